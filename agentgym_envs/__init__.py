@@ -1,0 +1,43 @@
+"""The AgentGym scenarios as Gymnasium text environments.
+
+Importing this package registers the ids below; nothing heavy is imported until `gymnasium.make`.
+"""
+
+from agentgym_envs.checker import ConformanceError, check_text_env
+from agentgym_envs.core import ExpertMove, Outcome, TextEnv
+from agentgym_envs.errors import EnvFailure, InvalidAction
+from agentgym_envs.registry import register_env, registered_ids, resolve_env_id
+from agentgym_envs.spaces import FreeText
+from agentgym_envs.tasks import ListedTasks, TaskSet, TaskSpec
+from agentgym_envs.trajectory import TokenTrace, Trajectory, Turn, read_jsonl, write_jsonl
+
+__all__ = [
+    "ConformanceError",
+    "EnvFailure",
+    "ExpertMove",
+    "FreeText",
+    "InvalidAction",
+    "ListedTasks",
+    "Outcome",
+    "TaskSet",
+    "TaskSpec",
+    "TextEnv",
+    "TokenTrace",
+    "Trajectory",
+    "Turn",
+    "check_text_env",
+    "read_jsonl",
+    "register_env",
+    "registered_ids",
+    "resolve_env_id",
+    "write_jsonl",
+]
+__version__ = "0.1.0"
+
+_SCENARIOS = {
+    "agentgym/BabyAI-v0": "agentgym_envs.babyai.env:BabyAIEnv",
+    "agentgym/TextCraft-v0": "agentgym_envs.textcraft.env:TextCraftEnv",
+}
+
+for _env_id, _entry_point in _SCENARIOS.items():
+    register_env(_env_id, _entry_point)

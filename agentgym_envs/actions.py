@@ -1,0 +1,306 @@
+"""Action formats: from a policy's completion to one plain action string, and back.
+
+Knows the four formats, not the environments. An environment lists its verbs; the formats that name
+a verb and its arguments (`function_call`, `code`) build the plain action from the verb's template.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import threading
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Protocol, get_args
+
+from agentgym_envs.errors import InvalidAction
+
+ActionFormat = Literal["plain", "react", "function_call", "code"]
+ACTION_FORMATS: tuple[str, ...] = get_args(ActionFormat)
+
+_PARSING = threading.Lock()  # `catch_warnings` swaps global state
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class ActionVerb:
+    """One kind of action.
+
+    Attributes:
+        name: an identifier, the function's name in `function_call` and `code`.
+        template: the plain action, with a slot per argument: `"get {count} {item}"`.
+        description: one sentence for the policy.
+        integers: the arguments that hold a whole number; all others hold text.
+    """
+
+    name: str
+    template: str
+    description: str
+    integers: tuple[str, ...] = ()
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The arguments' names, in the template's order."""
+        return tuple(_SLOT.findall(self.template))
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        parts = _SLOT.split(self.template)  # text, name, text, name, ..., text
+        pattern = ""
+        for index, part in enumerate(parts):
+            if index % 2 == 0:
+                pattern += re.escape(part)
+            else:
+                pattern += f"(?P<{part}>{'[0-9]+' if part in self.integers else '.+?'})"
+        return re.compile(pattern, re.DOTALL)
+
+    @property
+    def signature(self) -> str:
+        """The verb as a Python call: `get(count: int, item: str)`."""
+        kinds = (f"{p}: {'int' if p in self.integers else 'str'}" for p in self.parameters)
+        return f"{self.name}({', '.join(kinds)})"
+
+    def build(self, arguments: Mapping[str, Any]) -> str:
+        """Fill the template.
+
+        Raises:
+            InvalidAction: an argument is missing, unknown or of the wrong kind.
+        """
+        unknown = sorted(set(arguments) - set(self.parameters))
+        missing = [p for p in self.parameters if p not in arguments]
+        if unknown or missing:
+            raise InvalidAction(
+                f"{self.name} takes {self.signature}, got {sorted(arguments)!r:.80}."
+            )
+        values = {p: self._value(p, arguments[p]) for p in self.parameters}
+        return _SLOT.sub(lambda slot: values[slot.group(1)], self.template)
+
+    def match(self, action: str) -> dict[str, Any] | None:
+        """Return the arguments of a plain action of this verb, or None if it is another's."""
+        found = self._pattern.fullmatch(action)
+        if found is None:
+            return None
+        return {p: int(v) if p in self.integers else v for p, v in found.groupdict().items()}
+
+    def _value(self, parameter: str, value: Any) -> str:
+        if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+            value = ", ".join(value)
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        if parameter in self.integers and isinstance(value, str) and value.strip().isdecimal():
+            return value.strip()
+        if is_integer or (isinstance(value, str) and parameter not in self.integers):
+            return _integer_text(value) if is_integer else value
+        kind = "an int" if parameter in self.integers else "a str"
+        raise InvalidAction(f"{self.name}: {parameter} must be {kind}, got {_shown(value)}.")
+
+
+class ActionParser(Protocol):
+    """Reads one action out of a completion, and writes one for experts."""
+
+    @property
+    def instructions(self) -> str:
+        """What the policy is told about the format."""
+
+    def parse(self, completion: str) -> str:
+        """Return the plain action.
+
+        Raises:
+            InvalidAction: there is none; the message tells the policy what is wrong.
+        """
+
+    def format(self, action: str, thought: str = "") -> str:
+        """Write a plain action in this format; formats without thoughts leave `thought` out."""
+
+
+@dataclass(frozen=True)
+class PlainParser:
+    """The whole string is the action."""
+
+    instructions: str = "Answer with one action and nothing else."
+
+    def parse(self, completion: str) -> str:
+        """Return the completion without surrounding white space."""
+        return completion.strip()
+
+    def format(self, action: str, thought: str = "") -> str:
+        """Return the action itself."""
+        return action
+
+
+@dataclass(frozen=True)
+class ReactParser:
+    """`Thought: ...` then `Action: ...` (ReAct, arXiv 2210.03629); the last `Action:` counts."""
+
+    instructions: str = (
+        "Answer in two parts: first 'Thought:' with your reasoning, then, on a new line, "
+        "'Action:' followed by one action."
+    )
+
+    def parse(self, completion: str) -> str:
+        """Return what follows the last `Action:`, up to the end of its line."""
+        _, marker, rest = completion.rpartition("Action:")
+        if not marker:
+            raise InvalidAction("There is no 'Action:' in your answer. " + self.instructions)
+        lines = rest.strip().splitlines()
+        if not lines:
+            raise InvalidAction("Nothing follows 'Action:'. " + self.instructions)
+        return lines[0].strip()
+
+    def format(self, action: str, thought: str = "") -> str:
+        """Return both parts; an empty thought leaves its line short."""
+        return f"Thought: {thought}\nAction: {action}"
+
+
+@dataclass(frozen=True)
+class FunctionCallParser:
+    """One JSON object `{"name": ..., "arguments": {...}}`."""
+
+    verbs: Sequence[ActionVerb]
+    instructions: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        lines = [f"- {verb.signature}: {verb.description}" for verb in self.verbs]
+        object.__setattr__(
+            self,
+            "instructions",
+            'Answer with one JSON object {"name": <function>, "arguments": {<name>: <value>}} '
+            "and nothing else. The functions:\n" + "\n".join(lines),
+        )
+
+    def parse(self, completion: str) -> str:
+        """Read the JSON object and fill the verb's template."""
+        try:
+            call = json.loads(completion)
+        except (ValueError, RecursionError):
+            raise InvalidAction(
+                'Your answer is not one JSON object {"name": ..., "arguments": {...}}.'
+            ) from None
+        if not isinstance(call, dict) or set(call) != {"name", "arguments"}:
+            raise InvalidAction('The JSON object needs the keys "name" and "arguments", no others.')
+        if not isinstance(call["arguments"], dict):
+            raise InvalidAction('"arguments" must be a JSON object.')
+        return _verb_named(self.verbs, call["name"]).build(call["arguments"])
+
+    def format(self, action: str, thought: str = "") -> str:
+        """Write the call as JSON."""
+        verb, arguments = _verb_of(self.verbs, action)
+        return json.dumps({"name": verb.name, "arguments": arguments}, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class CodeParser:
+    """One fenced Python block with one call of a verb; read by `ast`, never executed."""
+
+    verbs: Sequence[ActionVerb]
+    instructions: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        lines = [f"- {verb.signature}: {verb.description}" for verb in self.verbs]
+        object.__setattr__(
+            self,
+            "instructions",
+            "Answer with one fenced Python block (```python ... ```) that holds one call of one of "
+            "these functions, with literal arguments:\n" + "\n".join(lines),
+        )
+
+    def parse(self, completion: str) -> str:
+        """Read the call and fill the verb's template."""
+        blocks = re.findall(r"```(?:python|py)?[ \t]*\n(.*?)```", completion, re.DOTALL)
+        if len(blocks) != 1:
+            raise InvalidAction(
+                f"Expected one fenced Python block (```python ... ```), found {len(blocks)}."
+            )
+        call = _single_call(blocks[0])
+        assert isinstance(call.func, ast.Name)
+        verb = _verb_named(self.verbs, call.func.id)
+        if len(call.args) > len(verb.parameters) or any(k.arg is None for k in call.keywords):
+            raise InvalidAction(f"{verb.name} takes {verb.signature}.")
+        arguments = dict(zip(verb.parameters, map(_literal, call.args), strict=False))
+        for keyword in call.keywords:
+            if keyword.arg in arguments:
+                raise InvalidAction(f"{verb.name} got {keyword.arg!r} twice.")
+            arguments[str(keyword.arg)] = _literal(keyword.value)
+        return verb.build(arguments)
+
+    def format(self, action: str, thought: str = "") -> str:
+        """Write the call in a fenced block; a thought becomes a comment above it."""
+        verb, arguments = _verb_of(self.verbs, action)
+        call = f"{verb.name}({', '.join(f'{k}={v!r}' for k, v in arguments.items())})"
+        comment = "".join(f"# {line}\n" for line in thought.splitlines())
+        return f"```python\n{comment}{call}\n```"
+
+
+def make_parser(action_format: str, verbs: Sequence[ActionVerb]) -> ActionParser:
+    """Build the parser of a format.
+
+    Args:
+        action_format: one of `ACTION_FORMATS`.
+        verbs: the environment's verbs.
+
+    Raises:
+        ValueError: there is no such format.
+    """
+    if action_format == "plain":
+        return PlainParser()
+    if action_format == "react":
+        return ReactParser()
+    if action_format == "function_call":
+        return FunctionCallParser(tuple(verbs))
+    if action_format == "code":
+        return CodeParser(tuple(verbs))
+    raise ValueError(
+        f"unknown action_format {action_format!r}; allowed: {', '.join(ACTION_FORMATS)}"
+    )
+
+
+def _verb_named(verbs: Sequence[ActionVerb], name: Any) -> ActionVerb:
+    for verb in verbs:
+        if verb.name == name:
+            return verb
+    names = ", ".join(verb.name for verb in verbs)
+    raise InvalidAction(f"There is no function {_shown(name)}; the functions are {names}.")
+
+
+def _verb_of(verbs: Sequence[ActionVerb], action: str) -> tuple[ActionVerb, dict[str, Any]]:
+    for verb in verbs:
+        arguments = verb.match(action)
+        if arguments is not None:
+            return verb, arguments
+    raise ValueError(f"no verb builds the action {action!r}; verbs: {[v.name for v in verbs]}")
+
+
+def _shown(value: Any) -> str:
+    # Policies send values that repr refuses: endless digits, lists nested a thousand deep.
+    return f"{value!r:.80}" if isinstance(value, str | bool | float) else type(value).__name__
+
+
+def _integer_text(value: int) -> str:
+    try:
+        return str(value)
+    except ValueError:  # Python refuses to print integers of more than 4300 digits
+        raise InvalidAction("The number is too large.") from None
+
+
+def _single_call(code: str) -> ast.Call:
+    try:
+        with _PARSING, warnings.catch_warnings():
+            # A policy's "\d" is no concern of the program's warning filters.
+            warnings.simplefilter("ignore")
+            body = ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InvalidAction("The block is not valid Python.") from None
+    if len(body) == 1 and isinstance(body[0], ast.Expr):
+        call = body[0].value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+            return call
+    raise InvalidAction("The block must hold one call of one function and nothing else.")
+
+
+def _literal(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        raise InvalidAction("Arguments must be literals: a string, a number or a list.") from None

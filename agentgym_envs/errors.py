@@ -1,0 +1,15 @@
+"""The failures an environment may raise; everything else is an observation."""
+
+from __future__ import annotations
+
+
+class EnvFailure(RuntimeError):
+    """The machinery of an environment broke: a simulator died, a browser hung, a worker was lost.
+
+    It says nothing about the policy, so it is never turned into a reward. Whoever runs episodes
+    plays the task again or marks the trajectory as failed (`wrappers.failures`).
+    """
+
+
+class InvalidAction(ValueError):
+    """A completion that holds no action; its message is written for the policy to read."""

@@ -1,0 +1,51 @@
+"""Registers environments with Gymnasium and remembers which ids are ours."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import gymnasium as gym
+
+NAMESPACE = "agentgym"
+
+_REGISTERED: list[str] = []
+
+
+def register_env(env_id: str, entry_point: Any, **kwargs: Any) -> None:
+    """Register a text environment; one call is all a user's own environment needs.
+
+    Args:
+        env_id: a Gymnasium id such as `"mylab/Chess-v0"`.
+        entry_point: a `TextEnv` subclass, or `"module:Class"`, which imports nothing until `make`.
+        **kwargs: default keyword arguments of the environment.
+    """
+    gym.register(env_id, entry_point=entry_point, kwargs=kwargs)
+    if env_id not in _REGISTERED:
+        _REGISTERED.append(env_id)
+
+
+def registered_ids() -> tuple[str, ...]:
+    """Return the ids registered through `register_env`, in order."""
+    return tuple(_REGISTERED)
+
+
+def resolve_env_id(name: str) -> str:
+    """Turn a short name (`"TextCraft"`, `"textcraft"`) or an id into a registered id.
+
+    `"module:id"`, Gymnasium's own form, imports the module first.
+
+    Raises:
+        ValueError: nothing by that name is registered.
+        ModuleNotFoundError: there is no such module.
+    """
+    module, _, name = name.rpartition(":")
+    if module:
+        importlib.import_module(module)
+    for env_id in _REGISTERED:
+        short = env_id.rpartition("/")[2].rpartition("-v")[0]
+        if name == env_id or name.lower() == short.lower():
+            return env_id
+    if name in gym.registry:
+        return name
+    raise ValueError(f"unknown environment {name!r}; registered: {', '.join(_REGISTERED)}")

@@ -1,0 +1,171 @@
+"""Task ids and splits. Knows how tasks are named and drawn, not what they hold."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+_MAX_DIGITS = 18
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """One task by name.
+
+    Attributes:
+        task_id: `"<env>_<number>"`, AgentGym's item id.
+        number: the number in `task_id`.
+        subtask: the row of the benchmark's table that the task belongs to.
+        split: the split that holds the task.
+    """
+
+    task_id: str
+    number: int
+    subtask: str
+    split: str
+
+
+class TaskSet(ABC):
+    """The tasks of one scenario.
+
+    Subclasses name the scenario, list the numbers of each split and describe one number.
+    Splits never overlap; numbers outside every listed split may still be valid tasks.
+    """
+
+    env_name: str
+    """The scenario's prefix in task ids, e.g. `"babyai"`."""
+
+    splits: tuple[str, ...]
+    """Names of the listed splits; always with `"train"`, `"validation"` and `"test"`."""
+
+    @abstractmethod
+    def numbers(self, split: str) -> Sequence[int]:
+        """List the task numbers of one of `splits`, in order."""
+
+    @abstractmethod
+    def describe(self, number: int) -> tuple[str, str]:
+        """Return (subtask, split) of a task number.
+
+        Raises:
+            ValueError: there is no such task; the message says which numbers there are.
+        """
+
+    def labels(self, spec: TaskSpec) -> tuple[str | int, ...]:
+        """Return what a `tasks=` filter may call this task: its id, number and subtask."""
+        return (spec.task_id, spec.number, spec.subtask)
+
+    def spec(self, task_id: str | int) -> TaskSpec:
+        """Look a task up by id (`"babyai_41"`) or number (`41`).
+
+        Raises:
+            ValueError: the id has another form, names another scenario, or does not exist.
+        """
+        number = self._number(task_id)
+        subtask, split = self.describe(number)
+        return TaskSpec(f"{self.env_name}_{number}", number, subtask, split)
+
+    def task_ids(self, split: str) -> list[str]:
+        """List the ids of one split, in order.
+
+        Raises:
+            ValueError: there is no such split.
+        """
+        self.check_split(split)
+        return [f"{self.env_name}_{number}" for number in self.numbers(split)]
+
+    def check_split(self, split: str) -> None:
+        """Raise ValueError unless `split` is one of `splits`."""
+        if split not in self.splits:
+            raise ValueError(
+                f"unknown split {split!r} of {self.env_name}; allowed: {', '.join(self.splits)}"
+            )
+
+    def select(self, split: str, tasks: Sequence[str | int] | None) -> Sequence[int]:
+        """List the numbers of a split that a `tasks=` filter leaves.
+
+        Args:
+            split: one of `splits`.
+            tasks: subtasks, depths or ids; None keeps everything.
+
+        Raises:
+            ValueError: the split is unknown, or an entry of the filter matches nothing in it.
+        """
+        self.check_split(split)
+        numbers = self.numbers(split)
+        if tasks is None:
+            return numbers
+        if isinstance(tasks, (str, int)):
+            tasks = [tasks]
+        labels = {number: self.labels(self.spec(number)) for number in numbers}
+        known = {label for row in labels.values() for label in row}
+        missing = [entry for entry in tasks if entry not in known]
+        if missing or not tasks:
+            subtasks = sorted({self.spec(number).subtask for number in numbers})
+            raise ValueError(
+                f"tasks={list(tasks)!r}: {missing!r} match nothing in split {split!r} of "
+                f"{self.env_name}; allowed: its task ids, or the subtasks {subtasks}"
+            )
+        wanted = set(tasks)
+        return [number for number, row in labels.items() if wanted.intersection(row)]
+
+    def _number(self, task_id: Any) -> int:
+        if isinstance(task_id, Integral) and not isinstance(task_id, bool):
+            return int(task_id)
+        prefix = f"{self.env_name}_"
+        if isinstance(task_id, str) and task_id.startswith(prefix):
+            digits = task_id[len(prefix) :]
+            if digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS:
+                return int(digits)
+        raise ValueError(
+            f"unknown task_id {task_id!r:.80}; expected '{prefix}<number>' such as '{prefix}0', "
+            f"or the number alone as an int"
+        )
+
+
+class ListedTasks(TaskSet):
+    """A task set whose tasks are all listed: {split: {subtask: numbers}}.
+
+    Args:
+        env_name: prefix of the task ids.
+        table: for each split, the numbers of each subtask.
+    """
+
+    def __init__(self, env_name: str, table: dict[str, dict[str, Sequence[int]]]) -> None:
+        self.env_name = env_name
+        self.splits = tuple(table)
+        self._table = table
+
+    @cached_property
+    def _numbers(self) -> dict[str, list[int]]:
+        return {
+            split: sorted(number for numbers in subtasks.values() for number in numbers)
+            for split, subtasks in self._table.items()
+        }
+
+    @cached_property
+    def _index(self) -> dict[int, tuple[str, str]]:
+        return {
+            number: (subtask, split)
+            for split, subtasks in self._table.items()
+            for subtask, numbers in subtasks.items()
+            for number in numbers
+        }
+
+    def numbers(self, split: str) -> Sequence[int]:
+        """List the task numbers of one split, ascending."""
+        return self._numbers[split]
+
+    def describe(self, number: int) -> tuple[str, str]:
+        """Return (subtask, split) of a listed number."""
+        try:
+            return self._index[number]
+        except KeyError:
+            raise ValueError(
+                f"unknown task_id '{self.env_name}_{number}'; there are {len(self._index)} tasks, "
+                f"'{self.env_name}_{min(self._index)}' to '{self.env_name}_{max(self._index)}'; "
+                f"env.unwrapped.task_ids(split) lists them"
+            ) from None

@@ -1,0 +1,1 @@
+"""TextCraft (game): crafting with Minecraft recipes."""

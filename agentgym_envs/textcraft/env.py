@@ -1,0 +1,129 @@
+"""TextCraft: craft a goal item from what can be fetched, by recipes that the task shows.
+
+The scenario of AgentGym on the recipes of Minecraft 1.16.2. `compat="agentgym"` gives the
+original's messages and rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+from agentgym_envs.actions import ActionVerb
+from agentgym_envs.core import ExpertMove, Outcome, TextEnv
+from agentgym_envs.tasks import TaskSpec
+from agentgym_envs.textcraft.compat import ORIGINAL_PARSERS, OriginalState
+from agentgym_envs.textcraft.planner import plan
+from agentgym_envs.textcraft.source import builtin_book, datapack_book
+from agentgym_envs.textcraft.state import CraftingState
+from agentgym_envs.textcraft.tasks import SPLIT_SIZES, TextCraftTasks
+from agentgym_envs.textcraft.thoughts import plan_moves
+
+_VERBS = (
+    ActionVerb("get", "get {count} {item}", "Take items that no recipe makes.", ("count",)),
+    ActionVerb(
+        "craft",
+        "craft {output} using {ingredients}",
+        "Use a recipe once, e.g. output '4 stick', ingredients '2 oak planks'.",
+    ),
+    ActionVerb("inventory", "inventory", "List what you hold."),
+)
+
+
+class TextCraftEnv(TextEnv):
+    """Crafting with Minecraft's recipes.
+
+    `reset(options={"goal": "end stone bricks"})` plays the task of that goal. `info["inventory"]`
+    maps the items held to their counts.
+
+    Args:
+        recipes_dir: a data-pack folder of recipe JSON files; None takes the built-in recipes.
+        **kwargs: as `TextEnv`.
+    """
+
+    instructions = (
+        "You craft an item by the crafting commands you are shown; some of them are of no use. "
+        "Each turn you do one of:\n"
+        "get <count> <item>: take items that no command crafts.\n"
+        "craft <count> <item> using <count> <item>, <count> <item>, ...: use a command once.\n"
+        "inventory: list what you hold.\n"
+        "A generic ingredient such as planks must be filled by a special type of it, such as oak "
+        "planks."
+    )
+    verbs = _VERBS
+    default_max_turns = 30
+    reset_options: ClassVar[tuple[str, ...]] = ("task_id", "goal")
+
+    def __init__(self, *, recipes_dir: str | Path | None = None, **kwargs: Any) -> None:
+        if recipes_dir is None:
+            self.book, tasks_of = builtin_book(), _builtin_tasks()
+        else:
+            self.book = datapack_book(recipes_dir)
+            tasks_of = TextCraftTasks(self.book)
+        super().__init__(tasks_of, **kwargs)
+        self.source = self.book.source
+        self._goals = tasks_of
+        self._is_original = self.compat is not None
+        if self._is_original and self.action_format in ORIGINAL_PARSERS:
+            self.parser = ORIGINAL_PARSERS[self.action_format]
+
+    def choose_task(self, options: Mapping[str, Any]) -> TaskSpec:
+        """Return the task that `options` name by id or goal, or draw one."""
+        goal = options.get("goal")
+        if goal is None:
+            if options.get("task_id") is None and not self._draws_from:
+                raise ValueError(
+                    f"split {self.split!r} of {self.source} holds no task; name a task_id or "
+                    "a goal, or take another split"
+                )
+            return super().choose_task(options)
+        if options.get("task_id") is not None:
+            raise ValueError(
+                f"reset options name both task_id={options['task_id']!r} and goal={goal!r}; "
+                "give one of them"
+            )
+        number = self._goals.number_of.get(_item_name(goal))
+        if number is None:
+            raise ValueError(
+                f"unknown goal {goal!r}; allowed: the {len(self._goals.goals)} craftable items of "
+                f"{self.source}, such as {self._goals.goals[0]!r}; env.unwrapped.book.goals lists "
+                "them"
+            )
+        return super().choose_task({"task_id": number})
+
+    def begin(self, task: TaskSpec) -> str:
+        """Empty the inventory and show the commands and the goal."""
+        self.goal = self._goals.goals[task.number]
+        self._state = (OriginalState if self._is_original else CraftingState)(self.book, self.goal)
+        return self._goals.first_observation(task.number)
+
+    def apply(self, action: str) -> Outcome:
+        """Play one action; crafting the goal pays 1 and ends the episode."""
+        observation, is_valid = self._state.act(action)
+        success = self._state.success
+        info = {"success": success, "is_valid_action": is_valid}
+        return Outcome(observation, float(success), success, info=info)
+
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        """Yield a fewest-actions plan's moves from the current inventory."""
+        goal = self._goals.goals[self.task.number]
+        yield from plan_moves(plan(self.book, goal, self._state.inventory))
+
+    def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
+        info = super()._info(extra, truncated_by=truncated_by)
+        info["inventory"] = dict(self._state.inventory)
+        return info
+
+
+@cache
+def _builtin_tasks() -> TextCraftTasks:
+    return TextCraftTasks(builtin_book(), SPLIT_SIZES)
+
+
+def _item_name(goal: Any) -> str:
+    """Read a goal as players or as Minecraft write it: `"Stick"`, `"minecraft:end_stone"`."""
+    if not isinstance(goal, str):
+        raise ValueError(f"goal must be an item's name as a str, got {goal!r}")
+    return " ".join(goal.lower().removeprefix("minecraft:").replace("_", " ").split())

@@ -1,0 +1,179 @@
+"""The record of one episode: turns as text, and tokens exactly as they were sampled.
+
+Knows token ids as numbers only; no tokenizer, no loss.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Status = Literal["terminated", "truncated", "failed"]
+
+
+@dataclass
+class TokenTrace:
+    """One append-only token sequence of an episode.
+
+    `completion_ids`, `action_mask` and `logprobs` have equal lengths T. Ids and mask are appended
+    together where they are born; nothing is decoded and encoded again.
+
+    Attributes:
+        prompt_ids: (P,) the ids before the first sampled token.
+        completion_ids: (T,) sampled and given ids after the prompt.
+        action_mask: (T,) 1 = sampled by the policy, 0 = given by the environment or template.
+        logprobs: (T,) nats, of the sampling distribution; 0.0 where `action_mask` is 0.
+    """
+
+    prompt_ids: list[int]
+    completion_ids: list[int] = field(default_factory=list)
+    action_mask: list[int] = field(default_factory=list)
+    logprobs: list[float] = field(default_factory=list)
+
+    def append_action(self, ids: list[int], logprobs: list[float]) -> None:
+        """Append tokens that the policy sampled.
+
+        Raises:
+            ValueError: there is not one logprob per id.
+        """
+        if len(ids) != len(logprobs):
+            raise ValueError(f"expected one logprob per id, got {len(logprobs)} for {len(ids)} ids")
+        self.completion_ids += ids
+        self.action_mask += [1] * len(ids)
+        self.logprobs += logprobs
+
+    def append_given(self, ids: list[int]) -> None:
+        """Append tokens of an observation or of the chat template."""
+        self.completion_ids += ids
+        self.action_mask += [0] * len(ids)
+        self.logprobs += [0.0] * len(ids)
+
+    @property
+    def ids(self) -> list[int]:
+        """(P + T,) the whole sequence."""
+        return self.prompt_ids + self.completion_ids
+
+    def __len__(self) -> int:
+        return len(self.prompt_ids) + len(self.completion_ids)
+
+
+@dataclass
+class Turn:
+    """One observation and the policy's answer to it.
+
+    Attributes:
+        observation: what the policy read.
+        completion: what the policy wrote, as text.
+        reward: what `step(completion)` paid.
+        is_valid_action: the environment took it as an action.
+        score: progress in 0..1 after the action.
+        num_tokens: sampled tokens; 0 for policies without tokens.
+    """
+
+    observation: str
+    completion: str
+    reward: float
+    is_valid_action: bool
+    score: float
+    num_tokens: int = 0
+
+
+@dataclass
+class Trajectory:
+    """One episode.
+
+    Attributes:
+        env_id, task_id, subtask, split, source, goal: what was played.
+        system_prompt: the instruction text.
+        turns: the turns, in order.
+        final_observation: what the environment said last.
+        status: `"terminated"`, `"truncated"`, or `"failed"` where the machinery broke; a failed
+            trajectory enters no loss, no baseline and no success rate.
+        truncated_by: None, `"env_limit"`, `"max_turns"`, `"horizon"` or `"token_budget"`.
+        success: the goal was reached.
+        score: progress in 0..1 at the end.
+        traces: the tokens; one trace where the history only grew, one per history window where
+            old turns were dropped, none for policies without tokens.
+        policy: who played.
+        global_step: optimizer step at the episode's start.
+        error: what broke, for failed episodes.
+    """
+
+    env_id: str
+    task_id: str
+    subtask: str = ""
+    split: str = ""
+    source: str = ""
+    goal: str = ""
+    system_prompt: str = ""
+    turns: list[Turn] = field(default_factory=list)
+    final_observation: str = ""
+    status: Status = "truncated"
+    truncated_by: str | None = None
+    success: bool = False
+    score: float = 0.0
+    traces: list[TokenTrace] = field(default_factory=list)
+    policy: str = ""
+    global_step: int = 0
+    error: str | None = None
+
+    @property
+    def episode_return(self) -> float:
+        """Sum of the rewards."""
+        return sum(turn.reward for turn in self.turns)
+
+    @property
+    def trace(self) -> TokenTrace:
+        """The only token trace.
+
+        Raises:
+            ValueError: there is none, or the history was windowed into several.
+        """
+        if len(self.traces) != 1:
+            raise ValueError(f"{self.task_id} holds {len(self.traces)} token traces, expected one")
+        return self.traces[0]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the trajectory as JSON values, `episode_return` included for readers."""
+        return {**asdict(self), "episode_return": self.episode_return}
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> Trajectory:
+        """Rebuild a trajectory from `to_json`'s values."""
+        values = {key: value for key, value in record.items() if key != "episode_return"}
+        values["turns"] = [Turn(**turn) for turn in values.get("turns", [])]
+        values["traces"] = [TokenTrace(**trace) for trace in values.get("traces", [])]
+        return cls(**values)
+
+
+def write_jsonl(
+    path: str | Path, trajectories: Iterable[Trajectory], *, append: bool = False
+) -> None:
+    """Write one trajectory a line; lone surrogates in model text survive as JSON escapes."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a" if append else "w", encoding="utf-8") as file:
+        for trajectory in trajectories:
+            file.write(json.dumps(trajectory.to_json()) + "\n")
+
+
+def read_jsonl(path: str | Path) -> Iterator[Trajectory]:
+    """Read what `write_jsonl` wrote, one trajectory at a time.
+
+    Raises:
+        ValueError: a line is not a trajectory; the message names the line.
+    """
+    with Path(path).open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(line)
+                if not isinstance(record, dict):
+                    raise TypeError(f"a JSON object is expected, got {type(record).__name__}")
+                yield Trajectory.from_json(record)
+            except (TypeError, KeyError, ValueError) as error:
+                raise ValueError(f"{path}, line {number}: not a trajectory ({error})") from error
