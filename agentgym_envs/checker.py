@@ -93,9 +93,9 @@ def _require(held: bool, contract: str, found: Any = "") -> None:
 def _check_gymnasium(make: MakeEnv) -> None:
     env = make()
     _require(
-        isinstance(env.unwrapped, TextEnv),
+        isinstance(env, gym.Env) and isinstance(env.unwrapped, TextEnv),
         "the environment must derive from TextEnv",
-        env.unwrapped,
+        env,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")

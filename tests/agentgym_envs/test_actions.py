@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentgym_envs import InvalidAction
+from agentgym_envs.actions import ACTION_FORMATS, ActionVerb, make_parser
+
+VERBS = (
+    ActionVerb("get", "get {count} {item}", "Take.", integers=("count",)),
+    ActionVerb("craft", "craft {output} using {ingredients}", "Craft."),
+    ActionVerb("look", "look", "Look."),
+)
+ACTIONS = ("get 3 oak log", "craft 1 stick using 2 oak planks, 1 dye", "look", 'get 1 it\'s "é"\\d')
+
+
+def parse(action_format: str, completion: str) -> str:
+    return make_parser(action_format, VERBS).parse(completion)
+
+
+def code(body: str) -> str:
+    return f"```python\n{body}\n```"
+
+
+@pytest.mark.parametrize("action_format", ACTION_FORMATS)
+@pytest.mark.parametrize("action", ACTIONS)
+def test_what_a_format_writes_it_reads_back(action_format: str, action: str) -> None:
+    parser = make_parser(action_format, VERBS)
+    assert parser.parse(parser.format(action)) == action
+    assert parser.parse(parser.format(action, "first a thought\nof two lines")) == action
+
+
+@pytest.mark.parametrize(
+    ("action_format", "completion", "action"),
+    [
+        ("plain", "  look\n", "look"),
+        ("react", "Thought: hm\nAction: look", "look"),
+        ("react", "Action: get 1 x\nThought: no\nAction:\n look \nmore", "look"),
+        ("function_call", ' {"arguments": {}, "name": "look"}\n', "look"),
+        ("function_call", '{"name":"get","arguments":{"count":"2","item":"x"}}', "get 2 x"),
+        (
+            "function_call",
+            '{"name":"craft","arguments":{"output":"1 a","ingredients":["1 b","2 c"]}}',
+            "craft 1 a using 1 b, 2 c",
+        ),
+        ("code", "I look.\n```python\nlook()\n```\nDone.", "look"),
+        ("code", "```\nget(2, item='x')\n```", "get 2 x"),
+        ("code", "```py\nget(item='x', count=2)\n```", "get 2 x"),
+        ("code", code("# why\nget(1, r'\\d')"), "get 1 \\d"),
+    ],
+)
+def test_every_format_finds_the_action(action_format: str, completion: str, action: str) -> None:
+    assert parse(action_format, completion) == action
+
+
+@pytest.mark.parametrize(
+    ("action_format", "completion", "told"),
+    [
+        ("react", "look", "no 'Action:'"),
+        ("react", "Action: look\nAction: \n", "Nothing follows"),
+        ("function_call", "look", "not one JSON object"),
+        ("function_call", '{"name":"look","arguments":{}} {}', "not one JSON object"),
+        ("function_call", "[" * 100_000, "not one JSON object"),
+        ("function_call", '["look"]', "needs the keys"),
+        ("function_call", '{"name":"look"}', "needs the keys"),
+        ("function_call", '{"name":"look","arguments":{},"id":1}', "needs the keys"),
+        ("function_call", '{"name":"look","arguments":[]}', "must be a JSON object"),
+        ("function_call", '{"name":"jump","arguments":{}}', "'jump'; the functions are get, craft"),
+        ("function_call", '{"name":["look"],"arguments":{}}', "no function list"),
+        ("function_call", '{"name":"get","arguments":{"count":1}}', r"get\(count: int, item"),
+        ("function_call", '{"name":"look","arguments":{"at":1}}', r"look takes look\(\)"),
+        ("function_call", '{"name":"get","arguments":{"count":true,"item":"x"}}', "int, got True"),
+        ("function_call", '{"name":"get","arguments":{"count":1.5,"item":"x"}}', "an int, got 1.5"),
+        ("function_call", '{"name":"get","arguments":{"count":"a","item":"x"}}', "an int, got 'a'"),
+        ("function_call", '{"name":"get","arguments":{"count":1,"item":null}}', "a str, got None"),
+        ("code", "look()", "found 0"),
+        ("code", code("look()") + code("look()"), "found 2"),
+        ("code", code("look("), "not valid Python"),
+        ("code", code("look()\nlook()"), "one call of one function"),
+        ("code", code("x = look()"), "one call of one function"),
+        ("code", code("env.look()"), "one call of one function"),
+        ("code", code("jump()"), "no function 'jump'"),
+        ("code", code("look(1)"), "look takes"),
+        ("code", code("get(*[1, 'x'])"), "literals"),
+        ("code", code("get(**{'count': 1})"), "get takes"),
+        ("code", code("get(1, count=1)"), "'count' twice"),
+        ("code", code("get(1, item=open('f'))"), "literals"),
+        ("code", code("get(1, item=f'{1}')"), "literals"),
+        ("code", code("get(0x" + "f" * 9999 + ", 'x')"), "too large"),
+        ("code", code("get([0x" + "f" * 9999 + "], 'x')"), "an int, got list"),
+        ("code", code("get(" + "-" * 100_000 + "1)"), "not valid Python|literals"),
+        ("code", code("get(" + "[" * 90 + "]" * 90 + ", 'x')"), "an int, got list"),
+    ],
+)  # fmt: skip
+def test_what_is_no_action_is_told_shortly(action_format: str, completion: str, told: str) -> None:
+    with pytest.raises(InvalidAction, match=told) as caught:
+        parse(action_format, completion)
+    assert len(str(caught.value)) < 400
+
+
+def test_endless_argument_names_are_not_repeated_at_length() -> None:
+    with pytest.raises(InvalidAction) as caught:
+        parse("code", code(f"get({'a' * 100_000}=1)"))
+    assert len(str(caught.value)) < 400
+
+
+def test_the_program_s_warning_filters_do_not_change_what_is_read() -> None:
+    completion = code(r"get(1, '\d')")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        strict = parse("code", completion)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        lenient = parse("code", completion)
+    assert strict == lenient == r"get 1 \d"
+    assert caught == []
+
+
+def test_an_action_of_no_verb_cannot_be_written_as_a_call() -> None:
+    with pytest.raises(ValueError, match="no verb builds the action 'jump'"):
+        make_parser("code", VERBS).format("jump")
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(ValueError, match="unknown action_format 'xml'; allowed: plain, react"):
+        make_parser("xml", VERBS)
+
+
+@pytest.mark.parametrize("action_format", ["function_call", "code"])
+def test_instructions_list_every_verb(action_format: str) -> None:
+    instructions = make_parser(action_format, VERBS).instructions
+    for signature in (
+        "get(count: int, item: str)",
+        "craft(output: str, ingredients: str)",
+        "look()",
+    ):
+        assert signature in instructions
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["count", "item", "x"]), json_values))
+def test_any_arguments_build_an_action_or_are_told(arguments: dict[str, Any]) -> None:
+    try:
+        assert VERBS[0].build(arguments).startswith("get ")
+    except InvalidAction as error:
+        assert str(error)

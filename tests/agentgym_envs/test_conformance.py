@@ -1,0 +1,89 @@
+"""Every registered environment keeps the contract, ours and the tests' own alike."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium as gym
+import pytest
+
+from agentgym_envs import check_text_env, registered_ids
+from agentgym_envs.actions import ACTION_FORMATS
+from agentgym_envs.core import INFO_KEYS
+from tests.helpers import COUNTING_ID, register_helpers
+
+register_helpers()
+ROOT = Path(__file__).parents[2]
+OURS = [env_id for env_id in registered_ids() if env_id.startswith("agentgym/")]
+
+DIGEST = """
+import hashlib, json, sys
+import gymnasium as gym
+import agentgym_envs
+
+env = gym.make(sys.argv[1]).unwrapped
+digest = hashlib.sha256()
+for split in ("train", "test"):
+    for task_id in env.task_ids(split)[::80]:
+        told = [env.reset(options={"task_id": task_id})]
+        for action in env.expert():
+            told.append(env.step(action))
+            if told[-1][2] or told[-1][3]:
+                break
+        digest.update(json.dumps(told).encode())
+print(digest.hexdigest())
+"""
+
+
+@pytest.mark.parametrize("env_id", [*OURS, COUNTING_ID])
+def test_the_contract_is_kept(env_id: str) -> None:
+    check_text_env(env_id)
+
+
+@pytest.mark.parametrize("env_id", OURS)
+@pytest.mark.parametrize("action_format", ACTION_FORMATS)
+def test_the_contract_is_kept_when_an_action_format_is_the_default(
+    env_id: str, action_format: str
+) -> None:
+    env = gym.make(env_id, action_format=action_format)
+    env.reset(seed=0)
+    *_, info = env.step("nothing that any format reads")
+    assert info["is_valid_action"] is False
+    env.close()
+
+
+@pytest.mark.parametrize("env_id", OURS)
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_make_vec_works(env_id: str, mode: str) -> None:
+    kwargs = {"vector_kwargs": {"shared_memory": False}} if mode == "async" else {}
+    envs = gym.make_vec(env_id, num_envs=2, vectorization_mode=mode, **kwargs)  # type: ignore[arg-type]
+    observations, infos = envs.reset(seed=0)
+    assert len(observations) == 2
+    assert set(INFO_KEYS) <= set(infos)
+    for _ in range(3):
+        observations, rewards, *_ = envs.step(("inventory", "inventory"))
+    assert all(isinstance(observation, str) for observation in observations)
+    assert rewards.tolist() == [0.0, 0.0]
+    envs.close()
+
+
+@pytest.mark.parametrize("env_id", OURS)
+def test_episodes_are_the_same_under_every_hash_seed(env_id: str) -> None:
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", DIGEST, env_id],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for hash_seed in ("0", "7")
+    }
+    assert len(digests) == 1
+    assert len(digests.pop().strip()) == len(hashlib.sha256(json.dumps(0).encode()).hexdigest())

@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from gymnasium.error import ResetNeeded
+
+from agentgym_envs import EnvFailure
+from agentgym_envs.actions import ACTION_FORMATS
+from agentgym_envs.core import INFO_KEYS
+from tests.helpers import CountingEnv, FragileEnv
+
+
+@pytest.fixture
+def env() -> CountingEnv:
+    return CountingEnv()
+
+
+def begin(env: CountingEnv, number: int) -> tuple[str, dict[str, Any]]:
+    return env.reset(options={"task_id": f"counting_{number}"})
+
+
+def test_reset_gives_the_task_that_is_named_and_every_info_key(env: CountingEnv) -> None:
+    observation, info = begin(env, 4)
+    assert observation == "Goal: bring the counter to 5. The counter is 0."
+    assert set(info) == set(INFO_KEYS)
+    assert info["task_id"] == "counting_4"
+    assert info["subtask"] == "small"
+    assert info["split"] == "train"
+    assert info["goal"] == "bring the counter to 5"
+    assert (info["success"], info["score"], info["turn"]) == (False, 0.0, 0)
+    assert info["is_valid_action"] is True
+    assert info["truncated_by"] is None
+    assert json.loads(json.dumps(info)) == info
+
+
+def test_an_int_names_the_task_with_that_number(env: CountingEnv) -> None:
+    assert env.reset(options={"task_id": 4}) == begin(env, 4)
+
+
+def test_reset_takes_ids_of_any_split(env: CountingEnv) -> None:
+    assert begin(env, 55)[1]["split"] == "test"
+
+
+def test_success_pays_once_and_terminates(env: CountingEnv) -> None:
+    begin(env, 4)
+    observation, reward, terminated, truncated, info = env.step("add 5")
+    assert (observation, reward, terminated, truncated) == ("The counter is 5.", 1.0, True, False)
+    assert (info["success"], info["score"], info["turn"]) == (True, 1.0, 1)
+    with pytest.raises(ResetNeeded, match=r"call reset\(\)"):
+        env.step("add 5")
+
+
+def test_a_lost_game_terminates_without_success(env: CountingEnv) -> None:
+    begin(env, 4)
+    _, reward, terminated, _, info = env.step("add 9")
+    assert (reward, terminated, info["success"]) == (0.0, True, False)
+
+
+def test_max_turns_truncates_and_says_so() -> None:
+    env = CountingEnv(max_turns=2)
+    begin(env, 30)
+    assert env.step("add 1")[3] is False
+    _, _, terminated, truncated, info = env.step("add 1")
+    assert (terminated, truncated, info["truncated_by"]) == (False, True, "max_turns")
+    with pytest.raises(ResetNeeded):
+        env.step("add 1")
+
+
+def test_success_on_the_last_turn_is_no_truncation() -> None:
+    env = CountingEnv(max_turns=1)
+    begin(env, 4)
+    _, reward, terminated, truncated, info = env.step("add 5")
+    assert (reward, terminated, truncated, info["truncated_by"]) == (1.0, True, False, None)
+
+
+def test_what_holds_no_action_is_answered_and_costs_a_turn() -> None:
+    env = CountingEnv(action_format="react")
+    begin(env, 30)
+    env.step("Action: add 9")
+    observation, reward, terminated, truncated, info = env.step("I would add 9")
+    assert "no 'Action:'" in observation
+    assert (reward, terminated, truncated) == (0.0, False, False)
+    assert (info["is_valid_action"], info["turn"]) == (False, 2)
+
+
+def test_a_rejected_completion_leaves_the_score_as_it_was() -> None:
+    env = CountingEnv(action_format="react")
+    begin(env, 9)
+    score = env.step("Action: add 5")[4]["score"]
+    assert score == 0.5
+    assert env.step("no action")[4]["score"] == 0.5
+
+
+def test_step_before_reset_is_refused(env: CountingEnv) -> None:
+    with pytest.raises(ResetNeeded):
+        env.step("add 1")
+    with pytest.raises(ResetNeeded, match="no task"):
+        _ = env.task
+
+
+def test_a_failure_of_the_machinery_ends_the_episode() -> None:
+    env = FragileEnv()
+    begin(env, 30)
+    with pytest.raises(EnvFailure):
+        env.step("say break")
+    with pytest.raises(ResetNeeded):
+        env.step("add 1")
+    begin(env, 30)
+    assert env.step("add 1")[0] == "The counter is 1."
+
+
+def test_an_action_must_be_a_string_and_costs_nothing_otherwise(env: CountingEnv) -> None:
+    begin(env, 30)
+    with pytest.raises(TypeError, match="must be a str, got int"):
+        env.step(3)  # type: ignore[arg-type]
+    assert env.step("add 1")[4]["turn"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"task_id": "counting_99"}, "60 tasks"),
+        ({"task_id": "babyai_1"}, "counting_<number>"),
+        ({"task_id": "counting_"}, "counting_<number>"),
+        ({"task_id": -1}, "unknown task_id"),
+        ({"task_id": True}, "as an int"),
+        ({"task_id": 1.0}, "as an int"),
+        ({"task": 1}, "allowed: task_id"),
+        ({"task_id": 1, 2: 3}, "unknown reset options"),
+    ],
+)
+def test_unknown_options_are_refused_by_name(
+    env: CountingEnv, options: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ValueError, match=told):
+        env.reset(options=options)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "told"),
+    [
+        ({"split": "dev"}, "unknown split 'dev'.*train, validation, test"),
+        ({"action_format": "xml"}, "unknown action_format 'xml'.*plain, react"),
+        ({"compat": "gym"}, "unknown compat 'gym'.*agentgym"),
+        ({"max_turns": 0}, "max_turns must be >= 1 or None, got 0"),
+        ({"render_mode": "human"}, "unknown render_mode 'human'"),
+        ({"tasks": ["tiny"]}, "'tiny'.*'large', 'small'"),
+        ({"tasks": []}, "match nothing"),
+    ],
+)
+def test_unknown_arguments_are_refused_by_name(kwargs: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        CountingEnv(**kwargs)
+
+
+def test_unknown_keyword_arguments_raise_type_error() -> None:
+    with pytest.raises(TypeError, match="spilt"):
+        CountingEnv(spilt="train")
+
+
+def test_seed_draws_the_task_and_changes_nothing_in_it(env: CountingEnv) -> None:
+    drawn = [env.reset(seed=seed)[1]["task_id"] for seed in range(20)]
+    assert drawn == [env.reset(seed=seed)[1]["task_id"] for seed in range(20)]
+    assert len(set(drawn)) > 5
+    named = [env.reset(seed=seed, options={"task_id": 7}) for seed in range(3)]
+    assert named[0] == named[1] == named[2]
+
+
+def test_split_and_tasks_steer_the_draw() -> None:
+    env = CountingEnv(split="test", tasks=["small"])
+    env.reset(seed=0)
+    drawn = {env.reset()[1]["task_id"] for _ in range(50)}
+    assert drawn == {"counting_50", "counting_51", "counting_52"}
+
+
+def test_task_ids_lists_the_env_s_own_split_or_another(env: CountingEnv) -> None:
+    assert len(env.task_ids()) == 40
+    assert env.task_ids("validation")[0] == "counting_40"
+    with pytest.raises(ValueError, match="unknown split 'dev'"):
+        env.task_ids("dev")
+
+
+@pytest.mark.parametrize("action_format", ACTION_FORMATS)
+def test_the_expert_solves_in_every_format_from_any_state(action_format: str) -> None:
+    env = CountingEnv(action_format=action_format)
+    begin(env, 33)
+    env.step(env.parser.format("add 7"))
+    terminated = False
+    for action in env.expert():
+        _, reward, terminated, _, info = env.step(action)
+    assert terminated
+    assert (reward, info["success"]) == (1.0, True)
+
+
+@pytest.mark.parametrize("action_format", ACTION_FORMATS)
+def test_the_system_prompt_holds_the_format_s_rules(action_format: str) -> None:
+    env = CountingEnv(action_format=action_format)
+    assert env.system_prompt == f"{env.instructions}\n\n{env.parser.instructions}"
+
+
+def test_ansi_shows_the_last_action_and_its_answer() -> None:
+    env = CountingEnv(render_mode="ansi")
+    observation, _ = begin(env, 4)
+    assert env.render() == observation
+    env.step("add 1")
+    assert env.render() == "> add 1\nThe counter is 1."
+    assert CountingEnv().render() is None

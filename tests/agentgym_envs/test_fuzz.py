@@ -1,0 +1,148 @@
+"""No string that a policy may send raises, and the state stays sound whatever it sends."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentgym_envs import TextEnv
+from agentgym_envs.actions import ACTION_FORMATS
+from agentgym_envs.core import INFO_KEYS
+
+ENV_IDS = ("agentgym/BabyAI-v0", "agentgym/TextCraft-v0")
+STRINGS_PER_EXAMPLE = 5
+EXAMPLES = 60  # x 2 envs x 4 formats x up to 5 strings, twice: about 3000
+
+WORDS = st.sampled_from(
+    "get craft using inventory 1 2 64 -1 0 99999999999999999999 ½ ٣ , oak planks stick go to a red "
+    "ball pick up pickup drop toggle open close move forward turn left right through door 1 2 key "
+    "check available actions the box Thought: Action: \n \t ''".split(" ")
+)
+PHRASES = st.lists(WORDS, max_size=12).map(" ".join)
+ANY_TEXT = st.text(st.characters(codec=None), max_size=200)
+LONG = st.builds(lambda piece, count: piece * count, st.text(min_size=1), st.just(100_000)).map(
+    lambda text: text[:100_000]
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | PHRASES | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(ANY_TEXT, inner, max_size=4),
+    max_leaves=10,
+)
+NAMES = st.sampled_from(["get", "craft", "inventory", "go_to", "pick_up", "drop", "toggle", "x"])
+KEYS = st.sampled_from(["count", "item", "output", "ingredients", "object", "door", "x"])
+ARGUMENTS = st.dictionaries(KEYS, PHRASES | JSON, max_size=3)
+
+
+def as_call(name: str, arguments: dict[str, Any]) -> str:
+    return json.dumps({"name": name, "arguments": arguments})
+
+
+def as_code(name: str, arguments: dict[str, Any]) -> str:
+    inside = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
+    return f"```python\n{name}({inside})\n```"
+
+
+SHAPED = {
+    "plain": PHRASES,
+    "react": st.builds("Thought: {}\nAction: {}".format, ANY_TEXT, PHRASES),
+    "function_call": st.builds(as_call, NAMES, ARGUMENTS) | JSON.map(json.dumps),
+    "code": st.builds(as_code, NAMES, ARGUMENTS) | PHRASES.map("```python\n{}\n```".format),
+}
+
+
+@cache
+def env_of(env_id: str, action_format: str) -> TextEnv:
+    env = gym.make(env_id, action_format=action_format, max_turns=10**9).unwrapped
+    assert isinstance(env, TextEnv)
+    return env
+
+
+def play(env: TextEnv, seed: int, completions: list[str]) -> None:
+    env.reset(seed=seed)
+    for turn, completion in enumerate(completions, 1):
+        observation, reward, terminated, truncated, info = env.step(completion)
+        assert type(observation) is str
+        assert type(reward) is float
+        assert type(terminated) is type(truncated) is bool
+        assert set(INFO_KEYS) <= set(info)
+        assert info["turn"] == turn
+        assert 0.0 <= info["score"] <= 1.0
+        assert reward == float(info["success"])
+        assert type(info["is_valid_action"]) is type(info["success"]) is bool
+        assert json.loads(json.dumps(info)) == info
+        if terminated or truncated:
+            return
+
+
+@pytest.mark.parametrize("action_format", ACTION_FORMATS)
+@pytest.mark.parametrize("env_id", ENV_IDS)
+def test_any_text_is_answered(env_id: str, action_format: str) -> None:
+    env = env_of(env_id, action_format)
+
+    @settings(max_examples=EXAMPLES)
+    @given(
+        st.integers(0, 50),
+        st.lists(ANY_TEXT | PHRASES, min_size=1, max_size=STRINGS_PER_EXAMPLE),
+    )
+    def answers(seed: int, completions: list[str]) -> None:
+        play(env, seed, completions)
+
+    answers()
+
+
+@pytest.mark.parametrize("action_format", ACTION_FORMATS)
+@pytest.mark.parametrize("env_id", ENV_IDS)
+def test_text_in_the_format_s_shape_is_answered(env_id: str, action_format: str) -> None:
+    env = env_of(env_id, action_format)
+
+    @settings(max_examples=EXAMPLES)
+    @given(
+        st.integers(0, 50),
+        st.lists(SHAPED[action_format], min_size=1, max_size=STRINGS_PER_EXAMPLE),
+    )
+    def answers(seed: int, completions: list[str]) -> None:
+        play(env, seed, completions)
+
+    answers()
+
+
+@pytest.mark.parametrize("action_format", ACTION_FORMATS)
+@pytest.mark.parametrize("env_id", ENV_IDS)
+def test_very_long_text_is_answered(env_id: str, action_format: str) -> None:
+    env = env_of(env_id, action_format)
+
+    @settings(max_examples=5)
+    @given(LONG, PHRASES)
+    def answers(long: str, phrase: str) -> None:
+        play(env, 0, [long, f"Action: {phrase} {long}", f"```python\nget(1, {long!r})\n```"])
+        play(env, 0, [json.dumps({"name": "get", "arguments": {"count": 1, "item": long}})])
+
+    answers()
+
+
+@pytest.mark.parametrize("action_format", ACTION_FORMATS)
+@pytest.mark.parametrize("env_id", ENV_IDS)
+def test_what_breaks_parsers_elsewhere_is_answered(env_id: str, action_format: str) -> None:
+    deep = 100_000
+    for hostile in (
+        "[" * deep,
+        "(" * deep + ")" * deep,
+        '{"a":' * deep,
+        "```" * deep,
+        "get " + "9" * deep + " stick",
+        "craft " + "1 stick, " * deep + "using " + "1 stick, " * deep,
+        "Action: " * deep,
+        "```python\nget(" + "-" * deep + "1, 'x')\n```",
+        "```python\nget(" + "'x' " * deep + ")\n```",
+        "```python\nget(0x" + "f" * deep + ", 'x')\n```",
+        '{"name": "get", "arguments": {"count": ' + "9" * 4300 + ', "item": "stick"}}',
+        '{"name": "get", "arguments": {"count": "' + "9" * deep + '", "item": "stick"}}',
+        "\ud800\udfff\x00\x1b[2J\u202e\u2028",
+    ):
+        play(env_of(env_id, action_format), 0, [hostile])

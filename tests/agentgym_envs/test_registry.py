@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import gymnasium as gym
+import pytest
+
+from agentgym_envs import register_env, registered_ids, resolve_env_id
+from tests.helpers import CountingEnv
+
+GUEST_ID = "tests/Guest-v3"
+if GUEST_ID not in gym.registry:
+    register_env(GUEST_ID, CountingEnv, split="test")
+
+
+def test_our_scenarios_are_registered_by_import() -> None:
+    assert {"agentgym/BabyAI-v0", "agentgym/TextCraft-v0"} <= set(registered_ids())
+
+
+def test_one_call_registers_a_user_s_environment_with_its_defaults() -> None:
+    assert GUEST_ID in registered_ids()
+    assert gym.make(GUEST_ID).unwrapped.split == "test"  # type: ignore[attr-defined]
+    assert gym.make(GUEST_ID, split="train").unwrapped.split == "train"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("name", "env_id"),
+    [
+        ("TextCraft", "agentgym/TextCraft-v0"),
+        ("textcraft", "agentgym/TextCraft-v0"),
+        ("agentgym/BabyAI-v0", "agentgym/BabyAI-v0"),
+        ("agentgym_envs:agentgym/BabyAI-v0", "agentgym/BabyAI-v0"),
+        ("guest", GUEST_ID),
+        (f"{__name__}:{GUEST_ID}", GUEST_ID),
+        ("CartPole-v1", "CartPole-v1"),
+    ],
+)
+def test_short_names_ids_and_modules_resolve(name: str, env_id: str) -> None:
+    assert resolve_env_id(name) == env_id
+
+
+def test_an_unknown_name_is_refused_with_those_there_are() -> None:
+    with pytest.raises(ValueError, match="unknown environment 'chess'.*agentgym/TextCraft-v0"):
+        resolve_env_id("chess")
+
+
+def test_a_missing_module_is_named() -> None:
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        resolve_env_id("no_such_module:Chess-v0")

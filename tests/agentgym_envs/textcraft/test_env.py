@@ -1,0 +1,100 @@
+import warnings
+
+import gymnasium as gym
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env
+
+import agentgym_envs  # noqa: F401 - registers the ids
+from agentgym_envs.textcraft.env import TextCraftEnv
+
+TOO_LONG = {"anvil", "netherite block"}
+"""Goals whose shortest plans take 36 and 48 actions."""
+
+
+@pytest.mark.parametrize("compat", [None, "agentgym"])
+@pytest.mark.parametrize("action_format", ["plain", "react", "function_call", "code"])
+def test_expert_solves_every_goal_through_step(action_format: str, compat: str | None) -> None:
+    env = TextCraftEnv(action_format=action_format, compat=compat, max_turns=48)
+    for number in range(544):
+        env.reset(options={"task_id": number})
+        for action in env.expert():
+            observation, reward, terminated, truncated, info = env.step(action)
+            assert info["is_valid_action"], (action, observation)
+        assert (reward, terminated, truncated) == (1.0, True, False)
+        assert info["success"] and info["score"] == 1.0
+        assert info["turn"] <= 30 or info["goal"] in TOO_LONG
+
+
+def test_goal_option_plays_the_task_of_that_goal() -> None:
+    env = TextCraftEnv()
+    observation, info = env.reset(options={"goal": "end stone bricks"})
+    assert observation.endswith("Goal: craft end stone bricks.")
+    assert env.reset(options={"task_id": info["task_id"]})[0] == observation
+    for spelling in ("minecraft:end_stone_bricks", "End Stone  Bricks"):
+        assert env.reset(options={"goal": spelling})[1]["task_id"] == info["task_id"]
+
+
+def test_goal_option_says_what_is_wrong() -> None:
+    env = TextCraftEnv()
+    with pytest.raises(ValueError, match="one of them"):
+        env.reset(options={"goal": "stick", "task_id": 3})
+    with pytest.raises(ValueError, match="544 craftable items"):
+        env.reset(options={"goal": "bamboo"})
+    with pytest.raises(ValueError, match="str"):
+        env.reset(options={"goal": 3})
+    with pytest.raises(ValueError, match="textcraft_543"):
+        env.reset(options={"task_id": "textcraft_544"})
+
+
+def test_expert_is_valid_from_the_middle_of_an_episode() -> None:
+    env = TextCraftEnv()
+    env.reset(options={"goal": "crafting table"})
+    env.step("get 1 warped stems")
+    env.step("craft 4 warped planks using 1 warped stems")
+    assert list(env.expert()) == ["craft 1 crafting table using 4 warped planks"]
+
+
+def test_episode_pays_once_and_then_needs_a_reset() -> None:
+    env = TextCraftEnv()
+    env.reset(options={"goal": "end stone bricks"})
+    assert env.step("get 4 end stone")[1:4] == (0.0, False, False)
+    *_, info = env.step("get 1 end stone bricks")
+    assert info["inventory"] == {"end stone": 4} and not info["is_valid_action"]
+    assert env.step("craft end stone bricks using 4 end stone")[1:4] == (1.0, True, False)
+    with pytest.raises(ResetNeeded):
+        env.step("inventory")
+
+
+def test_expert_needs_a_reset() -> None:
+    with pytest.raises(ResetNeeded):
+        next(TextCraftEnv().expert())
+
+
+def test_gymnasium_vectors_batch_the_inventories() -> None:
+    envs = gym.make_vec("agentgym/TextCraft-v0", num_envs=2, vectorization_mode="sync")
+    envs.reset(seed=0)
+    *_, infos = envs.step(("get 2 bamboo", "get 3 coal"))
+    assert list(infos["inventory"]["bamboo"]) == [2, 0]
+    envs.close()
+
+
+def test_info_inventory_is_the_callers_own() -> None:
+    env = TextCraftEnv()
+    env.reset(options={"goal": "stick"})
+    _, _, _, _, info = env.step("get 2 bamboo")
+    info["inventory"]["stick"] = 64
+    assert env.step("inventory")[0] == "Inventory: 2 bamboo"
+
+
+def test_gymnasium_check_env_passes_without_warnings() -> None:
+    env = gym.make("agentgym/TextCraft-v0", render_mode="ansi")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env.unwrapped, skip_render_check=False)
+
+
+def test_system_prompt_is_short_and_names_the_actions() -> None:
+    env = TextCraftEnv()
+    assert len(env.instructions.split()) <= 90
+    assert all(word in env.instructions for word in ("get", "craft", "inventory", "planks"))

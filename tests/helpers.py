@@ -1,0 +1,115 @@
+"""Doubles that several tests share: a small complete game, and one that breaks on demand.
+
+Both are real environments; they need no simulator and start at once.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from agentgym_envs import EnvFailure, ExpertMove, ListedTasks, Outcome, TaskSpec, TextEnv
+from agentgym_envs.actions import ActionVerb
+from agentgym_envs.registry import register_env, registered_ids
+
+COUNTING_ID = "tests/Counting-v0"
+FRAGILE_ID = "tests/Fragile-v0"
+
+
+class CountingEnv(TextEnv):
+    """Reach a number by adding 1 to 9 and by doubling; overshooting loses.
+
+    Task n asks for the number n + 1.
+    """
+
+    instructions = "A counter stands at 0. Bring it to the goal; beyond the goal you have lost."
+    verbs = (
+        ActionVerb("add", "add {amount}", "Add 1 to 9 to the counter.", integers=("amount",)),
+        ActionVerb("double", "double", "Double the counter."),
+        ActionVerb("say", "say {words}", "Say something; it changes nothing."),
+    )
+    default_max_turns = 12
+    source = "counting/1"
+
+    def __init__(self, **kwargs: Any) -> None:
+        table: dict[str, dict[str, Sequence[int]]] = {
+            "train": {"small": range(10), "large": range(10, 40)},
+            "validation": {"large": range(40, 50)},
+            "test": {"small": range(50, 53), "large": range(53, 60)},
+        }
+        super().__init__(ListedTasks("counting", table), **kwargs)
+
+    def begin(self, task: TaskSpec) -> str:
+        self.target = task.number + 1
+        self.counter = 0
+        self.goal = f"bring the counter to {self.target}"
+        return f"Goal: {self.goal}. The counter is 0."
+
+    def apply(self, action: str) -> Outcome:
+        if action == "double":
+            self.counter *= 2
+        elif action.startswith("add ") and action[4:] in set("123456789"):
+            self.counter += int(action[4:])
+        elif not action.startswith("say "):
+            return Outcome(f"No such action: {action!r:.40}", info=self._progress(is_valid=False))
+        success = self.counter == self.target
+        return Outcome(
+            f"The counter is {self.counter}.",
+            reward=float(success),
+            terminated=self.counter >= self.target,
+            info=self._progress(success=success),
+        )
+
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        while self.counter < self.target:
+            missing = self.target - self.counter
+            if self.counter > 9 and missing >= self.counter:
+                yield ExpertMove("double", f"{missing} are missing")
+            else:
+                yield ExpertMove(f"add {min(9, missing)}", f"{missing} are missing")
+
+    def available_actions(self) -> list[str]:
+        return [*(f"add {amount}" for amount in range(1, 10)), "double"]
+
+    def _progress(self, *, success: bool = False, is_valid: bool = True) -> dict[str, Any]:
+        score = self.counter / self.target if self.counter <= self.target else 0.0
+        return {"success": success, "score": score, "is_valid_action": is_valid}
+
+
+class FragileEnv(CountingEnv):
+    """`CountingEnv` whose machinery breaks when told to: `say break`, `hang`, `die` or `bug`."""
+
+    closed = 0
+
+    def apply(self, action: str) -> Outcome:
+        if action == "say break":
+            raise EnvFailure("the simulator broke")
+        if action == "say hang":
+            time.sleep(60)
+        if action.startswith("say nap "):
+            time.sleep(float(action.removeprefix("say nap ")))
+        if action == "say die":
+            os._exit(7)
+        if action == "say bug":
+            raise KeyError("a bug")
+        return super().apply(action)
+
+    def pid(self) -> int:
+        return os.getpid()
+
+    def loaded_modules(self, *names: str) -> list[str]:
+        import sys
+
+        return [name for name in names if name in sys.modules]
+
+    def close(self) -> None:
+        type(self).closed += 1
+
+
+def register_helpers() -> None:
+    """Register both games, once; called by the tests that want them, not by import."""
+    if COUNTING_ID not in registered_ids():
+        register_env(COUNTING_ID, CountingEnv)
+        register_env(FRAGILE_ID, FragileEnv)

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from gymnasium.error import ResetNeeded
+
+from tests.helpers import COUNTING_ID, CountingEnv, FragileEnv, register_helpers
+from wrappers import (
+    FixedHorizon,
+    HorizonCurriculum,
+    HorizonSchedule,
+    ScalingInter,
+    TextVectorEnv,
+    parse_schedule,
+)
+
+register_helpers()
+
+
+def test_scaling_inter_grows_in_stages_and_keeps_the_last() -> None:
+    schedule = ScalingInter(horizons=(6, 13, 20), every=100)
+    steps = (0, 99, 100, 199, 200, 300, 10**9)
+    assert [schedule(step) for step in steps] == [6, 6, 13, 13, 20, 20, 20]
+
+
+def test_a_fixed_horizon_stays() -> None:
+    assert {FixedHorizon(20)(step) for step in (0, 1, 1000)} == {20}
+
+
+@pytest.mark.parametrize(
+    ("text", "schedule"),
+    [
+        ("fixed:20", FixedHorizon(20)),
+        ("scaling:6,13,20@100", ScalingInter((6, 13, 20), 100)),
+        ("scaling:5@1", ScalingInter((5,), 1)),
+    ],
+)
+def test_schedules_are_read_from_text(text: str, schedule: object) -> None:
+    assert parse_schedule(text) == schedule
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "20", "fixed", "fixed:x", "fixed:0", "scaling:6,13", "scaling:@9", "scaling:9,6@5", "f:1"],
+)
+def test_text_that_is_no_schedule_is_refused_with_the_form(text: str) -> None:
+    with pytest.raises(ValueError, match=r"expected 'fixed:20' or 'scaling:6,13,20@100'"):
+        parse_schedule(text)
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: FixedHorizon(0), "horizon must be >= 1, got 0"),
+        (lambda: ScalingInter(()), "horizons must hold numbers >= 1"),
+        (lambda: ScalingInter((0, 5)), "horizons must hold numbers >= 1"),
+        (lambda: ScalingInter((9, 5)), "must not fall"),
+        (lambda: ScalingInter((5,), every=0), "every must be >= 1, got 0"),
+    ],
+)
+def test_impossible_schedules_are_refused(make: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        make()
+
+
+def one(schedule: HorizonSchedule, **kwargs: Any) -> Any:
+    return HorizonCurriculum(CountingEnv(**kwargs), schedule)
+
+
+def test_horizon_truncates_but_never_terminates() -> None:
+    env = one(FixedHorizon(2))
+    _, info = env.reset(options={"task_id": 30})
+    assert info["horizon"] == 2
+    assert env.step("add 1")[2:4] == (False, False)
+    _, _, terminated, truncated, info = env.step("add 1")
+    assert (terminated, truncated) == (False, True)
+    assert (info["truncated_by"], info["horizon"], info["turn"]) == ("horizon", 2, 2)
+    with pytest.raises(ResetNeeded, match="horizon"):
+        env.step("add 1")
+    env.reset(options={"task_id": 30})
+    assert env.step("add 1")[3] is False
+
+
+def test_success_on_the_horizon_s_last_turn_is_no_truncation() -> None:
+    env = one(FixedHorizon(1))
+    env.reset(options={"task_id": 4})
+    _, reward, terminated, truncated, info = env.step("add 5")
+    assert (reward, terminated, truncated, info["truncated_by"]) == (1.0, True, False, None)
+
+
+def test_the_env_s_own_limit_comes_first() -> None:
+    env = one(FixedHorizon(2), max_turns=2)
+    env.reset(options={"task_id": 30})
+    env.step("add 1")
+    assert env.step("add 1")[4]["truncated_by"] == "max_turns"
+
+
+def test_global_step_sets_the_horizon_at_the_start_of_an_episode_only() -> None:
+    env = one(ScalingInter((1, 3), every=10))
+    assert env.reset()[1]["horizon"] == 1
+    assert env.reset(options={"global_step": 10, "task_id": 30})[1]["horizon"] == 3
+    assert env.step("add 1")[4]["horizon"] == 3
+    assert env.reset()[1]["horizon"] == 3
+    assert env.reset(options={"global_step": 9})[1]["horizon"] == 1
+
+
+@pytest.mark.parametrize("global_step", [-1, 1.5, "3", True])
+def test_a_global_step_that_is_none_is_refused(global_step: object) -> None:
+    with pytest.raises(ValueError, match="global_step.* must be an int >= 0"):
+        one(FixedHorizon(2)).reset(options={"global_step": global_step})
+
+
+def test_around_an_env_it_is_a_gymnasium_wrapper_with_a_spec() -> None:
+    env = HorizonCurriculum(gym.make(COUNTING_ID), ScalingInter((2, 4), every=5))
+    assert isinstance(env, gym.Wrapper)
+    assert isinstance(env, HorizonCurriculum)
+    assert env.spec is not None
+    again = gym.make(env.spec)
+    assert again.reset(options={"global_step": 5})[1]["horizon"] == 4
+
+
+@pytest.fixture
+def vector() -> Any:
+    env = HorizonCurriculum(TextVectorEnv([FragileEnv] * 3), ScalingInter((2, 4), every=10))
+    yield env
+    env.close()
+
+
+def test_every_slot_keeps_the_horizon_its_episode_began_with(vector: Any) -> None:
+    _, infos = vector.reset(options={"task_id": [30, 31, 32]})
+    assert [info["horizon"] for info in infos] == [2, 2, 2]
+    vector.step(["add 1", "add 1", None])
+    _, infos = vector.reset(options={"task_id": [33, None, None], "global_step": 10})
+    assert [info["horizon"] for info in infos] == [4, 2, 2]
+    _, _, terminated, truncated, infos = vector.step(["add 1", "add 1", "add 1"])
+    assert terminated == [False] * 3
+    assert truncated == [False, True, False]
+    assert [info["truncated_by"] for info in infos] == [None, "horizon", None]
+
+
+def test_a_truncated_slot_repeats_itself_and_takes_no_action(vector: Any) -> None:
+    vector.reset(options={"task_id": [30, 31, 32]})
+    vector.step(["add 1", None, None])
+    last = vector.step(["add 1", None, None])
+    assert vector.expert_actions() == [None, "add 9", "add 9"]
+    assert vector.step([None, None, None]) == last
+    assert last[3] == [True, False, False]
+    with pytest.raises(ResetNeeded, match=r"slots \[0\]"):
+        vector.step(["add 1", "add 1", "add 1"])
+    assert vector.get("counter") == [2, 0, 0]
+
+
+def test_a_failed_slot_keeps_its_failure_and_the_others_their_turns(vector: Any) -> None:
+    vector.reset(options={"task_id": [30, 31, 32]})
+    *_, infos = vector.step(["say break", "add 1", "add 1"])
+    assert infos[0] == {"failure": "the simulator broke"}
+    _, _, _, truncated, infos = vector.step(["add 1", "add 1", "add 1"])
+    assert truncated == [False, True, True]
+    assert infos[0] == {"failure": "the simulator broke"}
+
+
+def test_a_vector_without_slots_of_ours_is_refused() -> None:
+    stock = gym.make_vec(COUNTING_ID, num_envs=2, vectorization_mode="sync")
+    with pytest.raises(TypeError, match=r"gymnasium\.Env or a TextVectorEnv"):
+        HorizonCurriculum(stock, FixedHorizon(2))  # type: ignore[call-overload]
+    stock.close()

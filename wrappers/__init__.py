@@ -1,0 +1,27 @@
+"""Wrappers: vectorization, horizon curricula, recording and failure rules."""
+
+from wrappers.failures import Attempts, FailureRules
+from wrappers.horizon import (
+    FixedHorizon,
+    HorizonCurriculum,
+    HorizonSchedule,
+    ScalingInter,
+    parse_schedule,
+)
+from wrappers.record import RecordTrajectories, TrajectoryWriter
+from wrappers.slot_arguments import TextVector
+from wrappers.vector import TextVectorEnv
+
+__all__ = [
+    "Attempts",
+    "FailureRules",
+    "FixedHorizon",
+    "HorizonCurriculum",
+    "HorizonSchedule",
+    "RecordTrajectories",
+    "ScalingInter",
+    "TextVector",
+    "TextVectorEnv",
+    "TrajectoryWriter",
+    "parse_schedule",
+]
