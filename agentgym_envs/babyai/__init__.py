@@ -1,0 +1,1 @@
+"""BabyAI (embodied): grid worlds in text."""
