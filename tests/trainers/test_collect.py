@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentgym_envs import read_jsonl
+from tests.trainers.toys import ENV_ID, make_folder
+from trainers.arguments import EnvArguments
+from trainers.collect import collect, expert_episodes, main
+from trainers.environments import Environments
+from trainers.policies import TextPlayer
+
+
+@pytest.fixture
+def letters() -> Environments:
+    return Environments(EnvArguments(env=[ENV_ID]), episodes=3)
+
+
+def test_episodes_go_round_the_tasks_in_order(letters: Environments) -> None:
+    played = expert_episodes(letters, ["letters_0", "letters_1"], num_episodes=3)
+    assert [t.task_id for t in played] == ["letters_0", "letters_1", "letters_0"]
+    assert all(t.success and t.policy == "expert" for t in played)
+
+
+def test_each_task_is_played_once_by_default(letters: Environments) -> None:
+    ids = letters.task_ids("train")
+    assert [t.task_id for t in expert_episodes(letters, ids)] == ids
+
+
+def test_random_actions_follow_from_the_seed(letters: Environments) -> None:
+    ids = letters.task_ids("train")
+
+    def said(seed: int) -> list[str]:
+        played = collect(TextPlayer(letters, "random"), ids, seed=seed)
+        return [turn.completion for t in played for turn in t.turns]
+
+    assert said(1) == said(1)
+    assert said(1) != said(2)
+
+
+def test_nothing_to_collect_is_refused(letters: Environments) -> None:
+    with pytest.raises(ValueError, match="no tasks"):
+        expert_episodes(letters, [])
+    with pytest.raises(ValueError, match="num_episodes must be >= 1, got 0"):
+        expert_episodes(letters, ["letters_0"], num_episodes=0)
+
+
+def test_the_command_writes_and_appends_episodes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "episodes.jsonl"
+    options = f"--env {ENV_ID} --out {out} --num-episodes".split()
+    assert main([*options, "3"]) == 0
+    assert "wrote 3 episodes" in capsys.readouterr().out
+    assert main([*options, "2", "--append", "--policy", "random"]) == 0
+    assert [t.policy for t in read_jsonl(out)] == ["expert"] * 3 + ["random"] * 2
+
+
+def test_a_models_episodes_hold_its_tokens(tmp_path: Path) -> None:
+    out = tmp_path / "episodes.jsonl"
+    model = make_folder(tmp_path / "model")
+    options = f"--env {ENV_ID} --policy {model} --num_episodes 2 --max-tokens-per-turn 4".split()
+    assert main([*options, "--output", str(out)]) == 0
+    assert all(t.trace.action_mask.count(1) > 0 for t in read_jsonl(out))
+
+
+def test_only_the_named_tasks_are_played(tmp_path: Path) -> None:
+    out = tmp_path / "episodes.jsonl"
+    assert main(f"--env {ENV_ID} --out {out} --tasks letters_3 5".split()) == 0
+    assert [t.task_id for t in read_jsonl(out)] == ["letters_3", "letters_5"]

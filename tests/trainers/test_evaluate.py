@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agentgym_envs import Trajectory, Turn, read_jsonl
+from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer
+from trainers.arguments import EnvArguments, EpisodeArguments
+from trainers.environments import Environments, spread
+from trainers.evaluate import EvalResult, evaluate, main, paired_gain
+from trainers.playing import PolicyPlayer
+from trainers.policies import TextPlayer
+from trainers.results import bootstrap_mean, summarize
+
+
+def played(task: str, success: bool, *, status: str = "terminated") -> Trajectory:
+    turns = [Turn("o", "a", 0.0, True, 0.0, 3), Turn("o", "b", float(success), success, 1.0, 2)]
+    return Trajectory(
+        "toy/Letters-v0", task, subtask=task[0], turns=turns, status=status, success=success,
+        score=float(success), truncated_by="max_turns" if status == "truncated" else None,
+    )  # type: ignore[arg-type]  # fmt: skip
+
+
+def test_success_is_a_mean_over_tasks_of_means_over_samples() -> None:
+    result = summarize(
+        [played("a1", True), played("a1", False), played("b1", True), played("b1", True)]
+    )
+    assert result.success == 0.75
+    assert result.tasks == {"a1": 0.5, "b1": 1.0}
+    assert (result.n_tasks, result.samples_per_task) == (2, 2)
+    assert result.subtasks["a"].success == 0.5
+    assert result.invalid_rate == 1 / 8
+    assert result.mean_turns == 2
+    assert result.sampled_tokens == 20
+
+
+def test_failed_episodes_are_counted_apart() -> None:
+    result = summarize([played("a1", True), played("a1", False, status="failed")])
+    assert (result.success, result.failures) == (1.0, 1)
+    with pytest.raises(ValueError, match="all 1 failed"):
+        summarize([played("a1", False, status="failed")])
+
+
+def test_truncations_are_counted_by_cause() -> None:
+    assert summarize([played("a1", False, status="truncated")]).truncated == {"max_turns": 1}
+
+
+def test_a_bootstrap_interval_covers_the_mean_and_is_the_same_each_time() -> None:
+    values = np.random.default_rng(1).random(50).tolist()
+    low, high = bootstrap_mean(values)
+    assert low < np.mean(values) < high
+    # Normal theory for comparison: 1.96 standard errors.
+    assert high - low == pytest.approx(2 * 1.96 * np.std(values) / 50**0.5, rel=0.1)
+    assert bootstrap_mean(values) == (low, high)
+    assert bootstrap_mean([0.5] * 9) == (0.5, 0.5)
+
+
+def test_a_gain_is_paired_over_tasks() -> None:
+    before = summarize([played("a1", False), played("b1", True), played("c1", True)])
+    after = summarize([played("a1", True), played("b1", True), played("d1", False)])
+    gain = paired_gain(before, after)
+    assert (gain.gain, gain.n_tasks) == (0.5, 2)
+    assert gain.ci95 == (0.0, 1.0)
+    with pytest.raises(ValueError, match="share no task"):
+        paired_gain(before, summarize([played("z1", True)]))
+
+
+def test_a_result_survives_its_file(tmp_path: Path) -> None:
+    result = summarize([played("a1", True), played("b1", False)], policy="expert", temperature=0.5)
+    result.save(tmp_path / "deep" / "result.json")
+    assert EvalResult.load(tmp_path / "deep" / "result.json") == result
+    assert "success 50.0%" in str(result)
+
+
+def test_tasks_are_spread_evenly() -> None:
+    assert spread("abcdefgh", 4) == ["a", "c", "e", "g"]
+    assert spread("abc", 0) == spread("abc", 5) == ["a", "b", "c"]
+
+
+def test_the_same_seed_plays_the_same_episodes_whatever_came_before() -> None:
+    letters = Environments(EnvArguments(env=[ENV_ID], action_format="plain"), episodes=4)
+    player = PolicyPlayer(
+        letters, make_model(), make_tokenizer(), EpisodeArguments(max_tokens_per_turn=4)
+    )
+    ids = letters.task_ids("test")
+    first = evaluate(player, ids, samples=4, seed=1)
+    other = evaluate(player, ids, samples=4, seed=2)
+    again = evaluate(player, ids, samples=4, seed=1)
+    assert first.tasks == again.tasks
+    assert first.sampled_tokens == again.sampled_tokens
+    assert (first.tasks, first.sampled_tokens) != (other.tasks, other.sampled_tokens)
+    assert (first.seed, first.temperature) == (1, 1.0)
+
+
+def test_the_expert_solves_every_task_and_has_no_temperature() -> None:
+    letters = Environments(EnvArguments(env=[ENV_ID]), episodes=2)
+    result = evaluate(TextPlayer(letters, "expert"), letters.task_ids("test"), samples=2)
+    assert (result.success, result.temperature, result.policy) == (1.0, None, "expert")
+
+
+def test_nothing_to_evaluate_is_refused() -> None:
+    letters = Environments(EnvArguments(env=[ENV_ID]), episodes=2)
+    with pytest.raises(ValueError, match="no tasks"):
+        evaluate(TextPlayer(letters, "expert"), [])
+    with pytest.raises(ValueError, match="samples must be >= 1, got 0"):
+        evaluate(TextPlayer(letters, "expert"), ["letters_0"], samples=0)
+
+
+def test_the_command_measures_a_model_and_writes_what_it_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = make_folder(tmp_path / "model")
+    status = main(
+        f"--env {ENV_ID} --model {model} --samples 2 --max-tokens-per-turn 4 --action_format plain "
+        f"--out {tmp_path / 'r.json'} --trajectories {tmp_path / 't.jsonl'}".split()
+    )
+    assert status == 0
+    assert "95% interval" in capsys.readouterr().out
+    assert EvalResult.load(tmp_path / "r.json").n_tasks == 2
+    episodes = list(read_jsonl(tmp_path / "t.jsonl"))
+    assert [t.split for t in episodes] == ["test"] * 4
+    assert all(len(t.traces) == 1 for t in episodes)
+
+
+def test_the_command_takes_the_expert_and_a_wrapper(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = f"--env {ENV_ID} --policy expert --wrapper tests.trainers.toys:NeverPays".split()
+    assert main([*options, "--out", str(tmp_path / "r.json")]) == 0
+    assert json.loads((tmp_path / "r.json").read_text())["success"] == 1.0
+    with pytest.raises(ValueError, match="expected module:Class, got 'nonsense'"):
+        main(["--env", ENV_ID, "--wrapper", "nonsense"])

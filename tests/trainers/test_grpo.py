@@ -1,0 +1,283 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from peft import LoraConfig
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from trl import GRPOConfig
+
+from agentgym_envs import EnvFailure, read_jsonl
+from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer
+from trainers.arguments import EnvArguments, EvaluationArguments, RolloutArguments
+from trainers.configs import AgentGRPOConfig
+from trainers.grpo import AgentGRPOTrainer, main
+
+NO_EVALUATION: dict[str, Any] = {"eval_strategy": "no", "save_strategy": "no"}
+
+
+@pytest.fixture
+def trainer_in(tmp_path: Path) -> Callable[..., AgentGRPOTrainer]:
+    """Return a function that makes a small trainer on the toy game."""
+
+    def make(
+        folder: str = "run",
+        *,
+        env: dict[str, Any] | None = None,
+        rollout: dict[str, Any] | None = None,
+        model: Any = None,
+        trainer: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> AgentGRPOTrainer:
+        defaults: dict[str, Any] = {
+            "num_generations": 4,
+            "per_device_train_batch_size": 4,
+            "gradient_accumulation_steps": 2,
+            "learning_rate": 1e-2,
+            "max_steps": 2,
+            "disable_tqdm": True,
+            **NO_EVALUATION,
+        }
+        return AgentGRPOTrainer(
+            make_model() if model is None else model,
+            EnvArguments(env=[ENV_ID], action_format="plain", **(env or {})),
+            args=AgentGRPOConfig(output_dir=str(tmp_path / folder), **{**defaults, **options}),
+            rollout=RolloutArguments(max_tokens_per_turn=4, **(rollout or {})),
+            evaluation=EvaluationArguments(eval_samples=2),
+            processing_class=make_tokenizer(),
+            **(trainer or {}),
+        )
+
+    return make
+
+
+def losses(trainer: AgentGRPOTrainer) -> dict[int, tuple[float, float]]:
+    return {
+        entry["step"]: (entry["loss"], entry["grad_norm"])
+        for entry in trainer.state.log_history
+        if "loss" in entry
+    }
+
+
+def test_training_learns_what_is_rewarded(trainer_in: Callable[..., AgentGRPOTrainer]) -> None:
+    trainer = trainer_in(max_steps=15, learning_rate=3e-2, env={"max_turns": 1})
+    trainer.train()
+    success = [e["episodes/success"] for e in trainer.state.log_history if "loss" in e]
+    assert sum(success[-3:]) > sum(success[:3]) + 0.5
+
+
+def test_sampled_and_trained_logprobs_agree(trainer_in: Callable[..., AgentGRPOTrainer]) -> None:
+    trainer = trainer_in(temperature=0.7)
+    trainer.train()
+    gaps = [e["sampling/logprob_gap_max"] for e in trainer.state.log_history if "loss" in e]
+    assert max(gaps) < 1e-4
+
+
+def test_the_horizon_follows_the_global_step(trainer_in: Callable[..., AgentGRPOTrainer]) -> None:
+    trainer = trainer_in(rollout={"horizon": "scaling:1,2@1"})
+    trainer.train()
+    entries = [entry for entry in trainer.state.log_history if "loss" in entry]
+    assert [entry["horizon"] for entry in entries] == [1, 2]
+    for step, limit in ((0, 1), (1, 2)):
+        path = Path(trainer.args.output_dir) / f"trajectories/train_{step:06d}.jsonl"
+        played = list(read_jsonl(path))
+        assert {t.global_step for t in played} == {step}
+        assert max(len(t.turns) for t in played) == limit
+        assert {t.truncated_by for t in played} <= {None, "horizon"}
+
+
+def test_a_resumed_run_has_the_losses_of_the_uninterrupted_one(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    """Eight tasks at two a step: the fifth step begins a new epoch."""
+    options = {
+        "max_steps": 6, "eval_strategy": "steps", "eval_steps": 2,
+        "save_strategy": "steps", "save_steps": 2, "load_best_model_at_end": False,
+    }  # fmt: skip
+    whole = trainer_in("whole", **options)
+    whole.train()
+    trainer_in("parts", **{**options, "max_steps": 2}).train()
+    second = trainer_in("parts", **{**options, "max_steps": 4})
+    second.train(resume_from_checkpoint=True)
+    third = trainer_in("parts", **options)
+    third.train(resume_from_checkpoint=True)
+    assert losses(third) == losses(whole)
+    assert len(losses(whole)) == 6
+    metrics = [
+        json.loads(line)["global_step"]
+        for line in (Path(third.args.output_dir) / "metrics.jsonl").read_text().splitlines()
+    ]
+    assert metrics == sorted(metrics)
+    weights = zip(whole.model.parameters(), third.model.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in weights)
+
+
+def test_failed_episodes_are_counted_and_train_nothing(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    trainer = trainer_in(
+        env={"env_kwargs": '{"broken": [0]}', "tasks": ["0", "1"]},
+        rollout={"max_failed_share": 0.9},
+        max_steps=1,
+    )
+    trainer.train()
+    entry = trainer.state.log_history[0]
+    assert entry["episodes/failed"] == 4
+    broken = [t for t in trainer.trajectories if t.task_id == "letters_0"]
+    assert [t.status for t in broken] == ["failed"] * 4
+    assert all("the toy broke" in str(t.error) for t in broken)
+
+
+def test_training_stops_where_too_many_episodes_fail(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    trainer = trainer_in(env={"env_kwargs": '{"broken": [0, 1, 2, 3, 4, 5, 6, 7]}'})
+    with pytest.raises(EnvFailure, match="the toy broke"):
+        trainer.train()
+
+
+def test_masked_truncated_episodes_are_in_no_loss(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    trainer = trainer_in(
+        env={"max_turns": 1}, rollout={"mask_truncated_episodes": True}, max_steps=1
+    )
+    trainer.train()
+    masks = trainer._rows.columns["env_mask"]
+    for trajectory, mask in zip(trainer.trajectories, masks, strict=True):
+        assert any(mask) == (trajectory.status == "terminated")
+
+
+def test_windowed_histories_train(trainer_in: Callable[..., AgentGRPOTrainer]) -> None:
+    trainer = trainer_in(rollout={"keep_last_turns": 1}, max_steps=1)
+    trainer.train()
+    assert len(trainer._rows.episode_of_row) > len(trainer.trajectories)
+    assert trainer.state.log_history[0]["sampling/logprob_gap_max"] < 1e-4
+
+
+def test_the_best_checkpoint_by_validation_success_is_kept_and_loaded(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    trainer = trainer_in(
+        max_steps=2, eval_strategy="steps", eval_steps=1, save_strategy="steps", save_steps=1
+    )
+    trainer.train()
+    measured = {
+        e["step"]: e["eval_success"] for e in trainer.state.log_history if "eval_success" in e
+    }
+    assert sorted(measured) == [1, 2]
+    best = max(measured, key=lambda step: (measured[step], -step))
+    assert trainer.state.best_model_checkpoint is not None
+    assert trainer.state.best_model_checkpoint.endswith(f"checkpoint-{best}")
+    saved = AutoModelForCausalLM.from_pretrained(trainer.state.best_model_checkpoint)
+    pairs = zip(saved.parameters(), trainer.model.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in pairs)
+    written = Path(trainer.args.output_dir) / "trajectories/eval_000001.jsonl"
+    assert [t.split for t in read_jsonl(written)] == ["validation"] * 4
+
+
+def test_evaluation_plays_without_the_horizon(trainer_in: Callable[..., AgentGRPOTrainer]) -> None:
+    trainer = trainer_in(rollout={"horizon": "fixed:1"}, eval_strategy="steps")
+    first = trainer.evaluate()
+    again = trainer.evaluate()
+    assert first["eval_turns"] > 1
+    assert first["eval_success"] == again["eval_success"]
+
+
+def test_a_users_own_reward_and_trls_own_config_are_taken(
+    tmp_path: Path, trainer_in: Callable[..., AgentGRPOTrainer]
+) -> None:
+    def brevity(num_sampled: list[int], **_: Any) -> list[float | None]:
+        return [-float(count) for count in num_sampled]
+
+    config = GRPOConfig(
+        str(tmp_path), use_cpu=True, bf16=False, gradient_checkpointing=False, max_steps=1,
+        num_generations=2, per_device_train_batch_size=2, report_to="none", logging_steps=1,
+        save_strategy="no", disable_tqdm=True, dataloader_pin_memory=False,
+    )  # fmt: skip
+    trainer = AgentGRPOTrainer(
+        make_model(), ENV_ID, args=config, reward_funcs=brevity, processing_class=make_tokenizer(),
+        rollout=RolloutArguments(max_tokens_per_turn=4),
+    )  # fmt: skip
+    trainer.train()
+    assert trainer.state.log_history[0]["rewards/brevity/mean"] < 0
+
+
+def test_a_lora_adapter_trains_and_leaves_the_base_alone(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    adapter = LoraConfig(task_type="CAUSAL_LM", r=4, target_modules=["q_proj", "v_proj"])
+    trainer = trainer_in(trainer={"peft_config": adapter})
+    before = {name: value.clone() for name, value in trainer.model.named_parameters()}
+    trainer.train()
+    changed = {
+        n for n, value in trainer.model.named_parameters() if not torch.equal(before[n], value)
+    }
+    assert changed
+    assert all("lora_" in name for name in changed)
+    assert trainer.state.log_history[0]["sampling/logprob_gap_max"] < 1e-4
+
+
+@pytest.mark.parametrize("adapter", [False, True])
+def test_the_command_leaves_an_ordinary_model_folder(adapter: bool, tmp_path: Path) -> None:
+    model = make_folder(tmp_path / "model")
+    out = tmp_path / "out"
+    options = (
+        f"--env {ENV_ID} --model {model} --output-dir {out} --max_steps 2 --num-generations 4 "
+        "--per_device_train_batch_size 8 --gradient-accumulation-steps 1 --max-tokens-per-turn 4 "
+        "--action-format plain --learning_rate 1e-3 --eval-steps 2 --horizon fixed:2 --disable_tqdm"
+    ).split()
+    if adapter:
+        options += ["--use-peft", "--lora-r", "4", "--lora_target_modules", "q_proj"]
+    assert main(options) == 0
+    trained = AutoModelForCausalLM.from_pretrained(out)
+    assert AutoTokenizer.from_pretrained(out).chat_template
+    assert (out / "model.safetensors").is_file()
+    assert (out / "adapter" / "adapter_config.json").is_file() == adapter
+    difference = [
+        (one - other).abs().max()
+        for one, other in zip(trained.parameters(), make_model().parameters(), strict=True)
+    ]
+    assert max(difference) > 0
+    record = json.loads((out / "run.json").read_text())
+    assert record["command"] == "train grpo"
+    assert record["AgentGRPOConfig"]["max_steps"] == 2
+    entries = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    assert any("eval_success" in entry for entry in entries)
+    assert main([*options, "--resume", "--max-steps", "3"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--horizon", "soon"], "cannot read the horizon schedule 'soon'"),
+        (["--env", "Nowhere"], "unknown environment 'Nowhere'"),
+        (["--env", ENV_ID, "--num-generations", "1"], "at least 2 generations"),
+    ],
+)
+def test_bad_options_end_with_a_usage_error(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(options)
+    assert message in capsys.readouterr().err
+
+
+def test_the_help_shows_what_a_person_needs_and_all_of_it_on_request(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    short = capsys.readouterr().out
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help_all"])
+    everything = capsys.readouterr().out
+    for option in ("--env ", "--horizon ", "--model ", "--max_steps ", "--num_generations "):
+        assert f"  {option}" in short
+    assert "--adam_beta1" not in short
+    assert "--adam_beta1" in everything
+    assert len(short.splitlines()) < 130

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from typing import Any
+
+from tests.trainers.toys import FAILED, episode
+from trainers.rewards import agent_reward, episode_metrics, leaving_out_failed, reward_columns
+
+
+def test_a_failed_episode_has_no_reward_whatever_a_users_function_says() -> None:
+    columns = reward_columns([episode(1.0), FAILED])
+    assert agent_reward(**columns) == [1.0, None]
+
+    def everybody_wins(status: list[str], **_: Any) -> list[float | None]:
+        return [1.0] * len(status)
+
+    assert leaving_out_failed(everybody_wins)(**columns) == [1.0, None]
+
+
+def test_metrics_leave_failed_episodes_out() -> None:
+    truncated = episode(status="truncated")
+    metrics = episode_metrics(**reward_columns([episode(1.0), truncated, FAILED]))
+    assert metrics["episodes/success"] == 0.5
+    assert metrics["episodes/failed"] == 1.0
+    assert metrics["truncated/max_turns"] == 0.5
+    assert metrics["episodes/sampled_tokens"] == 2.0
+
+
+def test_metrics_of_a_batch_that_failed_as_a_whole_are_its_count() -> None:
+    assert episode_metrics(**reward_columns([FAILED])) == {"episodes/failed": 1.0}

@@ -1,0 +1,373 @@
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from trl import GRPOConfig, GRPOTrainer
+
+from agentgym_envs.trajectory import Trajectory
+from tests.trainers.toys import FAILED, episode, make_model, make_tokenizer, trace
+from trainers.rewards import agent_reward
+from trainers.trl_bridge import (
+    EpisodeTrainer,
+    labelled_dataset,
+    make_rollout_func,
+    rows_of,
+    task_dataset,
+)
+
+PAD = 257
+
+
+class Scripted(EpisodeTrainer):
+    """An `EpisodeTrainer` that plays given trajectories, and keeps what TRL made of them."""
+
+    def __init__(self, trajectories: Sequence[Trajectory], **kwargs: Any) -> None:
+        self.given = list(trajectories)
+        self.batches: list[dict[str, Any]] = []
+        self.asked: list[list[str]] = []
+        super().__init__(**kwargs)
+
+    def play(self, task_ids: list[str]) -> list[Trajectory]:
+        self.asked.append(task_ids)
+        return self.given
+
+    def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+        batch = super()._generate_and_score_completions(inputs)
+        self.batches.append(batch)
+        return batch
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Callable[..., Scripted]:
+    def make(trajectories: Sequence[Trajectory], **options: Any) -> Scripted:
+        defaults: dict[str, Any] = {
+            "output_dir": str(tmp_path),
+            "use_cpu": True,
+            "bf16": False,
+            "gradient_checkpointing": False,
+            "report_to": "none",
+            "save_strategy": "no",
+            "logging_steps": 1,
+            "max_steps": 1,
+            "learning_rate": 1e-2,
+            "lr_scheduler_type": "constant",
+            "num_generations": len(trajectories),
+            "per_device_train_batch_size": len(trajectories),
+            "loss_type": "grpo",
+            "disable_tqdm": True,
+            "dataloader_pin_memory": False,
+        }
+        return Scripted(
+            trajectories,
+            model=make_model(),
+            reward_funcs=agent_reward,
+            args=GRPOConfig(**{**defaults, **options}),
+            train_dataset=task_dataset(["letters_0"]),
+            processing_class=make_tokenizer(),
+        )
+
+    return make
+
+
+def gradient(trainer: Scripted) -> torch.Tensor:
+    """Return the gradient of one step, flat."""
+    found: list[torch.Tensor] = []
+    optimizer = trainer.create_optimizer()
+    step = optimizer.step
+
+    def keep(*args: Any, **kwargs: Any) -> Any:
+        found.append(
+            torch.cat(
+                [
+                    (p.grad if p.grad is not None else torch.zeros_like(p)).flatten().clone()
+                    for p in trainer.model.parameters()
+                ]
+            )
+        )
+        return step(*args, **kwargs)
+
+    optimizer.step = keep
+    trainer.args.max_grad_norm = 0.0
+    trainer.train()
+    return found[0]
+
+
+# Rows -------------------------------------------------------------------------------------------
+
+
+def test_a_row_is_the_trace_as_it_was_recorded() -> None:
+    one = trace(3, [1, 1, 0, 1])
+    rows = rows_of([episode(traces=[one])], filler_id=PAD)
+    assert rows.columns == {
+        "prompt_ids": [one.prompt_ids],
+        "completion_ids": [one.completion_ids],
+        "logprobs": [one.logprobs],
+        "env_mask": [[1, 1, 0, 1]],
+    }
+    assert rows.episode_of_row == [0]
+
+
+def test_failed_and_empty_episodes_become_fillers_without_a_sampled_token() -> None:
+    empty = episode(traces=[trace(3, [])], status="truncated")
+    rows = rows_of([FAILED, empty, episode()], filler_id=PAD)
+    assert rows.columns["env_mask"] == [[0], [0], [1, 1, 0, 0, 1]]
+    assert rows.columns["completion_ids"][:2] == [[PAD], [PAD]]
+    assert rows.episode_of_row == [0, 1, 2]
+
+
+def test_tokens_of_a_failed_episode_are_dropped() -> None:
+    broken = dataclasses.replace(episode(), status="failed")
+    assert rows_of([broken], filler_id=PAD).columns["env_mask"] == [[0]]
+
+
+def test_windows_become_rows_of_the_same_episode_and_fillers_complete_the_count() -> None:
+    windows = episode(traces=[trace(2, [1]), trace(4, [0, 1]), trace(4, [0, 0])])
+    rows = rows_of([windows, episode()], filler_id=PAD, multiple_of=4)
+    assert rows.episode_of_row == [0, 0, 1, -1]
+    assert rows.columns["env_mask"][-1] == [0]
+
+
+def test_masked_truncated_episodes_lose_their_tokens_but_keep_their_row() -> None:
+    rows = rows_of([episode(status="truncated"), episode()], filler_id=PAD, mask_truncated=True)
+    assert rows.columns["env_mask"] == [[0], [1, 1, 0, 0, 1]]
+
+
+def test_labels_are_the_policys_own_tokens() -> None:
+    dataset = labelled_dataset([{"input_ids": [5, 6, 7, 8], "action_mask": [0, 1, 0, 1]}])
+    assert dataset[0] == {"input_ids": [5, 6, 7, 8], "labels": [-100, 6, -100, 8]}
+
+
+# TRL's hooks ------------------------------------------------------------------------------------
+
+
+def test_task_ids_reach_the_rollout_as_they_are_and_repeated(
+    scripted: Callable[..., Scripted],
+) -> None:
+    trainer = scripted([episode(1.0), episode(0.0)])
+    trainer.train()
+    assert trainer.asked == [["letters_0", "letters_0"]]
+
+
+def test_advantages_are_sequence_level_and_normalized_in_the_group(
+    scripted: Callable[..., Scripted],
+) -> None:
+    trainer = scripted([episode(1.0), episode(0.0)])
+    trainer.train()
+    expected = 0.5 / (0.5**0.5 + 1e-4)
+    assert trainer.batches[0]["advantages"].tolist() == pytest.approx([expected, -expected])
+
+
+def test_a_failed_episode_enters_no_baseline_and_no_loss(
+    scripted: Callable[..., Scripted],
+) -> None:
+    played = [
+        episode(1.0, traces=[trace(3, [1, 1, 0, 1], seed=1)]),
+        episode(0.0, traces=[trace(4, [1, 0, 0, 1, 1], seed=2)]),
+        episode(0.0, traces=[trace(2, [1, 1], seed=3)]),
+    ]
+    alone = scripted(played)
+    expected = gradient(alone)
+    with_failure = scripted([*played, FAILED])
+    found = gradient(with_failure)
+    advantages = with_failure.batches[0]["advantages"]
+    mask = with_failure.batches[0]["tool_mask"] * with_failure.batches[0]["completion_mask"]
+    assert mask[3].sum() == 0
+    assert torch.allclose(advantages[:3] * 3 / 4, alone.batches[0]["advantages"])
+    assert torch.allclose(found, expected, atol=1e-6)
+    assert expected.abs().max() > 1e-4
+
+
+def test_no_gradient_comes_from_environment_tokens(scripted: Callable[..., Scripted]) -> None:
+    """The logits at the positions that predict given tokens get a gradient of exactly zero."""
+    mask = [1, 0, 0, 1, 0]
+    trainer = scripted(
+        [
+            episode(1.0, traces=[trace(3, mask, seed=1)]),
+            episode(0.0, traces=[trace(3, mask, seed=2)]),
+        ]
+    )
+    seen: list[torch.Tensor] = []
+    model = trainer.model
+    handle = model.model.register_forward_hook(
+        lambda _module, _inputs, output: (
+            (
+                output.last_hidden_state.requires_grad
+                and output.last_hidden_state.register_hook(lambda grad: seen.append(grad.clone()))
+            )
+            and None
+        )
+    )
+    trainer.train()
+    handle.remove()
+    norms = seen[0].norm(dim=-1)  # (B, P + T)
+    predicts = torch.tensor([[0, 0, *mask, 0]] * 2).bool()  # position p predicts token p + 1
+    assert (norms[~predicts] == 0).all()
+    assert (norms[predicts] > 0).all()
+
+
+def test_windows_of_an_episode_share_its_advantage_and_count_once(
+    scripted: Callable[..., Scripted],
+) -> None:
+    windows = [trace(2, [1, 1], seed=1), trace(4, [0, 1], seed=2)]
+    trainer = scripted(
+        [episode(1.0, traces=windows), episode(0.0)],
+        per_device_train_batch_size=1,
+        gradient_accumulation_steps=2,
+    )
+    trainer.train()
+    batch = trainer.batches[0]
+    share = 0.5 / (0.5**0.5 + 1e-4)
+    # Four rows with the filler, two episodes, and two thirds and one third of the tokens.
+    expected = [share * 2 * 2 / 3, share * 2 / 3, -share * 2, 0.0]
+    assert batch["advantages"].tolist() == pytest.approx(expected)
+    assert len(batch["prompt_ids"]) == 4
+
+
+def test_regrouping_micro_batches_changes_no_gradient(
+    scripted: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = [
+        episode(float(n % 2), traces=[trace(2 + n, [1, 0] * (1 + 3 * (n % 3)), seed=n)])
+        for n in range(4)
+    ]
+    options = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
+    regrouped = gradient(scripted(played, **options))
+    monkeypatch.setattr("trainers.trl_bridge.regroup_by_length", lambda batches: batches)
+    monkeypatch.setattr("trainers.trl_bridge.trim_padding", lambda batch: batch)
+    plain = gradient(scripted(played, **options))
+    assert torch.allclose(regrouped, plain, atol=1e-6)
+
+
+def test_the_gap_between_sampled_and_trained_logprobs_is_logged(
+    scripted: Callable[..., Scripted],
+) -> None:
+    model = make_model()
+    traces = [trace(3, [1, 1, 0, 1], seed=n) for n in range(2)]
+    for one in traces:
+        with torch.no_grad():
+            logits = model(torch.tensor([one.ids])).logits[0].log_softmax(-1)
+        exact = [logits[2 + n, token].item() for n, token in enumerate(one.completion_ids)]
+        one.logprobs = [value + 0.25 * m for value, m in zip(exact, one.action_mask, strict=True)]
+    trainer = scripted([episode(1.0, traces=traces[:1]), episode(0.0, traces=traces[1:])])
+    trainer.train()
+    logged = trainer.state.log_history[0]
+    assert logged["sampling/logprob_gap_mean"] == pytest.approx(0.25, abs=1e-4)
+    assert logged["sampling/logprob_gap_max"] == pytest.approx(0.25, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        "_generate_and_score_completions",
+        "_prepare_inputs",
+        "_get_per_token_logps_and_entropies",
+        "_compute_loss",
+        "_log_metric",
+        "_get_train_sampler",
+    ],
+)
+def test_trl_still_has_the_private_hook(hook: str) -> None:
+    assert callable(getattr(GRPOTrainer, hook))
+
+
+def test_each_epoch_has_an_order_of_its_own_that_needs_no_history(
+    scripted: Callable[..., Scripted],
+) -> None:
+    trainer = scripted([episode(1.0), episode(0.0)])
+    dataset = task_dataset([f"letters_{n}" for n in range(8)])
+    first, second, again = (trainer._get_train_sampler(dataset) for _ in range(3))
+    order = [list(first)]
+    for sampler in (first, second):
+        sampler.set_epoch(1)
+    order += [list(first), list(second), list(again)]
+    assert order[0] != order[1]
+    assert order[1] == order[2]
+    assert order[0] == order[3]
+    assert len(order[0]) == len(first)
+
+
+def test_trl_buffers_micro_batches_where_we_regroup_them(
+    scripted: Callable[..., Scripted],
+) -> None:
+    trainer = scripted([episode(1.0), episode(0.0)])
+    assert trainer._buffered_inputs is None
+    assert trainer._step == 0
+    trainer.train()
+    assert [type(batch) for batch in trainer._buffered_inputs] == [dict]
+    assert trainer._step == 1
+
+
+def test_the_batch_holds_the_keys_we_rely_on(scripted: Callable[..., Scripted]) -> None:
+    trainer = scripted([episode(1.0), episode(0.0)])
+    trainer.train()
+    assert set(trainer.batches[0]) >= {
+        "prompt_ids",
+        "prompt_mask",
+        "completion_ids",
+        "completion_mask",
+        "tool_mask",
+        "advantages",
+        "num_items_in_batch",
+        "sampling_per_token_logps",
+    }
+
+
+def test_the_rollout_is_called_with_prompts_and_the_trainer() -> None:
+    source = inspect.getsource(GRPOTrainer._generate)
+    assert "self.rollout_func(prompts, self)" in source
+
+
+# A user's own script ----------------------------------------------------------------------------
+
+
+class OneTurnPlayer:
+    """Plays without an environment: the reward is the parity of the task's call."""
+
+    def __init__(self, trajectories: Sequence[Trajectory]) -> None:
+        self.trajectories = list(trajectories)
+        self.steps: list[int] = []
+
+    def run(self, task_ids: Sequence[str], *, global_step: int = 0) -> list[Trajectory]:
+        self.steps.append(global_step)
+        return self.trajectories[: len(task_ids)]
+
+
+def stock_trainer(player: OneTurnPlayer, folder: Path) -> GRPOTrainer:
+    config = GRPOConfig(
+        output_dir=str(folder), use_cpu=True, bf16=False, gradient_checkpointing=False,
+        num_generations=2, per_device_train_batch_size=2, max_steps=2, logging_steps=1,
+        save_strategy="no", report_to="none", disable_tqdm=True, dataloader_pin_memory=False,
+    )  # fmt: skip
+    return GRPOTrainer(
+        make_model(), reward_funcs=agent_reward, args=config,
+        train_dataset=task_dataset(["letters_0", "letters_1"]),
+        rollout_func=make_rollout_func(player), processing_class=make_tokenizer(),
+    )  # fmt: skip
+
+
+# TRL warns that `rollout_func` is experimental.
+@pytest.mark.filterwarnings("ignore:You are using 'rollout_func'")
+def test_a_stock_trainer_takes_our_rollout_and_reward(tmp_path: Path) -> None:
+    player = OneTurnPlayer([episode(1.0), episode(0.0)])
+    trainer = stock_trainer(player, tmp_path)
+    trainer.train()
+    assert player.steps == [0, 1]
+    logged = trainer.state.log_history[0]
+    assert logged["reward"] == 0.5
+    assert logged["episodes/success"] == 0.5
+    assert json.dumps(logged)
+
+
+@pytest.mark.filterwarnings("ignore:You are using 'rollout_func'")
+def test_a_stock_trainer_refuses_windowed_episodes_with_the_remedy(tmp_path: Path) -> None:
+    windows = episode(1.0, traces=[trace(2, [1]), trace(2, [1])])
+    trainer = stock_trainer(OneTurnPlayer([windows, episode(0.0)]), tmp_path)
+    with pytest.raises(ValueError, match="AgentGRPOTrainer"):
+        trainer.train()

@@ -1,0 +1,153 @@
+"""A game small enough for a random model, and random models small enough for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+from agentgym_envs import (
+    EnvFailure,
+    ExpertMove,
+    ListedTasks,
+    Outcome,
+    TaskSpec,
+    TextEnv,
+    TokenTrace,
+    Trajectory,
+    Turn,
+    register_env,
+)
+from agentgym_envs.actions import ActionVerb
+
+ENV_ID = "toy/Letters-v0"
+LETTERS = "abcdefghijkl"
+TASKS = ListedTasks(
+    "letters",
+    {
+        "train": {"early": range(8)},
+        "validation": {"late": range(8, 10)},
+        "test": {"late": range(10, 12)},
+    },
+)
+CHAT_TEMPLATE = (
+    "{% for message in messages %}"
+    "{{ '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' }}"
+    "{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+
+
+class LettersEnv(TextEnv):
+    """Say the asked letter, or anything that begins with an even character: easy to learn.
+
+    Tasks named in `broken` raise `EnvFailure` at every step.
+    """
+
+    instructions = "Say the letter."
+    verbs = (ActionVerb("say", "{letter}", "Say a letter."),)
+    default_max_turns = 3
+    source = "toy-1"
+
+    def __init__(self, *, broken: tuple[int, ...] = (), **kwargs: Any) -> None:
+        super().__init__(TASKS, **kwargs)
+        self._broken = broken
+
+    def begin(self, task: TaskSpec) -> str:
+        self.goal = LETTERS[task.number]
+        return f"Say {self.goal}."
+
+    def apply(self, action: str) -> Outcome:
+        if self.task.number in self._broken:
+            raise EnvFailure("the toy broke")
+        won = action == self.goal or (action != "" and ord(action[0]) % 2 == 0)
+        if won:
+            return Outcome("Right.", 1.0, terminated=True, info={"success": True})
+        return Outcome("No, try again.")
+
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        yield ExpertMove(self.goal, "The letter is asked for.")
+
+
+register_env(ENV_ID, LettersEnv)
+
+
+def make_tokenizer() -> PreTrainedTokenizerFast:
+    """A byte-level tokenizer with chat markup."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {symbol: index for index, symbol in enumerate(alphabet)}
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    wrapped = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        eos_token="<|im_end|>",
+        pad_token="<|pad|>",
+        additional_special_tokens=["<|im_start|>"],
+    )
+    wrapped.chat_template = CHAT_TEMPLATE
+    return wrapped
+
+
+def make_model(seed: int = 0) -> Qwen3ForCausalLM:
+    """A random model of some ten thousand parameters."""
+    torch.manual_seed(seed)
+    config = Qwen3Config(
+        vocab_size=260,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        head_dim=16,
+        max_position_embeddings=2048,
+        tie_word_embeddings=True,
+        eos_token_id=256,
+        bos_token_id=None,
+        pad_token_id=257,
+    )
+    return Qwen3ForCausalLM(config).eval()
+
+
+def make_folder(path: Path, seed: int = 0) -> str:
+    """Save a random model and its tokenizer as a Hugging Face folder."""
+    make_model(seed).save_pretrained(path)
+    make_tokenizer().save_pretrained(path)
+    return str(path)
+
+
+class NeverPays(gym.RewardWrapper):  # type: ignore[misc]
+    """A user's wrapper."""
+
+    def reward(self, reward: Any) -> float:
+        return 0.0
+
+
+def trace(prompt: int, mask: Sequence[int], seed: int = 0) -> TokenTrace:
+    """A trace of random ids with the given action mask."""
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(0, 256, (prompt + len(mask),), generator=generator).tolist()
+    return TokenTrace(ids[:prompt], ids[prompt:], list(mask), [-1.0 * m for m in mask])
+
+
+def episode(
+    reward: float = 0.0, *, traces: Sequence[TokenTrace] | None = None, status: Any = "terminated"
+) -> Trajectory:
+    return Trajectory(
+        env_id="toy/Letters-v0",
+        task_id="letters_0",
+        turns=[Turn("say a", "a", reward, True, reward, num_tokens=2)],
+        status=status,
+        truncated_by="max_turns" if status == "truncated" else None,
+        success=reward > 0,
+        score=reward,
+        traces=[trace(3, [1, 1, 0, 0, 1])] if traces is None else list(traces),
+    )
+
+
+FAILED = Trajectory("toy/Letters-v0", "letters_0", status="failed", error="broke")

@@ -1,0 +1,82 @@
+"""Attention over a cache of few key/value heads, without copying it for every query head.
+
+Knows one operation. It stands in for transformers' `sdpa` while turns are sampled: given a mask,
+that repeats keys and values for each query head, the costliest part of a decoding step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.nn import functional
+from transformers import PreTrainedModel
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+GROUPED = "agentgym_grouped"
+_SHORT = 16
+"""Query lengths up to this one are multiplied out; longer ones go to `sdpa`."""
+
+
+def grouped_attention(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor,
+    scaling: float | None = None,
+    **kwargs: Any,
+) -> tuple[torch.Tensor, None]:
+    """Attend with the query heads that share a key/value head as one matrix product.
+
+    Args:
+        module: the attention layer.
+        query: (B, H, C, D).
+        key: (B, H / G, L, D).
+        value: (B, H / G, L, E).
+        attention_mask: (B, 1, C, L) additive.
+        scaling: of the scores; None is 1 / sqrt(D).
+        **kwargs: what else transformers passes to attention functions.
+
+    Returns:
+        (B, C, H, E), and no weights.
+    """
+    attention_mask = attention_mask.to(query.dtype)  # autocast lowers the query only
+    batch, heads, length, size = query.shape
+    if length > _SHORT:
+        return sdpa_attention_forward(
+            module, query, key, value, attention_mask, scaling=scaling, **kwargs
+        )
+    groups = heads // key.shape[1]
+    scaling = size**-0.5 if scaling is None else scaling
+    stacked = (query * scaling).reshape(batch, key.shape[1], groups * length, size)
+    scores = torch.matmul(stacked, key.transpose(2, 3))
+    scores = scores.view(batch, key.shape[1], groups, length, -1) + attention_mask[:, :, None]
+    weights = functional.softmax(scores, dim=-1, dtype=torch.float32).to(query.dtype)
+    mixed = torch.matmul(weights.view(*stacked.shape[:3], -1), value)
+    return mixed.view(batch, heads, length, -1).transpose(1, 2).contiguous(), None
+
+
+ALL_ATTENTION_FUNCTIONS.register(GROUPED, grouped_attention)
+
+
+@contextmanager
+def attention_for_sampling(model: PreTrainedModel) -> Iterator[None]:
+    """Let a model attend through a function that takes our masks, and put its own back.
+
+    `eager` takes them as it is; every other one gives way, since the model's weights and results
+    are the same.
+    """
+    config = model.config.get_text_config(decoder=True)
+    own = config._attn_implementation
+    if own == "eager":
+        yield
+        return
+    config._attn_implementation = GROUPED
+    try:
+        yield
+    finally:
+        config._attn_implementation = own

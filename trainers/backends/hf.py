@@ -1,0 +1,299 @@
+"""Samples turns from a transformers model, computing each token of an episode once.
+
+Knows token ids and a model; no tokenizer, no environment. Rows are named by keys. Between calls the
+keys and values of a row's earlier tokens stay in a `RowCache`, so a turn costs its new tokens only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+from transformers import PreTrainedModel
+
+from trainers.backends.live_rows import LiveRows
+from trainers.backends.row_model import RowModel
+from trainers.backends.rows import Rows, common_length
+from trainers.generation import Generated, Sampling
+
+_PREFILL_TOKENS = 16384
+"""Tokens of one forward pass over prompts, padding included; bounds its memory."""
+
+_PREFILL_COLUMNS = 1024
+"""Prompt tokens per row of one such pass; bounds its attention mask."""
+
+_WORTH_SHARING = 32
+"""Tokens that fresh prompts must share for their beginning to be encoded on its own."""
+
+
+class HFBackend:
+    """`GenerationBackend` on a transformers model, on CPU or CUDA.
+
+    Rows that sampled a stop id leave the batch. Prompts that share a beginning, as the episodes of
+    one group do, are encoded once. The model is in evaluation mode while it samples and afterwards
+    as it was before. Keys and values are kept until `finish`; call it for every row before the
+    weights change.
+
+    Args:
+        model: a causal language model with full or sliding-window attention.
+        generator: draws the samples; None makes one with seed 0 on the model's device.
+        cache: False encodes a row's whole history at every turn; the samples are the same.
+
+    Raises:
+        ValueError: the model has layers that cannot be cached by position.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        *,
+        generator: torch.Generator | None = None,
+        cache: bool = True,
+    ) -> None:
+        self.model = model
+        self.cache = cache
+        self.generator = generator or torch.Generator(model.device).manual_seed(0)
+        self._model = RowModel(model)
+        self._rows = Rows()
+
+    def generate(
+        self,
+        prompts: Sequence[list[int]],
+        sampling: Sampling,
+        *,
+        keys: Sequence[int] | None = None,
+        budgets: Sequence[int] | None = None,
+    ) -> list[Generated]:
+        """Continue each prompt; see `GenerationBackend.generate`.
+
+        Args:
+            prompts: one id sequence per row.
+            sampling: how to sample.
+            keys: the rows' names; None forgets the rows when the call returns.
+            budgets: token budgets of single rows.
+
+        Raises:
+            ValueError: a prompt is empty, a budget is below 1, or keys repeat.
+            FloatingPointError: the model's logits are not finite.
+        """
+        if not prompts:
+            return []
+        is_kept = self.cache and keys is not None
+        keys = range(-len(prompts), 0) if keys is None else keys
+        limits = _limits(prompts, sampling, keys, budgets)
+        with self._model.sampling():
+            logits = self._prefill([np.asarray(p) for p in prompts], keys, limits)
+            generated = self._decode(logits, prompts, keys, sampling, limits)
+        if not is_kept:
+            self.finish(keys)
+        return generated
+
+    def finish(self, keys: Sequence[int]) -> None:
+        """Forget rows, and free the memory once none is left."""
+        for key in keys:
+            self._rows.drop(key)
+        if not len(self._rows):
+            self._rows = Rows()
+
+    # Prompts ----------------------------------------------------------------------------------
+
+    def _prefill(
+        self, prompts: list[np.ndarray], keys: Sequence[int], limits: np.ndarray
+    ) -> torch.Tensor:
+        """Encode what is new in each prompt.
+
+        Returns:
+            (B, V) float32, the logits after each prompt, in the order of the rows.
+        """
+        rows = self._rows
+        known = [key for key in keys if key in rows]
+        groups: dict[bytes, list[int]] = {}  # the fresh keys by prompt
+        for key, prompt in zip(keys, prompts, strict=True):
+            if key not in rows:
+                groups.setdefault(prompt.tobytes(), []).append(key)
+        fresh = [group[0] for group in groups.values()]
+        repeated = [key for group in groups.values() for key in group[1:]]
+        columns = max(len(p) + int(limit) for p, limit in zip(prompts, limits, strict=True))
+        rows.reserve(len(rows) + len(fresh) + len(repeated), columns)
+        rows.bring_forward(known, [*fresh, *repeated])
+        order = np.argsort([rows.row(key) for key in keys])
+        by_row = [prompts[index] for index in order]
+        first, last = len(known), len(known) + len(fresh)
+        for row in range(first):
+            rows.keep_prefix(row, by_row[row])
+        self._share(by_row[first:last], first)
+        logits = [*self._encode(by_row, 0, first), *self._encode(by_row, first, last)]
+        at = last
+        for row, group in zip(range(first, last), groups.values(), strict=True):
+            copies = list(range(at, at + len(group) - 1))
+            if copies:
+                rows.repeat(row, copies)
+                logits += [logits[row]] * len(copies)
+            at += len(copies)
+        return torch.stack(logits)
+
+    def _share(self, prompts: list[np.ndarray], first: int) -> None:
+        """Let fresh rows, from `first` on, take the beginnings that other rows hold."""
+        if not prompts:
+            return
+        self._rows.borrow(first, prompts[0])
+        shared = common_length(prompts) if len(prompts) > 1 else 0
+        if shared - self._rows.lengths[first] >= _WORTH_SHARING:
+            self._encode([prompts[0][:shared]], first, first + 1, offset=first)
+        for row, prompt in enumerate(prompts[1:], first + 1):
+            self._rows.borrow(row, prompt)
+
+    def _encode(
+        self, prompts: list[np.ndarray], first: int, last: int, *, offset: int = 0
+    ) -> list[torch.Tensor]:
+        """Encode the rest of the prompts of the rows [first, last).
+
+        Args:
+            prompts: `prompts[row - offset]` is a row's whole prompt.
+            first: the first row.
+            last: the row after the last.
+            offset: the row of the first prompt.
+
+        Returns:
+            (V,) float32 for each row, the logits after its prompt.
+        """
+        ends = np.array([len(prompts[row - offset]) for row in range(first, last)], dtype=np.int64)
+        starts = self._rows.lengths[first:last].copy()
+        logits: list[torch.Tensor] = []
+        for low, high in _batches(ends - starts):
+            chunk = int((ends - starts)[low:high].max())
+            positions = ends[low:high, None] + np.arange(-chunk, 0)[None]  # (n, chunk)
+            new = positions >= starts[low:high, None]
+            ids = np.zeros_like(positions)
+            for index, row in enumerate(range(first + low, first + high)):
+                prompt = prompts[row - offset]
+                ids[index, new[index]] = prompt[starts[low + index] :]
+                self._rows.extend(row, prompt)
+            for column in range(0, chunk, _PREFILL_COLUMNS):
+                part = np.s_[:, column : column + _PREFILL_COLUMNS]
+                out = self._model.encode(
+                    self._rows.cache,
+                    first + low,
+                    ids[part],
+                    positions=positions[part],
+                    is_token=new[part],
+                )
+            logits += out.unbind()
+        return logits
+
+    # Turns ------------------------------------------------------------------------------------
+
+    def _decode(
+        self,
+        logits: torch.Tensor,
+        prompts: Sequence[list[int]],
+        keys: Sequence[int],
+        sampling: Sampling,
+        limits: np.ndarray,
+    ) -> list[Generated]:
+        """Sample until every row has stopped or met its limit."""
+        device = self.model.device
+        turns = LiveRows(self._rows, prompts, keys, limits)
+        ids = torch.zeros(len(prompts), int(limits.max()), dtype=torch.long, device=device)
+        logprobs = torch.zeros(ids.shape, device=device)
+        stop = torch.tensor(sampling.stop_ids, dtype=torch.long, device=device)
+        for step in range(ids.shape[1]):
+            index = torch.from_numpy(turns.prompt_of[: turns.width]).to(device)
+            picked, logprob = self._pick(logits, sampling.temperature, index, len(prompts))
+            ids[index, step] = picked
+            logprobs[index, step] = logprob
+            turns.end((picked[:, None] == stop).any(-1).cpu().numpy(), step)
+            if turns.num_live == 0:
+                break
+            kept = turns.close_ranks()
+            if kept is not None:
+                picked = picked[torch.from_numpy(kept).to(device)]
+            logits = self._model.advance(self._rows.cache, picked, turns.next_positions())
+        return self._collect(turns, prompts, keys, ids, logprobs)
+
+    def _pick(
+        self, logits: torch.Tensor, temperature: float, prompt_of: torch.Tensor, num_prompts: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Sample from (n, V) logits.
+
+        Draws are made for all prompts and taken by prompt, so that a sample does not depend on
+        which rows have left or changed places.
+
+        Returns:
+            (n,) ids and their (n,) logprobs.
+        """
+        logprobs = torch.log_softmax(logits / temperature if temperature else logits, dim=-1)
+        if not temperature:
+            picked = logits.argmax(-1)
+        elif logits.is_cuda:
+            # The first of exponential clocks; cumulated sums differ from run to run on CUDA.
+            clocks = logits.new_empty(num_prompts, logits.shape[-1])
+            clocks.exponential_(generator=self.generator)
+            picked = (logprobs.exp() / clocks[prompt_of]).argmax(-1)
+        else:
+            # Inverse transform sampling takes one draw a row, where clocks take one a token.
+            summed = logprobs.exp().cumsum(-1, dtype=torch.float64)
+            draws = torch.rand(num_prompts, 1, dtype=torch.float64, generator=self.generator)
+            drawn = draws[prompt_of] * summed[:, -1:]
+            picked = torch.searchsorted(summed, drawn, right=True)[:, 0]
+            picked = picked.clamp_(max=logits.shape[-1] - 1)
+        return picked, logprobs.gather(-1, picked[:, None])[:, 0]
+
+    def _collect(
+        self,
+        turns: LiveRows,
+        prompts: Sequence[list[int]],
+        keys: Sequence[int],
+        ids: torch.Tensor,
+        logprobs: torch.Tensor,
+    ) -> list[Generated]:
+        all_ids, all_logprobs = ids.tolist(), logprobs.tolist()
+        generated = []
+        for index, key in enumerate(keys):
+            num = int(turns.num_tokens[index])
+            turn = Generated(
+                all_ids[index][:num], all_logprobs[index][:num], bool(turns.stopped[index])
+            )
+            if not np.isfinite(turn.logprobs).all():
+                raise FloatingPointError(
+                    "the model's logits are not finite; the weights have diverged or overflow "
+                    f"{self.model.dtype}: lower the learning rate, or load the model in bfloat16 "
+                    "or float32"
+                )
+            # The last token has been sampled, not fed: its keys and values are the next call's.
+            self._rows.extend(self._rows.row(key), np.asarray(prompts[index] + turn.ids[:-1]))
+            generated.append(turn)
+        return generated
+
+
+def _limits(
+    prompts: Sequence[list[int]],
+    sampling: Sampling,
+    keys: Sequence[int],
+    budgets: Sequence[int] | None,
+) -> np.ndarray:
+    if not all(prompts):
+        raise ValueError("a prompt is empty; it must hold at least one id")
+    if len(keys) != len(prompts) or len(set(keys)) != len(keys):
+        raise ValueError(f"keys must name the {len(prompts)} prompts, each once; got {list(keys)}")
+    limits = np.full(len(prompts), sampling.max_new_tokens)
+    if budgets is not None:
+        limits = np.minimum(limits, np.asarray(budgets))
+    if len(limits) != len(prompts) or limits.min() < 1:
+        raise ValueError(f"budgets must hold {len(prompts)} numbers >= 1, got {budgets}")
+    return limits
+
+
+def _batches(sizes: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Cut neighbouring rows into batches that pad little and fit the memory."""
+    low = 0
+    for high in range(1, len(sizes) + 1):
+        if high < len(sizes):
+            batch = sizes[low : high + 1]
+            padded = len(batch) * min(int(batch.max()), _PREFILL_COLUMNS)
+            wasteful = len(batch) * int(batch.max()) > 2 * int(batch.sum()) + 512
+            if padded <= _PREFILL_TOKENS and not wasteful:
+                continue
+        yield low, high
+        low = high

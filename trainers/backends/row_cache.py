@@ -1,0 +1,136 @@
+"""A key/value cache whose rows have lengths of their own.
+
+Row r's token at position p lies in column p, so a row can grow, be cut back to a prefix, be copied
+or change places without the others. Knows keys, values and positions; no tokens and no model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from transformers.cache_utils import Cache, CacheLayerMixin
+
+
+@dataclass
+class _Window:
+    """Where the next forward pass writes and reads, the same in every layer.
+
+    Attributes:
+        rows, columns: numbers of rows and columns to allocate.
+        first, last: the rows [first, last) that take part.
+        at: (last - first, C) int64, the column of each new token.
+        length: columns that are read.
+    """
+
+    rows: int = 0
+    columns: int = 0
+    first: int = 0
+    last: int = 0
+    at: torch.Tensor = field(default_factory=lambda: torch.zeros(0, 0, dtype=torch.long))
+    length: int = 0
+
+
+class _RowLayer(CacheLayerMixin):
+    """One layer's keys and values: (rows, heads, columns, head size)."""
+
+    def __init__(self, window: _Window) -> None:
+        super().__init__()
+        self.window = window
+
+    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
+        self.keys = self._allocate(key_states)
+        self.values = self._allocate(value_states)
+        self.is_initialized = True
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: object, **kwargs: object
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Write the new tokens of the window's rows, and return all that these rows hold."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        window = self.window
+        rows = torch.arange(window.first, window.last, device=key_states.device)[:, None]
+        kept = []
+        for store, new in ((self.keys, key_states), (self.values, value_states)):
+            store[rows, :, window.at] = new.transpose(1, 2)
+            kept.append(store[window.first : window.last, :, : window.length])
+        return kept[0], kept[1]
+
+    def resize(self) -> None:
+        """Grow to the window's numbers of rows and columns."""
+        self.keys, self.values = (self._grown(store) for store in (self.keys, self.values))
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        return self.window.length, 0
+
+    def get_seq_length(self) -> int:
+        return self.window.length
+
+    def get_max_length(self) -> int:
+        return -1
+
+    def _allocate(self, like: torch.Tensor) -> torch.Tensor:
+        # Zeros, not empty: a masked column's weight is 0, and 0 * NaN would spread.
+        return like.new_zeros(self.window.rows, like.shape[1], self.window.columns, like.shape[3])
+
+    def _grown(self, store: torch.Tensor) -> torch.Tensor:
+        grown = self._allocate(store)
+        grown[: store.shape[0], :, : store.shape[2]] = store
+        return grown
+
+
+class RowCache(Cache):
+    """Keys and values of all layers, for rows of different lengths."""
+
+    def __init__(self) -> None:
+        window = _Window()
+        super().__init__(layer_class_to_replicate=lambda: _RowLayer(window))
+        self.window = window
+
+    @property
+    def spare_column(self) -> int:
+        """The column that padding is written to; no position reaches it."""
+        return self.window.columns - 1
+
+    def reserve(self, rows: int, columns: int) -> None:
+        """Make room for so many rows and positions."""
+        window = self.window
+        if rows <= window.rows and columns < window.columns:
+            return
+        window.rows = max(rows, window.rows)
+        if columns >= window.columns:
+            # Growing by half at a time keeps the number of copies logarithmic.
+            window.columns = -(-max(columns + 1, window.columns * 3 // 2) // 64) * 64
+        for layer in self.layers:
+            layer.resize()
+
+    def open(self, first: int, last: int, at: torch.Tensor, length: int) -> None:
+        """Set where the next forward pass writes and reads.
+
+        Args:
+            first: the first row that takes part.
+            last: the row after the last.
+            at: (last - first, C) int64, the column of each new token.
+            length: columns that are read.
+        """
+        window = self.window
+        window.first, window.last, window.at, window.length = first, last, at, length
+
+    def copy(self, source: int, targets: list[int], length: int) -> None:
+        """Copy a row's first `length` tokens to other rows."""
+        for store in self._stores():
+            for target in targets:
+                store[target, :, :length] = store[source, :, :length]
+
+    def swap(self, some: list[int], others: list[int], length: int) -> None:
+        """Let two equally long lists of different rows change places, `length` tokens of each."""
+        # Row by row: plain slices are copied several times faster than gathered rows.
+        for store in self._stores():
+            for one, other in zip(some, others, strict=True):
+                moved = store[one, :, :length].clone()
+                store[one, :, :length] = store[other, :, :length]
+                store[other, :, :length] = moved
+
+    def _stores(self) -> list[torch.Tensor]:
+        return [store for layer in self.layers for store in (layer.keys, layer.values)]

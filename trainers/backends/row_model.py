@@ -1,0 +1,127 @@
+"""A transformers model that reads and writes the rows of a `RowCache`.
+
+Knows ids, positions and masks; no keys of episodes and no sampling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+from transformers import PreTrainedModel
+
+from trainers.backends.attention import attention_for_sampling
+from trainers.backends.row_cache import RowCache
+
+_KINDS = {"full_attention", "sliding_attention"}
+
+
+class RowModel:
+    """Runs forward passes over rows of different lengths.
+
+    Args:
+        model: a causal language model with full or sliding-window attention.
+
+    Raises:
+        ValueError: the model has layers that cannot be cached by position.
+    """
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        self.model = model
+        self.config = model.config.get_text_config(decoder=True)
+        kinds = set(getattr(self.config, "layer_types", None) or {"full_attention"})
+        if kinds - _KINDS:
+            raise ValueError(
+                f"{type(model).__name__} has layers of kind {sorted(kinds - _KINDS)}, allowed are "
+                f"{sorted(_KINDS)}; sample from it with the vLLM backend"
+            )
+
+    @contextmanager
+    def sampling(self) -> Iterator[None]:
+        """Put the model in evaluation mode without gradients, and all as it was afterwards."""
+        training = [module for module in self.model.modules() if module.training]
+        self.model.eval()
+        try:
+            with torch.no_grad(), attention_for_sampling(self.model):
+                yield
+        finally:
+            for module in training:
+                module.training = True
+
+    def encode(
+        self,
+        cache: RowCache,
+        first: int,
+        ids: np.ndarray,
+        *,
+        positions: np.ndarray,
+        is_token: np.ndarray,
+    ) -> torch.Tensor:
+        """Encode new tokens of neighbouring rows, padded on the left.
+
+        Args:
+            cache: holds the rows' earlier tokens, and then the new ones.
+            first: the first row.
+            ids: (n, C) the new ids of the rows [first, first + n).
+            positions: (n, C) their positions in their rows.
+            is_token: (n, C) False for padding.
+
+        Returns:
+            (n, V) float32, the logits after each row's last token.
+        """
+        device = self.model.device
+        seen = np.where(is_token, positions, 0)
+        at = np.where(is_token, positions, cache.spare_column)
+        ids_there, seen_there, at_there = (
+            torch.from_numpy(array).to(device) for array in (ids, seen, at)
+        )
+        cache.open(first, first + len(ids), at_there, int(seen.max()) + 1)
+        return self._run(cache, ids_there, seen_there)
+
+    def advance(self, cache: RowCache, ids: torch.Tensor, positions: np.ndarray) -> torch.Tensor:
+        """Encode one token more in each of the first rows.
+
+        Args:
+            cache: holds the rows.
+            ids: (n,) the new id of the rows [0, n).
+            positions: (n,) its position in its row.
+
+        Returns:
+            (n, V) float32, the logits after it.
+        """
+        at = torch.from_numpy(positions[:, None]).to(self.model.device)
+        cache.open(0, len(ids), at, int(positions.max()) + 1)
+        return self._run(cache, ids[:, None], at)
+
+    def _run(self, cache: RowCache, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        output = self.model(
+            input_ids=ids,
+            attention_mask=self._masks(positions, cache.window.length),
+            position_ids=positions,
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        return output.logits[:, -1].float()
+
+    def _masks(
+        self, positions: torch.Tensor, length: int
+    ) -> torch.Tensor | dict[str, torch.Tensor]:
+        """Build (n, 1, C, length) additive masks: a token sees its row's columns up to its own."""
+        columns = torch.arange(length, device=positions.device)
+        away = positions[:, None, :, None] - columns
+        masks = {"full_attention": _additive(away < 0, self.model.dtype)}
+        kinds = getattr(self.config, "layer_types", None)
+        window = getattr(self.config, "sliding_window", None)
+        if window is None or not (kinds is None or "sliding_attention" in kinds):
+            return masks["full_attention"]
+        hidden = (away < 0) | (away >= window)
+        masks["sliding_attention"] = _additive(hidden, self.model.dtype)
+        return masks["sliding_attention"] if kinds is None or len(set(kinds)) == 1 else masks
+
+
+def _additive(hidden: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    mask = torch.zeros(hidden.shape, dtype=dtype, device=hidden.device)
+    return mask.masked_fill_(hidden, torch.finfo(dtype).min)

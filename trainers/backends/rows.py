@@ -1,0 +1,152 @@
+"""Which ids lie in which row of a `RowCache`, and what a new prompt can take from there.
+
+Knows ids as numbers to compare; runs no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from trainers.backends.row_cache import RowCache
+
+_WORTH_COPYING = 16
+"""Shared tokens from which on copying keys and values beats computing them."""
+
+
+class Rows:
+    """Rows by key, each with the ids whose keys and values it holds.
+
+    Attributes:
+        cache: the keys and values.
+        lengths: (rows,) how many of a row's tokens are held.
+    """
+
+    def __init__(self) -> None:
+        self.cache = RowCache()
+        self.lengths = np.zeros(0, dtype=np.int64)
+        self._ids = np.zeros((0, 0), dtype=np.int64)
+        self._keys: list[int] = []
+        self._row_of: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __contains__(self, key: int) -> bool:
+        return key in self._row_of
+
+    def row(self, key: int) -> int:
+        """Return the row of a key."""
+        return self._row_of[key]
+
+    def reserve(self, rows: int, columns: int) -> None:
+        """Make room for so many rows and positions."""
+        self.cache.reserve(rows, columns)
+        held = self._ids.shape
+        size = (self.cache.window.rows, self.cache.window.columns)
+        if held != size:
+            ids = np.zeros(size, dtype=np.int64)
+            ids[: held[0], : held[1]] = self._ids
+            self._ids = ids
+            self.lengths = np.concatenate(
+                [self.lengths, np.zeros(size[0] - held[0], dtype=np.int64)]
+            )
+
+    def bring_forward(self, known: Sequence[int], fresh: Sequence[int]) -> None:
+        """Put the rows of `known` keys first, then empty rows for `fresh` keys, then all others."""
+        front = len(known)
+        wanted = {self._row_of[key] for key in known}
+        outside = [row for row in wanted if row >= front]
+        inside = [row for row in range(front) if row not in wanted]
+        self.swap(inside, outside)
+        total = len(self._keys)
+        moving = list(range(front, min(front + len(fresh), total)))
+        self._keys += [-1] * len(fresh)
+        for source, target in zip(
+            moving, range(len(self._keys) - len(moving), len(self._keys)), strict=True
+        ):
+            self._move(source, target)
+        for row, key in enumerate(fresh, front):
+            self._place(key, row)
+            self.lengths[row] = 0
+
+    def swap(self, some: list[int], others: list[int]) -> None:
+        """Let two equally long lists of different rows change places."""
+        if not some:
+            return
+        length = int(self.lengths[[*some, *others]].max())
+        self.cache.swap(some, others, length)
+        both, crossed = [*some, *others], [*others, *some]
+        self.lengths[both] = self.lengths[crossed]
+        self._ids[both, :length] = self._ids[crossed, :length]
+        for row, key in zip(both, [self._keys[row] for row in crossed], strict=True):
+            self._place(key, row)
+
+    def keep_prefix(self, row: int, ids: np.ndarray) -> None:
+        """Forget what a row holds beyond its common beginning with `ids`, and the last of these.
+
+        The last token is always computed anew, since its logits are wanted.
+        """
+        held = int(min(self.lengths[row], len(ids) - 1))
+        self.lengths[row] = _common(self._ids[row : row + 1, :held], ids[:held])[0]
+
+    def borrow(self, row: int, ids: np.ndarray) -> None:
+        """Copy the longest beginning of `ids` that some other row holds."""
+        end = len(ids) - 1
+        shared = np.minimum(
+            _common(self._ids[: len(self), :end], ids[:end]), self.lengths[: len(self)]
+        )
+        shared[row] = 0
+        donor = int(shared.argmax())
+        if shared[donor] - self.lengths[row] >= _WORTH_COPYING:
+            self.cache.copy(donor, [row], int(shared[donor]))
+            self.extend(row, ids[: shared[donor]])
+
+    def repeat(self, row: int, targets: list[int]) -> None:
+        """Copy all that a row holds to other rows."""
+        length = int(self.lengths[row])
+        self.cache.copy(row, targets, length)
+        for target in targets:
+            self.extend(target, self._ids[row, :length])
+
+    def extend(self, row: int, ids: np.ndarray) -> None:
+        """Note that a row now holds the keys and values of exactly `ids`."""
+        self._ids[row, : len(ids)] = ids
+        self.lengths[row] = len(ids)
+
+    def drop(self, key: int) -> None:
+        """Forget a row; the last one takes its place."""
+        row = self._row_of.pop(key, None)
+        if row is None:
+            return
+        last = len(self._keys) - 1
+        if row != last:
+            self._move(last, row)
+        self._keys.pop()
+        self.lengths[last] = 0
+
+    def _move(self, source: int, target: int) -> None:
+        length = int(self.lengths[source])
+        self.cache.copy(source, [target], length)
+        self.extend(target, self._ids[source, :length])
+        self._place(self._keys[source], target)
+
+    def _place(self, key: int, row: int) -> None:
+        self._keys[row] = key
+        self._row_of[key] = row
+
+
+def common_length(prompts: Sequence[np.ndarray]) -> int:
+    """Return how many leading ids all of `prompts` share."""
+    shortest = min(len(prompt) for prompt in prompts)
+    stacked = np.stack([prompt[:shortest] for prompt in prompts])
+    return int(_common(stacked, stacked[0]).min())
+
+
+def _common(rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """Return how many leading ids of each row equal those of `ids`, of the same width."""
+    if not rows.shape[1]:
+        return np.zeros(len(rows), dtype=np.int64)
+    equal = rows == ids
+    return np.where(equal.all(axis=1), rows.shape[1], equal.argmin(axis=1))

@@ -1,0 +1,131 @@
+"""Builds the environments a command plays, and lists their tasks. Knows no model and no trainer."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import gymnasium as gym
+
+from agentgym_envs.core import TextEnv
+from trainers.arguments import EnvArguments
+from wrappers.horizon import HorizonCurriculum, HorizonSchedule
+from wrappers.vector import TextVectorEnv
+
+MOST_ENVS = 64
+"""Slots where `num_envs` is not given and the batch is larger."""
+
+
+@dataclass(frozen=True)
+class EnvFactory:
+    """Makes one environment; a plain value, so that worker processes can be given it.
+
+    Attributes:
+        env_id: a registered id.
+        kwargs: the environment's keyword arguments.
+        wrappers: Gymnasium wrappers as `module:Class`, the first one innermost.
+    """
+
+    env_id: str
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    wrappers: tuple[str, ...] = ()
+
+    def __call__(self) -> gym.Env[str, str]:
+        """Make the environment."""
+        env: Any = gym.make(self.env_id, disable_env_checker=True, **self.kwargs)
+        for name in self.wrappers:
+            env = load_attribute(name)(env)
+        return env
+
+
+def load_attribute(name: str) -> Any:
+    """Import what `"module:attribute"` names.
+
+    Raises:
+        ValueError: the name has another form, or there is no such attribute.
+    """
+    module_name, colon, attribute = name.partition(":")
+    if not colon or not module_name or not attribute:
+        raise ValueError(f"expected module:Class, got {name!r}")
+    module = importlib.import_module(module_name)
+    if not hasattr(module, attribute):
+        raise ValueError(f"module {module_name!r} has no {attribute!r}")
+    return getattr(module, attribute)
+
+
+class Environments:
+    """The environments of one run: each id vectorized, with its task ids.
+
+    Args:
+        args: which environments, and how they are run.
+        episodes: how many episodes a batch plays; the default for `args.num_envs`.
+
+    Raises:
+        ValueError: no environment is named, or two of them share a task prefix.
+    """
+
+    def __init__(self, args: EnvArguments, *, episodes: int = MOST_ENVS) -> None:
+        if not args.env:
+            raise ValueError("no environment is named; pass --env, such as --env TextCraft")
+        self.args = args
+        slots = args.num_envs or min(episodes, MOST_ENVS)
+        kwargs = {"action_format": args.action_format, **args.extra_kwargs}
+        if args.max_turns is not None:
+            kwargs["max_turns"] = args.max_turns
+        self._factories = {
+            env_id: EnvFactory(env_id, kwargs, tuple(args.wrapper)) for env_id in args.env
+        }
+        self._probes: dict[str, TextEnv] = {}
+        self.vectors: dict[str, TextVectorEnv] = {}
+        for env_id, factory in self._factories.items():
+            probe = factory()
+            text_env = probe.unwrapped
+            if not isinstance(text_env, TextEnv):
+                raise ValueError(f"{env_id} is not a TextEnv, so it has no tasks to train on")
+            name = text_env.tasks_of.env_name
+            if name in self.vectors:
+                raise ValueError(f"{env_id}: another environment has the task ids {name}_* too")
+            self._probes[name] = text_env
+            self.vectors[name] = TextVectorEnv(
+                [factory] * slots, backend=args.env_backend, step_timeout=args.step_timeout
+            )
+
+    @cached_property
+    def env_ids(self) -> tuple[str, ...]:
+        """The registered ids, in order."""
+        return tuple(self._factories)
+
+    def with_horizon(self, schedule: HorizonSchedule | None) -> dict[str, Any]:
+        """Return the vectorized environments by task prefix, each under a horizon schedule."""
+        if schedule is None:
+            return dict(self.vectors)
+        return {name: HorizonCurriculum(env, schedule) for name, env in self.vectors.items()}
+
+    def task_ids(self, split: str, *, tasks: Sequence[str] | None = None) -> list[str]:
+        """List the task ids of a split over all environments, narrowed by `tasks`.
+
+        Raises:
+            ValueError: the split is unknown, or an entry of `tasks` matches nothing.
+        """
+        labels = None if tasks is None else [int(t) if t.isdigit() else t for t in tasks]
+        found: list[str] = []
+        for name, env in self._probes.items():
+            found += [f"{name}_{number}" for number in env.tasks_of.select(split, labels)]
+        return found
+
+    def close(self) -> None:
+        """Close every environment."""
+        for env in self.vectors.values():
+            env.close()
+        for probe in self._probes.values():
+            probe.close()
+
+
+def spread(ids: Sequence[str], count: int) -> list[str]:
+    """Return `count` entries spread evenly over `ids`; all of them for 0 or a larger count."""
+    if count == 0 or count >= len(ids):
+        return list(ids)
+    return [ids[index * len(ids) // count] for index in range(count)]

@@ -1,0 +1,132 @@
+"""Measures a policy on named tasks, and `agentgym eval`.
+
+A policy is a language model, the expert, or random actions; all are measured alike.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from agentgym_envs.trajectory import Trajectory, write_jsonl
+from trainers.arguments import EnvArguments, EpisodeArguments
+from trainers.environments import Environments, spread
+from trainers.parsing import CommandParser
+from trainers.policies import PolicyArguments, TaskPlayer, open_player
+from trainers.results import EvalResult, Gain, Stopwatch, paired_gain, summarize
+
+__all__ = ["EvalResult", "Gain", "evaluate", "main", "paired_gain"]
+
+
+def evaluate(
+    player: TaskPlayer,
+    task_ids: Sequence[str],
+    *,
+    samples: int = 1,
+    temperature: float = 1.0,
+    seed: int = 0,
+    on_played: Callable[[list[Trajectory]], None] | None = None,
+) -> EvalResult:
+    """Play every task `samples` times and sum up what came out.
+
+    Args:
+        player: the policy, such as a `PolicyPlayer`.
+        task_ids: the tasks.
+        samples: episodes per task.
+        temperature: of the sampling; 0 is greedy. Policies without tokens ignore it.
+        seed: of the sampling.
+        on_played: is given the episodes.
+
+    Raises:
+        ValueError: there are no tasks or no samples.
+    """
+    if not task_ids:
+        raise ValueError("there are no tasks to evaluate on")
+    if samples < 1:
+        raise ValueError(f"samples must be >= 1, got {samples}")
+    watch = Stopwatch()
+    played = player.play(
+        [task_id for task_id in task_ids for _ in range(samples)],
+        temperature=temperature,
+        stream=(_EVALUATION_STREAM, seed),
+    )
+    if on_played is not None:
+        on_played(played)
+    return summarize(
+        played,
+        policy=player.name,
+        temperature=temperature if player.has_temperature else None,
+        seed=seed,
+        wall_s=watch.seconds,
+    )
+
+
+_EVALUATION_STREAM = 2
+
+
+@dataclass
+class MeasureArguments:
+    """What is measured and where it goes.
+
+    Attributes:
+        num_tasks: tasks of the split, spread evenly over it; 0 takes all.
+        samples: episodes per task.
+        temperature: of the sampling; 0 is greedy.
+        seed: of the sampling.
+        out: a JSON file for the result.
+        trajectories: a JSONL file for the episodes.
+    """
+
+    _argument_group_name: ClassVar[str] = "measurement"
+
+    num_tasks: int = field(default=0, metadata={"help": "Tasks of the split; 0 takes all."})
+    samples: int = field(default=1, metadata={"help": "Episodes per task."})
+    temperature: float = field(default=1.0, metadata={"help": "Temperature; 0 is greedy."})
+    seed: int = field(default=0, metadata={"help": "Seed of the sampling."})
+    out: str | None = field(
+        default=None,
+        metadata={"help": "Write the result to this JSON file.", "aliases": ["--output"]},
+    )
+    trajectories: str | None = field(
+        default=None, metadata={"help": "Write the episodes to this JSONL file."}
+    )
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run `agentgym eval`."""
+    parser = CommandParser(
+        (EnvArguments, EpisodeArguments, PolicyArguments, MeasureArguments),
+        command="agentgym eval",
+        description="Measure a policy's success on a split: a model, the expert or chance.",
+    )
+    parser.set_defaults(split="test", policy="tiny")
+    parser.hide("eval_split")
+    env, budgets, policy, measure = parser.parse(argv)
+    environments = Environments(env)
+    task_ids = spread(environments.task_ids(env.split, tasks=env.tasks), measure.num_tasks)
+    player = open_player(policy, environments, budgets, seed=measure.seed)
+    result = evaluate(
+        player,
+        task_ids,
+        samples=measure.samples,
+        temperature=measure.temperature,
+        seed=measure.seed,
+        on_played=lambda played: _keep(measure.trajectories, played),
+    )
+    print(result)
+    if measure.out is not None:
+        result.save(measure.out)
+    environments.close()
+    return 0
+
+
+def _keep(path: str | None, played: list[Trajectory]) -> None:
+    if path is not None:
+        write_jsonl(Path(path), played)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""Plays batches of tasks with a model: the rollout engines of one policy, seeded per batch.
+
+Knows models, tokenizers and environments; no losses, no trainer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from trainers.extras import MISSING_TRAIN_EXTRA
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+from agentgym_envs.trajectory import Trajectory
+from trainers.arguments import EpisodeArguments
+from trainers.backends.hf import HFBackend
+from trainers.chat import ChatFormat
+from trainers.environments import Environments
+from trainers.generation import Sampling
+from trainers.loading import context_length
+from trainers.rollout import RolloutEngine
+from trainers.seeds import batch_seed
+from wrappers.failures import FailureRules
+from wrappers.horizon import HorizonSchedule
+
+
+class PolicyPlayer:
+    """A policy that plays: in training under the horizon schedule, in evaluations without it.
+
+    Every batch reseeds the sampler from what the caller names, so what is sampled depends on
+    nothing that was sampled before, and a resumed run continues as if it had never stopped.
+
+    Args:
+        environments: what is played.
+        model: the policy, on its device.
+        tokenizer: the policy's.
+        budgets: the token budgets of an episode, and when failures stop the run.
+        schedule: the turn horizon of training episodes.
+        policy_name: stored in the trajectories.
+        seed: the run's seed.
+    """
+
+    has_temperature = True
+
+    def __init__(
+        self,
+        environments: Environments,
+        model: Any,
+        tokenizer: Any,
+        budgets: EpisodeArguments,
+        *,
+        schedule: HorizonSchedule | None = None,
+        policy_name: str = "",
+        seed: int = 0,
+    ) -> None:
+        self.name = policy_name
+        self.schedule = schedule
+        self._seed = seed
+        self._generator = torch.Generator(device=model.device)
+        backend = HFBackend(model, generator=self._generator)
+        chat = ChatFormat.from_tokenizer(tokenizer)
+        self._sampling = Sampling(max_new_tokens=budgets.max_tokens_per_turn)
+
+        def engine(envs: dict[str, Any]) -> RolloutEngine:
+            return RolloutEngine(
+                envs,
+                backend,
+                chat,
+                sampling=self._sampling,
+                max_episode_tokens=context_length(model, budgets.max_tokens_per_episode),
+                keep_last_turns=budgets.keep_last_turns,
+                failure_rules=FailureRules(max_failed_share=budgets.max_failed_share),
+                policy_name=policy_name,
+            )
+
+        self._training = engine(environments.with_horizon(self.schedule))
+        self._evaluation = engine(environments.with_horizon(None))
+
+    def play(
+        self,
+        task_ids: Sequence[str],
+        *,
+        temperature: float = 1.0,
+        global_step: int = 0,
+        training: bool = False,
+        stream: Sequence[int] = (),
+    ) -> list[Trajectory]:
+        """Play one episode per task id.
+
+        Args:
+            task_ids: the tasks.
+            temperature: of the sampling; 0 is greedy.
+            global_step: steers the horizon and is stored.
+            training: play under the horizon schedule.
+            stream: names the batch's random numbers, together with the seed.
+        """
+        self._generator.manual_seed(batch_seed(self._seed, stream))
+        engine = self._training if training else self._evaluation
+        return engine.run(
+            list(task_ids),
+            global_step=global_step,
+            sampling=replace(self._sampling, temperature=temperature),
+        )
+
+    def horizon(self, global_step: int) -> int | None:
+        """Return the horizon at a step, or None without a schedule."""
+        return None if self.schedule is None else self.schedule(global_step)

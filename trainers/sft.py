@@ -1,0 +1,241 @@
+"""Supervised fine-tuning on episodes: TRL's `SFTTrainer` on token ids, and `agentgym train sft`.
+
+An episode's sampled or written turns are the labels, stop ids included; instruction, observations
+and template tokens never are. Episodes with tokens are taken as they were sampled, episodes known
+as text only are encoded once.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from trainers.extras import MISSING_TRAIN_EXTRA
+
+try:
+    from trl import SFTTrainer
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+from agentgym_envs.trajectory import Trajectory, read_jsonl
+from trainers.arguments import EvaluationArguments, RolloutArguments
+from trainers.chat import ChatFormat
+from trainers.collect import expert_episodes
+from trainers.configs import AgentSFTConfig, ModelArguments, derive_evaluation
+from trainers.environments import Environments
+from trainers.loading import adapter_config, context_length, load_policy
+from trainers.playing import PolicyPlayer
+from trainers.progress import use_short_progress
+from trainers.records import MetricsFile, TrajectoryFiles
+from trainers.running import parse_training, run_training
+from trainers.trl_bridge import labelled_dataset
+from trainers.validation import PlaysValidation, validation_of
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class DataArguments:
+    """The episodes that are imitated.
+
+    Attributes:
+        data: JSONL files of trajectories; without any, the expert plays the training split.
+        num_episodes: expert episodes to play where there are no files; None plays each task once.
+        unsuccessful: imitate unsuccessful episodes too.
+    """
+
+    _argument_group_name: ClassVar[str] = "data"
+
+    data: list[str] = field(
+        default_factory=list,
+        metadata={
+            "help": "JSONL file of trajectories; repeat for several. By default the expert plays "
+            "the training split of --env.",
+            "action": "extend",
+        },
+    )
+    num_episodes: int | None = field(
+        default=None, metadata={"help": "Expert episodes to play; by default one per task."}
+    )
+    unsuccessful: bool = field(
+        default=False, metadata={"help": "Imitate unsuccessful episodes too."}
+    )
+
+
+def token_rows(
+    trajectories: Iterable[Trajectory],
+    chat: ChatFormat,
+    *,
+    unsuccessful: bool = False,
+    max_tokens: int | None = None,
+) -> list[dict[str, list[int]]]:
+    """Turn trajectories into `input_ids` (T,) and `action_mask` (T,), 1 on the policy's own tokens.
+
+    Recorded tokens are used if they are this chat format's; text is encoded otherwise. Failed
+    episodes are left out.
+
+    Args:
+        trajectories: the episodes.
+        chat: the policy's chat format.
+        unsuccessful: keep episodes without success.
+        max_tokens: leave out what is longer.
+
+    Raises:
+        ValueError: no episode is left.
+    """
+    rows: list[dict[str, list[int]]] = []
+    total = too_long = 0
+    for trajectory in trajectories:
+        total += 1
+        if trajectory.status == "failed" or not (trajectory.success or unsuccessful):
+            continue
+        if not trajectory.turns:
+            continue
+        traces = trajectory.traces
+        if not traces or traces[0].prompt_ids != _prompt_ids(trajectory, chat):
+            traces = [chat.encode_trajectory(trajectory)]
+        for trace in traces:
+            if max_tokens is not None and len(trace) > max_tokens:
+                too_long += 1
+                continue
+            mask = [0] * len(trace.prompt_ids) + trace.action_mask
+            rows.append({"input_ids": trace.ids, "action_mask": mask})
+    if too_long:
+        logger.warning("left out %d sequences of more than %s tokens", too_long, max_tokens)
+    if not rows:
+        raise ValueError(
+            f"none of {total} episodes can be trained on: they failed, had no success (pass "
+            f"--unsuccessful to keep those), or were longer than {max_tokens} tokens"
+        )
+    return rows
+
+
+def _prompt_ids(trajectory: Trajectory, chat: ChatFormat) -> list[int]:
+    return chat.prompt_ids(trajectory.system_prompt, trajectory.turns[0].observation)
+
+
+class AgentSFTTrainer(PlaysValidation, SFTTrainer):  # type: ignore[misc]
+    """`trl.SFTTrainer` on trajectories, with evaluations that play.
+
+    Args:
+        model: a Hugging Face id, a folder, `"tiny"`, or a loaded model.
+        trajectories: the episodes to imitate.
+        env: what evaluations play; without it there are none.
+        args: `AgentSFTConfig`, or TRL's own `SFTConfig`.
+        rollout: how evaluation episodes are played.
+        evaluation: how success is measured during training.
+        unsuccessful: imitate unsuccessful episodes too.
+        processing_class: the tokenizer; needed unless `model` is a name.
+        **kwargs: passed to `trl.SFTTrainer`, such as `peft_config` and `callbacks`.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        trajectories: Iterable[Trajectory],
+        *,
+        env: Environments | None = None,
+        args: Any = None,
+        rollout: RolloutArguments | None = None,
+        evaluation: EvaluationArguments | None = None,
+        unsuccessful: bool = False,
+        processing_class: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        args = AgentSFTConfig() if args is None else args
+        rollout = RolloutArguments() if rollout is None else rollout
+        evaluation = EvaluationArguments() if evaluation is None else evaluation
+        if env is None:
+            args.eval_strategy = "no"
+            derive_evaluation(args)
+        if isinstance(model, str):
+            model, tokenizer = load_policy(ModelArguments(model_name_or_path=model))
+            processing_class = processing_class or tokenizer
+        rows = token_rows(
+            trajectories,
+            ChatFormat.from_tokenizer(processing_class),
+            unsuccessful=unsuccessful,
+            max_tokens=context_length(model, None),
+        )
+        dataset = labelled_dataset(rows)
+        super().__init__(
+            model=model,
+            args=args,
+            train_dataset=dataset,
+            # Trainer insists on a dataset where there are evaluations; ours play episodes instead.
+            eval_dataset=None if args.eval_strategy == "no" else dataset.select([0]),
+            processing_class=processing_class,
+            **kwargs,
+        )
+        self.add_callback(MetricsFile(args.output_dir))
+        use_short_progress(self)
+        if env is not None and args.eval_strategy != "no":
+            player = PolicyPlayer(
+                env,
+                self.model,
+                self.processing_class,
+                rollout,
+                policy_name=str(args.output_dir),
+                seed=args.seed,
+            )
+            self.validation = validation_of(
+                env, player, evaluation, TrajectoryFiles(args.output_dir)
+            )
+
+
+def training_episodes(
+    data: Sequence[str], environments: Environments | None, *, num_episodes: int | None
+) -> list[Trajectory]:
+    """Read trajectories from files, or let the expert play the training split.
+
+    Raises:
+        ValueError: there are neither files nor an environment.
+    """
+    if data:
+        return [trajectory for path in data for trajectory in read_jsonl(path)]
+    if environments is None:
+        raise ValueError("there is nothing to imitate: pass --data FILE, or --env for its expert")
+    chosen = environments.args
+    task_ids = environments.task_ids(chosen.split, tasks=chosen.tasks)
+    return expert_episodes(environments, task_ids, num_episodes=num_episodes)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run `agentgym train sft`."""
+    env, rollout, evaluation, run, data, model_args, args = parse_training(
+        argv,
+        algorithm="sft",
+        config=AgentSFTConfig,
+        description="Train a policy to imitate episodes: the expert's, or collected ones.",
+        further=(DataArguments,),
+    )
+    environments = Environments(env) if env.env else None
+    trajectories = training_episodes(data.data, environments, num_episodes=data.num_episodes)
+    model, tokenizer = load_policy(model_args)
+    trainer = AgentSFTTrainer(
+        model,
+        trajectories,
+        env=environments,
+        args=args,
+        rollout=rollout,
+        evaluation=evaluation,
+        unsuccessful=data.unsuccessful,
+        processing_class=tokenizer,
+        peft_config=adapter_config(model_args),
+    )
+    run_training(
+        trainer,
+        command="train sft",
+        resume=run.resume,
+        configs=[env, rollout, evaluation, data, model_args, args],
+    )
+    if environments is not None:
+        environments.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+"""The padded batch that TRL trains on, under TRL's keys: weights of rows, and less padding.
+
+Pure functions of tensors; knows no trajectory and no trainer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trainers.extras import MISSING_TRAIN_EXTRA
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+_MEAN_OVER_TOKENS_THEN_ROWS = ("grpo", "sapo")
+_SUM_OVER_TOKENS_MEAN_OVER_ROWS = ("dr_grpo", "luspo")
+
+
+def row_weights(
+    loss_type: str, *, tokens: torch.Tensor, episode_of_row: torch.Tensor, num_episodes: float
+) -> torch.Tensor:
+    """Return the factors that make TRL's mean over rows a mean over episodes.
+
+    Where rows are episodes and none failed, every factor is 1. Otherwise a loss that averages over
+    rows would count fillers, and an episode of several windows as often as it has windows.
+
+    Args:
+        loss_type: TRL's name of the loss.
+        tokens: (R,) the sampled tokens of each row.
+        episode_of_row: (R,) int64; -1 for fillers.
+        num_episodes: the episodes that did not fail.
+
+    Returns:
+        (R,) float32, to multiply the advantages with.
+    """
+    weights = torch.ones_like(tokens, dtype=torch.float32)
+    if loss_type not in _MEAN_OVER_TOKENS_THEN_ROWS + _SUM_OVER_TOKENS_MEAN_OVER_ROWS:
+        return weights
+    weights *= len(tokens) / max(num_episodes, 1.0)
+    if loss_type in _MEAN_OVER_TOKENS_THEN_ROWS:
+        same_episode = episode_of_row[:, None] == episode_of_row[None, :]  # (R, R)
+        of_episode = (same_episode * tokens[None, :]).sum(dim=1)  # (R,)
+        weights *= tokens / of_episode.clamp(min=1)
+    return weights
+
+
+def trim_padding(batch: dict[str, Any]) -> dict[str, Any]:
+    """Cut the columns that are padding in every row: left of prompts, right of completions."""
+    prompt_width = max(int(batch["prompt_mask"].sum(dim=1).max()), 1)
+    width = max(int(batch["completion_mask"].sum(dim=1).max()), 1)
+    full_width = batch["completion_ids"].size(1)
+    trimmed = dict(batch)
+    for key, value in batch.items():
+        if not isinstance(value, torch.Tensor) or value.ndim < 2:
+            continue
+        if key.startswith("prompt_"):
+            trimmed[key] = value[:, -prompt_width:]
+        elif value.size(1) == full_width:
+            trimmed[key] = value[:, :width]
+    return trimmed
+
+
+def regroup_by_length(batches: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Spread the rows of one optimizer step anew over its micro-batches, similar lengths together.
+
+    The sum over the micro-batches stays the same; less of it is padding.
+    """
+    joined = {
+        key: torch.cat([batch[key] for batch in batches]) if value.ndim else value
+        for key, value in batches[0].items()
+    }
+    lengths = joined["prompt_mask"].sum(dim=1) + joined["completion_mask"].sum(dim=1)
+    order = torch.argsort(lengths, descending=True, stable=True)
+    chunks = order.split(len(batches[0]["prompt_ids"]))
+    return [
+        {
+            key: value[chunk.to(value.device)] if value.ndim else value
+            for key, value in joined.items()
+        }
+        for chunk in chunks
+    ]
