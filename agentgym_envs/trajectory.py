@@ -92,7 +92,8 @@ class Trajectory:
         final_observation: what the environment said last.
         status: `"terminated"`, `"truncated"`, or `"failed"` where the machinery broke; a failed
             trajectory enters no loss, no baseline and no success rate.
-        truncated_by: None, `"env_limit"`, `"max_turns"`, `"horizon"` or `"token_budget"`.
+        truncated_by: None, `"env_limit"`, `"max_turns"`, `"horizon"`, `"token_budget"`, or
+            `"no_action"` where a scripted policy had none.
         success: the goal was reached.
         score: progress in 0..1 at the end.
         traces: the tokens; one trace where the history only grew, one per history window where

@@ -78,28 +78,32 @@ def drill(rng: np.random.Generator, num_lines: int) -> list[Message]:
     ]
 
 
-def made_up_episode(rng: np.random.Generator) -> list[Message]:
-    """Play the expert on a made-up book."""
+def made_up_episode(rng: np.random.Generator, *, with_thoughts: bool = True) -> list[Message]:
+    """Play the expert on a made-up book, thinking aloud or not."""
     while True:
         book = _made_up_book(rng)
-        goals = book.goals
         depth = rng.choice([1, 2, 3, 4], p=[0.2, 0.4, 0.3, 0.1])
-        goals = [name for name in goals if book.depth(name) == depth]
+        goals = [name for name in book.goals if book.depth(name) == depth]
         if goals:
-            messages = _episode(book, str(rng.choice(goals)), rng)
+            messages = _episode(book, str(rng.choice(goals)), rng, with_thoughts)
             if messages is not None:
                 return messages
 
 
-def training_split_episode(rng: np.random.Generator) -> list[Message]:
+def training_split_episode(
+    rng: np.random.Generator, *, with_thoughts: bool = True
+) -> list[Message]:
     """Play the expert on a goal of the training split, among commands in a new order."""
     while True:
-        messages = _episode(builtin_book(), str(rng.choice(_training_goals())), rng)
+        goal = str(rng.choice(_training_goals()))
+        messages = _episode(builtin_book(), goal, rng, with_thoughts)
         if messages is not None:
             return messages
 
 
-def _episode(book: RecipeBook, goal: str, rng: np.random.Generator) -> list[Message] | None:
+def _episode(
+    book: RecipeBook, goal: str, rng: np.random.Generator, with_thoughts: bool
+) -> list[Message] | None:
     """Play one episode; None where it is longer than the policy could play."""
     found = plan(book, goal)
     counts = [job.needed for job in found.jobs] + list(found.fetches.values())
@@ -124,7 +128,8 @@ def _episode(book: RecipeBook, goal: str, rng: np.random.Generator) -> list[Mess
         action = _slip(rng, move.action, book) if turn == slip_at else move.action
         observation, is_valid = state.act(action)
         is_slip = action != move.action or not is_valid
-        messages.append(Message("assistant", parser.format(action, move.thought), is_slip))
+        thought = move.thought if with_thoughts else ""
+        messages.append(Message("assistant", parser.format(action, thought), is_slip))
         if state.success:
             return messages  # nothing is sampled after the last action
         messages.append(Message("user", observation))

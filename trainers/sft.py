@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from trainers.extras import MISSING_TRAIN_EXTRA
 
 try:
-    from trl import SFTTrainer
+    from trl import SFTConfig
 except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
 
@@ -31,7 +31,7 @@ from trainers.playing import PolicyPlayer
 from trainers.progress import use_short_progress
 from trainers.records import MetricsFile, TrajectoryFiles
 from trainers.running import parse_training, run_training
-from trainers.trl_bridge import labelled_dataset
+from trainers.trl_bridge import ImitationTrainer, labelled_dataset
 from trainers.validation import PlaysValidation, validation_of
 
 logger = logging.getLogger(__name__)
@@ -117,7 +117,7 @@ def _prompt_ids(trajectory: Trajectory, chat: ChatFormat) -> list[int]:
     return chat.prompt_ids(trajectory.system_prompt, trajectory.turns[0].observation)
 
 
-class AgentSFTTrainer(PlaysValidation, SFTTrainer):  # type: ignore[misc]
+class AgentSFTTrainer(PlaysValidation, ImitationTrainer):
     """`trl.SFTTrainer` on trajectories, with evaluations that play.
 
     Args:
@@ -138,7 +138,7 @@ class AgentSFTTrainer(PlaysValidation, SFTTrainer):  # type: ignore[misc]
         trajectories: Iterable[Trajectory],
         *,
         env: Environments | None = None,
-        args: Any = None,
+        args: SFTConfig | None = None,
         rollout: RolloutArguments | None = None,
         evaluation: EvaluationArguments | None = None,
         unsuccessful: bool = False,
@@ -170,7 +170,7 @@ class AgentSFTTrainer(PlaysValidation, SFTTrainer):  # type: ignore[misc]
             processing_class=processing_class,
             **kwargs,
         )
-        self.add_callback(MetricsFile(args.output_dir))
+        self.add_callback(MetricsFile(str(args.output_dir)))
         use_short_progress(self)
         if env is not None and args.eval_strategy != "no":
             player = PolicyPlayer(
@@ -182,7 +182,7 @@ class AgentSFTTrainer(PlaysValidation, SFTTrainer):  # type: ignore[misc]
                 seed=args.seed,
             )
             self.validation = validation_of(
-                env, player, evaluation, TrajectoryFiles(args.output_dir)
+                env, player, evaluation, TrajectoryFiles(str(args.output_dir))
             )
 
 

@@ -24,7 +24,8 @@ try:
     import torch
     from datasets import Dataset
     from torch.utils.data import Sampler
-    from trl import GRPOTrainer
+    from transformers.trainer_pt_utils import LengthGroupedSampler
+    from trl import GRPOTrainer, SFTTrainer
 except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
 
@@ -161,18 +162,20 @@ def sampling_mode(model: Any) -> Iterator[None]:
 
 
 class EpochOrder(Sampler[int]):
-    """A sampler of TRL's whose order depends on the seed and the epoch only.
+    """A sampler whose order depends on the seed and the epoch only.
 
-    TRL's own goes on drawing from epoch to epoch, so a run that is resumed in a later epoch would
-    see the tasks of the first one again.
+    Samplers that go on drawing from epoch to epoch would begin again with the first epoch's order
+    in a run that is resumed in a later one.
 
     Args:
-        sampler: TRL's.
+        sampler: draws from `generator`.
+        generator: the sampler's; None where it does not shuffle.
         seed: the run's seed.
     """
 
-    def __init__(self, sampler: Any, *, seed: int) -> None:
+    def __init__(self, sampler: Any, *, generator: torch.Generator | None, seed: int) -> None:
         self._sampler = sampler
+        self._generator = generator
         self._seed = seed
         self._epoch = 0
 
@@ -181,12 +184,23 @@ class EpochOrder(Sampler[int]):
         self._epoch = epoch
 
     def __iter__(self) -> Iterator[int]:
-        if self._sampler.shuffle:
-            self._sampler.generator.manual_seed(batch_seed(self._seed, (self._epoch,)))
+        if self._generator is not None:
+            self._generator.manual_seed(batch_seed(self._seed, (self._epoch,)))
         return iter(self._sampler)
 
     def __len__(self) -> int:
         return len(self._sampler)
+
+
+class ImitationTrainer(SFTTrainer):  # type: ignore[misc]
+    """`SFTTrainer` whose order by length is the same in a resumed run."""
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        sampler = super()._get_train_sampler(train_dataset)
+        if not isinstance(sampler, LengthGroupedSampler):
+            return sampler
+        sampler.generator = torch.Generator()
+        return EpochOrder(sampler, generator=sampler.generator, seed=self.args.seed)
 
 
 class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
@@ -230,7 +244,9 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         return {**self._rows.columns, **reward_columns(self.trajectories)}
 
     def _get_train_sampler(self, dataset: Any = None) -> EpochOrder:
-        return EpochOrder(super()._get_train_sampler(dataset), seed=self.args.seed)
+        sampler = super()._get_train_sampler(dataset)
+        generator = sampler.generator if sampler.shuffle else None
+        return EpochOrder(sampler, generator=generator, seed=self.args.seed)
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         batch = super()._generate_and_score_completions(inputs)

@@ -55,6 +55,9 @@ def encode(tokenizer: PreTrainedTokenizerFast, messages: Sequence[Message]) -> T
 def draw(rng: np.random.Generator, progress: float) -> list[Message]:
     """Draw a text; drills come first and grow, episodes take over by a third of the way.
 
+    In the last fifth half of the episodes show actions without thoughts, as recorded data often
+    does. The policy that comes out sometimes plans and sometimes acts at once.
+
     Args:
         rng: the only source of chance.
         progress: share of the training done, 0..1.
@@ -62,7 +65,9 @@ def draw(rng: np.random.Generator, progress: float) -> list[Message]:
     if rng.random() < max(0.1, 1 - progress / 0.35):
         longest = 5 + int(15 * min(1.0, progress / 0.3))
         return drill(rng, int(rng.integers(4, longest + 1)))
-    return made_up_episode(rng) if rng.random() < 0.5 else training_split_episode(rng)
+    with_thoughts = progress < 0.8 or rng.random() < 0.5
+    episode = training_split_episode if rng.random() < 0.5 else made_up_episode
+    return episode(rng, with_thoughts=with_thoughts)
 
 
 def batches(

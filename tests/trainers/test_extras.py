@@ -14,7 +14,9 @@ def test_without_the_training_stack_the_install_command_is_named(module: str) ->
         "    sys.modules[name] = None\n"
         f"import trainers.{module}"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
     last = result.stderr.strip().splitlines()[-1]
     assert last.startswith("ImportError: ")
     assert last.endswith('pip install "agentgym-envs[train]"')
@@ -22,5 +24,7 @@ def test_without_the_training_stack_the_install_command_is_named(module: str) ->
 
 def test_torch_is_told_to_wait_passively_before_it_starts() -> None:
     code = "import sys, trainers, os; print(os.environ['OMP_WAIT_POLICY'], 'torch' in sys.modules)"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert result.stdout.split()[1] == "False"

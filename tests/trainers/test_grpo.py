@@ -93,20 +93,20 @@ def test_the_horizon_follows_the_global_step(trainer_in: Callable[..., AgentGRPO
 def test_a_resumed_run_has_the_losses_of_the_uninterrupted_one(
     trainer_in: Callable[..., AgentGRPOTrainer],
 ) -> None:
-    """Eight tasks at two a step: the fifth step begins a new epoch."""
+    """Eight tasks at two a step: the run is cut in the first and in the second epoch."""
     options = {
-        "max_steps": 6, "eval_strategy": "steps", "eval_steps": 2,
+        "max_steps": 8, "eval_strategy": "steps", "eval_steps": 2,
         "save_strategy": "steps", "save_steps": 2, "load_best_model_at_end": False,
     }  # fmt: skip
     whole = trainer_in("whole", **options)
     whole.train()
     trainer_in("parts", **{**options, "max_steps": 2}).train()
-    second = trainer_in("parts", **{**options, "max_steps": 4})
+    second = trainer_in("parts", **{**options, "max_steps": 6})
     second.train(resume_from_checkpoint=True)
     third = trainer_in("parts", **options)
     third.train(resume_from_checkpoint=True)
     assert losses(third) == losses(whole)
-    assert len(losses(whole)) == 6
+    assert len(losses(whole)) == 8
     metrics = [
         json.loads(line)["global_step"]
         for line in (Path(third.args.output_dir) / "metrics.jsonl").read_text().splitlines()

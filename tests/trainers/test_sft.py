@@ -130,22 +130,30 @@ def test_imitation_lowers_the_loss_and_raises_validation_success(
     assert {t.split for t in read_jsonl(written)} == {"validation"}
 
 
+@pytest.mark.parametrize("order", ["group_by_length", "random"])
 def test_a_resumed_run_has_the_losses_of_the_uninterrupted_one(
-    trainer_on: Callable[..., AgentSFTTrainer],
+    order: str, trainer_on: Callable[..., AgentSFTTrainer], experts: list[Trajectory]
 ) -> None:
-    """Eight episodes at four a step: the third step begins a new epoch."""
-    options = {"save_strategy": "steps", "save_steps": 3}
-    whole = trainer_on("whole", max_steps=6, **options)
+    """Eight episodes at two a step: the run is cut in the middle of its second epoch."""
+    for index, trajectory in enumerate(experts):
+        trajectory.turns[0].completion += "!" * (5 * index % 7)
+    options = {
+        "save_strategy": "steps",
+        "save_steps": 6,
+        "per_device_train_batch_size": 2,
+        "train_sampling_strategy": order,
+    }
+    whole = trainer_on("whole", max_steps=9, **options)
     whole.train()
-    trainer_on("parts", max_steps=3, **options).train()
-    resumed = trainer_on("parts", max_steps=6, **options)
+    trainer_on("parts", max_steps=6, **options).train()
+    resumed = trainer_on("parts", max_steps=9, **options)
     resumed.train(resume_from_checkpoint=True)
 
     def losses(trainer: AgentSFTTrainer) -> list[tuple[float, float]]:
         return [(e["loss"], e["grad_norm"]) for e in trainer.state.log_history if "loss" in e]
 
     assert losses(resumed) == losses(whole)
-    assert len(losses(whole)) == 6
+    assert len(losses(whole)) == 9
 
 
 def test_a_lora_adapter_trains_and_leaves_the_base_alone(

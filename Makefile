@@ -1,0 +1,113 @@
+# Every target sets up what it needs; a second call installs nothing. `make help` lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+# The interpreter: the first of these that is Python 3.11 to 3.13. `make test PYTHON=/path/to/python` overrules.
+PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
+    if $$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; \
+    then echo $$name; break; fi; done)
+VENV ?= .venv
+VENV_ENVS ?= .venv-envs
+WORKERS ?= 2
+SEED ?= 0
+
+BIN := $(VENV)/bin
+PIP_FLAGS := --disable-pip-version-check --quiet -c constraints.txt
+# Chosen by hand; `make constraints` resolves everything else around them. Later versions of torch pull
+# gigabytes of CUDA packages on machines without a GPU; vLLM 0.31 needs transformers below 5.18 and, through
+# mistral-common, numpy below 2.4.
+CHOSEN := torch==2.13.0 transformers==5.17.0 'numpy<2.4'
+PACKAGES := agentgym_envs wrappers trainers benchmarks
+# With more torch threads than free cores, waiting threads that spin make everything many times slower.
+RUN_ENV := OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
+PYTEST := $(RUN_ENV) $(BIN)/python -m pytest
+
+.PHONY: help
+help:  ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | while IFS='|' read -r name text; \
+	    do printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+# Setting up -----------------------------------------------------------------------------------
+
+define check_python
+	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed, and none is on PATH. Install one, or name it: make test PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
+	    || { echo "Python 3.11, 3.12 or 3.13 is needed; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make test PYTHON=/path/to/python3.12" >&2; exit 1; }
+endef
+NO_VENV := echo "$(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1
+
+$(VENV)/bin/python:
+	$(check_python)
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); $(NO_VENV); }
+
+$(VENV)/.train: setup.cfg pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Installing the trainers into $(VENV); this takes a few minutes the first time."
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[train]'
+	@touch $@
+
+$(VENV)/.dev: setup.cfg pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Installing the trainers and the development tools into $(VENV); this takes a few minutes the first time."
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[dev]'
+	@touch $(VENV)/.train $@
+
+$(VENV_ENVS)/.envs: setup.cfg pyproject.toml constraints.txt
+	$(check_python)
+	$(PYTHON) -m venv $(VENV_ENVS) || { rm -rf $(VENV_ENVS); $(NO_VENV); }
+	$(VENV_ENVS)/bin/python -m pip install $(PIP_FLAGS) -e . hypothesis pytest pytest-timeout
+	@touch $@
+
+# Using it -------------------------------------------------------------------------------------
+
+.PHONY: quickstart
+quickstart: $(VENV)/.train  ## Watch a small language model learn to craft (SEED=0); writes runs/quickstart
+	OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false \
+	    $(BIN)/agentgym quickstart --seed $(SEED)
+
+.PHONY: throughput
+throughput: $(VENV)/.train  ## Measure the speed of environments, vector env and rollouts
+	OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 $(BIN)/python -m benchmarks throughput
+
+# Checking it ----------------------------------------------------------------------------------
+
+.PHONY: test
+test: $(VENV)/.dev  ## Run the tests (minutes; WORKERS=2 processes)
+	$(PYTEST) -n $(WORKERS) -m 'not slow and not gpu'
+
+.PHONY: test-slow
+test-slow: $(VENV)/.dev  ## Run the tests that take minutes each
+	$(PYTEST) -m 'slow and not gpu'
+
+.PHONY: test-gpu
+test-gpu: $(VENV)/.dev  ## Run the tests that need a CUDA device; says so where there is none
+	@if $(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; \
+	    then $(PYTEST) -m gpu; \
+	    else echo "Skipped: torch $$($(BIN)/python -c 'import torch; print(torch.__version__)') sees no CUDA device."; fi
+
+.PHONY: test-envs
+test-envs: $(VENV_ENVS)/.envs  ## Run the environments' and wrappers' tests where torch is not installed
+	@$(VENV_ENVS)/bin/python -c 'import importlib.util as u, sys; sys.exit("torch is installed here" if u.find_spec("torch") else 0)'
+	$(VENV_ENVS)/bin/python -m pytest -m 'not slow and not gpu' tests/agentgym_envs tests/wrappers
+
+.PHONY: lint
+lint: $(VENV)/.dev  ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+.PHONY: format
+format: $(VENV)/.dev  ## Format the code and mend what ruff can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: constraints
+constraints: $(VENV)/bin/python  ## Resolve all dependencies anew and write constraints.txt
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --dry-run --ignore-installed \
+	    --report $(VENV)/report.json $(CHOSEN) '.[dev,science,search,web]'
+	$(BIN)/python .ci/constraints.py < $(VENV)/report.json > constraints.txt
+
+.PHONY: clean
+clean:  ## Remove what the targets made, runs/ excepted
+	rm -rf $(VENV) $(VENV_ENVS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find $(PACKAGES) tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Commands, evaluations and measurements."""

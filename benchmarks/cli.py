@@ -1,0 +1,121 @@
+"""The `agentgym` command: finds the subcommand and hands it the rest of the line.
+
+Knows names and one-line summaries; a subcommand's module is imported only when it is called, so
+that `agentgym envs` needs no torch.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import entry_points
+
+import agentgym_envs
+from trainers.extras import MISSING_TRAIN_EXTRA
+
+TRAINERS_GROUP = "agentgym.trainers"
+"""Entry points of this group are algorithms of `agentgym train`; any package may add some."""
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "envs": ("benchmarks.listing:main", "list the environments: splits, subtasks, turn limits"),
+    "play": ("benchmarks.play:main", "play one in the terminal, with an expert to ask"),
+    "quickstart": ("benchmarks.quickstart:main", "watch a small policy learn to craft (minutes)"),
+    "collect": ("trainers.collect:main", "write episodes of an expert or a policy to JSONL"),
+    "train": ("", "train a policy: agentgym train ALGORITHM [options]"),
+    "eval": ("trainers.evaluate:main", "measure a policy's success with a 95% interval"),
+    "throughput": (
+        "benchmarks.throughput.command:main",
+        "measure the speed of environments and rollouts",
+    ),
+}
+
+_HELP = """\
+usage: agentgym COMMAND [options]
+
+Text environments of the AgentGym scenarios, and trainers that make language models better on them.
+
+commands:
+{commands}
+
+algorithms of agentgym train: {trainers}
+
+`agentgym COMMAND --help` and `agentgym train ALGORITHM --help` tell the options; they may be
+written with - or _. Environments go by id or short name: agentgym/TextCraft-v0, TextCraft.
+
+examples:
+  agentgym envs
+  agentgym play TextCraft --task-id textcraft_7
+  agentgym collect --env TextCraft --policy expert --out episodes.jsonl
+  agentgym train sft --env TextCraft --model tiny --max-steps 100
+  agentgym train grpo --env TextCraft --model Qwen/Qwen2.5-3B-Instruct --use-peft
+  agentgym eval --env TextCraft --model runs/grpo --split test
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        argv: the words after `agentgym`; None takes the program's own.
+
+    Returns:
+        the exit status: 0 on success, 2 for a mistake on the command line, 130 on Ctrl-C.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(_help(), end="")
+        return 0
+    if words[0] == "--version":
+        print(agentgym_envs.__version__)
+        return 0
+    name, *rest = words
+    if name not in COMMANDS:
+        return _refuse(f"unknown command {name!r}; commands: {', '.join(COMMANDS)}")
+    target = COMMANDS[name][0]
+    if name == "train":
+        if not rest or rest[0] in ("-h", "--help"):
+            print(f"usage: agentgym train ALGORITHM [options]\nalgorithms: {_trainer_names()}")
+            return 0
+        algorithm, *rest = rest
+        trainers = _trainers()
+        if algorithm not in trainers:
+            return _refuse(f"unknown algorithm {algorithm!r}; algorithms: {_trainer_names()}")
+        target = trainers[algorithm]
+    return _run(target, rest)
+
+
+def _run(target: str, argv: list[str]) -> int:
+    module, _, function = target.partition(":")
+    try:
+        run = getattr(import_module(module), function)
+    except ImportError as error:
+        if str(error) != MISSING_TRAIN_EXTRA:
+            raise
+        print(f"agentgym: {error}", file=sys.stderr)
+        return 1
+    try:
+        return int(run(argv) or 0)
+    except KeyboardInterrupt:
+        print("\ninterrupted", file=sys.stderr)
+        return 130
+
+
+def _trainers() -> dict[str, str]:
+    return {entry.name: entry.value for entry in entry_points(group=TRAINERS_GROUP)}
+
+
+def _trainer_names() -> str:
+    return (
+        ", ".join(sorted(_trainers())) or 'none; install with: pip install "agentgym-envs[train]"'
+    )
+
+
+def _help() -> str:
+    lines = [f"  {name:<11} {summary}" for name, (_, summary) in COMMANDS.items()]
+    return _HELP.format(commands="\n".join(lines), trainers=_trainer_names())
+
+
+def _refuse(message: str) -> int:
+    print(f"agentgym: {message}\nTry: agentgym --help", file=sys.stderr)
+    return 2

@@ -1,0 +1,83 @@
+"""`agentgym envs`: what is registered, with splits, sizes, subtasks and turn limits."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+
+import gymnasium as gym
+
+from agentgym_envs import TextEnv, registered_ids, resolve_env_id
+
+HEADER = ("id", "splits", "test subtasks", "turns", "source")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the table of environments, or everything about one."""
+    parser = argparse.ArgumentParser(
+        prog="agentgym envs",
+        description="List the registered environments: splits with their numbers of tasks, the "
+        "test split's subtasks, the default turn limit and the data source.",
+        epilog="example: agentgym envs TextCraft",
+    )
+    parser.add_argument("env", nargs="?", help="show one environment in full: its id or short name")
+    options = parser.parse_args(argv)
+    if options.env is None:
+        print(table([HEADER, *(_row(env_id) for env_id in registered_ids())]))
+        return 0
+    try:
+        env_id = resolve_env_id(options.env)
+    except ValueError as error:
+        parser.error(str(error))
+    print(_description(env_id))
+    return 0
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Lay rows out as a Markdown table with aligned columns; the first row is the header."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
+        for row in rows
+    ]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
+
+
+def _make(env_id: str) -> TextEnv:
+    env = gym.make(env_id, disable_env_checker=True).unwrapped
+    if not isinstance(env, TextEnv):
+        raise TypeError(f"{env_id} is a {type(env).__name__}, expected a TextEnv")
+    return env
+
+
+def _sizes(env: TextEnv) -> dict[str, int]:
+    return {split: len(env.tasks_of.numbers(split)) for split in env.tasks_of.splits}
+
+
+def _subtasks(env: TextEnv, split: str) -> Counter[str]:
+    return Counter(env.tasks_of.spec(n).subtask for n in env.tasks_of.numbers(split))
+
+
+def _row(env_id: str) -> tuple[str, ...]:
+    env = _make(env_id)
+    splits = ", ".join(f"{split} {size}" for split, size in _sizes(env).items())
+    subtasks = ", ".join(f"{name} {count}" for name, count in _subtasks(env, "test").items())
+    row = (env_id, splits, subtasks, str(env.default_max_turns), env.source)
+    env.close()
+    return row
+
+
+def _description(env_id: str) -> str:
+    env = _make(env_id)
+    rows = [("split", "tasks", "first id", "subtasks")]
+    for split, size in _sizes(env).items():
+        counts = ", ".join(f"{name} {count}" for name, count in _subtasks(env, split).items())
+        rows.append((split, str(size), env.tasks_of.task_ids(split)[0], counts))
+    text = (
+        f"{env_id}\n\nsource: {env.source}\nturns:  {env.default_max_turns}\n\n{table(rows)}\n\n"
+        f"system prompt in the plain format:\n\n{env.system_prompt}"
+    )
+    env.close()
+    return text

@@ -1,0 +1,286 @@
+"""`agentgym quickstart`: a small policy learns to craft, on a laptop, in minutes.
+
+Measures the shipped `tiny` policy on TextCraft's held-out test goals, trains it on the training
+goals by GRPO under a growing turn horizon, measures it again on the same test goals, and leaves a
+summary, the learning curve as a picture and every trajectory. `--algorithm sft` spends the training
+time on imitating the expert instead, for comparison. Knows which pieces to put together, not how
+they work.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from agentgym_envs.trajectory import Trajectory, write_jsonl
+from trainers.arguments import EnvArguments, EpisodeArguments, RolloutArguments
+from trainers.collect import expert_episodes
+from trainers.configs import AgentGRPOConfig, AgentSFTConfig, ModelArguments
+from trainers.environments import Environments, spread
+from trainers.evaluate import evaluate
+from trainers.grpo import AgentGRPOTrainer
+from trainers.loading import load_policy, save_policy
+from trainers.parsing import CommandParser
+from trainers.playing import PolicyPlayer
+from trainers.records import write_run
+from trainers.results import EvalResult, paired_gain
+from trainers.sft import AgentSFTTrainer
+from trainers.stopping import StopAfter
+
+ENV_ID = "agentgym/TextCraft-v0"
+SLOTS = 100
+"""Episodes advanced together; one forward pass serves all of them."""
+
+
+@dataclass
+class QuickstartArguments:
+    """What the quickstart does.
+
+    Attributes:
+        output_dir: where everything goes.
+        algorithm: `"grpo"`, or `"sft"` for the same time of imitation.
+        model: the policy that is trained.
+        max_steps: optimizer steps.
+        minutes: stop training after so many minutes, whatever `max_steps` says; 0 never.
+        max_turns: turns of an episode. Fewer than TextCraft's 30 to keep the quickstart quick; the
+            expert solves all but four of the test goals within 16.
+        max_tokens_per_turn: the sampled tokens of a turn.
+        horizon: the turn horizon over training.
+        learning_rate: AdamW's.
+        tasks_per_step: training goals per optimizer step.
+        num_generations: episodes per goal.
+        samples: episodes per test goal and measurement, at temperature 1.
+        num_tasks: test goals; 0 takes all 100.
+        train_tasks: training goals that are measured too; 0 measures none.
+        greedy: measure greedily too.
+        seed: of everything that is drawn.
+    """
+
+    _argument_group_name: ClassVar[str] = "quickstart"
+
+    output_dir: str = field(default="runs/quickstart", metadata={"help": "Where everything goes."})
+    algorithm: Literal["grpo", "sft"] = field(
+        default="grpo", metadata={"help": "grpo, or sft: the same time of imitation instead."}
+    )
+    model: str = field(default="tiny", metadata={"help": "tiny, a folder or a Hugging Face id."})
+    max_steps: int = field(default=40, metadata={"help": "Optimizer steps."})
+    minutes: float = field(
+        default=0.0, metadata={"help": "Stop training after so many minutes; 0 never does."}
+    )
+    max_turns: int = field(default=16, metadata={"help": "Turns of an episode."})
+    max_tokens_per_turn: int = field(default=160, metadata={"help": "Sampled tokens of a turn."})
+    horizon: str = field(
+        default="scaling:6,8,12@14", metadata={"help": "Turn horizon over training."}
+    )
+    learning_rate: float = field(default=3e-4, metadata={"help": "Learning rate."})
+    tasks_per_step: int = field(default=8, metadata={"help": "Training goals per step."})
+    num_generations: int = field(default=8, metadata={"help": "Episodes per training goal."})
+    samples: int = field(default=4, metadata={"help": "Episodes per test goal."})
+    num_tasks: int = field(default=0, metadata={"help": "Test goals; 0 takes all 100."})
+    train_tasks: int = field(
+        default=0, metadata={"help": "Training goals to measure besides; 0 measures none."}
+    )
+    greedy: bool = field(default=False, metadata={"help": "Measure greedily too."})
+    seed: int = field(default=0, metadata={"help": "Seed of everything that is drawn."})
+
+
+class Measurement:
+    """Plays the test goals with one policy, and keeps results and trajectories under a folder."""
+
+    def __init__(self, arguments: QuickstartArguments, environments: Environments) -> None:
+        self._arguments = arguments
+        self._environments = environments
+        test_ids = environments.task_ids("test")
+        train_ids = environments.task_ids("train")
+        self._panels = {"test": spread(test_ids, arguments.num_tasks)}
+        if arguments.train_tasks:
+            self._panels["train"] = spread(train_ids, arguments.train_tasks)
+
+    def run(self, name: str, model: Any, tokenizer: Any) -> dict[str, EvalResult]:
+        """Measure a policy; results by panel and way of sampling, such as `"test_greedy"`."""
+        arguments, folder = self._arguments, Path(self._arguments.output_dir)
+        player = PolicyPlayer(
+            self._environments,
+            model,
+            tokenizer,
+            EpisodeArguments(max_tokens_per_turn=arguments.max_tokens_per_turn),
+            policy_name=name,
+            seed=arguments.seed,
+        )
+        results = {}
+        for panel, task_ids in self._panels.items():
+            ways = [(panel, arguments.samples, 1.0)]
+            ways += [(f"{panel}_greedy", 1, 0.0)] if arguments.greedy else []
+            for label, samples, temperature in ways:
+                results[label] = evaluate(
+                    player,
+                    task_ids,
+                    samples=samples,
+                    temperature=temperature,
+                    seed=arguments.seed,
+                    on_played=_writer(folder / "trajectories" / f"{name}_{label}.jsonl"),
+                )
+                results[label].save(folder / f"{name}_{label}.json")
+        return results
+
+
+def _writer(path: Path) -> Any:
+    def write(played: list[Trajectory]) -> None:
+        write_jsonl(path, played)
+
+    return write
+
+
+def train_grpo(
+    arguments: QuickstartArguments, environments: Environments, model: Any, tokenizer: Any
+) -> None:
+    """Train by GRPO under the growing horizon; the model is changed in place."""
+    trainer = AgentGRPOTrainer(
+        model,
+        environments,
+        args=AgentGRPOConfig(
+            output_dir=arguments.output_dir,
+            per_device_train_batch_size=arguments.num_generations,
+            gradient_accumulation_steps=arguments.tasks_per_step,
+            num_generations=arguments.num_generations,
+            learning_rate=arguments.learning_rate,
+            max_steps=arguments.max_steps,
+            eval_strategy="no",
+            save_strategy="no",
+            seed=arguments.seed,
+            report_to="none",
+        ),
+        rollout=RolloutArguments(
+            horizon=arguments.horizon,
+            max_tokens_per_turn=arguments.max_tokens_per_turn,
+            save_trajectories_every=10,
+        ),
+        processing_class=tokenizer,
+        callbacks=[StopAfter(arguments.minutes)],
+    )
+    trainer.train()
+
+
+def train_sft(
+    arguments: QuickstartArguments, environments: Environments, model: Any, tokenizer: Any
+) -> None:
+    """Imitate the expert on the training goals for the same time; the model is changed in place."""
+    trainer = AgentSFTTrainer(
+        model,
+        expert_episodes(environments, environments.task_ids("train")),
+        args=AgentSFTConfig(
+            output_dir=arguments.output_dir,
+            per_device_train_batch_size=16,
+            learning_rate=arguments.learning_rate,
+            max_steps=1_000_000 if arguments.minutes else arguments.max_steps,
+            eval_strategy="no",
+            save_strategy="no",
+            seed=arguments.seed,
+            report_to="none",
+        ),
+        processing_class=tokenizer,
+        callbacks=[StopAfter(arguments.minutes)],
+    )
+    trainer.train()
+
+
+def summarize_run(
+    arguments: QuickstartArguments,
+    before: dict[str, EvalResult],
+    after: dict[str, EvalResult],
+    *,
+    wall_s: float,
+    train_s: float,
+) -> dict[str, Any]:
+    """Return the content of `summary.json`."""
+    gain = paired_gain(before["test"], after["test"])
+    return {
+        "env_id": ENV_ID,
+        "algorithm": arguments.algorithm,
+        "seed": arguments.seed,
+        "success_before": before["test"].success,
+        "success_after": after["test"].success,
+        "ci95_before": list(before["test"].ci95),
+        "ci95_after": list(after["test"].ci95),
+        "gain": gain.gain,
+        "ci95_gain": list(gain.ci95),
+        "n_tasks": gain.n_tasks,
+        "samples_per_task": arguments.samples,
+        "wall_s": round(wall_s, 1),
+        "train_s": round(train_s, 1),
+        "max_steps": arguments.max_steps,
+        "max_turns": arguments.max_turns,
+        "horizon": arguments.horizon,
+        "panels": {
+            label: {"before": before[label].success, "after": after[label].success}
+            for label in before
+        },
+    }
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the quickstart."""
+    start = time.perf_counter()
+    parser = CommandParser(
+        (QuickstartArguments,),
+        command="agentgym quickstart",
+        description="Watch a small policy learn to craft: measure, train, measure again.",
+    )
+    (arguments,) = parser.parse(argv)
+    folder = Path(arguments.output_dir)
+    write_run(folder, command="quickstart", seed=arguments.seed, configs=[arguments])
+    environments = Environments(
+        EnvArguments(env=[ENV_ID], max_turns=arguments.max_turns, num_envs=SLOTS)
+    )
+    model, tokenizer = load_policy(
+        ModelArguments(model_name_or_path=arguments.model, dtype="float32")
+    )
+    measurement = Measurement(arguments, environments)
+    print("1/3  measuring the start on held-out test goals ...", flush=True)
+    before = measurement.run("before", model, tokenizer)
+    print(before["test"], flush=True)
+    print(f"2/3  training by {arguments.algorithm} on training goals ...", flush=True)
+    train_start = time.perf_counter()
+    train = train_grpo if arguments.algorithm == "grpo" else train_sft
+    train(arguments, environments, model, tokenizer)
+    train_s = time.perf_counter() - train_start
+    save_policy(model, tokenizer, folder / "model")
+    print("3/3  measuring the trained policy on the same goals ...", flush=True)
+    after = measurement.run("after", model, tokenizer)
+    print(after["test"], flush=True)
+    environments.close()
+    summary = summarize_run(
+        arguments, before, after, wall_s=time.perf_counter() - start, train_s=train_s
+    )
+    (folder / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+    _report(folder, summary)
+    return 0
+
+
+def _report(folder: Path, summary: dict[str, Any]) -> None:
+    from benchmarks.curves import draw_learning_curve
+
+    low, high = summary["ci95_gain"]
+    print(
+        f"\nsuccess on {summary['n_tasks']} held-out goals: {summary['success_before']:.1%} -> "
+        f"{summary['success_after']:.1%}, gain {summary['gain']:+.1%} "
+        f"(95% interval {low:+.1%} to {high:+.1%}), {summary['wall_s']:.0f} s in all"
+    )
+    picture = draw_learning_curve(folder)
+    print(
+        f"summary:       {folder / 'summary.json'}\n"
+        f"learning curve: {picture}\n"
+        f"trajectories:  {folder / 'trajectories'}{os.sep}\n"
+        f"the policy:    {folder / 'model'}   (agentgym eval --env TextCraft --model "
+        f"{folder / 'model'})\n"
+        "play the same tasks yourself: agentgym play TextCraft --split test"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Measures the speed of environments, of the vector environment and of rollouts."""

@@ -1,0 +1,97 @@
+"""`agentgym throughput`: runs the measurements, prints the table and writes the JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+
+from benchmarks.listing import table
+from benchmarks.throughput.measure import Row, machine
+
+GROUPS: dict[str, tuple[str, str]] = {
+    "babyai": ("benchmarks.throughput.environments", "babyai_rows"),
+    "textcraft": ("benchmarks.throughput.environments", "textcraft_rows"),
+    "vector": ("benchmarks.throughput.vectors", "vector_rows"),
+    "rollout": ("benchmarks.throughput.rollouts", "rollout_rows"),
+}
+"""Imported when they are run: only `rollout` needs the train extra."""
+
+HEADER = ("measured", "per second", "against", "per second", "speed (least to most)", "notes")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the groups that were asked for."""
+    options = _parser().parse_args(argv)
+    if options.repeats < 1:
+        _parser().error(f"--repeats must be >= 1, got {options.repeats}")
+    # torch's waiting threads spin by default: beside another busy process, they slow both sides of
+    # a comparison many times, and not alike. Read when torch is first imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    stamp = machine()
+    rows: list[Row] = []
+    for name in options.only or GROUPS:
+        print(f"measuring {name} ...", flush=True)
+        for row in _rows_of(name)(options.repeats):
+            rows.append(row)
+    print(f"\n{markdown(rows)}\n\n{_stamp_line(stamp)}")
+    if options.out is not None:
+        path = Path(options.out)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        record = {"machine": stamp, "rows": [asdict(row) for row in rows]}
+        path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+        print(f"written to {path}")
+    return 0
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Lay the rows out as a Markdown table.
+
+    `speed` is the baseline's time over ours for the same work: 2.0 is twice as fast.
+    """
+    return table([HEADER, *(_cells(row) for row in rows)])
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    notes = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in row.notes.items())
+    ours = (row.name, f"{row.rate:,.0f} {row.unit}")
+    if row.baseline_rate is None or row.speed is None or row.speed_range is None:
+        return (*ours, "", "", "", notes)
+    least, most = row.speed_range
+    return (
+        *ours,
+        row.baseline,
+        f"{row.baseline_rate:,.0f} {row.baseline_unit}",
+        f"{row.speed:.2f} ({least:.2f} to {most:.2f})",
+        notes,
+    )
+
+
+def _stamp_line(stamp: dict[str, object]) -> str:
+    return (
+        f"{stamp['date']}; {stamp['cpu']}, {stamp['cores']} cores, load {stamp['load_1min']}; "
+        f"Python {stamp['python']}; {stamp['versions']}"
+    )
+
+
+def _rows_of(group: str) -> Callable[[int], Iterator[Row]]:
+    module, function = GROUPS[group]
+    rows: Callable[[int], Iterator[Row]] = getattr(import_module(module), function)
+    return rows
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="agentgym throughput",
+        description="Measure the speed of the environments, of TextVectorEnv and of rollouts. Both "
+        "sides of a comparison do the same work in turns; medians are shown. Takes a few minutes.",
+        epilog="example: agentgym throughput --only babyai vector --out runs/throughput.json",
+    )
+    parser.add_argument("--only", nargs="+", choices=GROUPS, help="measure only these groups")
+    parser.add_argument("--out", help="write the result to this JSON file")
+    parser.add_argument("--repeats", type=int, default=5, help="timed runs per side (default: 5)")
+    return parser

@@ -1,0 +1,204 @@
+"""Steps and resets per second of the environments, one at a time in this process.
+
+BabyAI is measured against minigrid itself: the low-level moves that the text environment made are
+recorded once and played again on the bare simulator from the same seeds.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+import agentgym_envs  # noqa: F401 - registers the ids
+from agentgym_envs.babyai.tasks import BabyAITasks
+from benchmarks.throughput.measure import Row, Side, Stopwatch, Workload, compare
+
+_SEED = 0
+
+
+@dataclass
+class Episode:
+    """One recorded episode.
+
+    Attributes:
+        task_id: the task.
+        actions: what was sent to the text environment.
+        moves: the low-level moves that came of it, in minigrid's numbers; empty for TextCraft.
+        terminated: the last step's flag.
+    """
+
+    task_id: str
+    actions: list[str]
+    moves: list[int]
+    terminated: bool = False
+
+
+def babyai_rows(repeats: int, *, num_tasks: int = 90) -> Iterator[Row]:
+    """Measure BabyAI on the test split: an expert's episodes, random ones, and resets."""
+    env = gym.make("agentgym/BabyAI-v0", disable_env_checker=True)
+    tasks = BabyAITasks()
+    names = {n: tasks.level(n) for n in tasks.numbers("test")}
+    # Levels that minigrid has renamed since have no bare counterpart by that name.
+    task_ids = [f"babyai_{n}" for n, (name, _) in names.items() if name in gym.registry][:num_tasks]
+    for policy, choose in (("expert's actions", _expert), ("random actions", _random)):
+        episodes = [_record_babyai(env, task_id, choose) for task_id in task_ids]
+        bare = [_bare_level(episode) for episode in episodes]
+        num_moves = sum(len(e.moves) for e in episodes)
+        num_actions = sum(len(e.actions) for e in episodes)
+        yield compare(
+            "babyai",
+            Side(f"BabyAI, {policy}", "steps", _text_steps(env, episodes)),
+            Side("minigrid, the same moves", "moves", _bare_steps(bare, episodes)),
+            repeats=repeats,
+            moves_per_step=round(num_moves / num_actions, 2),
+        )
+    yield compare(
+        "babyai",
+        Side("BabyAI, resets", "resets", _text_resets(env, task_ids)),
+        Side("minigrid, resets to the same seeds", "resets", _bare_resets(bare)),
+        repeats=repeats,
+    )
+    env.close()
+
+
+def textcraft_rows(repeats: int) -> Iterator[Row]:
+    """Measure TextCraft: the expert's episodes on the test split, and resets."""
+    env = gym.make("agentgym/TextCraft-v0", disable_env_checker=True)
+    base: Any = env.unwrapped
+    every_task = [task_id for split in base.tasks_of.splits for task_id in base.task_ids(split)]
+    yield compare(
+        "textcraft",
+        Side("TextCraft, first reset to a task", "resets", _text_resets(env, every_task)),
+        repeats=1,
+        warm_up=False,
+    )
+    yield compare(
+        "textcraft",
+        Side("TextCraft, resets", "resets", _text_resets(env, every_task * 10)),
+        repeats=repeats,
+    )
+    episodes = [_record(env, task_id, _expert) for task_id in base.task_ids("test")] * 10
+    yield compare(
+        "textcraft",
+        Side("TextCraft, expert's actions", "steps", _text_steps(env, episodes)),
+        repeats=repeats,
+    )
+    env.close()
+
+
+# Policies: how to choose the next action ----------------------------------------------------------
+
+Chooser = Callable[[Any, np.random.Generator], Iterator[str]]
+
+
+def _expert(base: Any, rng: np.random.Generator) -> Iterator[str]:
+    return iter(base.expert())
+
+
+def _random(base: Any, rng: np.random.Generator) -> Iterator[str]:
+    while True:
+        yield str(rng.choice(base.available_actions()))
+
+
+# Recording ----------------------------------------------------------------------------------------
+
+
+def _record(env: gym.Env[str, str], task_id: str, choose: Chooser) -> Episode:
+    episode = Episode(task_id, [], [])
+    env.reset(options={"task_id": task_id})
+    return _play_through(env, episode, choose)
+
+
+def _record_babyai(env: gym.Env[str, str], task_id: str, choose: Chooser) -> Episode:
+    episode = Episode(task_id, [], [])
+    env.reset(options={"task_id": task_id})
+    base: Any = env.unwrapped
+    step = base.level.step
+
+    def recording_step(move: int) -> Any:
+        episode.moves.append(int(move))
+        return step(move)
+
+    base.level.step = recording_step
+    return _play_through(env, episode, choose)
+
+
+def _play_through(env: gym.Env[str, str], episode: Episode, choose: Chooser) -> Episode:
+    rng = np.random.default_rng(_SEED)
+    for action in choose(env.unwrapped, rng):
+        episode.actions.append(action)
+        _, _, episode.terminated, truncated, _ = env.step(action)
+        if episode.terminated or truncated:
+            break
+    return episode
+
+
+# Workloads ----------------------------------------------------------------------------------------
+
+
+def _text_steps(env: gym.Env[str, str], episodes: list[Episode]) -> Workload:
+    def work(watch: Stopwatch) -> None:
+        for episode in episodes:
+            env.reset(options={"task_id": episode.task_id})
+            with watch.running():
+                for action in episode.actions:
+                    env.step(action)
+            watch.units += len(episode.actions)
+
+    return work
+
+
+def _text_resets(env: gym.Env[str, str], task_ids: list[str]) -> Workload:
+    def work(watch: Stopwatch) -> None:
+        with watch.running():
+            for task_id in task_ids:
+                env.reset(options={"task_id": task_id})
+        watch.units += len(task_ids)
+
+    return work
+
+
+BareLevel = tuple[Any, int]
+"""minigrid's own environment without wrappers, and the seed of the layout."""
+
+
+def _bare_level(episode: Episode) -> BareLevel:
+    tasks = BabyAITasks()
+    name, seed = tasks.level(tasks.spec(episode.task_id).number)
+    return gym.make(name, disable_env_checker=True).unwrapped, seed
+
+
+def _bare_steps(levels: list[BareLevel], episodes: list[Episode]) -> Workload:
+    def work(watch: Stopwatch) -> None:
+        for (level, seed), episode in zip(levels, episodes, strict=True):
+            _reset_bare(level, seed)
+            terminated = False
+            with watch.running():
+                for move in episode.moves:
+                    _, _, terminated, _, _ = level.step(move)
+            watch.units += len(episode.moves)
+            if terminated != episode.terminated:
+                raise RuntimeError(f"{episode.task_id} ends otherwise on the bare simulator")
+
+    return work
+
+
+def _bare_resets(levels: list[BareLevel]) -> Workload:
+    def work(watch: Stopwatch) -> None:
+        with watch.running(), redirect_stdout(io.StringIO()):
+            for level, seed in levels:
+                level.reset(seed=seed)
+        watch.units += len(levels)
+
+    return work
+
+
+def _reset_bare(level: Any, seed: int) -> None:
+    with redirect_stdout(io.StringIO()):  # minigrid prints every layout that it rejects
+        level.reset(seed=seed)

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+import agentgym_envs
+from benchmarks import cli
+
+
+def test_help_names_every_command_and_algorithm(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"\n  {name} " in text for name in cli.COMMANDS)
+    assert "grpo, sft" in text
+
+
+def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 0
+    assert capsys.readouterr().out.startswith("usage: agentgym COMMAND")
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == agentgym_envs.__version__
+
+
+@pytest.mark.parametrize(
+    ("argv", "allowed"),
+    [(["trian"], "envs, play, quickstart"), (["train", "gpro"], "algorithms: grpo, sft")],
+)
+def test_an_unknown_name_is_refused_with_the_allowed_ones(
+    argv: list[str], allowed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(argv) == 2
+    message = capsys.readouterr().err
+    assert repr(argv[-1]) in message
+    assert allowed in message
+
+
+def test_train_alone_lists_the_algorithms(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["train"]) == 0
+    assert "algorithms: grpo, sft" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_has_a_help_page(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        status: int | str | None = cli.main([name, "--help"])
+    except SystemExit as left:
+        status = left.code
+    assert status in (0, None)
+    assert "usage: agentgym" in capsys.readouterr().out
+
+
+@pytest.fixture
+def command_that(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
+    """Put a command named `probe` into the table that runs the given function."""
+
+    def install(run: object) -> None:
+        monkeypatch.setattr(sys.modules[__name__], "probe", run, raising=False)
+        monkeypatch.setitem(cli.COMMANDS, "probe", (f"{__name__}:probe", ""))
+
+    return install
+
+
+def test_a_command_gets_the_rest_of_the_line(command_that: Callable[[object], None]) -> None:
+    seen: list[str] = []
+    command_that(seen.extend)
+    assert cli.main(["probe", "--max_steps", "3"]) == 0
+    assert seen == ["--max_steps", "3"]
+
+
+def test_a_command_may_give_an_exit_status(command_that: Callable[[object], None]) -> None:
+    command_that(lambda argv: 3)
+    assert cli.main(["probe"]) == 3
+
+
+def test_ctrl_c_ends_a_command_without_a_traceback(
+    command_that: Callable[[object], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(argv: list[str]) -> None:
+        raise KeyboardInterrupt
+
+    command_that(interrupt)
+    assert cli.main(["probe"]) == 130
+    assert capsys.readouterr().err.strip() == "interrupted"
+
+
+def test_without_torch_a_training_command_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "trainers"]:
+        if name != "trainers.extras":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert cli.main(["train", "grpo"]) == 1
+    assert 'pip install "agentgym-envs[train]"' in capsys.readouterr().err

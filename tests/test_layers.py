@@ -1,0 +1,54 @@
+"""Each package imports only those to its left; the envs and wrappers never pay for torch."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LAYERS = ("agentgym_envs", "wrappers", "trainers", "benchmarks")
+TRAINING_STACK = {"torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers"}
+MODULES = [
+    path.relative_to(ROOT) for layer in LAYERS for path in sorted((ROOT / layer).rglob("*.py"))
+]
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the top-level name of every import anywhere in a file."""
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            yield (node.module or "").partition(".")[0]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_a_module_imports_only_layers_to_its_left(path: Path) -> None:
+    forbidden = set(LAYERS[LAYERS.index(path.parts[0]) + 1 :]) | {"tests"}
+    if path.parts[0] in ("agentgym_envs", "wrappers"):
+        forbidden |= TRAINING_STACK
+    assert forbidden & set(imported(path)) == set()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import agentgym_envs",
+        "import wrappers",
+        "from benchmarks.cli import main; main(['--help'])",
+        "from benchmarks.cli import main; main(['envs'])",
+        "import benchmarks.play",
+    ],
+)
+def test_nothing_of_the_training_stack_is_imported_by(code: str) -> None:
+    check = f"{code}; import sys; sys.exit(str(set(sys.modules) & {TRAINING_STACK}))"
+    result = subprocess.run(
+        [sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.stderr.strip() == "set()"

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import configparser
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("agentgym_envs", "wrappers", "trainers", "benchmarks")
+
+
+@pytest.fixture(scope="module")
+def wheel_names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    pytest.importorskip("build", reason="the wheel is built where the dev extra is installed")
+    source = tmp_path_factory.mktemp("source")
+    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    for name in (*PACKAGES, "tests"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    (wheel,) = (source / "dist").glob("*.whl")
+    return set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_a_wheel_holds_exactly_the_four_packages(wheel_names: set[str]) -> None:
+    top = {name.partition("/")[0] for name in wheel_names}
+    assert {name for name in top if not name.endswith(".dist-info")} == set(PACKAGES)
+
+
+def test_a_wheel_holds_every_module_and_data_file(wheel_names: set[str]) -> None:
+    files = {
+        path.relative_to(ROOT).as_posix()
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert files - wheel_names == set()
+
+
+def test_every_package_tells_type_checkers_that_it_is_typed(wheel_names: set[str]) -> None:
+    assert {f"{package}/py.typed" for package in PACKAGES} <= wheel_names
+
+
+def test_the_environments_install_without_the_training_stack() -> None:
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    required = config["options"]["install_requires"]
+    assert not any(name in required for name in ("torch", "transformers", "trl"))
+
+
+def test_the_constraints_pin_every_dependency_that_setup_names() -> None:
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    extras = config["options.extras_require"]
+    named = [config["options"]["install_requires"]]
+    named += [extras[name] for name in extras if name != "vllm"]
+    lines = (line for block in named for line in block.split() if line[0].isalpha())
+    wanted = {line.partition(">")[0].partition("[")[0] for line in lines} - {"agentgym-envs"}
+    pinned = {
+        line.partition("==")[0]
+        for line in (ROOT / "constraints.txt").read_text().splitlines()
+        if not line.startswith("#")
+    }
+    assert wanted - pinned == set()
