@@ -51,7 +51,7 @@ class QuickstartArguments:
             expert solves all but four of the test goals within 16.
         max_tokens_per_turn: the sampled tokens of a turn.
         horizon: the turn horizon over training.
-        learning_rate: AdamW's.
+        learning_rate: AdamW's at the start; it falls to 0 in a straight line.
         tasks_per_step: training goals per optimizer step.
         num_generations: episodes per goal.
         samples: episodes per test goal and measurement, at temperature 1.
@@ -68,16 +68,16 @@ class QuickstartArguments:
         default="grpo", metadata={"help": "grpo, or sft: the same time of imitation instead."}
     )
     model: str = field(default="tiny", metadata={"help": "tiny, a folder or a Hugging Face id."})
-    max_steps: int = field(default=40, metadata={"help": "Optimizer steps."})
+    max_steps: int = field(default=36, metadata={"help": "Optimizer steps."})
     minutes: float = field(
         default=0.0, metadata={"help": "Stop training after so many minutes; 0 never does."}
     )
     max_turns: int = field(default=16, metadata={"help": "Turns of an episode."})
     max_tokens_per_turn: int = field(default=160, metadata={"help": "Sampled tokens of a turn."})
     horizon: str = field(
-        default="scaling:6,8,12@14", metadata={"help": "Turn horizon over training."}
+        default="scaling:6,8,12@12", metadata={"help": "Turn horizon over training."}
     )
-    learning_rate: float = field(default=3e-4, metadata={"help": "Learning rate."})
+    learning_rate: float = field(default=2e-4, metadata={"help": "Learning rate at the start."})
     tasks_per_step: int = field(default=8, metadata={"help": "Training goals per step."})
     num_generations: int = field(default=8, metadata={"help": "Episodes per training goal."})
     samples: int = field(default=4, metadata={"help": "Episodes per test goal."})
@@ -149,6 +149,7 @@ def train_grpo(
             gradient_accumulation_steps=arguments.tasks_per_step,
             num_generations=arguments.num_generations,
             learning_rate=arguments.learning_rate,
+            lr_scheduler_type="linear",
             max_steps=arguments.max_steps,
             eval_strategy="no",
             save_strategy="no",

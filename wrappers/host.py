@@ -34,12 +34,12 @@ class EnvHost:
         return observation, float(reward), terminated, truncated, info
 
     def get(self, name: str) -> Any:
-        """Read an attribute of the innermost environment."""
-        return getattr(self.env.unwrapped, name)
+        """Read an attribute of the outermost wrapper that has it, else of the environment."""
+        return self.env.get_wrapper_attr(name)
 
     def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a method of the innermost environment."""
-        return getattr(self.env.unwrapped, name)(*args, **kwargs)
+        """Call a method of the outermost wrapper that has it, else of the environment."""
+        return self.get(name)(*args, **kwargs)
 
     def expert_action(self) -> str | None:
         """Take the expert's next action, None when it has no more.

@@ -177,7 +177,7 @@ class TextVectorEnv:
         )
 
     def get(self, name: str) -> list[Any]:
-        """Read an attribute of every slot's `env.unwrapped`, such as `"system_prompt"`.
+        """Read an attribute of every slot's environment, such as `"system_prompt"`; wrappers first.
 
         A failed slot is given a fresh environment to answer, and still waits for its reset.
 
@@ -187,7 +187,7 @@ class TextVectorEnv:
         return self._ask("get", name)
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> list[Any]:
-        """Call a method of every slot's `env.unwrapped`; failed slots as in `get`.
+        """Call a method of every slot's environment, wrappers first; failed slots as in `get`.
 
         Raises:
             EnvFailure: a slot cannot answer.

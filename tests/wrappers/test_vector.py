@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import pytest
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 
@@ -182,6 +183,16 @@ def test_get_and_call_reach_the_innermost_env(env: TextVectorEnv) -> None:
     env.reset(options={"task_id": [1, 2, 3]})
     assert env.get("goal") == [f"bring the counter to {n}" for n in (2, 3, 4)]
     assert env.call("task_ids", split="validation")[2][0] == "counting_40"
+
+
+class Prompting(gym.Wrapper[str, str, str, str]):
+    system_prompt = "Count well."
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_wrapper_s_prompt_goes_before_the_environment_s(backend: Any) -> None:
+    with TextVectorEnv([lambda: Prompting(CountingEnv())], backend=backend) as env:
+        assert env.get("system_prompt") == ["Count well."]
 
 
 def test_experts_play_through_every_backend(env: TextVectorEnv) -> None:
