@@ -279,7 +279,8 @@ def _report(folder: Path, summary: dict[str, Any]) -> None:
         f"trajectories:  {folder / 'trajectories'}{os.sep}\n"
         f"the policy:    {folder / 'model'}   (agentgym eval --env TextCraft --model "
         f"{folder / 'model'})\n"
-        "play the same tasks yourself: agentgym play TextCraft --split test"
+        "play the same tasks yourself: agentgym play TextCraft --split test\n"
+        "what the gain is made of, and what it is not: docs/quickstart.md"
     )
 
 

@@ -55,8 +55,9 @@ def encode(tokenizer: PreTrainedTokenizerFast, messages: Sequence[Message]) -> T
 def draw(rng: np.random.Generator, progress: float) -> list[Message]:
     """Draw a text; drills come first and grow, episodes take over by a third of the way.
 
-    In the last fifth half of the episodes show actions without thoughts, as recorded data often
-    does. The policy that comes out sometimes plans and sometimes acts at once.
+    In the last fifth half of the episodes show actions without thoughts. The policy that comes out
+    plans in about half of its episodes, and succeeds less often than one that always does: the
+    quickstart's gain is mostly the way back (docs/quickstart.md).
 
     Args:
         rng: the only source of chance.

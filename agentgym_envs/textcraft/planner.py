@@ -50,25 +50,6 @@ class Job:
 
 
 @dataclass(frozen=True)
-class PlannedStep:
-    """One action of a plan.
-
-    Attributes:
-        action: the plain action.
-        job: index of the job it belongs to.
-        time: for crafts, which use of the recipe, from 1; 0 for gets.
-        item: what is got or crafted.
-        count: how many.
-    """
-
-    action: str
-    job: int
-    time: int
-    item: str
-    count: int
-
-
-@dataclass(frozen=True)
 class Plan:
     """A way to the goal.
 
@@ -86,22 +67,6 @@ class Plan:
     def num_actions(self) -> int:
         """How many actions the plan takes."""
         return len(self.fetches) + sum(job.times for job in self.jobs)
-
-    @property
-    def steps(self) -> tuple[PlannedStep, ...]:
-        """The actions, from the last job to the first; an item is got where it is first used."""
-        steps: list[PlannedStep] = []
-        fetched: set[str] = set()
-        for index in range(len(self.jobs) - 1, -1, -1):
-            job = self.jobs[index]
-            for _, item in job.inputs:
-                if item in self.fetches and item not in fetched:
-                    fetched.add(item)
-                    count = self.fetches[item]
-                    steps.append(PlannedStep(f"get {count} {item}", index, 0, item, count))
-            made = (job.recipe.output, job.recipe.count)
-            steps += [PlannedStep(job.command, index, t, *made) for t in range(1, job.times + 1)]
-        return tuple(steps)
 
 
 def plan(book: RecipeBook, goal: str, inventory: Mapping[str, int] | None = None) -> Plan:

@@ -14,18 +14,14 @@ from agentgym_envs.textcraft.thoughts import plan_moves
 
 
 def play(book: RecipeBook, goal: str, inventory: Mapping[str, int] | None = None) -> int:
-    """Play the plan by the rules, in both its orders; return its number of actions."""
+    """Play the plan's moves by the rules; return its number of actions."""
     found = plan(book, goal, inventory)
-    for actions in (
-        [step.action for step in found.steps],
-        [move.action for move in plan_moves(found)],
-    ):
-        state = CraftingState(book, goal)
-        state.inventory.update(inventory or {})
-        for number, action in enumerate(actions, 1):
-            observation, is_valid = state.act(action)
-            assert is_valid, (action, observation)
-            assert state.success == (number == found.num_actions), action
+    state = CraftingState(book, goal)
+    state.inventory.update(inventory or {})
+    for number, move in enumerate(plan_moves(found), 1):
+        observation, is_valid = state.act(move.action)
+        assert is_valid, (move.action, observation)
+        assert state.success == (number == found.num_actions), move.action
     return found.num_actions
 
 
