@@ -61,7 +61,7 @@ $(VENV_ENVS)/.envs: setup.cfg pyproject.toml constraints.txt
 # Using it -------------------------------------------------------------------------------------
 
 .PHONY: quickstart
-quickstart: $(VENV)/.train  ## Watch a small language model learn to craft (SEED=0); writes runs/quickstart
+quickstart: $(VENV)/.train  ## Watch a small language model learn to plan first (SEED=0); writes runs/quickstart
 	OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false \
 	    $(BIN)/agentgym quickstart --seed $(SEED)
 

@@ -48,28 +48,7 @@ def draw_learning_curve(folder: str | Path) -> Path:
         padded = np.pad(success, (width // 2, width - 1 - width // 2), mode="edge")
         smooth = np.convolve(padded, np.ones(width) / width, mode="valid")
         axes.plot(steps, smooth, color="#1f4e8c", linewidth=2, label="moving average")
-    for step, name in ((0, "before"), (last, "after")):
-        low, high = summary[f"ci95_{name}"]
-        middle = summary[f"success_{name}"]
-        axes.errorbar(
-            step,
-            middle,
-            yerr=[[middle - low], [high - middle]],
-            fmt="o",
-            color="#b3541e",
-            capsize=4,
-            zorder=5,
-            label="held-out test goals, 95% interval" if name == "before" else None,
-        )
-        axes.annotate(
-            f"{middle:.0%}",
-            (step, middle),
-            xytext=(8 if step == 0 else -8, 8),
-            textcoords="offset points",
-            ha="left" if step == 0 else "right",
-            color="#b3541e",
-            weight="bold",
-        )
+    _draw_measurements(axes, summary, last)
     axes.set(
         xlabel="optimizer step",
         ylabel="success rate",
@@ -104,4 +83,30 @@ def _draw_horizons(axes: Any, steps: np.ndarray[Any, Any], horizons: list[float 
             va="top",
             fontsize=9,
             color="#51637a",
+        )
+
+
+def _draw_measurements(axes: Any, summary: dict[str, Any], last: int) -> None:
+    """Mark success on the test goals before the first and after the last step."""
+    for step, name in ((0, "before"), (last, "after")):
+        low, high = summary[f"ci95_{name}"]
+        middle = summary[f"success_{name}"]
+        axes.errorbar(
+            step,
+            middle,
+            yerr=[[middle - low], [high - middle]],
+            fmt="o",
+            color="#b3541e",
+            capsize=4,
+            zorder=5,
+            label="held-out test goals, 95% interval" if name == "before" else None,
+        )
+        axes.annotate(
+            f"{middle:.0%}",
+            (step, middle),
+            xytext=(8 if step == 0 else -8, 8),
+            textcoords="offset points",
+            ha="left" if step == 0 else "right",
+            color="#b3541e",
+            weight="bold",
         )

@@ -1,4 +1,4 @@
-"""`agentgym quickstart`: a small policy learns to craft, on a laptop, in minutes.
+"""`agentgym quickstart`: a small policy learns to plan before it crafts, in minutes on a laptop.
 
 Measures the shipped `tiny` policy on TextCraft's held-out test goals, trains it on the training
 goals by GRPO under a growing turn horizon, measures it again on the same test goals, and leaves a
@@ -230,7 +230,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = CommandParser(
         (QuickstartArguments,),
         command="agentgym quickstart",
-        description="Watch a small policy learn to craft: measure, train, measure again.",
+        description="Watch a small policy learn to plan first: measure, train, measure again.",
     )
     (arguments,) = parser.parse(argv)
     folder = Path(arguments.output_dir)
