@@ -20,7 +20,7 @@ TRAINERS_GROUP = "agentgym.trainers"
 COMMANDS: dict[str, tuple[str, str]] = {
     "envs": ("benchmarks.listing:main", "list the environments: splits, subtasks, turn limits"),
     "play": ("benchmarks.play:main", "play one in the terminal, with an expert to ask"),
-    "quickstart": ("benchmarks.quickstart:main", "watch a small policy learn to plan first (minutes)"),
+    "quickstart": ("benchmarks.quickstart:main", "watch a small policy learn to plan (minutes)"),
     "collect": ("trainers.collect:main", "write episodes of an expert or a policy to JSONL"),
     "train": ("", "train a policy: agentgym train ALGORITHM [options]"),
     "eval": ("trainers.evaluate:main", "measure a policy's success with a 95% interval"),
