@@ -62,16 +62,24 @@ def trim_padding(batch: dict[str, Any]) -> dict[str, Any]:
     return trimmed
 
 
-def regroup_by_length(batches: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Spread the rows of one optimizer step anew over its micro-batches, similar lengths together.
+def has_signal(batch: dict[str, Any]) -> torch.Tensor:
+    """Tell the rows, (B,) bool, that have an advantage: only these have a policy gradient."""
+    advantages = batch["advantages"]  # (B,) or (B, T)
+    return (advantages != 0).flatten(1).any(dim=1) if advantages.ndim > 1 else advantages != 0
 
-    The sum over the micro-batches stays the same; less of it is padding.
+
+def regroup(batches: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Spread the rows of one optimizer step anew over its micro-batches.
+
+    Rows of like length come together, so that less is padding, and rows without an advantage come
+    last, so that whole micro-batches have none. The sum over the micro-batches stays the same.
     """
     joined = {
         key: torch.cat([batch[key] for batch in batches]) if value.ndim else value
         for key, value in batches[0].items()
     }
     lengths = joined["prompt_mask"].sum(dim=1) + joined["completion_mask"].sum(dim=1)
+    lengths = lengths * has_signal(joined).to(lengths.device)
     order = torch.argsort(lengths, descending=True, stable=True)
     chunks = order.split(len(batches[0]["prompt_ids"]))
     return [

@@ -18,7 +18,7 @@ from trainers.extras import MISSING_TRAIN_EXTRA
 from trainers.results import Stopwatch
 from trainers.rewards import reward_columns
 from trainers.seeds import batch_seed
-from trainers.trl_batches import regroup_by_length, row_weights, trim_padding
+from trainers.trl_batches import has_signal, regroup, row_weights, trim_padding
 
 try:
     import torch
@@ -207,7 +207,9 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
     """`GRPOTrainer` whose rows come from trajectories.
 
     It lets an episode have several rows, leaves failed episodes out exactly, drops needless
-    padding, and logs how far sampled and trained log-probabilities are apart. A subclass plays
+    padding, passes over micro-batches in which no row has an advantage (what TRL logs of tokens,
+    such as the entropy, then tells of the others), and logs how far sampled and trained
+    log-probabilities are apart. A subclass plays
     the episodes in `play`. With `beta` > 0 the KL term is averaged over rows, not episodes.
 
     Args:
@@ -275,7 +277,7 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         one_optimizer_step = self.args.gradient_accumulation_steps % steps == 0
         # "bnpo" divides by the tokens of each micro-batch, so regrouping would change its loss.
         if one_optimizer_step and self.loss_type != "bnpo":
-            batches = regroup_by_length(batches)
+            batches = regroup(batches)
         self._buffered_inputs = [trim_padding(batch) for batch in batches]
         return self._buffered_inputs[self._step % steps]
 
@@ -284,7 +286,16 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         self._last_logprobs = outputs[0].detach()
         return outputs
 
+    def _is_without_gradient(self, inputs: dict[str, Any]) -> bool:
+        other_terms = self.beta != 0.0 or self._entropy_bonus_enabled or self.aux_loss_enabled
+        alone = self.accelerator.num_processes == 1  # several must do the same passes together
+        training = alone and self.model.training
+        return training and not other_terms and not bool(has_signal(inputs).any())
+
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
+        if self._is_without_gradient(inputs):
+            # The two passes through the model would cost half of a step, for a gradient of 0.
+            return sum(p.sum() * 0.0 for p in model.parameters() if p.requires_grad)  # type: ignore[return-value]
         loss = super()._compute_loss(model, inputs)
         mask = inputs["completion_mask"] * inputs["tool_mask"]
         on_policy = inputs.get("old_per_token_logps", self._last_logprobs)

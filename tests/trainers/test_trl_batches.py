@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from trainers.trl_batches import regroup_by_length, row_weights, trim_padding
+from trainers.trl_batches import has_signal, regroup, row_weights, trim_padding
 
 
 def padded_batch() -> dict[str, Any]:
@@ -24,13 +24,29 @@ def test_regrouping_keeps_rows_whole_and_puts_equal_lengths_together() -> None:
         {key: value[part] if value.ndim else value for key, value in batch.items()}
         for part in (slice(0, 2), slice(2, 4))
     ]
-    long, short = (trim_padding(half) for half in regroup_by_length(halves))
+    long, short = (trim_padding(half) for half in regroup(halves))
     assert long["advantages"].tolist() == [3.0, 2.0]
     assert long["completion_ids"].tolist() == [[7, 7, 7], [6, 6, 0]]
     assert short["advantages"].tolist() == [1.0, 4.0]
     assert short["prompt_ids"].tolist() == [[1], [4]]
     assert short["completion_ids"].tolist() == [[5], [8]]
     assert short["num_items_in_batch"] == 7
+
+
+def test_regrouping_puts_rows_without_an_advantage_last() -> None:
+    batch = padded_batch() | {"advantages": torch.tensor([1.0, 2.0, 0.0, 0.0])}
+    halves = [
+        {key: value[part] if value.ndim else value for key, value in batch.items()}
+        for part in (slice(1, 3), slice(0, 4, 3))
+    ]
+    first, last = regroup(halves)
+    assert first["advantages"].tolist() == [2.0, 1.0]
+    assert not has_signal(last).any()
+
+
+def test_advantages_of_tokens_give_a_row_a_signal() -> None:
+    advantages = torch.tensor([[0.0, 0.0], [0.0, -1.0]])
+    assert has_signal({"advantages": advantages}).tolist() == [False, True]
 
 
 def test_weights_are_one_where_rows_are_episodes() -> None:

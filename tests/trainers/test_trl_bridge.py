@@ -64,12 +64,14 @@ def scripted(tmp_path: Path) -> Callable[..., Scripted]:
             "disable_tqdm": True,
             "dataloader_pin_memory": False,
         }
+        args = GRPOConfig(**{**defaults, **options})
+        groups = len(trajectories) // args.num_generations
         return Scripted(
             trajectories,
             model=make_model(),
             reward_funcs=agent_reward,
-            args=GRPOConfig(**{**defaults, **options}),
-            train_dataset=task_dataset(["letters_0"]),
+            args=args,
+            train_dataset=task_dataset([f"letters_{n}" for n in range(groups)]),
             processing_class=make_tokenizer(),
         )
 
@@ -239,10 +241,47 @@ def test_regrouping_micro_batches_changes_no_gradient(
     ]
     options = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
     regrouped = gradient(scripted(played, **options))
-    monkeypatch.setattr("trainers.trl_bridge.regroup_by_length", lambda batches: batches)
+    monkeypatch.setattr("trainers.trl_bridge.regroup", lambda batches: batches)
     monkeypatch.setattr("trainers.trl_bridge.trim_padding", lambda batch: batch)
     plain = gradient(scripted(played, **options))
     assert torch.allclose(regrouped, plain, atol=1e-6)
+
+
+def test_micro_batches_without_advantages_are_passed_over_and_change_no_gradient(
+    scripted: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = [
+        episode(reward, traces=[trace(2 + n, [1, 0] * (1 + n), seed=n)])
+        for n, reward in enumerate((1.0, 1.0, 1.0, 0.0))
+    ]
+    options = {
+        "per_device_train_batch_size": 2,
+        "gradient_accumulation_steps": 2,
+        "num_generations": 2,
+    }
+    trainer = scripted(played, **options)
+    passes = count_training_passes(trainer)
+    skipping = gradient(trainer)
+    assert len(passes) == 1
+    monkeypatch.setattr(Scripted, "_is_without_gradient", lambda self, inputs: False)
+    trainer = scripted(played, **options)
+    passes = count_training_passes(trainer)
+    assert torch.allclose(skipping, gradient(trainer), atol=1e-6)
+    assert len(passes) == 2
+
+
+def test_a_step_without_any_advantage_trains_nothing_and_fails_nothing(
+    scripted: Callable[..., Scripted],
+) -> None:
+    assert not gradient(scripted([episode(1.0), episode(1.0)])).any()
+
+
+def count_training_passes(trainer: Scripted) -> list[int]:
+    passes: list[int] = []
+    trainer.model.register_forward_hook(
+        lambda module, *_: passes.append(1) if module.training else None
+    )
+    return passes
 
 
 def test_the_gap_between_sampled_and_trained_logprobs_is_logged(
