@@ -61,14 +61,46 @@ class ModelArguments(ModelConfig):
 
 
 @dataclass
-class AgentGRPOConfig(GRPOConfig):
-    """`trl.GRPOConfig` with defaults for agents.
+class AgentDefaults:
+    """The defaults that all our training configs share; a mixin before TRL's config.
 
-    On a machine without an accelerator it computes on the CPU in float32 without gradient
+    On a machine without an accelerator a run computes on the CPU in float32 without gradient
     checkpointing. Evaluation, checkpoints and the best model go by `eval_success`.
     """
 
     _argument_group_name: ClassVar[str] = "training"
+
+    gradient_checkpointing: bool | None = field(
+        default=None, metadata={"help": "Save memory; by default only on an accelerator."}
+    )
+    eval_strategy: str = field(
+        default="steps", metadata={"help": "When to evaluate: no, steps or epoch."}
+    )
+    save_strategy: str | None = field(
+        default=None, metadata={"help": "When to checkpoint; by default at every evaluation."}
+    )
+    save_steps: float | None = field(
+        default=None, metadata={"help": "Checkpoint every N steps; by default as --eval_steps."}
+    )
+    save_total_limit: int | None = field(
+        default=2, metadata={"help": "Checkpoints kept, the best one always among them."}
+    )
+    load_best_model_at_end: bool | None = field(
+        default=True, metadata={"help": "End with the checkpoint of the best eval_success."}
+    )
+    metric_for_best_model: str | None = field(
+        default=SUCCESS_METRIC, metadata={"help": "Metric that chooses the best checkpoint."}
+    )
+
+    def __post_init__(self) -> None:
+        derive_device(self)
+        derive_evaluation(self)
+        super().__post_init__()  # type: ignore[misc]
+
+
+@dataclass
+class AgentGRPOConfig(AgentDefaults, GRPOConfig):
+    """`trl.GRPOConfig` with defaults for agents."""
 
     output_dir: str | None = field(
         default="runs/grpo", metadata={"help": "Where checkpoints, logs and the model go."}
@@ -95,35 +127,12 @@ class AgentGRPOConfig(GRPOConfig):
     disable_dropout: bool = field(
         default=True, metadata={"help": "Train without dropout, as episodes are sampled."}
     )
-    gradient_checkpointing: bool | None = field(  # type: ignore[assignment]
-        default=None, metadata={"help": "Save memory; by default only on an accelerator."}
-    )
     logging_steps: float = field(default=1, metadata={"help": "Log every N optimizer steps."})
-    eval_strategy: str = field(
-        default="steps", metadata={"help": "When to evaluate: no, steps or epoch."}
-    )
     eval_steps: float | None = field(
         default=50, metadata={"help": "Evaluate every N optimizer steps."}
     )
-    save_strategy: str | None = field(
-        default=None, metadata={"help": "When to checkpoint; by default at every evaluation."}
-    )
-    save_steps: float | None = field(  # type: ignore[assignment]
-        default=None, metadata={"help": "Checkpoint every N steps; by default as --eval_steps."}
-    )
-    save_total_limit: int | None = field(
-        default=2, metadata={"help": "Checkpoints kept, the best one always among them."}
-    )
-    load_best_model_at_end: bool | None = field(
-        default=True, metadata={"help": "End with the checkpoint of the best eval_success."}
-    )
-    metric_for_best_model: str | None = field(
-        default=SUCCESS_METRIC, metadata={"help": "Metric that chooses the best checkpoint."}
-    )
 
     def __post_init__(self) -> None:
-        derive_device(self)
-        derive_evaluation(self)
         # Episodes of an evaluation are played by the rollout engine, in groups of one.
         if self.num_generations_eval is None:
             self.num_generations_eval = 1
@@ -131,10 +140,8 @@ class AgentGRPOConfig(GRPOConfig):
 
 
 @dataclass
-class AgentSFTConfig(SFTConfig):
+class AgentSFTConfig(AgentDefaults, SFTConfig):
     """`trl.SFTConfig` with defaults for agents; whole episodes are trained on, never cut."""
-
-    _argument_group_name: ClassVar[str] = "training"
 
     output_dir: str | None = field(
         default="runs/sft", metadata={"help": "Where checkpoints, logs and the model go."}
@@ -152,36 +159,10 @@ class AgentSFTConfig(SFTConfig):
     max_length: int | None = field(
         default=None, metadata={"help": "Cut episodes after so many tokens; by default never."}
     )
-    gradient_checkpointing: bool | None = field(  # type: ignore[assignment]
-        default=None, metadata={"help": "Save memory; by default only on an accelerator."}
-    )
     logging_steps: float = field(default=10, metadata={"help": "Log every N optimizer steps."})
-    eval_strategy: str = field(
-        default="steps", metadata={"help": "When to evaluate: no, steps or epoch."}
-    )
     eval_steps: float | None = field(
         default=100, metadata={"help": "Evaluate every N optimizer steps."}
     )
-    save_strategy: str | None = field(
-        default=None, metadata={"help": "When to checkpoint; by default at every evaluation."}
-    )
-    save_steps: float | None = field(  # type: ignore[assignment]
-        default=None, metadata={"help": "Checkpoint every N steps; by default as --eval_steps."}
-    )
-    save_total_limit: int | None = field(
-        default=2, metadata={"help": "Checkpoints kept, the best one always among them."}
-    )
-    load_best_model_at_end: bool | None = field(
-        default=True, metadata={"help": "End with the checkpoint of the best eval_success."}
-    )
-    metric_for_best_model: str | None = field(
-        default=SUCCESS_METRIC, metadata={"help": "Metric that chooses the best checkpoint."}
-    )
-
-    def __post_init__(self) -> None:
-        derive_device(self)
-        derive_evaluation(self)
-        super().__post_init__()
 
 
 def has_accelerator() -> bool:
