@@ -73,11 +73,15 @@ throughput: $(VENV)/.train  ## Measure the speed of environments, vector env and
 
 .PHONY: test
 test: $(VENV)/.dev  ## Run the tests (minutes; WORKERS=2 processes)
-	$(PYTEST) -n $(WORKERS) -m 'not slow and not gpu'
+	$(PYTEST) -n $(WORKERS) -m 'not slow and not science and not gpu'
 
 .PHONY: test-slow
 test-slow: $(VENV)/.dev  ## Run the tests that take minutes each
 	$(PYTEST) -m 'slow and not gpu'
+
+.PHONY: test-science
+test-science: $(VENV)/.dev  ## Run the long tests of SciWorld: every task to its end, thousands of episodes
+	$(PYTEST) -m science
 
 .PHONY: test-gpu
 test-gpu: $(VENV)/.dev  ## Run the tests that need a CUDA device; says so where there is none
@@ -88,7 +92,7 @@ test-gpu: $(VENV)/.dev  ## Run the tests that need a CUDA device; says so where 
 .PHONY: test-envs
 test-envs: $(VENV_ENVS)/.envs  ## Run the environments' and wrappers' tests where torch is not installed
 	@$(VENV_ENVS)/bin/python -c 'import importlib.util as u, sys; sys.exit("torch is installed here" if u.find_spec("torch") else 0)'
-	$(VENV_ENVS)/bin/python -m pytest -m 'not slow and not gpu' tests/agentgym_envs tests/wrappers
+	$(VENV_ENVS)/bin/python -m pytest -m 'not slow and not science and not gpu' tests/agentgym_envs tests/wrappers
 
 .PHONY: lint
 lint: $(VENV)/.dev  ## Check style and types
@@ -104,7 +108,7 @@ format: $(VENV)/.dev  ## Format the code and mend what ruff can mend
 .PHONY: constraints
 constraints: $(VENV)/bin/python  ## Resolve all dependencies anew and write constraints.txt
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --dry-run --ignore-installed \
-	    --report $(VENV)/report.json $(CHOSEN) '.[dev,science,search,web]'
+	    --report $(VENV)/report.json $(CHOSEN) '.[dev,web]'
 	$(BIN)/python .ci/constraints.py < $(VENV)/report.json > constraints.txt
 
 .PHONY: clean

@@ -157,6 +157,11 @@ class TextEnv(gym.Env[str, str], ABC):
         """Return the task that `options` name, or draw one."""
         task_id = options.get("task_id")
         if task_id is None:
+            if not len(self._draws_from):
+                raise ValueError(
+                    f"split {self.split!r} holds no task to draw in {self.source!r}; make the "
+                    "environment with another split=, or name a task_id"
+                )
             drawn = int(self.np_random.integers(len(self._draws_from)))
             task_id = int(self._draws_from[drawn])
         return self.tasks_of.spec(task_id)

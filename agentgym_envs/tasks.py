@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -42,9 +42,15 @@ class TaskSet(ABC):
     splits: tuple[str, ...]
     """Names of the listed splits; always with `"train"`, `"validation"` and `"test"`."""
 
+    panels: Mapping[str, str] = {}
+    """Pinned parts of a split, each with the split that holds it: `{"paper_test": "test"}`.
+
+    A panel can be named where a split can; its tasks' `split` is the one they are part of.
+    """
+
     @abstractmethod
     def numbers(self, split: str) -> Sequence[int]:
-        """List the task numbers of one of `splits`, in order."""
+        """List the task numbers of one of `splits` or `panels`, in order."""
 
     @abstractmethod
     def describe(self, number: int) -> tuple[str, str]:
@@ -69,7 +75,7 @@ class TaskSet(ABC):
         return TaskSpec(f"{self.env_name}_{number}", number, subtask, split)
 
     def task_ids(self, split: str) -> list[str]:
-        """List the ids of one split, in order.
+        """List the ids of one split or panel, in order.
 
         Raises:
             ValueError: there is no such split.
@@ -78,17 +84,18 @@ class TaskSet(ABC):
         return [f"{self.env_name}_{number}" for number in self.numbers(split)]
 
     def check_split(self, split: str) -> None:
-        """Raise ValueError unless `split` is one of `splits`."""
-        if split not in self.splits:
+        """Raise ValueError unless `split` is one of `splits` or `panels`."""
+        allowed = (*self.splits, *self.panels)
+        if split not in allowed:
             raise ValueError(
-                f"unknown split {split!r} of {self.env_name}; allowed: {', '.join(self.splits)}"
+                f"unknown split {split!r} of {self.env_name}; allowed: {', '.join(allowed)}"
             )
 
     def select(self, split: str, tasks: Sequence[str | int] | None) -> Sequence[int]:
         """List the numbers of a split that a `tasks=` filter leaves.
 
         Args:
-            split: one of `splits`.
+            split: one of `splits` or `panels`.
             tasks: subtasks, depths or ids; None keeps everything.
 
         Raises:

@@ -28,6 +28,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "benchmarks.throughput.command:main",
         "measure the speed of environments and rollouts",
     ),
+    "serve-retriever": (
+        "benchmarks.serve_retriever:main",
+        "serve a corpus by Search-R1's protocol",
+    ),
+    "build-index": ("benchmarks.build_index:main", "encode a corpus for dense retrieval"),
 }
 
 _HELP = """\
@@ -112,7 +117,7 @@ def _trainer_names() -> str:
 
 
 def _help() -> str:
-    lines = [f"  {name:<11} {summary}" for name, (_, summary) in COMMANDS.items()]
+    lines = [f"  {name:<15} {summary}" for name, (_, summary) in COMMANDS.items()]
     return _HELP.format(commands="\n".join(lines), trainers=_trainer_names())
 
 

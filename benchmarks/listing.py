@@ -53,7 +53,8 @@ def _make(env_id: str) -> TextEnv:
 
 
 def _sizes(env: TextEnv) -> dict[str, int]:
-    return {split: len(env.tasks_of.numbers(split)) for split in env.tasks_of.splits}
+    names = (*env.tasks_of.splits, *env.tasks_of.panels)
+    return {name: len(env.tasks_of.numbers(name)) for name in names}
 
 
 def _subtasks(env: TextEnv, split: str) -> Counter[str]:

@@ -55,7 +55,7 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_commands_of_a_page_exist(page: Path) -> None:
     text = page.read_text("utf-8")
-    used = set(re.findall(r"^agentgym ([a-z]+)", text, flags=re.M))
+    used = set(re.findall(r"^agentgym ([a-z-]+)", text, flags=re.M))
     assert used <= set(COMMANDS)
     assert set(re.findall(r"agentgym train ([a-z_]+)", text)) <= set(_trainers())
     made = set(re.findall(r"^make ([a-z-]+)", text, flags=re.M))

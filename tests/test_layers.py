@@ -13,6 +13,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LAYERS = ("agentgym_envs", "wrappers", "trainers", "benchmarks")
 TRAINING_STACK = {"torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers"}
+ENCODER = Path("agentgym_envs/searchqa/retrieval/encoder.py")
+"""Dense retrieval's one file that knows torch; it is imported when such a retriever is made."""
 MODULES = [
     path.relative_to(ROOT) for layer in LAYERS for path in sorted((ROOT / layer).rglob("*.py"))
 ]
@@ -31,7 +33,7 @@ def imported(path: Path) -> Iterator[str]:
 @pytest.mark.parametrize("path", MODULES, ids=str)
 def test_a_module_imports_only_layers_to_its_left(path: Path) -> None:
     forbidden = set(LAYERS[LAYERS.index(path.parts[0]) + 1 :]) | {"tests"}
-    if path.parts[0] in ("agentgym_envs", "wrappers"):
+    if path.parts[0] in ("agentgym_envs", "wrappers") and path != ENCODER:
         forbidden |= TRAINING_STACK
     assert forbidden & set(imported(path)) == set()
 

@@ -1,0 +1,165 @@
+"""The reader's desk: searches, opens documents page by page, and remembers what was read.
+
+Knows passages and retrievers; nothing of questions, tags or rewards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from agentgym_envs.errors import InvalidAction
+from agentgym_envs.searchqa.documents import Corpus, Passage
+from agentgym_envs.searchqa.prompts import page_text
+from agentgym_envs.searchqa.retrieval.protocol import Hit, Retriever
+
+PAGE_CHARACTERS = 1500
+"""A page ends before the passage that would make it longer; it holds one passage at least."""
+
+_PAGE = re.compile(r"(?:page|p\.?)?\s*([0-9]{1,6})", re.IGNORECASE)
+_DOC = re.compile(r"(doc(?:ument)?\.?)?\s*([0-9]{1,6})", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of a document, as it is shown.
+
+    Attributes:
+        title: the document's title.
+        passages: what stands on the page.
+        text: the page as the policy reads it.
+    """
+
+    title: str
+    passages: tuple[Passage, ...]
+    text: str
+
+
+class Desk:
+    """One reader's work on one question.
+
+    Args:
+        retriever: what searches.
+        corpus: where whole documents are; None where only the retriever has them.
+        top_k: passages shown per search.
+    """
+
+    def __init__(self, retriever: Retriever, corpus: Corpus | None, *, top_k: int) -> None:
+        self.corpus = corpus
+        self.hits: list[Hit] = []
+        self.titles: list[str] = []
+        self._retriever = retriever
+        self._top_k = top_k
+        self._read: dict[tuple[int, str, str], Passage] = {}
+
+    @property
+    def read_passages(self) -> list[Passage]:
+        """The passages shown so far, each once, in the order they were read."""
+        return list(self._read.values())
+
+    def has_read(self, passage_ids: Iterable[int]) -> bool:
+        """Say whether one of these passages has been shown."""
+        wanted = set(passage_ids)
+        return any(passage.passage_id in wanted for passage in self._read.values())
+
+    def search(self, query: str) -> list[Hit]:
+        """Search and take note of what is shown.
+
+        Raises:
+            EnvFailure: the retriever broke.
+        """
+        self.hits = self._retriever.search(query, self._top_k)
+        self._note(hit.passage for hit in self.hits)
+        return self.hits
+
+    def open(self, wanted: str) -> Page:
+        """Show a page of a document.
+
+        Args:
+            wanted: a title or `"Doc 2"`, and maybe `"| page 3"` behind it.
+
+        Raises:
+            InvalidAction: there is no such document or page.
+        """
+        name, number = _split_page(wanted)
+        title, passages = self._document(name)
+        pages = _pages(passages)
+        if not 1 <= number <= len(pages):
+            has = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
+            raise InvalidAction(f"There is no page {number}: {title!r} has {has}.")
+        shown = pages[number - 1]
+        self._note(shown)
+        texts = ["\n".join(passage.text for passage in page) for page in pages]
+        return Page(title, tuple(shown), page_text(title, number, texts))
+
+    def pages_of(self, document_id: int) -> list[list[Passage]]:
+        """Return a document's passages, page by page.
+
+        Raises:
+            ValueError: there is no such document, or no corpus.
+        """
+        if self.corpus is None:
+            raise ValueError("there is no corpus here, so documents have no pages")
+        return _pages(self.corpus.document(document_id))
+
+    def _document(self, name: str) -> tuple[str, Sequence[Passage]]:
+        as_number = _DOC.fullmatch(name)
+        if as_number and as_number[1]:
+            return self._numbered(int(as_number[2]))
+        for title in (name, name.strip("\"'")):
+            found = self._titled(title)
+            if found:
+                return found[0].title, found
+        if as_number:
+            return self._numbered(int(as_number[2]))
+        raise InvalidAction(
+            f"There is no document with the title {name!r:.100}. Take a title as a search shows it."
+        )
+
+    def _numbered(self, number: int) -> tuple[str, Sequence[Passage]]:
+        if not self.hits:
+            raise InvalidAction(f"There is no Doc {number}: no search has found anything yet.")
+        if not 1 <= number <= len(self.hits):
+            shown = "Doc 1 alone" if len(self.hits) == 1 else f"Doc 1 to Doc {len(self.hits)}"
+            raise InvalidAction(f"There is no Doc {number}: the last search shows {shown}.")
+        passage = self.hits[number - 1].passage
+        if self.corpus is not None and passage.document_id >= 0:
+            return passage.title, self.corpus.document(passage.document_id)
+        return passage.title, self._titled(passage.title)
+
+    def _titled(self, title: str) -> Sequence[Passage]:
+        """Return a document by its title: the corpus' own, or what has been read of it."""
+        if self.corpus is not None:
+            document_id = self.corpus.find_title(title)
+            if document_id is not None:
+                return self.corpus.document(document_id)
+        loose = title.strip().casefold()
+        read = [p for p in self._read.values() if p.title.strip().casefold() == loose]
+        return sorted(read, key=lambda passage: passage.passage_id)
+
+    def _note(self, passages: Iterable[Passage]) -> None:
+        passages = list(passages)
+        for passage in passages:
+            self._read[passage.passage_id, passage.title, passage.text] = passage
+        self.titles = list(dict.fromkeys(passage.title for passage in passages))
+
+
+def _split_page(wanted: str) -> tuple[str, int]:
+    name, bar, page = wanted.strip().strip('"').rpartition("|")
+    number = _PAGE.fullmatch(page.strip())
+    if bar and number:
+        return name.strip(), int(number[1])
+    return wanted.strip(), 1
+
+
+def _pages(passages: Sequence[Passage]) -> list[list[Passage]]:
+    pages: list[list[Passage]] = []
+    length = 0
+    for passage in passages:
+        if not pages or length + len(passage.text) > PAGE_CHARACTERS:
+            pages.append([])
+            length = 0
+        pages[-1].append(passage)
+        length += len(passage.text)
+    return pages

@@ -1,0 +1,150 @@
+"""The expert: follows a question's oracle hops through the real retriever, and then answers.
+
+It knows what to look for, but answers only from passages that it has been shown: where it cannot
+find one, it gives up. Questions without hops are searched for as they are asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
+from agentgym_envs.searchqa.desk import Desk
+from agentgym_envs.searchqa.documents import Passage
+from agentgym_envs.searchqa.notes import Notes
+from agentgym_envs.searchqa.questions import Hop, Question
+from agentgym_envs.searchqa.retrieval.words import STOP_WORDS
+from agentgym_envs.searchqa.scoring import normalise
+
+_WORD = re.compile(r"[\w'’-]+")
+_PLAIN_WORD = re.compile(r"\w+")
+
+
+class Expert:
+    """Plays one question from wherever its reader stands.
+
+    Args:
+        question: the question.
+        desk: what has been read; the environment's, so that it changes with every step.
+        can_open: there is an action that opens documents.
+    """
+
+    def __init__(self, question: Question, desk: Desk, *, can_open: bool = True) -> None:
+        self.question = question
+        self.desk = desk
+        self.can_open = can_open
+
+    def moves(self) -> Iterator[ExpertMove]:
+        """Yield moves; play each before taking the next."""
+        if not self.question.hops:
+            yield from self._moves_without_hops()
+            return
+        notes = Notes()
+        for hop in self.question.hops:
+            if not self.desk.has_read(hop.gold):
+                yield from self._look_for(hop, notes)
+            if not self.desk.has_read(hop.gold):
+                return
+            gold = set(hop.gold)
+            notes.add(hop, (p for p in self.desk.read_passages if p.passage_id in gold))
+        answer = self.question.answers[0]
+        yield ExpertMove(f"<answer>{answer}</answer>", notes.thought(f"Answer: {answer}."))
+
+    def _look_for(self, hop: Hop, notes: Notes) -> Iterator[ExpertMove]:
+        for tries, query in enumerate(self._queries(hop)):
+            need = f"I look for: {query}." if tries == 0 else f"Not found. I try: {query}"
+            yield ExpertMove(f"<search>{query}</search>", notes.thought(need))
+            if self.desk.has_read(hop.gold):
+                return
+            if self.can_open:
+                yield from self._open_for(hop, notes)
+                if self.desk.has_read(hop.gold):
+                    return
+
+    def _queries(self, hop: Hop) -> list[str]:
+        """List what to search for, in order, until the passage is shown.
+
+        First the hop's own query; then with the question's relation words; the question itself;
+        and with one name after the other written twice, which moves the search towards it.
+        """
+        known = self._known_words()
+        # A name or a year that nobody has read yet is nothing to search for.
+        words = [
+            word for word in hop.query.split() if word.islower() or known.issuperset(_words(word))
+        ]
+        relations = [
+            word
+            for word in dict.fromkeys(_WORD.findall(self.question.text))
+            if word.islower() and word not in STOP_WORDS and word not in words
+        ]
+        names = [word for word in dict.fromkeys(words) if not word.islower()]
+        query = " ".join(words)
+        queries = [
+            query,
+            " ".join([query, *relations]),
+            self.question.text,
+            *(f"{query} {name}" for name in names),
+        ]
+        return list(dict.fromkeys(queries))
+
+    def _known_words(self) -> set[str]:
+        """Return every word of the question and of what has been read."""
+        known = set(_words(self.question.text))
+        for passage in self.desk.read_passages:
+            known.update(_words(f"{passage.title} {passage.text}"))
+        return known
+
+    def _open_for(self, hop: Hop, notes: Notes) -> Iterator[ExpertMove]:
+        """Open documents that were found, or are known by name, up to the page that tells."""
+        for passage in self._gold_passages(hop):
+            name = self._name(passage)
+            if name is None:
+                continue
+            for number, page in enumerate(self.desk.pages_of(passage.document_id), 1):
+                where = name if number == 1 else f"{name} | page {number}"
+                why = "It is not in these passages" if number == 1 else "It is not on this page"
+                yield ExpertMove(f"<open>{where}</open>", notes.thought(f"{why}. I read {where}."))
+                if passage in page:
+                    return
+
+    def _name(self, passage: Passage) -> str | None:
+        """Say how the passage's document can be opened by one who has not read it."""
+        assert self.desk.corpus is not None
+        title, document_id = passage.title, passage.document_id
+        is_title = self.desk.corpus.find_title(title) == document_id
+        for number, hit in enumerate(self.desk.hits, 1):
+            if hit.passage.document_id == document_id:
+                return title if is_title else f"Doc {number}"
+        told = [self.question.text, *(passage.text for passage in self.desk.read_passages)]
+        is_told = any(title.casefold() in text.casefold() for text in told)
+        return title if is_title and is_told else None
+
+    def _gold_passages(self, hop: Hop) -> list[Passage]:
+        corpus = self.desk.corpus
+        return [] if corpus is None else [corpus.passages[number] for number in hop.gold]
+
+    def _moves_without_hops(self) -> Iterator[ExpertMove]:
+        text = self.question.text
+        if self._answer_read() is None:
+            yield ExpertMove(f"<search>{text}</search>", f"I look for: {text}")
+        titles = [hit.passage.title for hit in self.desk.hits] if self.can_open else []
+        for title in dict.fromkeys(titles):
+            if self._answer_read() is None:
+                yield ExpertMove(f"<open>{title}</open>", f"Not in these passages. I read {title}.")
+        answer = self._answer_read()
+        if answer is not None:
+            yield ExpertMove(f"<answer>{answer}</answer>", f"Answer: {answer}.")
+
+    def _answer_read(self) -> str | None:
+        """Return the first accepted answer that stands in what has been read."""
+        texts = [f" {normalise(f'{p.title} {p.text}')} " for p in self.desk.read_passages]
+        for answer in self.question.answers:
+            wanted = normalise(answer)
+            if wanted and any(f" {wanted} " in text for text in texts):
+                return answer
+        return None
+
+
+def _words(text: str) -> list[str]:
+    return _PLAIN_WORD.findall(text.casefold())

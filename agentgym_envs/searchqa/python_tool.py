@@ -1,0 +1,197 @@
+"""Runs a policy's Python program in a sandbox and says what came of it.
+
+The sandbox is `pydantic-monty`: an interpreter of its own, in worker processes, that has no files,
+no network, no environment variables and no modules but a few harmless ones. Bounded are time,
+memory, recursion and what is shown. The clock stands still and random numbers are seeded, so that
+the same program says the same on every machine. Knows nothing of questions or searches.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from agentgym_envs.errors import EnvFailure
+
+try:
+    import pydantic_monty as monty
+except ModuleNotFoundError as error:
+    raise ImportError(
+        'the <python> tool of SearchQA needs pydantic-monty; pip install "agentgym-envs[search]"'
+    ) from error
+
+MAX_SECONDS = 2.0
+MAX_MEMORY_MB = 64
+MAX_RECURSION = 200
+MAX_SHOWN = 2000
+"""Characters of output shown; what lies beyond is cut, visibly."""
+
+NO_OUTPUT = "(The program ran and printed nothing.)"
+
+_BACKSTOP_SECONDS = 10.0
+_QUEUE_SECONDS = 120.0
+_LIMITS: monty.ResourceLimits = {
+    "max_feed_duration_secs": MAX_SECONDS,
+    "max_memory": MAX_MEMORY_MB << 20,
+    "max_recursion_depth": MAX_RECURSION,
+    "max_suspensions": 100_000,  # sleeps count as such, and cost nothing here
+}
+_POLICY: monty.OSPolicy = {
+    "datetime": datetime(2025, 1, 1, tzinfo=UTC),
+    "sleep": "zero",
+    "random_start": {"seed": 0},
+}
+_FILE_NAME = "<python-input-0>"  # the sandbox's name for the program in tracebacks
+
+
+class ProgramRun(NamedTuple):
+    """What came of a program.
+
+    Attributes:
+        text: what it printed, the value of its last line, or its error; never empty.
+        is_program: it could be read as a program, whatever happened when it ran.
+    """
+
+    text: str
+    is_program: bool
+
+
+def run_python(program: str) -> str:
+    """Run a program in the sandbox and return what it printed, its last value, or its error."""
+    return run_program(program).text
+
+
+def run_program(program: str) -> ProgramRun:
+    """Run a program in the sandbox.
+
+    Raises:
+        EnvFailure: the sandbox itself could not be started or reached.
+    """
+    if not program.strip():
+        return ProgramRun("The program is empty.", False)
+    try:
+        return _attempt(program)
+    except monty.MontyCrashedError:
+        # A worker may have died of something else; a program that kills a fresh one is to blame.
+        try:
+            return _attempt(program)
+        except monty.MontyCrashedError as error:
+            if error.timed_out:
+                return ProgramRun(_too_slow(), True)
+            return ProgramRun("RuntimeError: the program crashed its interpreter", True)
+
+
+def _attempt(program: str) -> ProgramRun:
+    printed = _Printed()
+    pool = _workers.pool()
+    try:
+        with pool.checkout(limits=_LIMITS, os_policy=_POLICY) as session:
+            value = session.feed_run(program, print_callback=printed)
+    except monty.MontyCrashedError:
+        raise
+    except monty.MontySyntaxError as error:
+        return ProgramRun(_cut(_told(error)), False)
+    except monty.MontyError as error:
+        cause = error.exception()
+        # How far a program comes before a limit varies, so what it printed is left out.
+        if isinstance(cause, TimeoutError):
+            return ProgramRun(_too_slow(), True)
+        if isinstance(cause, MemoryError):
+            return ProgramRun(f"MemoryError: more than {MAX_MEMORY_MB} MB of memory", True)
+        return ProgramRun(_joined(printed.shown(), _cut(_told(error))), True)
+    except (OSError, RuntimeError, TimeoutError) as error:
+        raise EnvFailure(f"the Python sandbox failed: {type(error).__name__}: {error}") from error
+    text = _joined(printed.shown(), "" if value is None else _cut(_repr(value)))
+    return ProgramRun(text or NO_OUTPUT, True)
+
+
+class _Printed:
+    """Keeps the beginning of what a program prints, and counts the rest."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._kept = 0
+        self._length = 0
+
+    def __call__(self, stream: str, text: str) -> None:
+        self._length += len(text)
+        if self._kept < MAX_SHOWN:
+            part = text[: MAX_SHOWN - self._kept]
+            self._parts.append(part)
+            self._kept += len(part)
+
+    def shown(self) -> str:
+        return _cut("".join(self._parts), self._length)
+
+
+def _cut(text: str, length: int | None = None) -> str:
+    length = len(text) if length is None else length
+    if length <= MAX_SHOWN:
+        return text.rstrip()
+    return f"{text[:MAX_SHOWN]}\n(cut: {MAX_SHOWN} of {length} characters are shown)"
+
+
+def _joined(*parts: str) -> str:
+    return "\n".join(part for part in parts if part)
+
+
+def _told(error: Any) -> str:
+    return str(error.display()).replace(_FILE_NAME, "program")
+
+
+def _repr(value: Any) -> str:
+    try:
+        return repr(value)
+    except (ValueError, RecursionError) as error:  # endless digits, endless nesting
+        return f"(a value of type {type(value).__name__} that cannot be shown: {error})"
+
+
+def _too_slow() -> str:
+    return f"TimeoutError: stopped after {MAX_SECONDS:g} seconds"
+
+
+class _Workers:
+    """The sandbox's worker processes, started by the first program; one pool a process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pool: monty.Monty | None = None
+        self._pid = 0
+
+    def pool(self) -> monty.Monty:
+        with self._lock:
+            if self._pool is None:
+                pool = monty.Monty(
+                    min_processes=1,
+                    checkout_timeout=_QUEUE_SECONDS,
+                    request_timeout=_BACKSTOP_SECONDS,
+                )
+                try:
+                    pool.__enter__()
+                except (OSError, RuntimeError) as error:
+                    raise EnvFailure(f"the Python sandbox did not start: {error}") from error
+                self._pool, self._pid = pool, os.getpid()
+            if self._pid != os.getpid():
+                # The sandbox's threads do not survive a fork, and a call would wait for ever.
+                raise EnvFailure(
+                    "this process was forked from one that had run Python programs; start workers "
+                    'by TextVectorEnv(backend="process"), or by context="forkserver"'
+                )
+            return self._pool
+
+    def after_fork(self) -> None:
+        self._lock = threading.Lock()  # the parent's may have been held by another thread
+
+    def close(self) -> None:
+        if self._pool is not None and self._pid == os.getpid():
+            self._pool.__exit__(None, None, None)
+            self._pool = None
+
+
+_workers = _Workers()
+atexit.register(_workers.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_workers.after_fork)

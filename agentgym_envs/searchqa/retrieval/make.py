@@ -1,0 +1,88 @@
+"""Makes a retriever from its name; environments of one process share one index.
+
+Engines are imported only when they are asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from agentgym_envs.searchqa.cache import cache_folder
+from agentgym_envs.searchqa.documents import Corpus
+from agentgym_envs.searchqa.retrieval.protocol import Retriever
+
+ALLOWED = "'bm25', 'dense:<encoder or index folder>', 'http://host:port[/retrieve]', or a Retriever"
+
+_shared: WeakKeyDictionary[Corpus, dict[str, Retriever]] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def _after_fork() -> None:
+    # Another thread of the parent may have held the lock; here nobody would ever release it.
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def make_retriever(spec: str | Retriever, corpus: Corpus | None = None) -> Retriever:
+    """Return the retriever that `spec` names.
+
+    Asked twice for the same one over the same corpus object, it returns the same retriever.
+
+    Args:
+        spec: `"bm25"`; `"dense:NAME"` with an encoder's folder or Hugging Face id, or the folder
+            of an index that `agentgym build-index` has written; the URL of a server that speaks
+            Search-R1's protocol; a retriever is returned as it is.
+        corpus: what is searched. A remote server has its own: its hits that stand in `corpus` are
+            given as passages of `corpus`, and None will do.
+
+    Raises:
+        ValueError: `spec` is none of these, or a local engine is given no corpus.
+        ImportError: the engine's packages are not installed; the message says what to install.
+    """
+    if not isinstance(spec, str):
+        return spec
+    kind, _, rest = spec.partition(":")
+    if kind in ("http", "https"):
+        from agentgym_envs.searchqa.retrieval.remote import RemoteRetriever
+
+        return RemoteRetriever(spec, corpus=corpus)
+    if spec != "bm25" and not (kind == "dense" and rest):
+        raise ValueError(f"unknown retriever {spec!r}; allowed: {ALLOWED}")
+    if corpus is None:
+        raise ValueError(
+            f"the retriever {spec!r} searches a corpus, and there is none; name a corpus file, or "
+            "the URL of a retrieval server"
+        )
+    if kind == "dense":
+        return _share(spec, corpus, lambda: _dense(rest, corpus))
+    return _share(spec, corpus, lambda: _bm25(corpus))
+
+
+def _share(spec: str, corpus: Corpus, make: Callable[[], Retriever]) -> Retriever:
+    with _lock:
+        of_corpus = _shared.setdefault(corpus, {})
+        if spec not in of_corpus:
+            of_corpus[spec] = make()
+        return of_corpus[spec]
+
+
+def _bm25(corpus: Corpus) -> Retriever:
+    from agentgym_envs.searchqa.retrieval.bm25 import BM25Retriever
+
+    return BM25Retriever(corpus, cache_dir=cache_folder())
+
+
+def _dense(name: str, corpus: Corpus) -> Retriever:
+    from agentgym_envs.searchqa.retrieval.dense import DenseRetriever
+    from agentgym_envs.searchqa.retrieval.dense_index import SETTINGS_FILE
+
+    if (Path(name) / SETTINGS_FILE).is_file():
+        return DenseRetriever(corpus, index_dir=name)
+    return DenseRetriever(corpus, encoder=name)

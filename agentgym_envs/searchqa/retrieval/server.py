@@ -1,0 +1,152 @@
+"""Serves a retriever over HTTP by Search-R1's protocol; `RemoteRetriever` is a client of it.
+
+POST /retrieve takes {"queries": [...], "topk": k, "return_scores": true} and answers
+{"result": [[{"document": {"id", "contents"}, "score"}, ...], ...]}; with `return_scores` false or
+left out, a hit is its document alone. GET /health says what is served. It has no authentication.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from agentgym_envs.errors import EnvFailure
+from agentgym_envs.searchqa.retrieval.protocol import MAX_K, Hit, Retriever
+from agentgym_envs.searchqa.retrieval.wire import contents_of
+
+MAX_REQUEST_BYTES = 4 << 20
+MAX_QUERIES = 1024
+DEFAULT_TOPK = 3
+
+_log = logging.getLogger(__name__)
+
+
+class BadRequest(ValueError):
+    """What a request asks for cannot be answered; the message is for its sender."""
+
+
+class RetrievalServer(ThreadingHTTPServer):
+    """A server of one retriever; `serve_forever` runs it, `shutdown` ends it.
+
+    Args:
+        retriever: what answers.
+        host: the address to listen on.
+        port: the port; 0 takes a free one.
+        source: names the corpus, for GET /health.
+
+    Raises:
+        OSError: the address cannot be listened on.
+    """
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(
+        self, retriever: Retriever, *, host: str = "127.0.0.1", port: int = 8000, source: str = ""
+    ) -> None:
+        super().__init__((host, port), _Handler)
+        self.retriever = retriever
+        self.source = source
+
+    @property
+    def url(self) -> str:
+        """Where it listens: `http://host:port`."""
+        host, port = self.server_address[:2]
+        return f"http://{host!s}:{port}"
+
+    def health(self) -> dict[str, str]:
+        """Say what is served."""
+        return {"status": "ok", "retriever": self.retriever.name, "source": self.source}
+
+    def answer(self, request: object) -> dict[str, Any]:
+        """Answer one request to /retrieve.
+
+        Args:
+            request: the decoded JSON.
+
+        Raises:
+            BadRequest: the request is not of the protocol's form, or asks for too much.
+            EnvFailure: the retriever broke.
+        """
+        queries, topk, with_scores = _read(request)
+        found = self.retriever.search_many(queries, topk)
+        return {"result": [[_entry(hit, with_scores) for hit in hits] for hits in found]}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: RetrievalServer
+    protocol_version = "HTTP/1.1"
+    timeout = 60  # seconds that a silent connection keeps its thread
+    # Headers and body leave in two writes; the second must not wait for the first's receipt.
+    disable_nagle_algorithm = True
+
+    def do_GET(self) -> None:
+        if self.path == "/health":
+            self._reply(200, self.server.health())
+        else:
+            self._reply(404, {"detail": "there are GET /health and POST /retrieve"})
+
+    def do_POST(self) -> None:
+        if self.path != "/retrieve":
+            self.close_connection = True  # its body has not been read
+            self._reply(404, {"detail": "there are GET /health and POST /retrieve"})
+            return
+        try:
+            self._reply(200, self.server.answer(self._request()))
+        except BadRequest as error:
+            self._reply(400, {"detail": str(error)})
+        except EnvFailure as failure:
+            _log.warning("a search failed: %s", failure)
+            self._reply(503, {"detail": str(failure)})
+
+    def _request(self) -> object:
+        told = self.headers.get("Content-Length", "")
+        if not told.isascii() or not told.isdigit() or int(told[:12]) > MAX_REQUEST_BYTES:
+            self.close_connection = True  # the rest of the body is not read
+            raise BadRequest(
+                f"a request needs a Content-Length of at most {MAX_REQUEST_BYTES} bytes, "
+                f"got {told[:40]!r}"
+            )
+        try:
+            request: object = json.loads(self.rfile.read(int(told)))
+        except (ValueError, RecursionError) as error:
+            raise BadRequest(f"the body is not JSON: {error}") from error
+        return request
+
+    def _reply(self, status: int, content: dict[str, Any]) -> None:
+        body = json.dumps(content).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        _log.debug("%s %s", self.address_string(), format % args)
+
+
+def _read(request: object) -> tuple[list[str], int, bool]:
+    if not isinstance(request, dict):
+        raise BadRequest(f"expected a JSON object, got {type(request).__name__}")
+    queries = request.get("queries")
+    if not isinstance(queries, list) or not all(isinstance(query, str) for query in queries):
+        raise BadRequest("'queries' must be a list of strings")
+    if len(queries) > MAX_QUERIES:
+        raise BadRequest(f"at most {MAX_QUERIES} queries in one request, got {len(queries)}")
+    topk = request.get("topk") or DEFAULT_TOPK
+    if not isinstance(topk, int) or isinstance(topk, bool) or not 1 <= topk <= MAX_K:
+        raise BadRequest(f"'topk' must be an integer in 1 to {MAX_K}, got {topk!r:.40}")
+    with_scores = request.get("return_scores", False)
+    if not isinstance(with_scores, bool):
+        raise BadRequest(f"'return_scores' must be true or false, got {with_scores!r:.40}")
+    return queries, topk, with_scores
+
+
+def _entry(hit: Hit, with_scores: bool) -> dict[str, Any]:
+    passage = hit.passage
+    document = {"id": str(passage.passage_id), "contents": contents_of(passage)}
+    return {"document": document, "score": hit.score} if with_scores else document

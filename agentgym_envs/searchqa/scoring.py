@@ -1,0 +1,52 @@
+"""Scores an answer against the accepted ones: exact match and F1 after SQuAD's normalisation.
+
+The normalisation and both measures are those of Rajpurkar et al. (arXiv 1606.05250, section 6.1).
+Deviation: where the normalisation leaves nothing of an accepted answer ("A", "The The"), it is
+compared as it is but for case and spaces, so that not every article is right.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalise(text: str) -> str:
+    """Lower the case, drop ASCII punctuation and articles, and join the words by single spaces."""
+    text = text.lower().translate(_NO_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", text).split())
+
+
+def exact_match(answer: str, accepted: Sequence[str]) -> bool:
+    """Say whether an answer equals an accepted one after normalisation."""
+    return any(_same(answer, other) for other in accepted)
+
+
+def f1(answer: str, accepted: Sequence[str]) -> float:
+    """Return the best F1 in 0..1 over the accepted answers: the overlap of words as multisets.
+
+    1.0 where the answer matches exactly.
+    """
+    return max((_f1(answer, other) for other in accepted), default=0.0)
+
+
+def _same(answer: str, accepted: str) -> bool:
+    wanted = normalise(accepted)
+    if not wanted:
+        return answer.lower().split() == accepted.lower().split()
+    return normalise(answer) == wanted
+
+
+def _f1(answer: str, accepted: str) -> float:
+    if _same(answer, accepted):
+        return 1.0
+    said, wanted = normalise(answer).split(), normalise(accepted).split()
+    shared = sum((Counter(said) & Counter(wanted)).values())
+    if shared == 0:
+        return 0.0
+    return 2.0 * shared / (len(said) + len(wanted))

@@ -1,0 +1,1 @@
+"""Questions over the world: structures, wording, their one right answer, the oracle path."""

@@ -1,0 +1,294 @@
+"""Whatever a program does, it is answered with text, in bounded time, and nothing else happens."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from agentgym_envs.searchqa import python_tool
+from agentgym_envs.searchqa.python_tool import MAX_SHOWN, NO_OUTPUT, run_program, run_python
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_what_is_printed_and_the_last_value_are_shown() -> None:
+    assert run_python("print('a')\nprint('b', 2)\n3 * 4") == "a\nb 2\n12"
+    assert run_python("x = 1") == NO_OUTPUT
+
+
+def test_programs_start_afresh() -> None:
+    run_python("x = 1")
+    assert "NameError" in run_python("print(x)")
+
+
+def test_useful_modules_are_there() -> None:
+    program = """
+    import datetime, json, math, re
+    from collections import Counter
+    days = (datetime.date(1871, 5, 4) - datetime.date(1870, 5, 4)).days
+    print(days, math.sqrt(9), re.findall("[0-9]+", "a1b22"), json.dumps({"a": 1}))
+    print(Counter("aab").most_common(1))
+    """
+    assert run_python(textwrap.dedent(program)) == ("365 3.0 ['1', '22'] {\"a\": 1}\n[('a', 2)]")
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("raise ValueError('bad')", "ValueError: bad"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("raise SystemExit(3)", "Error"),
+        ("assert 1 == 2", "AssertionError"),
+        ("[][1]", "IndexError"),
+        ("{}['a']", "KeyError"),
+        ("undefined", "NameError"),
+        ("await 3", "TypeError"),
+    ],
+)
+def test_errors_of_a_program_are_shown_after_what_it_printed(program: str, told: str) -> None:
+    text, is_program = run_program(f"print('before')\n{program}")
+    assert text.startswith("before\n")
+    assert told in text
+    assert is_program
+
+
+def test_what_the_sandbox_lacks_of_python_is_told() -> None:
+    text = run_python("class Wrong(ValueError):\n    pass")
+    assert "does not yet support class inheritance" in text
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["", " \n\t", "def (", "x = 1\0", "'\ud800'", "(" * 10_000, "[" * 100_000, "-" * 100_000 + "1"],
+)
+def test_what_is_no_program_is_told_from_a_program_that_fails(program: str) -> None:
+    text, is_program = run_program(program)
+    assert not is_program
+    assert 0 < len(text) <= MAX_SHOWN + 80
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "while True: pass",
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+        "import time\nwhile True: time.sleep(1)",
+        "while True: print('flood')",
+        "import math\nmath.factorial(10**7)",
+    ],
+)
+def test_endless_programs_are_stopped(program: str) -> None:
+    start = time.perf_counter()
+    assert run_python(program) == "TimeoutError: stopped after 2 seconds"
+    assert time.perf_counter() - start < 6
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "x = [0]\nwhile True: x = x + x",
+        "x = 'a' * 10**12",
+        "x = 'a'\nwhile True: x *= 10",
+        "x = 10 ** 10 ** 10",
+        "x = 1 << 10**12",
+        "x = list(range(10**10))",
+        "x = f'{1:1000000000}'",
+        "x = ('a' * 10**6).replace('a', 'b' * 10**6)",
+        "x = []\nwhile True:\n    try: x.append('a' * 1000)\n    except BaseException: pass",
+        "list(range(10**6))",  # dies on its way out of the sandbox
+    ],
+)
+def test_memory_bombs_are_stopped(program: str) -> None:
+    assert run_python(program) == "MemoryError: more than 64 MB of memory"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "def f(n): return f(n + 1)\nf(0)",
+        "f = lambda g: g(g)\nf(f)",
+        "x = ()\nfor i in range(100000): x = (x,)\nhash(x)",
+    ],
+)
+def test_deep_recursion_is_an_error_of_the_program(program: str) -> None:
+    assert "RecursionError" in run_python(program)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import subprocess",
+        "import socket",
+        "import ctypes",
+        "import urllib.request",
+        "import os\nos.system('true')",
+        "import os\nos.listdir('/')",
+        "import os\nos.fork()",
+        "import os\nos.environ['HOME']",
+        "import os\nos.getenv('HOME')",
+        "import sys\nsys.modules",
+        "open('/etc/passwd').read()",
+        "open('made-by-a-program', 'w').write('x')",
+        "import pathlib\npathlib.Path('made-by-a-program').write_text('x')",
+        "__import__('os').system('true')",
+        "().__class__.__bases__[0].__subclasses__()",
+        "(lambda: 0).__globals__",
+        "eval(\"open('/etc/passwd')\")",
+        "exec('import socket')",
+        "globals()",
+        "input()",
+        "exit()",
+    ],
+)
+def test_files_processes_network_and_the_interpreter_are_out_of_reach(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text, _ = run_program(f"{program}\nprint('reached')")
+    assert "Error" in text
+    assert "reached" not in text.splitlines()
+    assert "root:" not in text
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_long_output_is_cut_visibly() -> None:
+    text = run_python("for i in range(5000): print(i)")
+    assert text.startswith("0\n1\n2\n")
+    assert text.endswith(f"\n(cut: {MAX_SHOWN} of 23890 characters are shown)")
+    assert len(run_python("'x' * 100000")) < MAX_SHOWN + 60
+    assert len(run_python("raise ValueError('x' * 100000)")) < MAX_SHOWN + 60
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "10 ** 5000",
+        "x = []\nx.append(x)\nx",
+        "x = []\nfor i in range(100000): x = [x]\nx",
+        "class A:\n    def __repr__(self): return repr(self)\nA()",
+        "(i for i in range(3))",
+        "float('nan')",
+        "b'\\xff'",
+        "'\\ud800'",
+        "print('a\\0b')",
+        "print('é☃\\u2028')",
+    ],
+)
+def test_every_value_can_be_shown(program: str) -> None:
+    text, is_program = run_program(program)
+    assert is_program and text
+    text.encode()
+
+
+def test_programs_say_the_same_each_time_and_in_every_process() -> None:
+    program = (
+        "import random, time, datetime\n"
+        "print(random.random(), time.time(), datetime.datetime.now(), hash('a'), {'b', 'a', 'c'})"
+    )
+    script = (
+        f"from agentgym_envs.searchqa.python_tool import run_python; print(run_python({program!r}))"
+    )
+    other = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": "7"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert run_python(program) == run_python(program) == other.strip()
+
+
+def test_a_killed_worker_is_replaced() -> None:
+    run_python("1")
+    children = subprocess.run(
+        ["ps", "-o", "pid=,comm=", "--ppid", str(os.getpid())], capture_output=True, text=True
+    ).stdout
+    workers = [int(line.split()[0]) for line in children.splitlines() if "monty" in line]
+    assert workers
+    for pid in workers:
+        os.kill(pid, signal.SIGKILL)
+    assert run_python("1 + 1") == "2"
+
+
+def test_threads_share_the_workers() -> None:
+    answers: list[str] = []
+    threads = [
+        threading.Thread(target=lambda n=n: answers.append(run_python(f"{n} * 2")))  # type: ignore[misc]
+        for n in range(12)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers, key=int) == [str(n * 2) for n in range(12)]
+
+
+def test_a_forked_child_says_what_it_cannot_do_instead_of_hanging() -> None:
+    script = """
+    import os, sys
+    from agentgym_envs import EnvFailure
+    from agentgym_envs.searchqa.python_tool import run_python
+    run_python("1")
+    pid = os.fork()
+    if pid == 0:
+        try:
+            run_python("2")
+        except EnvFailure as failure:
+            print("child:", failure, flush=True)
+        sys.exit(0)
+    os.waitpid(pid, 0)
+    print("parent:", run_python("3"))
+    """
+    told = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    ).stdout
+    assert "child: this process was forked" in told
+    assert "parent: 3" in told
+
+
+def test_no_worker_outlives_its_process() -> None:
+    script = (
+        "import os, subprocess\n"
+        "from agentgym_envs.searchqa.python_tool import run_python\n"
+        "run_python('1')\n"
+        "print(subprocess.run(['ps', '-o', 'pid=,comm=', '--ppid', str(os.getpid())],"
+        " capture_output=True, text=True).stdout)"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    workers = [int(line.split()[0]) for line in told.splitlines() if "monty" in line]
+    assert workers
+    for pid in workers:
+        for _ in range(50):
+            if not _runs(pid):
+                break
+            time.sleep(0.1)
+        assert not _runs(pid)
+
+
+def _runs(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and ") Z " not in stat.read_text()
+
+
+def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pydantic_monty", None)
+    monkeypatch.delitem(sys.modules, python_tool.__name__)
+    with pytest.raises(ImportError, match=r'pip install "agentgym-envs\[search\]"'):
+        __import__(python_tool.__name__)

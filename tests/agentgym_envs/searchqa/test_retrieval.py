@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("bm25s")
+
+from agentgym_envs.searchqa.cache import cache_folder
+from agentgym_envs.searchqa.documents import Passage
+from agentgym_envs.searchqa.retrieval import make_retriever
+from agentgym_envs.searchqa.retrieval.bm25 import BM25Retriever
+from agentgym_envs.searchqa.retrieval.remote import RemoteRetriever
+from agentgym_envs.searchqa.retrieval.wire import contents_of, split_contents
+from agentgym_envs.searchqa.retrieval.words import words
+from tests.agentgym_envs.searchqa.passages import rivers
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENTGYM_CACHE", str(tmp_path / "cache"))
+
+
+def test_the_same_name_over_the_same_corpus_is_one_retriever() -> None:
+    corpus = rivers()
+    assert make_retriever("bm25", corpus) is make_retriever("bm25", corpus)
+    assert make_retriever("bm25", rivers()) is not make_retriever("bm25", corpus)
+
+
+def test_threads_that_ask_at_once_share_one_index() -> None:
+    corpus = rivers()
+    made: list[object] = []
+    threads = [
+        threading.Thread(target=lambda: made.append(make_retriever("bm25", corpus)))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 8 and len(set(map(id, made))) == 1
+
+
+def test_an_index_is_let_go_with_its_corpus() -> None:
+    import gc
+    import weakref
+
+    corpus = rivers()
+    retriever = weakref.ref(make_retriever("bm25", corpus))
+    del corpus
+    gc.collect()
+    assert retriever() is None
+
+
+def test_a_retriever_is_returned_as_it_is() -> None:
+    retriever = BM25Retriever(rivers())
+    assert make_retriever(retriever) is retriever
+
+
+def test_a_url_needs_no_corpus() -> None:
+    assert isinstance(make_retriever("http://localhost:1"), RemoteRetriever)
+
+
+@pytest.mark.parametrize("spec", ["", "bm26", "dense", "dense:", "BM25", "ftp://x"])
+def test_an_unknown_name_is_told_what_is_allowed(spec: str) -> None:
+    with pytest.raises(ValueError, match="unknown retriever.*'bm25', 'dense:<"):
+        make_retriever(spec, rivers())
+
+
+def test_a_local_engine_without_a_corpus_is_refused() -> None:
+    with pytest.raises(ValueError, match="searches a corpus, and there is none"):
+        make_retriever("bm25")
+
+
+def test_contents_hold_title_and_text() -> None:
+    passage = Passage(0, 'The "Old" Man', "First line.\nSecond.", 0, 0)
+    assert contents_of(passage) == '"The "Old" Man"\nFirst line.\nSecond.'
+    assert split_contents(contents_of(passage)) == (passage.title, passage.text)
+    assert split_contents("Bare\ntext") == ("Bare", "text")
+    assert split_contents("") == ("", "")
+    assert split_contents('"') == ('"', "")
+
+
+def test_words_are_folded_and_stop_words_left_out() -> None:
+    assert words("The Café's OWNERS, in Cities") == ["cafe", "owners", "cities"]
+    assert words("It was before 1204: x-ray") == ["before", "1204", "x", "ray"]
+    assert words("The Who") == ["the", "who"]
+    assert words(" .,_ ") == []
+
+
+def test_importing_retrieval_loads_no_engine() -> None:
+    check = (
+        "import sys, agentgym_envs.searchqa.retrieval, agentgym_envs.searchqa.datasets;"
+        "sys.exit(str({'bm25s', 'faiss', 'torch', 'transformers'} & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True)
+    assert result.stderr.strip() == "set()"
+
+
+@pytest.mark.parametrize(
+    ("hidden", "make", "remedy"),
+    [
+        ("bm25s", "make_retriever('bm25', corpus)", 'pip install "agentgym-envs[search]"'),
+        ("faiss", "make_retriever('dense:x', corpus)", 'pip install "agentgym-envs[dense]"'),
+        ("torch", "make_retriever('dense:x', corpus)", 'pip install "agentgym-envs[dense]"'),
+    ],
+)
+def test_a_missing_package_is_told_with_its_extra(hidden: str, make: str, remedy: str) -> None:
+    code = f"""
+import sys
+sys.modules[{hidden!r}] = None
+from agentgym_envs.searchqa.retrieval import make_retriever
+from tests.agentgym_envs.searchqa.passages import rivers
+corpus = rivers()
+try:
+    {make}
+except ImportError as error:
+    print(error)
+"""
+    root = Path(__file__).parents[3]
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root)},
+    )
+    assert remedy in result.stdout, result.stderr
+
+
+def test_an_index_lies_in_the_cache_folder(tmp_path: Path) -> None:
+    make_retriever("bm25", rivers())
+    assert [path.name[:5] for path in (tmp_path / "cache" / "searchqa").iterdir()] == ["bm25-"]
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
+def test_the_cache_is_in_the_platforms_place(
+    platform: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("AGENTGYM_CACHE")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("LOCALAPPDATA", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", platform)
+    parts = {"linux": ".cache", "darwin": "Library/Caches", "win32": "AppData/Local"}
+    assert cache_folder() == tmp_path / parts[platform] / "agentgym-envs" / "searchqa"

@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("bm25s")
+
+from agentgym_envs import EnvFailure
+from agentgym_envs.searchqa.retrieval import Hit
+from agentgym_envs.searchqa.retrieval.bm25 import BM25Retriever
+from agentgym_envs.searchqa.retrieval.remote import RemoteRetriever
+from agentgym_envs.searchqa.retrieval.server import MAX_REQUEST_BYTES, RetrievalServer
+from agentgym_envs.searchqa.retrieval.wire import contents_of
+from tests.agentgym_envs.searchqa.passages import noise, rivers
+
+CORPUS = noise(300)
+
+
+def run(server: RetrievalServer) -> threading.Thread:
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    return thread
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RetrievalServer]:
+    server = RetrievalServer(BM25Retriever(CORPUS), port=0, source=CORPUS.source)
+    thread = run(server)
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def ask(
+    server: RetrievalServer, method: str, path: str, body: bytes = b"", **headers: str
+) -> tuple[int, Any]:
+    connection = HTTPConnection("127.0.0.1", server.server_address[1], timeout=10)
+    try:
+        connection.request(method, path, body, headers)
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
+
+
+def post(server: RetrievalServer, request: object) -> tuple[int, Any]:
+    return ask(server, "POST", "/retrieve", json.dumps(request).encode())
+
+
+def test_the_client_gets_what_the_local_retriever_finds(server: RetrievalServer) -> None:
+    local, remote = BM25Retriever(CORPUS), RemoteRetriever(server.url, corpus=CORPUS)
+    queries = [" ".join(p.text.split()[:5]) for p in CORPUS.passages[:50]]
+    assert remote.search_many(queries, 4) == local.search_many(queries, 4)
+    assert remote.search("the", 3) == []
+
+
+def test_many_clients_at_once_get_their_own_answers(server: RetrievalServer) -> None:
+    local, remote = BM25Retriever(CORPUS), RemoteRetriever(server.url, corpus=CORPUS)
+    queries = [" ".join(p.text.split()[:5]) for p in CORPUS.passages[:100]]
+    with ThreadPoolExecutor(16) as pool:
+        found = list(pool.map(lambda query: remote.search(query, 3), queries))
+    assert found == [local.search(query, 3) for query in queries]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_may_use_the_client(server: RetrievalServer) -> None:
+    remote = RemoteRetriever(server.url)
+    query = CORPUS.passages[0].text
+    told = f"{remote.search(query, 3)!r}"
+    code = (
+        "import os, sys\n"
+        "from agentgym_envs.searchqa.retrieval.remote import RemoteRetriever\n"
+        f"remote = RemoteRetriever({server.url!r})\n"
+        f"remote.search({query!r}, 3)\n"
+        "child = os.fork()\n"
+        f"sys.stdout.write(repr(remote.search({query!r}, 3)) + chr(10))\n"
+        "sys.stdout.flush()\n"
+        "if child: os.waitpid(child, 0)\n"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
+    assert output.splitlines() == [told, told]
+
+
+def test_the_reply_has_search_r1s_form(server: RetrievalServer) -> None:
+    query = CORPUS.passages[5].text
+    [best, *_] = BM25Retriever(CORPUS).search(query, 2)
+    document = {"id": str(best.passage.passage_id), "contents": contents_of(best.passage)}
+    status, reply = post(server, {"queries": [query], "topk": 2, "return_scores": True})
+    assert status == 200 and list(reply) == ["result"]
+    assert reply["result"][0][0] == {"document": document, "score": best.score}
+    _, reply = post(server, {"queries": [query], "topk": 2})
+    assert reply["result"][0][0] == document
+
+
+@pytest.mark.parametrize("extra", [{}, {"topk": None}, {"topk": 0}])
+def test_without_topk_there_are_three_hits(server: RetrievalServer, extra: dict[str, Any]) -> None:
+    _, reply = post(server, {"queries": [CORPUS.passages[0].text], **extra})
+    assert [len(row) for row in reply["result"]] == [3]
+
+
+def test_no_queries_have_no_rows(server: RetrievalServer) -> None:
+    assert post(server, {"queries": []}) == (200, {"result": []})
+
+
+def test_health_says_what_is_served(server: RetrievalServer) -> None:
+    assert ask(server, "GET", "/health") == (
+        200,
+        {"status": "ok", "retriever": "bm25", "source": "noise v1"},
+    )
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", "/"), ("GET", "/retrieve"), ("POST", "/x")])
+def test_other_paths_are_not_found(server: RetrievalServer, method: str, path: str) -> None:
+    status, reply = ask(server, method, path)
+    assert status == 404 and "POST /retrieve" in reply["detail"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "told"),
+    [
+        ([], "expected a JSON object, got list"),
+        ({}, "'queries' must be a list of strings"),
+        ({"queries": "one"}, "'queries' must be"),
+        ({"queries": [1]}, "'queries' must be"),
+        ({"queries": ["x"] * 1025}, "at most 1024 queries"),
+        ({"queries": ["x"], "topk": 1001}, "'topk' must be an integer in 1 to 1000"),
+        ({"queries": ["x"], "topk": -1}, "'topk' must be"),
+        ({"queries": ["x"], "topk": "3"}, "'topk' must be"),
+        ({"queries": ["x"], "topk": True}, "'topk' must be"),
+        ({"queries": ["x"], "return_scores": 1}, "'return_scores' must be"),
+    ],
+)
+def test_a_bad_request_is_told_what_is_wrong(
+    server: RetrievalServer, request_: object, told: str
+) -> None:
+    status, reply = post(server, request_)
+    assert status == 400 and told in reply["detail"]
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"\xff", b"[" * 100_000, b'{"topk": ' + b"9" * 5000 + b"}"]
+)
+def test_a_body_that_is_not_json_is_told_so(server: RetrievalServer, body: bytes) -> None:
+    status, reply = ask(server, "POST", "/retrieve", body)
+    assert status == 400 and "not JSON" in reply["detail"]
+
+
+@pytest.mark.parametrize("length", [str(MAX_REQUEST_BYTES + 1), "9" * 40, "-1", "x", "\u00b2"])
+def test_a_request_too_long_is_refused_unread(server: RetrievalServer, length: str) -> None:
+    with socket.create_connection(server.server_address[:2], timeout=10) as connection:
+        head = f"POST /retrieve HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n"
+        connection.sendall(head.encode("latin-1"))
+        answer = connection.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 400") and b"Content-Length of at most" in answer
+
+
+def test_a_connection_serves_several_requests(server: RetrievalServer) -> None:
+    connection = HTTPConnection("127.0.0.1", server.server_address[1], timeout=10)
+    body = json.dumps({"queries": ["x"]})
+    for _ in range(3):
+        connection.request("POST", "/retrieve", body)
+        assert connection.getresponse().read() == b'{"result": [[]]}'
+    connection.close()
+
+
+class Broken:
+    name = "broken"
+
+    def search(self, query: str, k: int) -> list[Hit]:
+        return self.search_many([query], k)[0]
+
+    def search_many(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        raise EnvFailure("the engine behind is gone")
+
+
+def test_a_broken_retriever_is_503_and_a_failure_for_the_client() -> None:
+    server = RetrievalServer(Broken(), port=0)
+    thread = run(server)
+    try:
+        assert post(server, {"queries": ["x"]})[0] == 503
+        with pytest.raises(EnvFailure, match="503.*the engine behind is gone"):
+            RemoteRetriever(server.url, retries=1).search("x", 1)
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_the_command_serves_a_corpus_file_until_it_is_interrupted(tmp_path: Path) -> None:
+    corpus = rivers()
+    path = tmp_path / "rivers.jsonl"
+    path.write_text(
+        "".join(
+            json.dumps({"id": str(p.passage_id), "contents": contents_of(p)}) + "\n"
+            for p in corpus.passages
+        )
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks", "serve-retriever", "--corpus", path, "--port", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[3],
+        env={**os.environ, "AGENTGYM_CACHE": str(tmp_path / "cache")},
+    )
+    assert process.stdout is not None
+    with process, process.stdout:
+        about, listening = process.stdout.readline(), process.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:\d+", listening)
+        assert about.startswith("bm25 over rivers.jsonl (") and found, (about, listening)
+        hits = RemoteRetriever(found[0], corpus=corpus).search("sculptor", 2)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+    assert hits == BM25Retriever(corpus).search("sculptor", 2)
+
+
+def test_the_command_refuses_what_it_cannot_serve(capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks.serve_retriever import main
+
+    for words, told in [
+        (["--corpus", "/nowhere.jsonl"], "there is no corpus file '/nowhere.jsonl'"),
+    ]:
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 2 and told in capsys.readouterr().err
