@@ -36,9 +36,9 @@ __version__ = "0.1.0"
 
 _SCENARIOS = {
     "agentgym/BabyAI-v0": "agentgym_envs.babyai.env:BabyAIEnv",
-    "agentgym/SearchQA-v0": "agentgym_envs.searchqa.env:SearchQAEnv",
     "agentgym/TextCraft-v0": "agentgym_envs.textcraft.env:TextCraftEnv",
     "agentgym/SciWorld-v0": "agentgym_envs.sciworld.env:SciWorldEnv",
+    "agentgym/SearchQA-v0": "agentgym_envs.searchqa.env:SearchQAEnv",
 }
 
 for _env_id, _entry_point in _SCENARIOS.items():

@@ -10,6 +10,9 @@ import gymnasium as gym
 
 from agentgym_envs import TextEnv, registered_ids, resolve_env_id
 
+MAX_SUBTASKS = 8
+"""So many are named in the table of all; `agentgym envs NAME` shows every one."""
+
 HEADER = ("id", "splits", "test subtasks", "turns", "source")
 
 
@@ -62,9 +65,15 @@ def _subtasks(env: TextEnv, split: str) -> Counter[str]:
 
 
 def _row(env_id: str) -> tuple[str, ...]:
-    env = _make(env_id)
+    try:
+        env = _make(env_id)
+    except ImportError as error:
+        return (env_id, f"not installed: {error}", *[""] * (len(HEADER) - 2))
     splits = ", ".join(f"{split} {size}" for split, size in _sizes(env).items())
-    subtasks = ", ".join(f"{name} {count}" for name, count in _subtasks(env, "test").items())
+    counts = [f"{name} {count}" for name, count in _subtasks(env, "test").items()]
+    if len(counts) > MAX_SUBTASKS:
+        counts[MAX_SUBTASKS - 1 :] = [f"{len(counts) - MAX_SUBTASKS + 1} more"]
+    subtasks = ", ".join(counts)
     row = (env_id, splits, subtasks, str(env.default_max_turns), env.source)
     env.close()
     return row

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from agentgym_envs.searchqa.questions import QuestionSet
 from agentgym_envs.tasks import TaskSet, TaskSpec
 
+
 class SearchQATasks(TaskSet):
     """The questions of a set.
 

@@ -16,6 +16,7 @@ from benchmarks.throughput.measure import Row, machine
 GROUPS: dict[str, tuple[str, str]] = {
     "babyai": ("benchmarks.throughput.environments", "babyai_rows"),
     "textcraft": ("benchmarks.throughput.environments", "textcraft_rows"),
+    "sciworld": ("benchmarks.throughput.sciworld", "sciworld_rows"),
     "searchqa": ("benchmarks.throughput.searchqa", "searchqa_rows"),
     "vector": ("benchmarks.throughput.vectors", "vector_rows"),
     "rollout": ("benchmarks.throughput.rollouts", "rollout_rows"),

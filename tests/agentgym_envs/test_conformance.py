@@ -7,7 +7,9 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import gymnasium as gym
 import pytest
@@ -19,7 +21,17 @@ from tests.helpers import COUNTING_ID, register_helpers
 
 register_helpers()
 ROOT = Path(__file__).parents[2]
-OURS = [env_id for env_id in registered_ids() if env_id.startswith("agentgym/")]
+NEEDS = {"agentgym/SciWorld-v0": "scienceworld", "agentgym/SearchQA-v0": "bm25s"}
+
+
+def unless_missing(env_id: str) -> Any:
+    """Skip an environment whose extra is not installed, as in `make test-envs`."""
+    package = NEEDS.get(env_id)
+    missing = package is not None and find_spec(package) is None
+    return pytest.param(env_id, marks=pytest.mark.skipif(missing, reason=f"needs {package}"))
+
+
+OURS = [unless_missing(env_id) for env_id in registered_ids() if env_id.startswith("agentgym/")]
 
 DIGEST = """
 import hashlib, json, sys
@@ -29,7 +41,9 @@ import agentgym_envs
 env = gym.make(sys.argv[1]).unwrapped
 digest = hashlib.sha256()
 for split in ("train", "test"):
-    for task_id in env.task_ids(split)[::80]:
+    ids = env.task_ids(split)
+    # SciWorld's last fifth is genetics, where its simulator takes 20 s to find a solution.
+    for task_id in ids[: len(ids) * 4 // 5 : len(ids) // 5]:
         told = [env.reset(options={"task_id": task_id})]
         for action in env.expert():
             told.append(env.step(action))

@@ -41,3 +41,15 @@ def test_an_unknown_environment_is_refused_with_the_registered_ones(
     message = capsys.readouterr().err
     assert "'TextCaft'" in message
     assert "agentgym/TextCraft-v0" in message
+
+
+def test_an_environment_without_its_extra_is_listed_with_the_remedy(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(env_id: str) -> None:
+        raise ImportError('needs an extra: pip install "agentgym-envs[science]"')
+
+    monkeypatch.setattr(listing, "_make", missing)
+    assert listing.main([]) == 0
+    row = capsys.readouterr().out.splitlines()[2]
+    assert 'not installed: needs an extra: pip install "agentgym-envs[science]"' in row

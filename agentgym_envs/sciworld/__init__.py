@@ -1,0 +1,1 @@
+"""SciWorld (science): the experiments of ScienceWorld, in its own simulator."""

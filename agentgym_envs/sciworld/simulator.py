@@ -1,0 +1,261 @@
+"""One ScienceWorld simulator, inside the Java process that this Python process shares.
+
+The simulator draws from one global random source and numbers its objects with one global counter.
+Every simulator has its own of both here, put in place before it is called, so that what it does
+depends on nobody else. Knows the simulator's calls; knows no scores, splits or texts of ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, cast
+
+from agentgym_envs.errors import EnvFailure
+from agentgym_envs.sciworld.gateway import Gateway, JavaError, JavaObject, JavaValue, static
+from agentgym_envs.sciworld.java_globals import globals_of, routes_of
+from agentgym_envs.sciworld.jvm import Jvm, shared_jvm
+
+CALL_SECONDS = 60.0
+"""How long a call may take; the slowest step takes a second."""
+
+_GOLD_FACTOR = 10
+"""How much longer the gold path of a task may take: the simulator plays it to find it."""
+
+_FIRST_CHOICE = 100
+"""From this number on, the simulator's kinds of actions are the choices of a question."""
+
+_INTERFACE = "scienceworld.runtime.pythonapi.PythonInterface"
+
+
+class Reply(NamedTuple):
+    """What the simulator says to an action.
+
+    Attributes:
+        text: its observation; empty where it took no action.
+        score: -1..1.
+        is_completed: the task is done, or cannot be done any more.
+    """
+
+    text: str
+    score: float
+    is_completed: bool
+
+
+class Simulator:
+    """A simulator; every method raises `EnvFailure` once its Java process has died.
+
+    Args:
+        timeout: seconds that a call may take.
+
+    Raises:
+        ImportError: the science extra is not installed.
+        EnvFailure: Java does not start.
+    """
+
+    def __init__(self, timeout: float = CALL_SECONDS) -> None:
+        self._timeout = timeout
+        self._jvm = shared_jvm()
+        self._count = 0
+        self._game: JavaObject | None = None
+        with self._jvm.calling() as gateway:
+            self._globals = globals_of(self._jvm, gateway)
+            self._random = gateway.construct("java.util.Random", timeout=timeout)
+            self._take_over(gateway)  # making the next draws and counts
+            self._server = gateway.construct(_INTERFACE, timeout=timeout)
+        self._held = [self._server, self._random]
+        # Not `close`: a finalizer runs in any thread at any time, even within a call.
+        self._finalizer = weakref.finalize(self, _discard, self._jvm, self._held)
+
+    @property
+    def alive(self) -> bool:
+        """Its Java process lives, as far as is known."""
+        return self._finalizer.alive and self._jvm.alive
+
+    @property
+    def jvm(self) -> Jvm:
+        """The Java process that it lives in."""
+        return self._jvm
+
+    def close(self) -> None:
+        """Have Java forget it."""
+        self._finalizer()
+
+    def load(self, task: str, variation: int) -> str:
+        """Set a task up and return its description."""
+        with self._jvm.calling() as gateway:
+            self._take_over(gateway)
+            return self._load(gateway, task, variation)
+
+    def step(self, action: str) -> Reply:
+        """Play an action.
+
+        Raises:
+            JavaError: the simulator could not read the action; nothing has happened.
+            EnvFailure: Java is dead or gave no answer, or the simulator broke while it acted.
+        """
+        with self._jvm.calling() as gateway:
+            self._take_over(gateway)
+            answer = gateway.call(self.game, "step", action, timeout=self._timeout)
+            outcome = cast(JavaObject, answer)  # Scala's (text, score, is_completed)
+            text, score, flag = self._call(gateway, outcome, "toString")[1:-1].rsplit(",", 2)
+            gateway.delete(outcome, timeout=self._timeout)
+            reply = Reply(text, float(score), flag == "true")
+            error = None
+            if reply.score < 0 and self._call(gateway, self.game, "isInErrorState"):
+                error = self._call(gateway, self.game, "getErrorStateMessage")
+        if error is not None:  # raised here, where it does not cost the others their Java
+            raise EnvFailure(f"the simulator broke at {action!r:.80}: {error}")
+        return reply
+
+    def num_moves(self) -> int:
+        """Return the simulator's count of the time steps so far."""
+        with self._jvm.calling() as gateway:
+            return int(self._call(gateway, self.game, "getCurIterations"))
+
+    def valid_actions(self) -> list[str]:
+        """List the actions that are possible now, sorted; up to thousands, and slow.
+
+        The simulator's list has actions on what lies in closed containers, which it then refuses;
+        they are left out.
+        """
+        with self._aside() as gateway:
+            listed = self._call(gateway, self._server, "getValidActionObjectCombinationsJSON")
+            reachable = self._reachable(gateway)
+        return sorted(
+            {
+                entry["action"]
+                for entry in json.loads(listed)["validActions"]
+                if entry["template_id"] >= _FIRST_CHOICE or reachable.issuperset(entry["obj_ids"])
+            }
+        )
+
+    def objects(self) -> list[str]:
+        """List the names of what can be named now."""
+        return self._list("getPossibleObjects")
+
+    def told(self, word: str) -> str:
+        """Return the answer to `help`, `objects` or `task`, which are no actions."""
+        with self._aside() as gateway:
+            return str(self._call(gateway, self._server, "step", word))
+
+    def solve(self, task: str, variation: int, *, tours: int = 0) -> tuple[str, ...]:
+        """Return the simulator's own solution of a task; may take a second.
+
+        Some solutions search the house. The simulator would find a route through it at random, and
+        keep it for all later solutions; it is given ours.
+
+        Args:
+            task: the task.
+            variation: its variation.
+            tours: which of `house.tour`'s routes it searches along.
+        """
+        with self._jvm.calling() as gateway:
+            self._take_over(gateway)
+            self._call(gateway, self._globals.routes, "clear")
+            for room, route in routes_of(self._jvm, gateway, tours):
+                self._call(gateway, self._globals.routes, "update", room, route)
+            self._load(gateway, task, variation, with_path=True)
+            return tuple(self._texts(gateway, self._server, "getGoldActionSequence"))
+
+    @property
+    def game(self) -> JavaObject:
+        """The loaded game."""
+        if self._game is None:
+            raise EnvFailure("no task is loaded: the simulator broke while it was loading one")
+        return self._game
+
+    # Inside `calling` -------------------------------------------------------------------------
+
+    def _load(self, gateway: Gateway, task: str, variation: int, *, with_path: bool = False) -> str:
+        if self._game is not None:
+            self._held.remove(self._game)
+            gateway.delete(self._game, timeout=self._timeout)
+            self._game = None
+        timeout = self._timeout * (_GOLD_FACTOR if with_path else 1)
+        arguments = (task, variation, "", with_path)
+        error = self._call(gateway, self._server, "load", *arguments, timeout=timeout)
+        if error:
+            raise EnvFailure(f"the simulator does not load {task!r} {variation}: {error}")
+        option = cast(JavaObject, self._call(gateway, self._server, "agentInterface"))
+        self._game = cast(JavaObject, self._call(gateway, option, "get"))
+        self._held.append(self._game)
+        gateway.delete(option, timeout=self._timeout)
+        return str(self._call(gateway, self._game, "getTaskDescription"))
+
+    def _take_over(self, gateway: Gateway) -> None:
+        """Put this simulator's random source and counter in the place of the last one's."""
+        tenant = None if self._jvm.tenant is None else self._jvm.tenant()
+        if tenant is self:
+            return
+        if isinstance(tenant, Simulator):
+            tenant._count = self._call(gateway, self._globals.counter, "count")
+        self._jvm.tenant = weakref.ref(self)
+        self._call(gateway, self._globals.counter, "count_$eq", self._count)
+        self._call(gateway, self._globals.field, "set", self._globals.random, self._random)
+
+    @contextlib.contextmanager
+    def _aside(self) -> Iterator[Gateway]:
+        """Make calls that leave the game as it is.
+
+        The simulator picks names for its lists at random, and would draw from the source that
+        moves its bees.
+        """
+        with self._jvm.calling() as gateway:
+            self._take_over(gateway)
+            count = self._call(gateway, self._globals.counter, "count")
+            aside = gateway.construct("java.util.Random", 0, timeout=self._timeout)
+            self._call(gateway, self._globals.field, "set", self._globals.random, aside)
+            yield gateway
+            self._call(gateway, self._globals.field, "set", self._globals.random, self._random)
+            self._call(gateway, self._globals.counter, "count_$eq", count)
+            gateway.delete(aside, timeout=self._timeout)
+
+    def _list(self, method: str) -> list[str]:
+        with self._aside() as gateway:
+            return self._texts(gateway, self._server, method)
+
+    def _reachable(self, gateway: Gateway) -> set[int]:
+        """Return the ids of the objects that an action may name."""
+        made: list[JavaObject] = []  # to be deleted: each of them keeps a whole game in memory
+
+        def ask(target: JavaObject, method: str, *arguments: JavaValue) -> JavaObject:
+            answer = self._call(gateway, target, method, *arguments)
+            if isinstance(answer, JavaObject):
+                made.append(answer)
+            return cast(JavaObject, answer)
+
+        found = []
+        parser, agent = ask(self.game, "inputParser"), ask(self.game, "agent")
+        for root in (agent, ask(ask(agent, "getContainer"), "get")):
+            ids = ask(ask(parser, "getAllUniqueReferentsLUT", root, True, False), "keySet")
+            found += str(ask(ids, "mkString", ",")).split(",")
+        for each in made:
+            gateway.delete(each, timeout=self._timeout)
+        return {int(number) for number in found if number}
+
+    def _texts(self, gateway: Gateway, target: JavaObject, method: str) -> list[str]:
+        found = cast(JavaObject, self._call(gateway, target, method))
+        joined = self._call(gateway, static("java.lang.String"), "join", "\n", found)
+        gateway.delete(found, timeout=self._timeout)
+        return str(joined).split("\n") if joined else []
+
+    def _call(
+        self,
+        gateway: Gateway,
+        target: JavaObject,
+        method: str,
+        *arguments: JavaValue,
+        timeout: float | None = None,
+    ) -> Any:
+        try:
+            return gateway.call(target, method, *arguments, timeout=timeout or self._timeout)
+        except JavaError as error:
+            raise EnvFailure(f"the simulator broke in {method}: {error}") from error
+
+
+def _discard(jvm: Jvm, held: Sequence[JavaObject]) -> None:
+    for each in held:
+        jvm.discard(each)

@@ -1,0 +1,224 @@
+"""Java's process: one for all, replaced when it dies, never left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from agentgym_envs import EnvFailure
+from agentgym_envs.sciworld import jvm as jvm_module
+from agentgym_envs.sciworld.env import SciWorldEnv
+from agentgym_envs.sciworld.jvm import close_jvm, shared_jvm
+from wrappers import TextVectorEnv
+
+ROOT = Path(__file__).parents[3]
+BOIL = {"task_id": 0}
+
+
+def started(**kwargs: float) -> SciWorldEnv:
+    env = SciWorldEnv(**kwargs)
+    env.reset(options=BOIL)
+    return env
+
+
+def is_running(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def run(program: str) -> list[str]:
+    """Run a program in a Python process of its own and return what it printed, in lines."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(program)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+def test_all_environments_share_one_process() -> None:
+    first, second = started(), started()
+    assert first.simulator.jvm is second.simulator.jvm is shared_jvm()
+    first.close()
+    second.close()
+
+
+def test_a_killed_process_fails_every_episode_and_the_next_reset_starts_another() -> None:
+    first, second = started(), started()
+    os.kill(shared_jvm().pid, signal.SIGKILL)
+    for env in (first, second):
+        with pytest.raises(EnvFailure, match="Java"):
+            env.step("look around")
+    for env in (first, second):
+        observation, _ = env.reset(options=BOIL)
+        assert observation.startswith("Your task is to boil water.")
+        observation, *_ = env.step("open door to kitchen")
+        assert observation == "The door is now open."
+        env.close()
+
+
+def test_a_process_that_hangs_is_a_failure_after_the_timeout() -> None:
+    env, other = started(), started()
+    env.simulator._timeout = 1.0  # not before it has started, which may take longer
+    pid = shared_jvm().pid
+    os.kill(pid, signal.SIGSTOP)
+    began = time.monotonic()
+    with pytest.raises(EnvFailure, match="no answer within 1 s"):
+        env.step("look around")
+    assert time.monotonic() - began < 10
+    with pytest.raises(EnvFailure):
+        other.step("look around")
+    assert not is_running(pid)
+    env.close()
+    other.close()
+    started().close()
+
+
+def test_the_failure_rules_play_the_episodes_of_a_dead_process_again() -> None:
+    from trainers.episodes import Episode, EpisodeLoop, Reply, Stop
+    from wrappers import FailureRules
+
+    class Killer:
+        """Kills Java once, in the third turn, and plays on."""
+
+        name = "killer"
+        turns = 0
+
+        def act(self, episodes: list[Episode]) -> list[Reply | Stop]:
+            self.turns += 1
+            if self.turns == 3:
+                os.kill(shared_jvm().pid, signal.SIGKILL)
+            return [Reply("look around", "look around") for _ in episodes]
+
+        def leave(self, episode: Episode) -> None:
+            pass
+
+    with TextVectorEnv("SciWorld", 3, backend="thread", max_turns=5) as env:
+        loop = EpisodeLoop(env, Killer(), failure_rules=FailureRules())
+        trajectories = loop.run(["sciworld_0", "sciworld_60", "sciworld_120"])
+    assert [t.status for t in trajectories] == ["truncated"] * 3
+    assert [len(t.turns) for t in trajectories] == [5] * 3
+
+
+def test_threads_play_what_one_thread_plays() -> None:
+    tasks = ["sciworld_0", "sciworld_4168", "sciworld_3836", "sciworld_120"]
+    played = []
+    for backend in ("sync", "thread"):
+        with TextVectorEnv("SciWorld", len(tasks), backend=backend, max_turns=8) as env:
+            told = [env.reset(options={"task_id": tasks})]
+            for _ in range(8):
+                told.append(env.step(env.expert_actions()))
+            played.append(told)
+    assert played[0] == played[1]
+
+
+def test_a_forked_child_starts_its_own_process_and_leaves_its_parents_alone() -> None:
+    told = run(
+        """
+        import os
+        from agentgym_envs import EnvFailure
+        from agentgym_envs.sciworld.env import SciWorldEnv
+        from agentgym_envs.sciworld.jvm import shared_jvm
+        env = SciWorldEnv()
+        env.reset(options={"task_id": 0})
+        ours = shared_jvm().pid
+        if os.fork() == 0:
+            try:
+                env.step("look around")
+            except EnvFailure as failure:
+                print("failure:", failure, flush=True)
+            env.reset(options={"task_id": 0})
+            print("own:", shared_jvm().pid != ours, flush=True)
+            raise SystemExit
+        os.wait()
+        print(env.step("open door to kitchen")[0])
+        """
+    )
+    assert told == [
+        "failure: this simulator belongs to the process that this one was forked from",
+        "own: True",
+        "The door is now open.",
+    ]
+
+
+@pytest.mark.parametrize("backend", ["process"])
+def test_worker_processes_have_a_java_each(backend: str) -> None:
+    with TextVectorEnv("SciWorld", 2, backend="process") as env:
+        observations, _ = env.reset(options={"task_id": ["sciworld_0", "sciworld_60"]})
+        assert "boil" in observations[0] and "freeze" in observations[1]
+
+
+@pytest.mark.parametrize("end", ["pass", "raise SystemExit", "os.kill(os.getpid(), 9)"])
+def test_java_ends_with_its_python(end: str, tmp_path: Path) -> None:
+    program = f"""
+        import os
+        from agentgym_envs.sciworld.env import SciWorldEnv
+        from agentgym_envs.sciworld.jvm import shared_jvm
+        env = SciWorldEnv()
+        env.reset(options={{"task_id": 0}})
+        print(shared_jvm().pid, flush=True)
+        {end}
+        """
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(program)],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stderr == ""
+    pid = int(done.stdout)
+    deadline = time.monotonic() + 10
+    while is_running(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not is_running(pid)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_closing_leaves_no_file_handle_and_no_thread() -> None:
+    close_jvm()
+    threads, handles = threading.active_count(), len(os.listdir("/proc/self/fd"))
+    env = started()
+    env.close()
+    close_jvm()
+    assert threading.active_count() == threads
+    assert len(os.listdir("/proc/self/fd")) == handles
+
+
+def test_an_environment_that_is_dropped_gives_its_simulator_back() -> None:
+    env = started()
+    jvm = shared_jvm()
+    del env
+    assert len(jvm._garbage) >= 2
+    started().close()
+
+
+def test_java_that_does_not_start_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from dataclasses import replace
+
+    found = jvm_module.installation()
+    close_jvm()
+    monkeypatch.setattr(jvm_module, "installation", lambda: replace(found, java=tmp_path / "java"))
+    with pytest.raises(EnvFailure, match="Java does not start"):
+        shared_jvm()
+    monkeypatch.setattr(jvm_module, "installation", lambda: replace(found, class_path=()))
+    with pytest.raises(EnvFailure, match="Java ended while it was starting"):
+        shared_jvm()

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pytest
+
+from agentgym_envs.actions import make_parser
+from agentgym_envs.sciworld.answers import choices, is_question, not_known
+from agentgym_envs.sciworld.house import ROOMS, room_shown, rooms_of, tour, way
+from agentgym_envs.sciworld.verbs import CALLABLE, reworded, verb_of
+
+GOLD = [
+    "look around",
+    "open door to kitchen",
+    "go to kitchen",
+    "pick up thermometer",
+    "focus on substance in metal pot",
+    "use thermometer in inventory on unknown substance b",
+    "move egg blue jay egg in inventory to red box",
+    "pour cup containing red paint in inventory into metal pot",
+    "connect battery anode to black wire terminal 1",
+    "activate stove",
+    "deactivate sink",
+    "examine ice",
+    "drop light",
+    "mix jug",
+    "read recipe in inventory",
+    "close door to outside",
+    "wait1",
+    "wait",
+    "0",
+    "pour cup of tea in a in b on c",
+]
+
+
+@pytest.mark.parametrize("action", GOLD)
+@pytest.mark.parametrize("action_format", ["function_call", "code"])
+def test_calls_build_the_action_that_they_were_made_of(action: str, action_format: str) -> None:
+    parser = make_parser(action_format, CALLABLE)
+    assert reworded(action) == action
+    assert parser.parse(parser.format(action)) == action
+
+
+@pytest.mark.parametrize(
+    ("action", "wording"),
+    [
+        (
+            "pour cup containing blue paint in art studio in jug",
+            "pour cup containing blue paint in art studio into jug",
+        ),
+        ("pour jug in jug", "pour jug into jug"),
+        ("connect wire in battery", "connect wire to battery"),
+        ("pour cup of tea in a in b on c", "pour cup of tea in a in b on c"),
+        ("fly to the moon", "fly to the moon"),
+    ],
+)
+def test_the_simulators_wording_becomes_ours(action: str, wording: str) -> None:
+    assert reworded(action) == wording
+
+
+@pytest.mark.parametrize(
+    ("action", "name"),
+    [
+        ("LOOK  at x", "look_at"),
+        ("wait1", "wait_one"),
+        ("wait 3 turns", "wait"),
+        ("open", "open"),
+        ("opening", None),
+        ("5", None),
+        ("", None),
+    ],
+)
+def test_a_verb_is_known_by_how_the_action_begins(action: str, name: str | None) -> None:
+    verb = verb_of(action)
+    assert (verb and verb.name) == name
+
+
+def test_a_long_list_of_names_is_cut() -> None:
+    names = [f"thing {number}" for number in range(50)]
+    assert not_known("eat qqq", names).endswith("thing 39, and 10 more.")
+
+
+def test_a_questions_choices_are_read() -> None:
+    text = "Ambiguous request: which?\n0:\topen door\n1:\topen box\n"
+    assert is_question(text)
+    assert choices(text) == ["open door", "open box"]
+
+
+def test_the_way_leads_through_doors() -> None:
+    assert way("kitchen", "kitchen") == []
+    assert way("bathroom", "hallway") == [
+        "open door to kitchen",
+        "go to kitchen",
+        "open door to hallway",
+        "go to hallway",
+    ]
+    assert way("kitchen", "moon") is None
+
+
+def test_rooms_are_read_off_texts_and_actions() -> None:
+    assert room_shown("This outside location is called the outside. Here you see: ...") == "outside"
+    assert room_shown("This room is called the art studio. In it, you see:") == "art studio"
+    assert rooms_of(["wait", "go to kitchen", "wait"], "hallway") == [
+        "hallway",
+        "hallway",
+        "kitchen",
+        "kitchen",
+    ]
+    with pytest.raises(ValueError, match="no room"):
+        room_shown("hello")
+
+
+@pytest.mark.parametrize("start", ROOMS)
+def test_a_tour_sees_every_room_from_door_to_door(start: str) -> None:
+    tours = [tour(start, preference) for preference in range(8)]
+    for walk in tours:
+        assert {start, *walk} == set(ROOMS)
+        for here, there in zip([start, *walk], walk, strict=False):
+            assert way(here, there) == [f"open door to {there}", f"go to {there}"]
+    assert len(set(map(tuple, tours))) > 1
