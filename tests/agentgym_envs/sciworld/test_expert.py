@@ -70,9 +70,10 @@ def test_a_solution_does_not_depend_on_what_was_solved_before() -> None:
     simulator.close()
 
 
-def test_a_solution_that_fails_is_replaced_by_another() -> None:
-    """The house has two shovels; searching in one order, the simulator tests the wrong one."""
+@pytest.mark.parametrize("number", [2041, 71])
+def test_a_solution_that_fails_is_replaced_by_another(number: int) -> None:
+    """The house has two shovels, and one is the wrong one; chocolate burns while it is watched."""
     env = SciWorldEnv(max_turns=500)
-    env.reset(options={"task_id": 2041})
+    env.reset(options={"task_id": number})
     assert finish(env)
     env.close()
