@@ -19,12 +19,6 @@ except ImportError as error:
 SUCCESS_METRIC = "eval_success"
 TINY = "tiny"
 
-TINY_DEFAULTS: dict[str, dict[str, Any]] = {
-    "grpo": {"learning_rate": 3e-4},
-    "sft": {"learning_rate": 1e-3},
-}
-"""Per algorithm: what a from-scratch policy of a million parameters needs."""
-
 
 @dataclass
 class ModelArguments(ModelConfig):
@@ -70,6 +64,9 @@ class AgentDefaults:
 
     _argument_group_name: ClassVar[str] = "training"
 
+    tiny_defaults: ClassVar[dict[str, Any]] = {}
+    """What a from-scratch policy of a million parameters needs instead."""
+
     gradient_checkpointing: bool | None = field(
         default=None, metadata={"help": "Save memory; by default only on an accelerator."}
     )
@@ -101,6 +98,8 @@ class AgentDefaults:
 @dataclass
 class AgentGRPOConfig(AgentDefaults, GRPOConfig):
     """`trl.GRPOConfig` with defaults for agents."""
+
+    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-4}
 
     output_dir: str | None = field(
         default="runs/grpo", metadata={"help": "Where checkpoints, logs and the model go."}
@@ -142,6 +141,8 @@ class AgentGRPOConfig(AgentDefaults, GRPOConfig):
 @dataclass
 class AgentSFTConfig(AgentDefaults, SFTConfig):
     """`trl.SFTConfig` with defaults for agents; whole episodes are trained on, never cut."""
+
+    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 1e-3}
 
     output_dir: str | None = field(
         default="runs/sft", metadata={"help": "Where checkpoints, logs and the model go."}

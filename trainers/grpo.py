@@ -9,166 +9,28 @@ less its group's mean, over the group's deviation, on every token the policy sam
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Any
 
-from agentgym_envs.trajectory import Trajectory
-from trainers.arguments import EnvArguments, EvaluationArguments, RolloutArguments
-from trainers.configs import AgentGRPOConfig
-from trainers.environments import Environments
-from trainers.loading import adapter_config, load_policy, resolve_model
-from trainers.playing import PolicyPlayer
-from trainers.progress import use_short_progress
-from trainers.records import MetricsFile, TrajectoryFiles
-from trainers.rewards import RewardFunc, agent_reward, leaving_out_failed
-from trainers.running import parse_training, run_training
-from trainers.trl_bridge import EpisodeTrainer, task_dataset
-from trainers.validation import PlaysValidation, validation_ids, validation_of
-
-_TRAINING_STREAM = 0
+from trainers.online import OnlineTrainer, train_online
 
 
-class AgentGRPOTrainer(PlaysValidation, EpisodeTrainer):
-    """`trl.GRPOTrainer` for agents in text environments.
+class AgentGRPOTrainer(OnlineTrainer):
+    """`trl.GRPOTrainer` for agents in text environments; see `OnlineTrainer` for the arguments.
 
     ```python
     trainer = AgentGRPOTrainer("Qwen/Qwen2.5-3B-Instruct", "TextCraft", args=AgentGRPOConfig())
     trainer.train()
     ```
-
-    Args:
-        model: a Hugging Face id, a folder, `"tiny"`, or a loaded model.
-        env: an environment's name, `EnvArguments`, or ready `Environments`.
-        args: `AgentGRPOConfig`, or TRL's own `GRPOConfig`.
-        rollout: how episodes are played and what is kept of them.
-        evaluation: how success is measured during training.
-        reward_funcs: TRL reward functions; by default the episode's return. They are given the
-            columns of `trainers.rewards.reward_columns`, and are not asked about failed episodes.
-        train_dataset: rows whose `prompt` is a task id; by default the split's tasks.
-        processing_class: the tokenizer; by default the model's.
-        **kwargs: passed to `trl.GRPOTrainer`, such as `peft_config` and `callbacks`.
     """
-
-    def __init__(
-        self,
-        model: Any,
-        env: str | EnvArguments | Environments,
-        *,
-        args: Any = None,
-        rollout: RolloutArguments | None = None,
-        evaluation: EvaluationArguments | None = None,
-        reward_funcs: RewardFunc | Sequence[RewardFunc] | None = None,
-        train_dataset: Any = None,
-        processing_class: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        args = AgentGRPOConfig() if args is None else args
-        rollout = RolloutArguments() if rollout is None else rollout
-        evaluation = EvaluationArguments() if evaluation is None else evaluation
-        self.environments_played = open_environments(env, episodes=args.generation_batch_size)
-        chosen = self.environments_played.args
-        if train_dataset is None:
-            ids = self.environments_played.task_ids(chosen.split, tasks=chosen.tasks)
-            train_dataset = task_dataset(ids)
-        validates = args.eval_strategy != "no"
-        eval_dataset = None
-        if validates:
-            eval_dataset = task_dataset(validation_ids(self.environments_played, evaluation))
-        self.mask_truncated_episodes = rollout.mask_truncated_episodes
-        super().__init__(
-            model=resolve_model(model) if isinstance(model, str) else model,
-            reward_funcs=_reward_list(reward_funcs),
-            args=args,
-            train_dataset=train_dataset,
-            eval_dataset=eval_dataset,
-            processing_class=processing_class,
-            **kwargs,
-        )
-        suffix = f"_rank{args.process_index}" if args.world_size > 1 else ""
-        self._files = TrajectoryFiles(
-            args.output_dir, every=rollout.save_trajectories_every, suffix=suffix
-        )
-        self._player = PolicyPlayer(
-            self.environments_played,
-            self.model,
-            self.processing_class,
-            rollout,
-            schedule=rollout.schedule,
-            policy_name=str(args.output_dir),
-            seed=args.seed,
-        )
-        self._batch_in_step = (-1, 0)
-        if validates:
-            self.validation = validation_of(
-                self.environments_played,
-                self._player,
-                evaluation,
-                TrajectoryFiles(args.output_dir, suffix=suffix),
-            )
-        self.add_callback(MetricsFile(args.output_dir))
-        use_short_progress(self)
-
-    def play(self, task_ids: list[str]) -> list[Trajectory]:
-        """Play one episode per task id with the current policy, and keep them in the files."""
-        step = self.state.global_step
-        last_step, batch = self._batch_in_step
-        batch = batch + 1 if last_step == step else 0
-        self._batch_in_step = (step, batch)
-        trajectories = self._player.play(
-            task_ids,
-            temperature=self.args.temperature,
-            global_step=step,
-            training=True,
-            stream=(_TRAINING_STREAM, step, batch, self.args.process_index),
-        )
-        self._files.write("train", step, trajectories)
-        horizon = self._player.horizon(step)
-        self.play_metrics = {} if horizon is None else {"horizon": float(horizon)}
-        return trajectories
-
-
-def open_environments(env: str | EnvArguments | Environments, *, episodes: int) -> Environments:
-    """Return ready environments; `episodes` is the batch they will play."""
-    if isinstance(env, Environments):
-        return env
-    if isinstance(env, str):
-        env = EnvArguments(env=[env])
-    return Environments(env, episodes=episodes)
-
-
-def _reward_list(reward_funcs: RewardFunc | Sequence[RewardFunc] | None) -> list[RewardFunc]:
-    if reward_funcs is None:
-        return [agent_reward]
-    given = [reward_funcs] if callable(reward_funcs) else list(reward_funcs)
-    return [leaving_out_failed(function) for function in given]
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run `agentgym train grpo`."""
-    env, rollout, evaluation, run, model_args, args = parse_training(
+    return train_online(
         argv,
         algorithm="grpo",
-        config=AgentGRPOConfig,
+        trainer=AgentGRPOTrainer,
         description="Train a policy by GRPO on the episodes it plays.",
     )
-    model, tokenizer = load_policy(model_args)
-    trainer = AgentGRPOTrainer(
-        model,
-        env,
-        args=args,
-        rollout=rollout,
-        evaluation=evaluation,
-        processing_class=tokenizer,
-        peft_config=adapter_config(model_args),
-    )
-    run_training(
-        trainer,
-        command="train grpo",
-        resume=run.resume,
-        configs=[env, rollout, evaluation, model_args, args],
-    )
-    trainer.environments_played.close()
-    return 0
 
 
 if __name__ == "__main__":

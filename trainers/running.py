@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from trainers.arguments import EnvArguments, EvaluationArguments, RolloutArguments, RunArguments
-from trainers.configs import TINY, TINY_DEFAULTS, ModelArguments
+from trainers.configs import TINY, AgentDefaults, ModelArguments
 from trainers.extras import MISSING_TRAIN_EXTRA
 from trainers.loading import save_policy
 from trainers.parsing import CommandParser
@@ -29,7 +29,7 @@ def parse_training(
     argv: list[str] | None,
     *,
     algorithm: str,
-    config: type,
+    config: type[AgentDefaults],
     description: str,
     further: tuple[type, ...] = (),
 ) -> tuple[Any, ...]:
@@ -37,8 +37,8 @@ def parse_training(
 
     Args:
         argv: the options; None takes the process's own.
-        algorithm: the command's name, a key of `TINY_DEFAULTS`.
-        config: the training config, a subclass of one of TRL's.
+        algorithm: the command's name.
+        config: the training config, `AgentDefaults` before one of TRL's.
         description: what the command does.
         further: dataclasses of the algorithm's own options.
 
@@ -58,13 +58,18 @@ def parse_training(
         ),
         command=f"agentgym train {algorithm}",
         description=description,
-        config_name=config.__mro__[1].__name__,
+        config_name=_trl_config(config).__name__,
     )
     if parser.peek(argv, "model_name_or_path") == TINY:
-        parser.set_defaults(**TINY_DEFAULTS[algorithm])
+        parser.set_defaults(**config.tiny_defaults)
     parsed = parser.parse(argv)
     hide_loading_bars()
     return parsed
+
+
+def _trl_config(config: type) -> type:
+    """Return the TRL config that ours extends."""
+    return next(base for base in config.__mro__ if base.__module__.startswith("trl."))
 
 
 def run_training(trainer: Any, *, command: str, resume: bool, configs: list[Any]) -> None:

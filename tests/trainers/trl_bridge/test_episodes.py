@@ -241,8 +241,8 @@ def test_regrouping_micro_batches_changes_no_gradient(
     ]
     options = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
     regrouped = gradient(scripted(played, **options))
-    monkeypatch.setattr("trainers.trl_bridge.regroup", lambda batches: batches)
-    monkeypatch.setattr("trainers.trl_bridge.trim_padding", lambda batch: batch)
+    monkeypatch.setattr("trainers.trl_bridge.episodes.regroup", lambda batches: batches)
+    monkeypatch.setattr("trainers.trl_bridge.episodes.trim_padding", lambda batch: batch)
     plain = gradient(scripted(played, **options))
     assert torch.allclose(regrouped, plain, atol=1e-6)
 

@@ -1,0 +1,25 @@
+"""Between trajectories and TRL: all that knows TRL's dict keys and private hooks.
+
+`rows` turns trajectories into rows, `batches` works on TRL's padded tensors, `episodes` and
+`imitation` subclass its trainers, `rollout` serves a stock one.
+"""
+
+from trainers.trl_bridge.episodes import EpisodeBatch, EpisodeTrainer
+from trainers.trl_bridge.imitation import EpochOrder, ImitationTrainer
+from trainers.trl_bridge.rollout import Player, make_rollout_func, sampling_mode
+from trainers.trl_bridge.rows import IGNORED, Rows, labelled_dataset, rows_of, task_dataset
+
+__all__ = [
+    "IGNORED",
+    "EpisodeBatch",
+    "EpisodeTrainer",
+    "EpochOrder",
+    "ImitationTrainer",
+    "Player",
+    "Rows",
+    "labelled_dataset",
+    "make_rollout_func",
+    "rows_of",
+    "sampling_mode",
+    "task_dataset",
+]

@@ -1,0 +1,59 @@
+"""Orders of the data that a resumed run finds again, and TRL's `SFTTrainer` with such an order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.seeds import batch_seed
+
+try:
+    import torch
+    from torch.utils.data import Sampler
+    from transformers.trainer_pt_utils import LengthGroupedSampler
+    from trl import SFTTrainer
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+
+class EpochOrder(Sampler[int]):
+    """A sampler whose order depends on the seed and the epoch only.
+
+    Samplers that go on drawing from epoch to epoch would begin again with the first epoch's order
+    in a run that is resumed in a later one.
+
+    Args:
+        sampler: draws from `generator`.
+        generator: the sampler's; None where it does not shuffle.
+        seed: the run's seed.
+    """
+
+    def __init__(self, sampler: Any, *, generator: torch.Generator | None, seed: int) -> None:
+        self._sampler = sampler
+        self._generator = generator
+        self._seed = seed
+        self._epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Choose the epoch; the trainer calls it."""
+        self._epoch = epoch
+
+    def __iter__(self) -> Iterator[int]:
+        if self._generator is not None:
+            self._generator.manual_seed(batch_seed(self._seed, (self._epoch,)))
+        return iter(self._sampler)
+
+    def __len__(self) -> int:
+        return len(self._sampler)
+
+
+class ImitationTrainer(SFTTrainer):  # type: ignore[misc]
+    """`SFTTrainer` whose order by length is the same in a resumed run."""
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        sampler = super()._get_train_sampler(train_dataset)
+        if not isinstance(sampler, LengthGroupedSampler):
+            return sampler
+        sampler.generator = torch.Generator()
+        return EpochOrder(sampler, generator=sampler.generator, seed=self.args.seed)

@@ -1,0 +1,105 @@
+"""Trajectories as the rows that TRL takes: plain id lists under TRL's keys.
+
+A trajectory becomes one row per token trace: one where the history only grew, one per window where
+old turns were dropped. Environment tokens carry mask 0 from their birth on: never trained on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agentgym_envs.trajectory import TokenTrace, Trajectory
+from trainers.extras import MISSING_TRAIN_EXTRA
+
+try:
+    from datasets import Dataset
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+IGNORED = -100
+"""The label of a token that is not trained on."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What the loss is computed on, as id lists.
+
+    Attributes:
+        columns: `prompt_ids`, `completion_ids`, `logprobs` (nats) and `env_mask` (1 = sampled),
+            each a list with one entry per row.
+        episode_of_row: the trajectory's index behind each row; -1 for a filler.
+    """
+
+    columns: dict[str, list[Any]]
+    episode_of_row: list[int]
+
+
+def task_dataset(task_ids: Sequence[str]) -> Dataset:
+    """Return a dataset whose prompts are task ids; TRL hands them to the rollout as they are."""
+    return Dataset.from_dict({"prompt": list(task_ids)})
+
+
+def labelled_dataset(rows: Sequence[dict[str, list[int]]]) -> Dataset:
+    """Return the pre-tokenized dataset that TRL's SFT takes.
+
+    Args:
+        rows: `input_ids` (T,) and `action_mask` (T,); only tokens of mask 1 become labels.
+    """
+    return Dataset.from_dict(
+        {
+            "input_ids": [row["input_ids"] for row in rows],
+            "labels": [
+                [
+                    i if m else IGNORED
+                    for i, m in zip(row["input_ids"], row["action_mask"], strict=True)
+                ]
+                for row in rows
+            ],
+        }
+    )
+
+
+def rows_of(
+    trajectories: Sequence[Trajectory],
+    *,
+    filler_id: int,
+    multiple_of: int = 1,
+    mask_truncated: bool = False,
+) -> Rows:
+    """Turn trajectories into rows.
+
+    A failed trajectory, or one without a sampled token, becomes a filler: one row of two given
+    tokens, since TRL wants a row and cannot take empty completions.
+
+    Args:
+        trajectories: the episodes.
+        filler_id: the id that fillers hold.
+        multiple_of: fillers are added until this divides the number of rows.
+        mask_truncated: truncated episodes get mask 0 throughout.
+    """
+    filler = TokenTrace([filler_id], [filler_id], [0], [0.0])
+    traces: list[TokenTrace] = []
+    episode_of_row: list[int] = []
+    for index, trajectory in enumerate(trajectories):
+        kept = [] if trajectory.status == "failed" else _with_actions(trajectory)
+        if mask_truncated and trajectory.status == "truncated":
+            kept = []
+        for trace in kept or [filler]:
+            traces.append(trace)
+            episode_of_row.append(index)
+    while len(traces) % multiple_of:
+        traces.append(filler)
+        episode_of_row.append(-1)
+    columns: dict[str, list[Any]] = {
+        "prompt_ids": [trace.prompt_ids for trace in traces],
+        "completion_ids": [trace.completion_ids for trace in traces],
+        "logprobs": [trace.logprobs for trace in traces],
+        "env_mask": [trace.action_mask for trace in traces],
+    }
+    return Rows(columns, episode_of_row)
+
+
+def _with_actions(trajectory: Trajectory) -> list[TokenTrace]:
+    return [trace for trace in trajectory.traces if any(trace.action_mask)]
