@@ -96,13 +96,13 @@ class AgentDefaults:
 
 
 @dataclass
-class AgentGRPOConfig(AgentDefaults, GRPOConfig):
-    """`trl.GRPOConfig` with defaults for agents."""
+class AgentOnlineConfig(AgentDefaults, GRPOConfig):
+    """`trl.GRPOConfig` with defaults for agents; each algorithm that plays extends it."""
 
     tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-4}
 
     output_dir: str | None = field(
-        default="runs/grpo", metadata={"help": "Where checkpoints, logs and the model go."}
+        default="runs/online", metadata={"help": "Where checkpoints, logs and the model go."}
     )
     per_device_train_batch_size: int = field(
         default=8, metadata={"help": "Episodes per forward and backward pass and device."}
@@ -127,6 +127,9 @@ class AgentGRPOConfig(AgentDefaults, GRPOConfig):
         default=True, metadata={"help": "Train without dropout, as episodes are sampled."}
     )
     logging_steps: float = field(default=1, metadata={"help": "Log every N optimizer steps."})
+    invalid_action_penalty: float = field(
+        default=0.0, metadata={"help": "Taken from the reward of every invalid action."}
+    )
     eval_steps: float | None = field(
         default=50, metadata={"help": "Evaluate every N optimizer steps."}
     )
@@ -136,6 +139,35 @@ class AgentGRPOConfig(AgentDefaults, GRPOConfig):
         if self.num_generations_eval is None:
             self.num_generations_eval = 1
         super().__post_init__()
+
+
+@dataclass
+class AgentGRPOConfig(AgentOnlineConfig):
+    """`AgentOnlineConfig` for GRPO and GiGPO.
+
+    Attributes:
+        turn_advantage_weight: weight of the turns' own advantages (GiGPO's omega).
+        turn_discount: per turn, of their returns.
+        turn_anchor: what tells the state that turns are compared in.
+    """
+
+    output_dir: str | None = field(
+        default="runs/grpo", metadata={"help": "Where checkpoints, logs and the model go."}
+    )
+    turn_advantage_weight: float = field(
+        default=0.0,
+        metadata={"help": "Weight of the turns' own advantages (GiGPO); 0 is GRPO."},
+    )
+    turn_discount: float = field(
+        default=0.95, metadata={"help": "Discount per turn of the turns' own returns (GiGPO)."}
+    )
+    turn_anchor: str = field(
+        default="observation",
+        metadata={
+            "help": "What tells the state that turns are compared in (GiGPO).",
+            "choices": ["observation", "history"],
+        },
+    )
 
 
 @dataclass

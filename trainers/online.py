@@ -9,22 +9,29 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
+from trainers.adaptive import KeepsSchedule
 from trainers.arguments import EnvArguments, EvaluationArguments, RolloutArguments
-from trainers.configs import AgentGRPOConfig
+from trainers.configs import AgentOnlineConfig
 from trainers.environments import Environments
 from trainers.loading import adapter_config, load_policy, resolve_model
 from trainers.playing import PolicyPlayer
 from trainers.progress import use_short_progress
-from trainers.records import MetricsFile, TrajectoryFiles
-from trainers.rewards import RewardFunc, agent_reward, leaving_out_failed
+from trainers.records import TrajectoryFiles, keep_records
+from trainers.rewards import (
+    RewardFunc,
+    agent_reward,
+    invalid_action_penalty,
+    leaving_out_failed,
+)
 from trainers.running import parse_training, run_training
 from trainers.trl_bridge import EpisodeTrainer, task_dataset
+from trainers.trl_bridge.reuse import KeepsBatches
 from trainers.validation import PlaysValidation, validation_ids, validation_of
 
 _TRAINING_STREAM = 0
 
 
-class OnlineTrainer(PlaysValidation, EpisodeTrainer):
+class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
     """A `trl.GRPOTrainer` that plays its episodes in text environments.
 
     An algorithm subclasses it, names its config, and says in `advantages_of` what an episode's
@@ -43,7 +50,7 @@ class OnlineTrainer(PlaysValidation, EpisodeTrainer):
         **kwargs: passed to `trl.GRPOTrainer`, such as `peft_config` and `callbacks`.
     """
 
-    config: type[Any] = AgentGRPOConfig
+    config: type[Any] = AgentOnlineConfig
     """Of the training options, where none are given."""
 
     def __init__(
@@ -62,6 +69,8 @@ class OnlineTrainer(PlaysValidation, EpisodeTrainer):
         args = self.config() if args is None else args
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
+        if args.use_vllm:
+            raise ValueError("use_vllm starts an engine that plays nothing; use --backend vllm")
         self.environments_played = open_environments(env, episodes=args.generation_batch_size)
         chosen = self.environments_played.args
         if train_dataset is None:
@@ -74,7 +83,7 @@ class OnlineTrainer(PlaysValidation, EpisodeTrainer):
         self.mask_truncated_episodes = rollout.mask_truncated_episodes
         super().__init__(
             model=resolve_model(model) if isinstance(model, str) else model,
-            reward_funcs=_reward_list(reward_funcs),
+            reward_funcs=_reward_list(reward_funcs, getattr(args, "invalid_action_penalty", 0.0)),
             args=args,
             train_dataset=train_dataset,
             eval_dataset=eval_dataset,
@@ -102,8 +111,14 @@ class OnlineTrainer(PlaysValidation, EpisodeTrainer):
                 evaluation,
                 TrajectoryFiles(args.output_dir, suffix=suffix),
             )
-        self.add_callback(MetricsFile(args.output_dir))
+        self._keeps_schedule = KeepsSchedule(self._player.schedule)
+        self.add_callback(self._keeps_schedule)
+        keep_records(self, configs=[chosen, rollout, evaluation])
         use_short_progress(self)
+
+    def on_episodes(self, metrics: dict[str, float]) -> None:
+        """Tell the horizon schedule how successful the episodes of all processes were."""
+        self._keeps_schedule.record(self.state.global_step, metrics)
 
     def play(self, task_ids: list[str]) -> list[Trajectory]:
         """Play one episode per task id with the current policy, and keep them in the files."""
@@ -133,10 +148,15 @@ def open_environments(env: str | EnvArguments | Environments, *, episodes: int) 
     return Environments(env, episodes=episodes)
 
 
-def _reward_list(reward_funcs: RewardFunc | Sequence[RewardFunc] | None) -> list[RewardFunc]:
+def _reward_list(
+    reward_funcs: RewardFunc | Sequence[RewardFunc] | None, penalty: float
+) -> list[RewardFunc]:
     if reward_funcs is None:
-        return [agent_reward]
-    given = [reward_funcs] if callable(reward_funcs) else list(reward_funcs)
+        given: list[RewardFunc] = [agent_reward]
+    else:
+        given = [reward_funcs] if callable(reward_funcs) else list(reward_funcs)
+    if penalty:
+        given.append(invalid_action_penalty(penalty))
     return [leaving_out_failed(function) for function in given]
 
 
@@ -171,11 +191,13 @@ def train_online(
         processing_class=tokenizer,
         peft_config=adapter_config(model_args),
     )
-    run_training(
-        made,
-        command=f"train {algorithm}",
-        resume=run.resume,
-        configs=[env, rollout, evaluation, model_args, args],
-    )
-    made.environments_played.close()
+    try:
+        run_training(
+            made,
+            command=f"train {algorithm}",
+            resume=run.resume,
+            configs=[env, rollout, evaluation, model_args, args],
+        )
+    finally:
+        made.environments_played.close()
     return 0

@@ -15,6 +15,9 @@ RewardFunc = Callable[..., list[float | None]]
 
 TRUNCATION_CAUSES = ("horizon", "max_turns", "env_limit", "token_budget")
 
+OWN_METRICS = ("episodes/", "truncated/", "groups/")
+"""How names begin of what our trainers tell of the episodes of all processes."""
+
 
 def reward_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
     """Return what reward functions are given about each episode, one entry per episode."""
@@ -46,6 +49,15 @@ def agent_reward(
     ]
 
 
+def invalid_action_penalty(penalty: float) -> RewardFunc:
+    """Return a TRL reward function that takes `penalty` for each invalid action of an episode."""
+
+    def invalid_actions(*, num_invalid: list[int], **_columns: Any) -> list[float | None]:
+        return [-penalty * count for count in num_invalid]
+
+    return invalid_actions
+
+
 def episode_metrics(
     *,
     status: Sequence[str],
@@ -59,7 +71,11 @@ def episode_metrics(
 ) -> dict[str, float]:
     """Summarize a batch of episodes; failed ones are counted and left out of everything else."""
     played = [index for index, how in enumerate(status) if how != "failed"]
-    metrics = {"episodes/failed": float(len(status) - len(played))}
+    num_failed = len(status) - len(played)
+    metrics = {
+        "episodes/failed": float(num_failed),
+        "episodes/failed_share": num_failed / max(len(status), 1),
+    }
     if not played:
         return metrics
 
@@ -75,6 +91,18 @@ def episode_metrics(
     for cause in TRUNCATION_CAUSES:
         metrics[f"truncated/{cause}"] = mean([by == cause for by in truncated_by])
     return metrics
+
+
+def share_without_signal(rewards: Sequence[float], group_size: int) -> float:
+    """Return the share of groups whose episodes were all paid the same: they teach nothing.
+
+    Args:
+        rewards: of whole groups, one after the other; NaN for failed episodes, which do not count.
+        group_size: episodes per task.
+    """
+    starts = range(0, len(rewards), group_size)
+    paid = [{r for r in rewards[start : start + group_size] if r == r} for start in starts]
+    return sum(len(values) < 2 for values in paid) / max(len(paid), 1)
 
 
 def leaving_out_failed(reward_func: RewardFunc) -> RewardFunc:

@@ -1,11 +1,17 @@
 """Between trajectories and TRL: all that knows TRL's dict keys and private hooks.
 
-`rows` turns trajectories into rows, `batches` works on TRL's padded tensors, `episodes` and
-`imitation` subclass its trainers, `rollout` serves a stock one.
+`rows` turns trajectories into rows, `batches` works on TRL's padded tensors, `episodes`,
+`imitation` and `preference` subclass its trainers, `critics` trains a critic beside a policy,
+`reuse` keeps batches in checkpoints, and `rollout` serves a stock trainer.
 """
 
 from trainers.trl_bridge.episodes import EpisodeBatch, EpisodeTrainer
 from trainers.trl_bridge.imitation import EpochOrder, ImitationTrainer
+from trainers.trl_bridge.preference import (
+    MaskedPreferenceCollator,
+    PreferenceTrainer,
+    preference_dataset,
+)
 from trainers.trl_bridge.rollout import Player, make_rollout_func, sampling_mode
 from trainers.trl_bridge.rows import IGNORED, Rows, labelled_dataset, rows_of, task_dataset
 
@@ -15,10 +21,13 @@ __all__ = [
     "EpisodeTrainer",
     "EpochOrder",
     "ImitationTrainer",
+    "MaskedPreferenceCollator",
     "Player",
+    "PreferenceTrainer",
     "Rows",
     "labelled_dataset",
     "make_rollout_func",
+    "preference_dataset",
     "rows_of",
     "sampling_mode",
     "task_dataset",

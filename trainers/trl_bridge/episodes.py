@@ -13,13 +13,14 @@ from typing import Any
 from agentgym_envs.trajectory import Trajectory
 from trainers.extras import MISSING_TRAIN_EXTRA
 from trainers.results import Stopwatch
-from trainers.rewards import reward_columns
+from trainers.rewards import OWN_METRICS, episode_metrics, reward_columns, share_without_signal
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
 from trainers.trl_bridge.imitation import EpochOrder
-from trainers.trl_bridge.rows import rows_of
+from trainers.trl_bridge.rows import Rows, rows_of
 
 try:
     import torch
+    from accelerate.utils import gather_object
     from trl import GRPOTrainer
 except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
@@ -72,6 +73,7 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
     kl_in_reward = False
     """The KL to the reference is part of the reward, so the loss has no KL term."""
     _buffered_inputs: list[dict[str, Any]] | None
+    _gap_sums: torch.Tensor
     play_metrics: dict[str, float]
     """What `play` wants logged besides what the episodes tell."""
 
@@ -86,6 +88,13 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         """Play one episode per task id with the current policy."""
         raise NotImplementedError
 
+    def on_episodes(self, metrics: dict[str, float]) -> None:
+        """Take note of what a training batch of all processes was like; does nothing here.
+
+        Args:
+            metrics: `trainers.rewards.episode_metrics` and the share of groups without signal.
+        """
+
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
         """Return the advantages, (E,) of this process's episodes or (R, T) of its tokens.
 
@@ -95,6 +104,22 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
             episodes: rewards and trajectories.
         """
         return batch["advantages"]
+
+    def kl_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
+        """Return (R, T), how much likelier the policy found its tokens than the reference (k1).
+
+        All 0 where `beta` is 0, for then there is no reference.
+        """
+        mask = episodes.action_mask
+        if "ref_per_token_logps" not in batch:
+            return torch.zeros(mask.shape, device=mask.device)
+        policy = batch.get("old_per_token_logps", batch["sampling_per_token_logps"])
+        kl: torch.Tensor = (policy - batch["ref_per_token_logps"]) * mask
+        total, count = episodes.reduce_sum(torch.stack([kl.sum(), mask.sum()])).tolist()
+        self._metrics["train" if self.model.training else "eval"]["kl"].append(
+            total / max(count, 1)
+        )
+        return kl
 
     def _calculate_rewards(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         per_function = super()._calculate_rewards(*args, **kwargs)  # (N, F), of all processes
@@ -107,13 +132,44 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         self.trajectories = self.play(list(prompts))
         for name, value in {**self.play_metrics, "rollout_time": watch.seconds}.items():
             self._log_metric(name, value)
-        self._rows = rows_of(
-            self.trajectories,
-            filler_id=self.processing_class.pad_token_id,
-            multiple_of=self.args.steps_per_generation,
-            mask_truncated=self.mask_truncated_episodes,
-        )
+        self._rows = self._rows_of_all(self.trajectories)
         return {**self._rows.columns, **reward_columns(self.trajectories)}
+
+    def _rows_of_all(self, trajectories: list[Trajectory]) -> Rows:
+        def rows(at_least: int = 0) -> Rows:
+            return rows_of(
+                trajectories,
+                filler_id=self.processing_class.pad_token_id,
+                multiple_of=self.args.steps_per_generation,
+                at_least=at_least,
+                mask_truncated=self.mask_truncated_episodes,
+            )
+
+        alone = rows()
+        if self.accelerator.num_processes == 1:
+            return alone
+        # TRL gathers numbers of rows, for which every process needs as many rows as the others.
+        count = torch.tensor([len(alone.episode_of_row)], device=self.accelerator.device)
+        return rows(at_least=int(self.accelerator.gather(count).max()))
+
+    def _log_metric(self, name: str, value: float) -> None:
+        if not name.startswith(OWN_METRICS):
+            super()._log_metric(name, value)
+
+    def _tell_episodes(self, group_size: int) -> None:
+        """Log what the episodes of all processes were like, whatever the reward functions log."""
+        columns = reward_columns(self.trajectories)
+        if self.accelerator.num_processes > 1:
+            columns = {name: gather_object(values) for name, values in columns.items()}
+        metrics = episode_metrics(**columns)
+        if group_size > 1:
+            without = share_without_signal(self._rewards.tolist(), group_size)
+            metrics["groups/without_signal"] = without
+        logged = self._metrics["train" if self.model.training else "eval"]
+        for name, value in metrics.items():
+            logged[name].append(value)
+        if self.model.training:
+            self.on_episodes(metrics)
 
     def _get_train_sampler(self, dataset: Any = None) -> EpochOrder:
         sampler = super()._get_train_sampler(dataset)
@@ -124,11 +180,12 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         batch = super()._generate_and_score_completions(inputs)
         episode_of_row = torch.tensor(self._rows.episode_of_row, device=batch["advantages"].device)
         action_mask = batch["completion_mask"] * batch["tool_mask"]
-        training = self.model.training
+        group_size = self.num_generations if self.model.training else self.num_generations_eval
+        self._tell_episodes(group_size)
         episodes = EpisodeBatch(
             trajectories=self.trajectories,
             rewards=self._rewards,
-            group_size=self.num_generations if training else self.num_generations_eval,
+            group_size=group_size,
             first=self.accelerator.process_index * len(self.trajectories),
             episode_of_row=episode_of_row,
             action_mask=action_mask,
@@ -188,11 +245,21 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
             loss = super()._compute_loss(model, inputs)
         finally:
             self.beta = beta
+        self._log_gap(inputs)
+        return loss
+
+    def _log_gap(self, inputs: dict[str, Any]) -> None:
+        """Log how far sampled and trained log-probabilities are apart, in nats."""
         mask = inputs["completion_mask"] * inputs["tool_mask"]
         on_policy = inputs.get("old_per_token_logps", self._last_logprobs)
-        if bool(mask.any()):
-            gap = (on_policy - inputs["sampling_per_token_logps"]).abs()[mask.bool()]
-            metrics = self._metrics["train" if self.model.training else "eval"]
-            metrics["sampling/logprob_gap_mean"].append(gap.mean().item())
-            metrics["sampling/logprob_gap_max"].append(gap.max().item())
-        return loss
+        gap = (on_policy - inputs["sampling_per_token_logps"]).abs().masked_fill(mask == 0, 0.0)
+        sums = torch.stack([gap.sum(), mask.sum().to(gap.dtype)])
+        sums = self.accelerator.reduce(sums, reduction="sum")
+        largest = self.accelerator.gather(gap.max().unsqueeze(0)).max().item()
+        logged = self._metrics["train" if self.model.training else "eval"]
+        # TRL logs the mean of a list, and empties it: one entry each is kept up to date.
+        before = logged.get("sampling/logprob_gap_max", [])
+        self._gap_sums = self._gap_sums + sums if before else sums
+        total, count = self._gap_sums.tolist()
+        logged["sampling/logprob_gap_mean"] = [total / max(count, 1.0)]
+        logged["sampling/logprob_gap_max"] = [max([*before, largest])]

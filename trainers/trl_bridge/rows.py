@@ -66,6 +66,7 @@ def rows_of(
     *,
     filler_id: int,
     multiple_of: int = 1,
+    at_least: int = 0,
     mask_truncated: bool = False,
 ) -> Rows:
     """Turn trajectories into rows.
@@ -77,6 +78,7 @@ def rows_of(
         trajectories: the episodes.
         filler_id: the id that fillers hold.
         multiple_of: fillers are added until this divides the number of rows.
+        at_least: fillers are added until there are so many rows.
         mask_truncated: truncated episodes get mask 0 throughout.
     """
     filler = TokenTrace([filler_id], [filler_id], [0], [0.0])
@@ -89,7 +91,7 @@ def rows_of(
         for trace in kept or [filler]:
             traces.append(trace)
             episode_of_row.append(index)
-    while len(traces) % multiple_of:
+    while len(traces) % multiple_of or len(traces) < at_least:
         traces.append(filler)
         episode_of_row.append(-1)
     columns: dict[str, list[Any]] = {

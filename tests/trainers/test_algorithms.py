@@ -1,0 +1,221 @@
+"""What GiGPO, RLOO and both kinds of REINFORCE++ credit the tokens of given episodes with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from agentgym_envs.trajectory import Trajectory, Turn
+from tests.trainers.toys import ENV_ID, FAILED, episode, make_folder, make_tokenizer, trace
+from trainers import grpo, reinforce_pp, rloo
+from trainers.arguments import EnvArguments
+from trainers.online import OnlineTrainer
+
+MASK = [1, 1, 0, 0, 1]
+
+
+def played(observations: Sequence[str], rewards: Sequence[float], **changes: Any) -> Trajectory:
+    """An episode whose turn n has one sampled token more than turn n - 1."""
+    mask: list[int] = []
+    for number in range(len(rewards)):
+        mask += [0] * (number > 0) + [1] * (number + 1)
+    made = episode(sum(rewards), traces=[trace(3, mask, seed=len(rewards))], **changes)
+    made.turns = [
+        Turn(observation, "act", reward, reward >= 0, 0.0)
+        for observation, reward in zip(observations, rewards, strict=True)
+    ]
+    return made
+
+
+@pytest.fixture
+def credited(tmp_path: Path) -> Callable[..., tuple[dict[str, Any], OnlineTrainer]]:
+    """Return a function that trains one step on given episodes: TRL's batch and the trainer."""
+
+    def run(
+        kind: type[OnlineTrainer], given: Sequence[Trajectory], **options: Any
+    ) -> tuple[dict[str, Any], OnlineTrainer]:
+        batches: list[dict[str, Any]] = []
+
+        class Recording(kind):  # type: ignore[valid-type, misc]
+            def play(self, task_ids: list[str]) -> list[Trajectory]:
+                return list(given)
+
+            def _generate_and_score_completions(self, inputs: Any) -> dict[str, Any]:
+                batches.append(super()._generate_and_score_completions(inputs))
+                return batches[-1]
+
+        defaults: dict[str, Any] = {
+            "output_dir": str(tmp_path / "run"),
+            "num_generations": len(given),
+            "per_device_train_batch_size": len(given),
+            "gradient_accumulation_steps": 1,
+            "max_steps": 1,
+            "learning_rate": 1e-2,
+            "eval_strategy": "no",
+            "save_strategy": "no",
+            "disable_tqdm": True,
+            "report_to": "none",
+        }
+        trainer = Recording(
+            make_folder(tmp_path / "model"),
+            EnvArguments(env=[ENV_ID], action_format="plain"),
+            args=kind.config(**{**defaults, **options}),
+            processing_class=make_tokenizer(),
+        )
+        trainer.train()
+        return batches[0], trainer
+
+    return run
+
+
+def test_rloo_compares_with_the_others_of_the_group(
+    credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
+) -> None:
+    given = [episode(1.0), episode(0.0), episode(0.0), FAILED]
+    batch, _ = credited(rloo.AgentRLOOTrainer, given)
+    # Four rows for three episodes: the mean over rows becomes one over episodes.
+    expected = torch.tensor([1.0, -0.5, -0.5, 0.0]) * 4 / 3
+    assert torch.allclose(batch["advantages"], expected)
+
+
+def test_plain_reinforce_pp_whitens_returns_over_all_sampled_tokens(
+    credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
+) -> None:
+    given = [episode(1.0), episode(0.0, traces=[trace(3, [1, 0, 1, 1, 1], seed=2)]), FAILED]
+    batch, _ = credited(reinforce_pp.AgentReinforcePPTrainer, given)
+    values = torch.tensor([1.0] * 3 + [0.0] * 4)
+    white = (values - values.mean()) / (values.std() + 1e-6)
+    won, lost = float(white[0]) * 1.5, float(white[-1]) * 1.5
+    expected = torch.tensor([[won, won, 0, 0, won], [lost, 0, lost, lost, lost], [0.0] * 5])
+    assert torch.allclose(batch["advantages"], expected, atol=1e-5)
+
+
+def test_reinforce_pp_with_baseline_whitens_returns_less_the_groups_mean(
+    credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
+) -> None:
+    given = [episode(1.0), episode(0.0), episode(1.0), episode(1.0)]
+    batch, trainer = credited(
+        reinforce_pp.AgentReinforcePPTrainer, given, baseline="group", num_generations=2
+    )
+    assert not trainer.kl_in_reward
+    values = torch.tensor([0.5] * 3 + [-0.5] * 3 + [0.0] * 6)
+    scale = 1 / (float(values.std()) + 1e-6)
+    rows = torch.tensor([0.5, -0.5, 0.0, 0.0])[:, None] * torch.tensor(MASK) * scale
+    assert torch.allclose(batch["advantages"], rows, atol=1e-5)
+
+
+def test_the_kl_is_in_plain_reinforce_pps_reward_and_in_no_loss(
+    credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
+) -> None:
+    given = [episode(1.0), episode(0.0)]
+    batch, trainer = credited(reinforce_pp.AgentReinforcePPTrainer, given, beta=0.5)
+    mask = torch.tensor(MASK)
+    kl = (batch["sampling_per_token_logps"] - batch["ref_per_token_logps"]) * mask
+    to_go = kl.flip(1).cumsum(1).flip(1)
+    values = (torch.tensor([1.0, 0.0])[:, None] - 0.5 * to_go)[:, mask.bool()]
+    white = (values - values.mean()) / (values.std() + 1e-6)
+    assert torch.allclose(batch["advantages"][:, mask.bool()], white, atol=1e-4)
+    entry = next(e for e in trainer.state.log_history if "kl" in e)
+    assert entry["kl"] == pytest.approx(float(kl.sum() / (2 * mask.sum())), rel=1e-4)
+
+
+def test_gigpo_adds_what_each_turn_did_in_its_state(
+    credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
+) -> None:
+    given = [
+        played(["start", "middle"], [0.0, 1.0]),
+        played(["start", "elsewhere"], [0.0, 0.0]),
+    ]
+    batch, _ = credited(
+        grpo.AgentGRPOTrainer,
+        given,
+        turn_advantage_weight=2.0,
+        turn_discount=0.5,
+        scale_rewards="none",
+    )
+    # Episodes: +-0.5. First turns: 0.5 and 0, both in "start": +-0.25. Second ones: alone.
+    won, lost = [1.0, 0.0, 0.5, 0.5], [-1.0, 0.0, -0.5, -0.5]
+    assert torch.allclose(batch["advantages"], torch.tensor([won, lost]))
+
+
+def test_gigpos_states_are_told_apart_by_all_that_was_read_where_that_is_asked(
+    credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
+) -> None:
+    given = [
+        played(["start", "left", "door"], [0.0, 0.0, 1.0]),
+        played(["start", "right", "door"], [0.0, 0.0, 0.0]),
+    ]
+    options = {"turn_advantage_weight": 1.0, "turn_discount": 1.0, "scale_rewards": "none"}
+    by_text, _ = credited(grpo.AgentGRPOTrainer, given, **options)
+    by_history, _ = credited(grpo.AgentGRPOTrainer, given, **options, turn_anchor="history")
+    assert by_text["advantages"][0].tolist() == [1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0]
+    assert by_history["advantages"][0].tolist() == [1.0, 0.0, 0.5, 0.5, 0.0, 0.5, 0.5, 0.5]
+
+
+def test_an_invalid_action_costs_its_turn_and_its_episode(
+    credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
+) -> None:
+    invalid = played(["start"], [0.0])
+    invalid.turns[0].is_valid_action = False
+    given = [played(["start"], [0.0]), invalid]
+    batch, trainer = credited(
+        grpo.AgentGRPOTrainer,
+        given,
+        turn_advantage_weight=1.0,
+        invalid_action_penalty=0.1,
+        scale_rewards="none",
+    )
+    assert torch.allclose(batch["advantages"], torch.tensor([[0.1], [-0.1]]))
+    entry = next(e for e in trainer.state.log_history if "reward" in e)
+    assert entry["reward"] == pytest.approx(-0.05)
+
+
+def test_a_failed_episode_is_in_no_state_of_gigpo(
+    credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
+) -> None:
+    given = [
+        played(["start"], [1.0]),
+        played(["start"], [0.0]),
+        played(["start"], [0.0], status="failed"),
+    ]
+    batch, _ = credited(
+        grpo.AgentGRPOTrainer, given, turn_advantage_weight=1.0, scale_rewards="none"
+    )
+    expected = torch.tensor([[1.0], [-1.0], [0.0]]) * 1.5
+    assert torch.allclose(batch["advantages"], expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "main", "options"),
+    [
+        ("rloo", rloo.main, []),
+        ("reinforce_pp", reinforce_pp.main, []),
+        ("reinforce_pp", reinforce_pp.main, ["--baseline", "group"]),
+        ("grpo", grpo.main, ["--turn_advantage_weight", "1", "--invalid-action-penalty", "0.1"]),
+    ],
+)
+def test_the_command_trains_and_leaves_a_policy(
+    name: str, main: Callable[[list[str]], int], options: list[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    status = main(
+        [
+            *("--env", ENV_ID, "--model", make_folder(tmp_path / "model")),
+            *("--output_dir", str(folder), "--max_steps", "2", "--num_generations", "2"),
+            *("--per_device_train_batch_size", "4", "--gradient_accumulation_steps", "1"),
+            *("--max_tokens_per_turn", "4", "--eval_strategy", "no", "--report_to", "none"),
+            *options,
+        ]
+    )
+    assert status == 0
+    assert (folder / "model.safetensors").exists()
+    assert f'"train {name}"' in (folder / "run.json").read_text()
+
+
+def test_an_unknown_baseline_names_those_that_are_allowed() -> None:
+    with pytest.raises(ValueError, match=r"baseline must be one of .*'group'.*, got 'critic'"):
+        reinforce_pp.AgentReinforcePPConfig(baseline="critic")

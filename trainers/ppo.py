@@ -1,0 +1,284 @@
+"""PPO with a critic on episodes of many turns, and `agentgym train ppo`.
+
+Proximal policy optimization (arXiv 1707.06347): the clipped objective (eq. 7, TRL's own loss), with
+advantages by GAE (arXiv 1506.02438) from a learned value function, trained beside the policy (eq.
+9). What many turns ask for:
+1. Time is the sampled tokens alone. What the environment wrote has no value that is used, no
+   advantage and no loss; at its border the estimate goes on from the next sampled token's value.
+2. A turn's reward lies on its last sampled token; an outcome reward on the episode's last one.
+3. A truncated episode ends with value 0 by default: the horizon belongs to the task.
+4. Failed episodes are in no advantage, no whitening and no loss.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+
+from trainers.advantages import turn_of_token, whiten
+from trainers.chat import ChatFormat
+from trainers.configs import AgentOnlineConfig
+from trainers.critic import Critic
+from trainers.gae import ActionTime, Credit, pay_turns, token_credit, turn_credit
+from trainers.online import OnlineTrainer, train_online
+from trainers.trl_bridge import EpisodeBatch
+from trainers.trl_bridge.critics import TrainsCritic
+
+CRITICS = ("own", "shared", "head")
+GAE_LEVELS = ("token", "turn")
+CRITIC_FOLDER = "critic"
+
+
+@dataclass
+class AgentPPOConfig(AgentOnlineConfig):
+    """`AgentOnlineConfig` for PPO; `scale_rewards` has no meaning here.
+
+    Attributes:
+        num_generations: 1, for nothing is compared within a group: each episode of a batch plays a
+            task of its own.
+        num_iterations: optimizer steps on each batch of episodes (times the mini-batches).
+        critic: `"own"`, a backbone of its own; `"shared"`, a head on the policy's backbone, which
+            the value loss trains too; `"head"`, the same head, with a value loss that stops there.
+        critic_model: the own backbone; None copies the policy's.
+        critic_learning_rate: None takes ten times the policy's.
+        gae_level: `"token"`, or `"turn"` with one value per turn, at its first token.
+        lam, critic_lam: GAE's lambda, of the advantages and of the values' targets.
+    """
+
+    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-4, "critic_learning_rate": 1e-3}
+
+    output_dir: str | None = field(
+        default="runs/ppo", metadata={"help": "Where checkpoints, logs and the model go."}
+    )
+    num_generations: int | None = field(
+        default=1, metadata={"help": "Episodes per task in a batch; PPO compares none."}
+    )
+    num_iterations: int = field(
+        default=2, metadata={"help": "Times that each batch of episodes is trained on."}
+    )
+    loss_type: str = field(
+        default="dapo", metadata={"help": "How token losses are averaged: over the batch's tokens."}
+    )
+    critic: str = field(
+        default="own",
+        metadata={
+            "help": "A backbone of its own, or a head on the policy's: trained with it, or alone.",
+            "choices": list(CRITICS),
+        },
+    )
+    critic_model: str | None = field(
+        default=None, metadata={"help": "Backbone of the critic; by default a copy of the policy."}
+    )
+    critic_learning_rate: float | None = field(
+        default=None, metadata={"help": "By default ten times --learning_rate."}
+    )
+    critic_warmup_steps: int = field(
+        default=0, metadata={"help": "First steps that train the critic alone."}
+    )
+    vf_coef: float = field(default=0.5, metadata={"help": "Weight of the value loss."})
+    cliprange_value: float = field(
+        default=0.2, metadata={"help": "How far values move per batch before clipping; 0 = free."}
+    )
+    gae_level: str = field(
+        default="token",
+        metadata={"help": "Credit tokens, or turns as a whole.", "choices": list(GAE_LEVELS)},
+    )
+    gamma: float = field(default=1.0, metadata={"help": "Discount per token, or per turn."})
+    lam: float = field(default=1.0, metadata={"help": "GAE's lambda, of the advantages."})
+    critic_lam: float = field(default=1.0, metadata={"help": "GAE's lambda, of value targets."})
+    whiten_advantages: bool = field(
+        default=True, metadata={"help": "Mean 0 and variance 1 over the batch's sampled tokens."}
+    )
+    kl_in_reward: bool = field(
+        default=False, metadata={"help": "With --beta: the KL in the reward, not in the loss."}
+    )
+    bootstrap_truncated: bool = field(
+        default=False, metadata={"help": "End a truncated episode with its last state's value."}
+    )
+
+    def __post_init__(self) -> None:
+        _check(self)
+        if self.critic_learning_rate is None:
+            self.critic_learning_rate = 10 * self.learning_rate
+        # TRL wants groups, since GRPO compares; a group of the whole batch passes its check.
+        alone = self.num_generations == 1
+        if alone:
+            per_process = self.steps_per_generation or self.gradient_accumulation_steps
+            batch = self.generation_batch_size or self.per_device_train_batch_size * per_process
+            self.num_generations = max(batch, 2)
+        super().__post_init__()
+        if alone:
+            self.num_generations = 1
+
+
+def _check(args: AgentPPOConfig) -> None:
+    for name, allowed in (("critic", CRITICS), ("gae_level", GAE_LEVELS)):
+        if getattr(args, name) not in allowed:
+            raise ValueError(f"{name} must be one of {allowed}, got {getattr(args, name)!r}")
+    if args.critic_model is not None and args.critic != "own":
+        raise ValueError(
+            f"critic_model {args.critic_model!r} is a backbone of its own, which "
+            f"critic={args.critic!r} has not; leave out one of the two"
+        )
+    for name in ("gamma", "lam", "critic_lam"):
+        if not 0 <= getattr(args, name) <= 1:
+            raise ValueError(f"{name} must be in [0, 1], got {getattr(args, name)}")
+    for name in ("vf_coef", "cliprange_value", "critic_warmup_steps"):
+        if getattr(args, name) < 0:
+            raise ValueError(f"{name} must be >= 0, got {getattr(args, name)}")
+
+
+class AgentPPOTrainer(TrainsCritic, OnlineTrainer):
+    """PPO with a critic for agents in text environments; see `OnlineTrainer` for the arguments.
+
+    Without `reward_funcs` each turn is paid what the environment paid; with them the whole reward
+    comes at the end. `train` leaves the critic in `output_dir/critic`.
+
+    ```python
+    trainer = AgentPPOTrainer("Qwen/Qwen2.5-3B-Instruct", "TextCraft", args=AgentPPOConfig())
+    trainer.train()
+    ```
+    """
+
+    config = AgentPPOConfig
+
+    def __init__(self, model: Any, env: Any, *, args: Any = None, **kwargs: Any) -> None:
+        args = AgentPPOConfig() if args is None else args
+        if not isinstance(args, AgentPPOConfig):
+            raise TypeError(f"args must be an AgentPPOConfig, got {type(args).__name__}")
+        super().__init__(model, env, args=args, **kwargs)
+        num_tasks = args.generation_batch_size // args.num_generations
+        if len(self.train_dataset) < num_tasks:
+            raise ValueError(
+                f"a batch of {args.generation_batch_size} episodes with num_generations="
+                f"{args.num_generations} needs {num_tasks} tasks, got {len(self.train_dataset)}; "
+                "raise num_generations, or make the batch smaller"
+            )
+        self.kl_in_reward = args.kl_in_reward
+        self._pays_by_turn = kwargs.get("reward_funcs") is None
+        self._chat = ChatFormat.from_tokenizer(self.processing_class)
+        self.use_critic(self._make_critic(), moves_policy=args.critic == "shared")
+
+    def _make_critic(self) -> Critic:
+        if self.args.critic != "own":
+            return Critic.beside(self.model)
+        if self.args.critic_model is None:
+            return Critic.copied_from(self.model)
+        return Critic.from_pretrained(self.args.critic_model, dtype=self.model.dtype)
+
+    def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
+        """Return (R, T) advantages; put the values and their targets into the batch."""
+        mask, rows = episodes.action_mask, episodes.episode_of_row
+        turn = turn_of_token(mask, rows)
+        axis = ActionTime.of(mask, rows, len(episodes.trajectories))
+        values = self.values_of(batch) * mask
+        rewards = pay_turns(self._turn_rewards(episodes), turn, rows)
+        if self.kl_in_reward:
+            rewards = rewards - self.beta * self.kl_of(batch, episodes)
+        options: dict[str, Any] = {
+            "gamma": self.args.gamma,
+            "lam": self.args.lam,
+            "critic_lam": self.args.critic_lam,
+            "bootstrap": self._values_at_truncation(episodes),
+        }
+        if self.args.gae_level == "turn":
+            credit = turn_credit(rewards, values, axis, turn, **options)
+        else:
+            credit = token_credit(rewards, values, axis, **options)
+        batch["values"] = values
+        batch["returns"] = credit.returns
+        batch["value_mask"] = credit.value_mask
+        batch["num_values"] = self._log_values(values, credit, episodes)
+        if not self.args.whiten_advantages:
+            return credit.advantages
+        return whiten(credit.advantages, mask, reduce_sum=episodes.reduce_sum)
+
+    def _turn_rewards(self, episodes: EpisodeBatch) -> list[list[float]]:
+        """Return what each turn is paid; an episode's sum is its reward."""
+        weights = self.reward_weights.tolist()
+        of_environment = weights[0] if self._pays_by_turn else 0.0
+        of_invalid = weights[-1] * self.args.invalid_action_penalty
+        totals = episodes.local(episodes.rewards).nan_to_num(nan=0.0).tolist()
+        paid = []
+        for trajectory, total in zip(episodes.trajectories, totals, strict=True):
+            turns = [
+                of_environment * turn.reward - of_invalid * (not turn.is_valid_action)
+                for turn in trajectory.turns
+            ]
+            if turns and not self._pays_by_turn:
+                turns[-1] += total - sum(turns)
+            paid.append(turns)
+        return paid
+
+    def _values_at_truncation(self, episodes: EpisodeBatch) -> torch.Tensor | None:
+        """Return (E,) values of the states that truncated episodes were left in; 0 for others.
+
+        An episode that its token budget ended has no room for the observation that it was left
+        with, so that state has no value.
+        """
+        if not self.args.bootstrap_truncated:
+            return None
+        left = [
+            index
+            for index, trajectory in enumerate(episodes.trajectories)
+            if trajectory.status == "truncated"
+            and trajectory.truncated_by != "token_budget"
+            and trajectory.traces
+        ]
+        found = torch.zeros(len(episodes.trajectories), device=episodes.action_mask.device)
+        sequences = []
+        for index in left:
+            trajectory = episodes.trajectories[index]
+            seen = trajectory.traces[-1].ids
+            closed = seen[-1] in self._chat.stop_ids
+            read = self._chat.observation_ids(trajectory.final_observation, closed=closed)
+            sequences.append(seen + read)
+        found[left] = self.values_after(sequences)
+        return found
+
+    def _log_values(
+        self, values: torch.Tensor, credit: Credit, episodes: EpisodeBatch
+    ) -> torch.Tensor:
+        """Log how good the critic was on this batch; return the number of values it is judged by.
+
+        The explained variance is that of the targets, by the values of when the episodes were
+        played: 1 is perfect, 0 no better than a constant.
+        """
+        known, target = values[credit.value_mask], credit.returns[credit.value_mask]
+        error = target - known
+        sums = torch.stack([known.sum(), target.sum(), error.sum(), known.new_tensor(len(known))])
+        *totals, count = episodes.reduce_sum(sums)
+        value_mean, target_mean, error_mean = (total / count.clamp(min=1) for total in totals)
+        squares = torch.stack(
+            [((target - target_mean) ** 2).sum(), ((error - error_mean) ** 2).sum()]
+        )
+        spread, unexplained = episodes.reduce_sum(squares).tolist()
+        self.log_critic(value_mean=value_mean.item(), return_mean=target_mean.item())
+        if spread > 0:  # else there is nothing to explain
+            self.log_critic(explained_variance=1 - unexplained / spread)
+        return count
+
+    def train(self, *args: Any, **kwargs: Any) -> Any:
+        """Train as `transformers.Trainer` does, and save the critic beside the policy's files."""
+        result = super().train(*args, **kwargs)
+        if self.is_world_process_zero():
+            self.critic.save(Path(self.args.output_dir) / CRITIC_FOLDER)
+        return result
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run `agentgym train ppo`."""
+    return train_online(
+        argv,
+        algorithm="ppo",
+        trainer=AgentPPOTrainer,
+        description="Train a policy and a critic by PPO on the episodes the policy plays.",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""REINFORCE++ on episodes, both variants, and `agentgym train reinforce_pp`.
+
+Plain (arXiv 2501.03262, eq. 8 and 9): a token's advantage is the episode's return less beta times
+the KL to the reference from that token on, whitened over all sampled tokens of the batch. With
+`baseline="group"` (the same paper's REINFORCE++-baseline): the return less its group's mean,
+whitened likewise; the KL is a term of the loss then, as in GRPO. Neither divides by a group's
+deviation. Failed episodes are in no mean, no whitening and no loss.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainers.advantages import centred, whiten, with_kl_to_go
+from trainers.configs import AgentOnlineConfig
+from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.online import OnlineTrainer, train_online
+from trainers.trl_bridge import EpisodeBatch
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+BASELINES = ("none", "group")
+
+
+@dataclass
+class AgentReinforcePPConfig(AgentOnlineConfig):
+    """`AgentOnlineConfig` for REINFORCE++; `scale_rewards` has no meaning here.
+
+    Attributes:
+        baseline: `"none"`, the plain algorithm with the KL in the reward, or `"group"`.
+    """
+
+    output_dir: str | None = field(
+        default="runs/reinforce_pp", metadata={"help": "Where checkpoints, logs and the model go."}
+    )
+    baseline: str = field(
+        default="none",
+        metadata={
+            "help": "What a return is compared with: nothing, or its group's mean.",
+            "choices": list(BASELINES),
+        },
+    )
+
+    def __post_init__(self) -> None:
+        if self.baseline not in BASELINES:
+            raise ValueError(f"baseline must be one of {BASELINES}, got {self.baseline!r}")
+        super().__post_init__()
+
+
+class AgentReinforcePPTrainer(OnlineTrainer):
+    """REINFORCE++ for agents in text environments; see `OnlineTrainer` for the arguments."""
+
+    config = AgentReinforcePPConfig
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.kl_in_reward = self.args.baseline == "none"
+
+    def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
+        """Return (R, T) whitened advantages."""
+        row = episodes.episode_of_row.clamp(min=0)
+        mask = episodes.action_mask
+        if self.args.baseline == "group":
+            rewards = episodes.local(centred(episodes.rewards, episodes.group_size))
+            values = rewards[row][:, None] * mask
+        else:
+            rewards = episodes.local(episodes.rewards)
+            kl = self.kl_of(batch, episodes)
+            values = with_kl_to_go(rewards[row], kl, mask, beta=self.beta)
+        return whiten(values, mask, reduce_sum=episodes.reduce_sum)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run `agentgym train reinforce_pp`."""
+    return train_online(
+        argv,
+        algorithm="reinforce_pp",
+        trainer=AgentReinforcePPTrainer,
+        description="Train a policy by REINFORCE++ on the episodes it plays.",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""RLOO on episodes, and `agentgym train rloo`.
+
+REINFORCE leave-one-out (arXiv 2402.14740, eq. 6): an episode's advantage is its return less the
+mean of the other episodes on the same task, on every token the policy sampled. It is unbiased and
+not divided by a deviation. Failed episodes are in no mean and in no loss. Built on TRL's GRPO
+trainer, because TRL's own RLOO trainer can neither play nor mask what an environment wrote.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainers.advantages import leave_one_out
+from trainers.configs import AgentOnlineConfig
+from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.online import OnlineTrainer, train_online
+from trainers.trl_bridge import EpisodeBatch
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+
+@dataclass
+class AgentRLOOConfig(AgentOnlineConfig):
+    """`AgentOnlineConfig` for RLOO; `scale_rewards` has no meaning here."""
+
+    output_dir: str | None = field(
+        default="runs/rloo", metadata={"help": "Where checkpoints, logs and the model go."}
+    )
+
+
+class AgentRLOOTrainer(OnlineTrainer):
+    """RLOO for agents in text environments; see `OnlineTrainer` for the arguments."""
+
+    config = AgentRLOOConfig
+
+    def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
+        """Return (E,): each episode's return less the mean of the others of its group."""
+        return episodes.local(leave_one_out(episodes.rewards, episodes.group_size))
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run `agentgym train rloo`."""
+    return train_online(
+        argv,
+        algorithm="rloo",
+        trainer=AgentRLOOTrainer,
+        description="Train a policy by RLOO on the episodes it plays.",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

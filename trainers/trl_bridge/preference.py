@@ -1,0 +1,97 @@
+"""TRL's `DPOTrainer` on token rows with masks, and with a reference that is the model as given.
+
+TRL takes text pairs, counts every token behind the prompt as the policy's, and loads the reference
+from the model's name again, which fails or differs where the model lives in memory.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from trainers.extras import MISSING_TRAIN_EXTRA
+
+try:
+    import torch
+    from accelerate.utils import is_peft_model
+    from datasets import Dataset
+    from trl import DPOTrainer
+    from trl.trainer.dpo_trainer import DataCollatorForPreference
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+
+def preference_dataset(rows: Sequence[dict[str, list[int]]]) -> Dataset:
+    """Return the dataset of `PreferenceTrainer`.
+
+    Args:
+        rows: `chosen_ids`, `chosen_mask`, `rejected_ids` and `rejected_mask` each; see
+            `trainers.pairs.pair_rows`.
+    """
+    names = ("chosen_ids", "chosen_mask", "rejected_ids", "rejected_mask")
+    return Dataset.from_dict({name: [row[name] for row in rows] for name in names})
+
+
+class MaskedPreferenceCollator(DataCollatorForPreference):  # type: ignore[misc]
+    """TRL's collator, with the rows' own masks as `completion_mask` (2B, T)."""
+
+    def torch_call(self, examples: list[dict[str, Any]]) -> dict[str, Any]:
+        """Pad rows to one batch: the chosen sequences first, the rejected ones after them."""
+        batch = super().torch_call([{**example, "prompt_ids": []} for example in examples])
+        masks = [example[side] for side in ("chosen_mask", "rejected_mask") for example in examples]
+        width = batch["input_ids"].size(1)
+        batch["completion_mask"] = torch.tensor(
+            [mask + [0] * (width - len(mask)) for mask in masks]
+        )
+        return batch
+
+
+class PreferenceTrainer(DPOTrainer):  # type: ignore[misc]
+    """`DPOTrainer` on rows of token ids and masks; every loss type of TRL's works on them.
+
+    The reference is the model as it was given: its log-probabilities are computed before training
+    (`precompute_ref_log_probs`), or a copy of it is kept. With a new adapter, it is the base alone.
+
+    Args:
+        model: a loaded model.
+        rows: see `preference_dataset`.
+        args: TRL's `DPOConfig`; `max_length` has no effect, as a pair that is cut would lose what
+            tells its sides apart.
+        ref_model: the reference, where it is another model.
+        processing_class: the tokenizer, for its padding token.
+        **kwargs: `trl.DPOTrainer`'s, such as `peft_config` and `callbacks`.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        rows: Sequence[dict[str, list[int]]],
+        *,
+        args: Any,
+        ref_model: Any = None,
+        processing_class: Any,
+        **kwargs: Any,
+    ) -> None:
+        args.remove_unused_columns = False
+        has_adapter = kwargs.get("peft_config") is not None or is_peft_model(model)
+        if ref_model is None and not (has_adapter or args.precompute_ref_log_probs):
+            ref_model = copy.deepcopy(model).eval().requires_grad_(False)
+        dataset = preference_dataset(rows)
+        super().__init__(
+            model=model,
+            ref_model=ref_model,
+            args=args,
+            data_collator=MaskedPreferenceCollator(
+                pad_token_id=processing_class.pad_token_id,
+                pad_to_multiple_of=args.pad_to_multiple_of,
+            ),
+            train_dataset=dataset,
+            # Trainer insists on a dataset where there are evaluations; ours play episodes instead.
+            eval_dataset=None if args.eval_strategy == "no" else dataset.select([0]),
+            processing_class=processing_class,
+            **kwargs,
+        )
+
+    def _prepare_dataset(self, dataset: Dataset, *_args: Any, **_kwargs: Any) -> Dataset:
+        return dataset
