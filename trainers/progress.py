@@ -26,6 +26,7 @@ SHOWN: dict[str, tuple[str, str]] = {
     "episodes/failed": ("failed", ".0f"),
     "loss": ("loss", ".4f"),
     "entropy": ("entropy", ".2f"),
+    "rewards/margins": ("margin", ".3f"),
     "mean_token_accuracy": ("token accuracy", ".3f"),
     "step_time": ("seconds", ".1f"),
 }

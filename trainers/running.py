@@ -5,24 +5,37 @@ Knows `transformers.Trainer`'s public methods; no algorithm.
 
 from __future__ import annotations
 
-import logging
+import json
+import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
 from trainers.arguments import EnvArguments, EvaluationArguments, RolloutArguments, RunArguments
 from trainers.configs import TINY, AgentDefaults, ModelArguments
-from trainers.extras import MISSING_TRAIN_EXTRA
 from trainers.loading import save_policy
 from trainers.parsing import CommandParser
 from trainers.progress import hide_loading_bars
-from trainers.records import write_run
+from trainers.records import read_run, run_record, write_run
+from trainers.stopping import Interrupted, SaveOnSignal
 
-try:
-    from transformers.trainer_utils import get_last_checkpoint
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+INTERRUPTED = 130
+"""The exit status where Ctrl-C ended a run, as shells have it."""
 
-logger = logging.getLogger(__name__)
+LEFT_BY_A_RUN = (
+    "run.json",
+    "metrics.jsonl",
+    "learning_curve.png",
+    "trajectories",
+    "checkpoint-*",
+    "completions",
+    "round_*",
+)
+TOLD_ELSEWHERE = {
+    *("argv", "command_line", "started", "pid", "seed", "resumed", "device"),
+    *("output_dir", "logging_dir", "run_name", "resume_from_checkpoint", "local_rank"),
+}
+"""Entries of `run.json` that may differ between the parts of one run; its config has the seed."""
 
 
 def parse_training(
@@ -75,20 +88,127 @@ def _trl_config(config: type) -> type:
 def run_training(trainer: Any, *, command: str, resume: bool, configs: list[Any]) -> None:
     """Train, and leave the final model in the output folder.
 
+    SIGINT and SIGTERM end training with a checkpoint after the present step.
+
     Args:
         trainer: a `transformers.Trainer`.
         command: the command's name, for `run.json`.
         resume: continue from the last checkpoint, if there is one.
         configs: dataclasses that `run.json` keeps.
+
+    Raises:
+        ValueError: the folder's run that is to be resumed is another command's.
+        SystemExit: with status 130, where a signal ended training.
     """
     folder = Path(trainer.args.output_dir)
-    checkpoint = None
-    if resume:
-        checkpoint = get_last_checkpoint(str(folder)) if folder.is_dir() else None
-        logger.info("resuming from %s", checkpoint or "the beginning: there is no checkpoint")
+    checkpoint = last_checkpoint(folder) if resume else None
+    trainer.accelerator.wait_for_everyone()  # all have looked before the first one writes
     if trainer.is_world_process_zero():
-        write_run(folder, command=command, seed=trainer.args.seed, configs=configs)
-    trainer.train(resume_from_checkpoint=checkpoint)
-    if trainer.is_world_process_zero():
+        further = {}
+        if checkpoint is not None:
+            further = _resumed(folder, checkpoint, command=command, configs=configs)
+            print(f"resuming from {checkpoint}", flush=True)
+        else:
+            if resume:
+                print(f"{folder} has no checkpoint: training starts at the beginning", flush=True)
+            set_aside(folder)
+        write_run(folder, command=command, seed=trainer.args.seed, configs=configs, further=further)
+    trainer.accelerator.wait_for_everyone()
+    try:
+        with SaveOnSignal() as on_signal:
+            trainer.add_callback(on_signal)
+            trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+    except Interrupted as stop:
+        trainer.callback_handler.on_train_end(trainer.args, trainer.state, trainer.control)
+        if trainer.is_world_process_zero():
+            print(
+                f"stopped after step {stop.global_step}; {folder}/checkpoint-{stop.global_step} "
+                f"is saved. To go on:\n  {_command_to_resume(command)}",
+                flush=True,
+            )
+        raise SystemExit(INTERRUPTED) from None
+    if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled:
+        trainer.save_model(str(folder))  # gathers split weights: all processes take part
+    elif trainer.is_world_process_zero():
         model = trainer.accelerator.unwrap_model(trainer.model)
         save_policy(model, trainer.processing_class, folder)
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """Return the last checkpoint that was written to its end; None where there is none."""
+    found = {
+        int(path.name.rpartition("-")[2]): path
+        for path in folder.glob("checkpoint-*")
+        if path.name.rpartition("-")[2].isdecimal()
+    }
+    for step in sorted(found, reverse=True):
+        try:
+            # The trainer writes this file last.
+            state = json.loads((found[step] / "trainer_state.json").read_text(encoding="utf-8"))
+        except (FileNotFoundError, json.JSONDecodeError):
+            print(f"{found[step]} was not written to its end and is passed over", flush=True)
+            continue
+        if state["global_step"] == step:
+            return found[step]
+    return None
+
+
+def set_aside(folder: Path) -> None:
+    """Move what an earlier run left in a folder into `previous-N` in it, and say so."""
+    if not (folder / "run.json").exists():
+        return
+    leftovers = [path for name in LEFT_BY_A_RUN for path in sorted(folder.glob(name))]
+    number = 1
+    while (folder / f"previous-{number}").exists():
+        number += 1
+    previous = folder / f"previous-{number}"
+    previous.mkdir()
+    for path in leftovers:
+        path.rename(previous / path.name)
+    print(
+        f"{folder} held another run, which is now in {previous}. To go on with a run instead, "
+        "pass --resume.",
+        flush=True,
+    )
+
+
+def changed_options(before: dict[str, Any], now: dict[str, Any]) -> dict[str, list[Any]]:
+    """Return what differs between two `run.json`, as option -> [before, now]."""
+    changed: dict[str, list[Any]] = {}
+    for group in sorted(set(before) | set(now)):
+        one, other = before.get(group), now.get(group)
+        if group in TOLD_ELSEWHERE or one == other:
+            continue
+        if not (isinstance(one, dict) and isinstance(other, dict)):
+            changed[group] = [one, other]
+            continue
+        for name in sorted((set(one) | set(other)) - TOLD_ELSEWHERE):
+            if one.get(name) != other.get(name):
+                changed[f"{group}.{name}"] = [one.get(name), other.get(name)]
+    return changed
+
+
+def _resumed(folder: Path, checkpoint: Path, *, command: str, configs: list[Any]) -> dict[str, Any]:
+    """Say what differs from the run that is resumed; return what `run.json` keeps of it."""
+    before = read_run(folder)
+    if before.get("command", command) != command:
+        raise ValueError(
+            f"{folder} holds a run of {before['command']!r}, which {command!r} cannot resume; "
+            "choose another --output_dir, or leave --resume out to set that run aside"
+        )
+    now = run_record(command=command, seed=0, configs=configs)
+    changed = changed_options(before, now) if before else {}
+    if changed:
+        lines = [f"  {name}: {old} -> {new}" for name, (old, new) in changed.items()]
+        print("not as in the run that is resumed:\n" + "\n".join(lines), flush=True)
+    step = int(checkpoint.name.rpartition("-")[2])
+    resumed = {"at_step": step, "started": now["started"], "changed": changed}
+    return {"resumed": [*before.get("resumed", []), resumed]}
+
+
+def _command_to_resume(command: str) -> str:
+    words = sys.argv[1:]
+    if words[: len(command.split())] == command.split():
+        words = words[len(command.split()) :]
+    words = [word for word in words if word != "--resume"]
+    return shlex.join(["agentgym", *command.split(), *words, "--resume"])

@@ -1,5 +1,6 @@
 """Wrappers: vectorization, horizon curricula, recording and failure rules."""
 
+from wrappers.adaptive_horizon import AdaptiveHorizon
 from wrappers.failures import Attempts, FailureRules
 from wrappers.horizon import (
     FixedHorizon,
@@ -13,6 +14,7 @@ from wrappers.slot_arguments import TextVector
 from wrappers.vector import TextVectorEnv
 
 __all__ = [
+    "AdaptiveHorizon",
     "Attempts",
     "FailureRules",
     "FixedHorizon",

@@ -1,7 +1,7 @@
 """Turn horizons that grow with training: ScalingInter (arXiv 2509.08755), and a fixed one.
 
-A schedule is a pure function of the optimizer step, so a resumed run needs no state. Knows turns
-and steps, not trainers.
+These schedules are pure functions of the optimizer step, so a resumed run needs no state; the one
+that watches success is in `wrappers.adaptive_horizon`. Knows turns and steps, not trainers.
 """
 
 from __future__ import annotations
@@ -13,11 +13,16 @@ from typing import Any, Protocol, overload
 import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
-from wrappers.slot_arguments import TextVector, chosen_slots
+from wrappers.adaptive_horizon import AdaptiveHorizon, check_stages
+from wrappers.slot_arguments import Answer, TextVector, chosen_slots
+from wrappers.slots import Slot
 
 
 class HorizonSchedule(Protocol):
-    """A pure function from the optimizer step to the horizon, in turns."""
+    """A function from the optimizer step to the horizon, in turns.
+
+    It is pure, or, as `AdaptiveHorizon` is, pure once earlier steps are on record.
+    """
 
     def __call__(self, global_step: int) -> int:
         """Return the horizon of episodes that start at `global_step`."""
@@ -55,11 +60,7 @@ class ScalingInter:
     every: int = 100
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "horizons", tuple(self.horizons))
-        if not self.horizons or min(self.horizons) < 1:
-            raise ValueError(f"horizons must hold numbers >= 1, got {self.horizons}")
-        if list(self.horizons) != sorted(self.horizons):
-            raise ValueError(f"horizons must not fall from stage to stage, got {self.horizons}")
+        object.__setattr__(self, "horizons", check_stages(self.horizons))
         if self.every < 1:
             raise ValueError(f"every must be >= 1, got {self.every}")
 
@@ -68,30 +69,33 @@ class ScalingInter:
         return self.horizons[min(global_step // self.every, len(self.horizons) - 1)]
 
 
-def parse_schedule(text: str) -> FixedHorizon | ScalingInter:
+def parse_schedule(text: str) -> FixedHorizon | ScalingInter | AdaptiveHorizon:
     """Read a schedule from the command line.
 
     Args:
-        text: `"fixed:20"`, or `"scaling:6,13,20@100"` for three stages of 100 steps.
+        text: `"fixed:20"`; `"scaling:6,13,20@100"` for three stages of 100 steps; or
+            `"adaptive:6,13,20@20"` for three stages, each until success has levelled off over
+            windows of 20 steps.
 
     Raises:
         ValueError: the text has another form, or its numbers are not allowed.
     """
     kind, _, numbers = text.partition(":")
-    stages, _, every = numbers.partition("@")
+    stages, _, steps = numbers.partition("@")
     try:
         if kind == "fixed":
-            schedule: FixedHorizon | ScalingInter = FixedHorizon(int(numbers))
-        elif kind == "scaling":
-            schedule = ScalingInter(tuple(int(stage) for stage in stages.split(",")), int(every))
-        else:
+            return FixedHorizon(int(numbers))
+        if kind not in ("scaling", "adaptive"):
             raise ValueError(f"unknown kind {kind!r}")
+        horizons = tuple(int(stage) for stage in stages.split(","))
+        if kind == "scaling":
+            return ScalingInter(horizons, int(steps))
+        return AdaptiveHorizon(horizons, int(steps))
     except ValueError as error:
         raise ValueError(
             f"cannot read the horizon schedule {text!r} ({error}); "
-            "expected 'fixed:20' or 'scaling:6,13,20@100'"
+            "expected 'fixed:20' or 'scaling:6,13,20@100' or 'adaptive:6,13,20@20'"
         ) from error
-    return schedule
 
 
 class HorizonCurriculum:
@@ -182,6 +186,11 @@ class _SlotClock:
     turn: int = 0
     cut: bool = False
 
+    def count(self, *, is_over: bool) -> None:
+        """Count a turn; `is_over` where the environment has ended the episode with it."""
+        self.turn += 1
+        self.cut = self.turn >= self.horizon and not is_over
+
 
 class VectorHorizon(HorizonCurriculum):
     """`HorizonCurriculum` around a `TextVectorEnv`; every slot keeps its own episode's horizon."""
@@ -194,6 +203,7 @@ class VectorHorizon(HorizonCurriculum):
         self.schedule = schedule
         self.global_step = 0
         self._clocks = [_SlotClock(schedule(0)) for _ in range(env.num_envs)]
+        self._stepping: set[int] = set()
 
     def reset(
         self,
@@ -216,23 +226,50 @@ class VectorHorizon(HorizonCurriculum):
         Raises:
             ResetNeeded: a slot is given an action whose episode is over; no slot has been stepped.
         """
-        cut = [
-            index
-            for index, (clock, action) in enumerate(zip(self._clocks, actions, strict=False))
-            if clock.cut and action is not None
-        ]
-        if cut:
-            raise ResetNeeded(f"the horizon ended the episodes of slots {cut}; reset them first")
+        self._check_actions(actions)
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
         told = []
         for index, (clock, info) in enumerate(zip(self._clocks, infos, strict=True)):
             if actions[index] is not None and "failure" not in info:
-                clock.turn += 1
-                is_over = terminated[index] or truncated[index]
-                clock.cut = clock.turn >= clock.horizon and not is_over
+                clock.count(is_over=terminated[index] or truncated[index])
             told.append(self._told(clock, info))
         truncated = [flag or clock.cut for flag, clock in zip(truncated, self._clocks, strict=True)]
         return observations, rewards, terminated, truncated, told
+
+    def reset_async(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        """Begin to start episodes as `TextVectorEnv.reset_async` does, and fix their horizon."""
+        horizon, options = self._begin(options)
+        self.env.reset_async(seed=seed, options=options)
+        for index in chosen_slots(options, self.num_envs):
+            self._clocks[index] = _SlotClock(horizon)
+
+    def step_async(self, actions: Sequence[str | None]) -> None:
+        """Begin a turn as `TextVectorEnv.step_async` does.
+
+        Raises:
+            ResetNeeded: a slot is given an action whose episode is over; no slot has been called.
+        """
+        self._check_actions(actions)
+        self.env.step_async(actions)
+        self._stepping |= {index for index, action in enumerate(actions) if action is not None}
+
+    def poll(self, timeout: float | None = 0.0) -> dict[int, Answer]:
+        """Take the answers that have come, as `TextVectorEnv.poll` does."""
+        return {index: self._heard(index, *a) for index, a in self.env.poll(timeout).items()}
+
+    def unanswered(self) -> list[Slot]:
+        """List the slots that are in the middle of a call."""
+        return self.env.unanswered()
+
+    def cancel(self) -> None:
+        """Give up the calls that have not been answered."""
+        self.env.cancel()
+        self._stepping.clear()
 
     def get(self, name: str) -> list[Any]:
         """Read an attribute of every slot's environment."""
@@ -252,6 +289,30 @@ class VectorHorizon(HorizonCurriculum):
     def close(self) -> None:
         """Close every slot."""
         self.env.close()
+
+    def _check_actions(self, actions: Sequence[str | None]) -> None:
+        cut = [
+            index
+            for index, (clock, action) in enumerate(zip(self._clocks, actions, strict=False))
+            if clock.cut and action is not None
+        ]
+        if cut:
+            raise ResetNeeded(f"the horizon ended the episodes of slots {cut}; reset them first")
+
+    def _heard(
+        self,
+        index: int,
+        observation: str,
+        reward: float,
+        terminated: bool,
+        truncated: bool,
+        info: dict[str, Any],
+    ) -> Answer:
+        clock = self._clocks[index]
+        if index in self._stepping and "failure" not in info:
+            clock.count(is_over=terminated or truncated)
+        self._stepping.discard(index)
+        return observation, reward, terminated, truncated or clock.cut, self._told(clock, info)
 
     @staticmethod
     def _told(clock: _SlotClock, info: dict[str, Any]) -> dict[str, Any]:

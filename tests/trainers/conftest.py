@@ -1,9 +1,56 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.trainers.toys import ENV_ID, make_model, make_tokenizer
+from trainers.arguments import EnvArguments, EvaluationArguments, RolloutArguments
+from trainers.configs import AgentGRPOConfig
+from trainers.grpo import AgentGRPOTrainer
+
+NO_EVALUATION: dict[str, Any] = {"eval_strategy": "no", "save_strategy": "no"}
 
 
 def pytest_collection_finish() -> None:
     # Every `Trainer.train` begins with a full collection; without this each one walks all of torch.
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def trainer_in(tmp_path: Path) -> Callable[..., AgentGRPOTrainer]:
+    """Return a function that makes a small trainer on the toy game."""
+
+    def make(
+        folder: str = "run",
+        *,
+        env: dict[str, Any] | None = None,
+        rollout: dict[str, Any] | None = None,
+        model: Any = None,
+        trainer: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> AgentGRPOTrainer:
+        defaults: dict[str, Any] = {
+            "num_generations": 4,
+            "per_device_train_batch_size": 4,
+            "gradient_accumulation_steps": 2,
+            "learning_rate": 1e-2,
+            "max_steps": 2,
+            "disable_tqdm": True,
+            **NO_EVALUATION,
+        }
+        return AgentGRPOTrainer(
+            make_model() if model is None else model,
+            EnvArguments(env=[ENV_ID], action_format="plain", **(env or {})),
+            args=AgentGRPOConfig(output_dir=str(tmp_path / folder), **{**defaults, **options}),
+            rollout=RolloutArguments(max_tokens_per_turn=4, **(rollout or {})),
+            evaluation=EvaluationArguments(eval_samples=2),
+            processing_class=make_tokenizer(),
+            **(trainer or {}),
+        )
+
+    return make

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,14 @@ class NeverPays(gym.RewardWrapper):  # type: ignore[misc]
 
     def reward(self, reward: Any) -> float:
         return 0.0
+
+
+class Slow(gym.Wrapper):  # type: ignore[misc]
+    """Takes its time."""
+
+    def step(self, action: Any) -> Any:
+        time.sleep(0.2)
+        return self.env.step(action)
 
 
 def trace(prompt: int, mask: Sequence[int], seed: int = 0) -> TokenTrace:

@@ -1,0 +1,61 @@
+"""Two processes train as one does on the same global batch and trajectories."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from safetensors.torch import load_file
+
+from tests.trainers.train_given import LOSS_TYPES, NUM_STEPS
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = str(Path(__file__).with_name("train_given.py"))
+# Without --cpu: with it, accelerate starts several processes by MPI only. The script's own
+# `use_cpu` makes them meet over gloo.
+LAUNCH = [
+    *(sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2"),
+    *("--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no"),
+    *("--main_process_port", "0"),
+]
+SAME = (
+    "loss", "grad_norm", "reward", "episodes/failed", "episodes/success",
+    "groups/without_signal", "sampling/logprob_gap_mean", "sampling/logprob_gap_max",
+)  # fmt: skip
+
+
+def trained(folder: Path, command: list[str], per_device: int) -> Path:
+    folder.mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*command, SCRIPT, str(folder), str(per_device)],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    path = tmp_path_factory.mktemp("processes")
+    return trained(path / "one", [sys.executable], 4), trained(path / "two", LAUNCH, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss_type", LOSS_TYPES)
+def test_two_processes_have_the_losses_and_weights_of_one(
+    loss_type: str, folders: tuple[Path, Path]
+) -> None:
+    """Among the episodes of every step are a failed one and one of two windows."""
+    logs = [json.loads((folder / f"{loss_type}.json").read_text()) for folder in folders]
+    assert [len(log) for log in logs] == [NUM_STEPS + 1] * 2
+    for one, two in list(zip(*logs, strict=True))[:NUM_STEPS]:
+        assert {key: two[key] for key in SAME} == pytest.approx(
+            {key: one[key] for key in SAME}, abs=1e-5
+        )
+    one, two = (load_file(folder / f"{loss_type}.safetensors") for folder in folders)
+    assert max((one[name] - two[name]).abs().max().item() for name in one) < 1e-5

@@ -1,0 +1,71 @@
+"""Trains on given trajectories, alone or as one of several processes; run as a script.
+
+`train_given.py FOLDER PER_DEVICE` writes `FOLDER/<loss type>.json` and `.safetensors`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_model
+from trl import GRPOConfig
+
+from agentgym_envs.trajectory import Trajectory
+from tests.trainers.toys import FAILED, episode, make_model, make_tokenizer, trace
+from trainers.rewards import agent_reward
+from trainers.trl_bridge import EpisodeTrainer, task_dataset
+
+LOSS_TYPES = ("grpo", "dapo", "dr_grpo", "cispo")
+NUM_STEPS = 2
+
+
+def step_episodes(step: int) -> list[Trajectory]:
+    """Eight episodes, two groups of four: one failed, one in windows, the rest of all lengths."""
+    windows = [trace(2, [1, 1, 0, 1], seed=100 + step), trace(5, [0, 1], seed=200 + step)]
+    played = [
+        episode(float((n + step) % 3 == 0), traces=[trace(2 + n, [1, 0] * (1 + n % 4), seed=n)])
+        for n in range(8)
+    ]
+    played[step] = FAILED
+    played[(3 * step + 1) % 8] = episode(1.0, traces=windows)
+    return played
+
+
+class Given(EpisodeTrainer):
+    """Plays this process's share of the given episodes."""
+
+    def play(self, task_ids: list[str]) -> list[Trajectory]:
+        first = self.accelerator.process_index * len(task_ids)
+        return step_episodes(self.state.global_step)[first : first + len(task_ids)]
+
+
+def train(folder: Path, loss_type: str, per_device: int) -> None:
+    args = GRPOConfig(
+        str(folder / "run"), use_cpu=True, bf16=False, gradient_checkpointing=False, beta=0.0,
+        report_to="none", save_strategy="no", logging_steps=1, max_steps=NUM_STEPS,
+        learning_rate=1e-3, lr_scheduler_type="constant", loss_type=loss_type, num_generations=4,
+        per_device_train_batch_size=per_device, gradient_accumulation_steps=2, disable_tqdm=True,
+        dataloader_pin_memory=False, max_completion_length=16,
+    )  # fmt: skip
+    trainer = Given(
+        model=make_model(), args=args, reward_funcs=agent_reward,
+        train_dataset=task_dataset([f"letters_{n}" for n in range(8)]),
+        processing_class=make_tokenizer(),
+    )  # fmt: skip
+    trainer.train()
+    if trainer.is_world_process_zero():
+        (folder / f"{loss_type}.json").write_text(json.dumps(trainer.state.log_history))
+        model: Any = trainer.accelerator.unwrap_model(trainer.model)
+        save_model(model, str(folder / f"{loss_type}.safetensors"))
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    for name in LOSS_TYPES:
+        train(Path(sys.argv[1]), name, int(sys.argv[2]))
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
