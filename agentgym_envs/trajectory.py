@@ -71,6 +71,8 @@ class Turn:
         is_valid_action: the environment took it as an action.
         score: progress in 0..1 after the action.
         num_tokens: sampled tokens; 0 for policies without tokens.
+        trained: imitation may learn it; False where it only sets the scene, as worked examples in
+            AgentTraj files do.
     """
 
     observation: str
@@ -79,6 +81,7 @@ class Turn:
     is_valid_action: bool
     score: float
     num_tokens: int = 0
+    trained: bool = True
 
 
 @dataclass

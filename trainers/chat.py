@@ -169,7 +169,8 @@ class ChatFormat:
         """Encode an episode whose turns are known as text only, such as an expert's.
 
         Returns:
-            A trace whose `action_mask` is 1 on every turn's text and stop id; its logprobs are 0.
+            A trace whose `action_mask` is 1 on the text and stop id of every turn but those that
+            are not `trained`; its logprobs are 0.
         """
         turns = trajectory.turns
         first = turns[0].observation if turns else trajectory.final_observation
@@ -178,8 +179,24 @@ class ChatFormat:
             if index:
                 trace.append_given(self.observation_ids(turn.observation, closed=True))
             ids = self.action_ids(turn.completion)
-            trace.append_action(ids, [0.0] * len(ids))
+            if turn.trained:
+                trace.append_action(ids, [0.0] * len(ids))
+            else:
+                trace.append_given(ids)
         return trace
+
+    def traces_of(self, trajectory: Trajectory) -> list[TokenTrace]:
+        """Return an episode's tokens: as recorded, or encoded where there are none of this format.
+
+        An episode with a turn that is not `trained` is encoded too: records have no mask for it.
+        """
+        traces = trajectory.traces
+        if not trajectory.turns or not all(turn.trained for turn in trajectory.turns):
+            return [self.encode_trajectory(trajectory)]
+        prompt_ids = self.prompt_ids(trajectory.system_prompt, trajectory.turns[0].observation)
+        if not traces or traces[0].prompt_ids != prompt_ids:
+            return [self.encode_trajectory(trajectory)]
+        return list(traces)
 
     # How it is encoded ------------------------------------------------------------------------
 

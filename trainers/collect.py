@@ -1,13 +1,20 @@
-"""Plays episodes with a policy and keeps them, and `agentgym collect`."""
+"""Plays episodes with a policy and keeps them, and `agentgym collect`.
+
+Writes our own form of trajectories (JSONL, with tokens) or AgentTraj's (JSON, text only), and turns
+files of one form into the other.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import ClassVar
 
-from agentgym_envs.trajectory import Trajectory, write_jsonl
+from agentgym_envs.agenttraj import read_trajectories, write_agenttraj
+from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from trainers.arguments import EnvArguments, EpisodeArguments
 from trainers.environments import Environments
 from trainers.parsing import CommandParser
@@ -15,6 +22,7 @@ from trainers.policies import PolicyArguments, TaskPlayer, TextPlayer, open_play
 from trainers.results import summarize
 
 _COLLECTION_STREAM = 3
+FORMATS = ("jsonl", "agenttraj")
 
 
 def collect(
@@ -53,12 +61,35 @@ def expert_episodes(
     return collect(TextPlayer(environments, "expert"), task_ids, num_episodes=num_episodes)
 
 
+def played_once(
+    path: str | Path, play: Callable[[], list[Trajectory]], *, reuse: bool
+) -> list[Trajectory]:
+    """Play episodes and keep them in a file, or read what an interrupted run kept there.
+
+    The file is there as a whole or not at all, so a run that is resumed can trust it.
+
+    Args:
+        path: the JSONL file.
+        play: plays the episodes.
+        reuse: read the file if it is there.
+    """
+    path = Path(path)
+    if reuse and path.exists():
+        return list(read_jsonl(path))
+    partial = path.with_suffix(".partial")
+    write_jsonl(partial, play())
+    os.replace(partial, path)
+    return list(read_jsonl(path))
+
+
 @dataclass
 class CollectArguments:
     """What is collected.
 
     Attributes:
-        out: the JSONL file.
+        out: the file.
+        format: `"jsonl"`, ours with tokens, or `"agenttraj"`, AgentGym's conversations.
+        data: files of trajectories to convert; nothing is played then.
         num_episodes: how many; None plays each task of the split once.
         temperature: of the sampling; 0 is greedy.
         seed: of the sampling.
@@ -67,7 +98,23 @@ class CollectArguments:
 
     _argument_group_name: ClassVar[str] = "collection"
 
-    out: str = field(metadata={"help": "JSONL file to write.", "aliases": ["--output"]})
+    out: str = field(metadata={"help": "File to write.", "aliases": ["--output"]})
+    format: str = field(
+        default="jsonl",
+        metadata={
+            "help": "jsonl: one trajectory a line, with its tokens. agenttraj: a JSON list of "
+            "conversations with loss flags, AgentGym's published form; text only.",
+            "choices": list(FORMATS),
+        },
+    )
+    data: list[str] = field(
+        default_factory=list,
+        metadata={
+            "help": "Convert this file of trajectories, of either form, instead of playing; "
+            "repeat for several.",
+            "action": "extend",
+        },
+    )
     num_episodes: int | None = field(
         default=None, metadata={"help": "Episodes to play; by default each task once."}
     )
@@ -81,10 +128,30 @@ def main(argv: list[str] | None = None) -> int:
     parser = CommandParser(
         (EnvArguments, EpisodeArguments, PolicyArguments, CollectArguments),
         command="agentgym collect",
-        description="Play episodes with the expert, random actions or a model, and keep them.",
+        description="Play episodes with the expert, random actions or a model, and keep them; or "
+        "convert episodes to and from AgentGym's published form.",
     )
     parser.hide("eval_split")
     env, budgets, policy, options = parser.parse(argv)
+    if options.data:
+        episodes = [t for path in options.data for t in read_trajectories(path)]
+    else:
+        episodes = _play(env, budgets, policy, options)
+    count = len(episodes)
+    if options.format == "agenttraj":
+        count = write_agenttraj(options.out, episodes, append=options.append)
+    else:
+        write_jsonl(options.out, episodes, append=options.append)
+    print(f"wrote {count} episodes to {options.out}")
+    return 0
+
+
+def _play(
+    env: EnvArguments,
+    budgets: EpisodeArguments,
+    policy: PolicyArguments,
+    options: CollectArguments,
+) -> list[Trajectory]:
     environments = Environments(env)
     player = open_player(policy, environments, budgets, seed=options.seed)
     played = collect(
@@ -94,11 +161,9 @@ def main(argv: list[str] | None = None) -> int:
         temperature=options.temperature,
         seed=options.seed,
     )
-    write_jsonl(options.out, played, append=options.append)
-    print(summarize(played, policy=player.name))
-    print(f"wrote {len(played)} episodes to {options.out}")
     environments.close()
-    return 0
+    print(summarize(played, policy=player.name))
+    return played
 
 
 if __name__ == "__main__":

@@ -20,7 +20,8 @@ try:
 except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
 
-from agentgym_envs.trajectory import Trajectory, read_jsonl
+from agentgym_envs.agenttraj import read_trajectories
+from agentgym_envs.trajectory import Trajectory
 from trainers.arguments import EvaluationArguments, RolloutArguments
 from trainers.chat import ChatFormat
 from trainers.collect import expert_episodes
@@ -29,7 +30,7 @@ from trainers.environments import Environments
 from trainers.loading import adapter_config, context_length, load_policy
 from trainers.playing import PolicyPlayer
 from trainers.progress import use_short_progress
-from trainers.records import MetricsFile, TrajectoryFiles
+from trainers.records import TrajectoryFiles, keep_records
 from trainers.running import parse_training, run_training
 from trainers.trl_bridge import ImitationTrainer, labelled_dataset
 from trainers.validation import PlaysValidation, validation_of
@@ -42,7 +43,8 @@ class DataArguments:
     """The episodes that are imitated.
 
     Attributes:
-        data: JSONL files of trajectories; without any, the expert plays the training split.
+        data: files of trajectories, ours or AgentTraj's; without any, the expert plays the training
+            split.
         num_episodes: expert episodes to play where there are no files; None plays each task once.
         unsuccessful: imitate unsuccessful episodes too.
     """
@@ -52,8 +54,8 @@ class DataArguments:
     data: list[str] = field(
         default_factory=list,
         metadata={
-            "help": "JSONL file of trajectories; repeat for several. By default the expert plays "
-            "the training split of --env.",
+            "help": "File of trajectories, ours (JSONL) or AgentTraj's (JSON); repeat for several. "
+            "By default the expert plays the training split of --env.",
             "action": "extend",
         },
     )
@@ -94,14 +96,13 @@ def token_rows(
             continue
         if not trajectory.turns:
             continue
-        traces = trajectory.traces
-        if not traces or traces[0].prompt_ids != _prompt_ids(trajectory, chat):
-            traces = [chat.encode_trajectory(trajectory)]
-        for trace in traces:
+        for trace in chat.traces_of(trajectory):
             if max_tokens is not None and len(trace) > max_tokens:
                 too_long += 1
                 continue
             mask = [0] * len(trace.prompt_ids) + trace.action_mask
+            if not any(mask):
+                continue
             rows.append({"input_ids": trace.ids, "action_mask": mask})
     if too_long:
         logger.warning("left out %d sequences of more than %s tokens", too_long, max_tokens)
@@ -111,10 +112,6 @@ def token_rows(
             f"--unsuccessful to keep those), or were longer than {max_tokens} tokens"
         )
     return rows
-
-
-def _prompt_ids(trajectory: Trajectory, chat: ChatFormat) -> list[int]:
-    return chat.prompt_ids(trajectory.system_prompt, trajectory.turns[0].observation)
 
 
 class AgentSFTTrainer(PlaysValidation, ImitationTrainer):
@@ -170,20 +167,38 @@ class AgentSFTTrainer(PlaysValidation, ImitationTrainer):
             processing_class=processing_class,
             **kwargs,
         )
-        self.add_callback(MetricsFile(str(args.output_dir)))
-        use_short_progress(self)
-        if env is not None and args.eval_strategy != "no":
-            player = PolicyPlayer(
-                env,
-                self.model,
-                self.processing_class,
-                rollout,
-                policy_name=str(args.output_dir),
-                seed=args.seed,
-            )
-            self.validation = validation_of(
-                env, player, evaluation, TrajectoryFiles(str(args.output_dir))
-            )
+        watch_by_playing(self, env, rollout, evaluation)
+
+
+def watch_by_playing(
+    trainer: Any,
+    env: Environments | None,
+    rollout: RolloutArguments,
+    evaluation: EvaluationArguments,
+) -> None:
+    """Let a trainer that learns from saved episodes keep its metrics, and evaluate by playing.
+
+    Args:
+        trainer: a `PlaysValidation` trainer.
+        env: what evaluations play; without it there are none.
+        rollout: how evaluation episodes are played.
+        evaluation: how success is measured.
+    """
+    args = trainer.args
+    keep_records(trainer, configs=[rollout, evaluation])
+    use_short_progress(trainer)
+    if env is None or args.eval_strategy == "no":
+        return
+    player = PolicyPlayer(
+        env,
+        trainer.model,
+        trainer.processing_class,
+        rollout,
+        policy_name=str(args.output_dir),
+        seed=args.seed,
+    )
+    files = TrajectoryFiles(str(args.output_dir))
+    trainer.validation = validation_of(env, player, evaluation, files)
 
 
 def training_episodes(
@@ -195,7 +210,7 @@ def training_episodes(
         ValueError: there are neither files nor an environment.
     """
     if data:
-        return [trajectory for path in data for trajectory in read_jsonl(path)]
+        return [trajectory for path in data for trajectory in read_trajectories(path)]
     if environments is None:
         raise ValueError("there is nothing to imitate: pass --data FILE, or --env for its expert")
     chosen = environments.args

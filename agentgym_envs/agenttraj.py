@@ -1,0 +1,223 @@
+"""AgentGym's published form of trajectories, to and from ours (arXiv 2406.04151, AgentTraj).
+
+A file is a JSON list of items; an item is an `item_id` and a conversation of alternating `human`
+and `gpt` messages with a `loss` flag each. Knows text only: AgentGym's form has no tokens.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.registry import resolve_env_id
+from agentgym_envs.trajectory import Trajectory, Turn, read_jsonl
+
+ACKNOWLEDGEMENT = "OK. I'll follow your instructions and try my best to solve the task."
+"""What AgentGym lets the policy say to the instruction; it is never trained on."""
+
+SOURCE = "agenttraj"
+"""`Trajectory.source` of what was read: the ids are those of the machine that played."""
+
+_FULL_REWARD = {"sciworld": 100.0}
+_SUCCESS_ABOVE = {"sciworld": 99.0, "babyai": 0.0}
+"""AgentGym's own rule for what AgentEvol keeps; 0.99 elsewhere."""
+
+
+def from_item(item: dict[str, Any]) -> Trajectory:
+    """Turn an AgentTraj item into a trajectory.
+
+    The instruction and its acknowledgement become `system_prompt`, as our policies read it; every
+    further message of the policy whose `loss` is false becomes a turn that is not `trained`. An
+    item without a `reward` is a published one, hence a success.
+
+    Args:
+        item: one entry of an AgentTraj file, or of what AgentGym's evaluation writes.
+
+    Raises:
+        ValueError: it is no such item.
+    """
+    item_id = _item_id(item)
+    observations, replies = _messages(item_id, item.get("conversations"))
+    system_prompt = ""
+    if replies and not replies[0][1]:
+        system_prompt = observations.pop(0)
+        replies.pop(0)
+    if not replies:
+        raise ValueError(f"{item_id}: the conversation holds no turn of the policy")
+    name = _env_name(item_id)
+    full = _FULL_REWARD.get(name, 1.0)
+    reward = full if item.get("reward") is None else float(item["reward"])
+    score = min(max(reward / full, 0.0), 1.0)
+    turns = [
+        Turn(observation, text, 0.0, is_valid_action=True, score=0.0, trained=trained)
+        for observation, (text, trained) in zip(observations, replies, strict=False)
+    ]
+    turns[-1].reward = turns[-1].score = score
+    return Trajectory(
+        env_id=_env_id(name),
+        task_id=item_id,
+        source=SOURCE,
+        system_prompt=system_prompt,
+        turns=turns,
+        final_observation=observations[-1] if len(observations) > len(turns) else "",
+        status="terminated",
+        success=reward > _success_above(name),
+        score=score,
+    )
+
+
+def to_item(trajectory: Trajectory) -> dict[str, Any]:
+    """Turn a trajectory into an AgentTraj item with AgentGym's `reward` and `success`.
+
+    Args:
+        trajectory: an episode with turns.
+
+    Raises:
+        ValueError: it has no turns.
+    """
+    if not trajectory.turns:
+        raise ValueError(f"{trajectory.task_id} has no turns, so there is nothing to write")
+    conversation: list[dict[str, Any]] = []
+
+    def say(who: str, loss: bool | None, text: str) -> None:
+        conversation.append({"from": who, "loss": loss, "value": text})
+
+    if trajectory.system_prompt:
+        say("human", None, trajectory.system_prompt)
+        say("gpt", False, ACKNOWLEDGEMENT)
+    for turn in trajectory.turns:
+        say("human", None, turn.observation)
+        say("gpt", turn.trained, turn.completion)
+    if trajectory.final_observation:
+        say("human", None, trajectory.final_observation)
+    return {
+        "conversations": conversation,
+        "item_id": trajectory.task_id,
+        "reward": _reward(trajectory),
+        "success": int(trajectory.success),
+    }
+
+
+def read_agenttraj(path: str | Path) -> Iterator[Trajectory]:
+    """Read an AgentTraj file: a JSON list of items, or one item a line.
+
+    Raises:
+        ValueError: the file is not JSON, or an entry is no item; the message names it.
+    """
+    for number, item in enumerate(_items(Path(path)), 1):
+        try:
+            if not isinstance(item, dict):
+                raise ValueError(f"a JSON object is expected, got {type(item).__name__}")
+            yield from_item(item)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path}, item {number}: not an AgentTraj item ({error})") from error
+
+
+def write_agenttraj(
+    path: str | Path, trajectories: Iterable[Trajectory], *, append: bool = False
+) -> int:
+    """Write an AgentTraj file that AgentGym's trainers read.
+
+    Failed episodes and those without turns are left out.
+
+    Args:
+        path: the JSON file.
+        trajectories: the episodes.
+        append: keep the items that the file holds.
+
+    Returns:
+        How many episodes were written.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kept = list(_items(path)) if append and path.exists() else []
+    new = [to_item(t) for t in trajectories if t.turns and t.status != "failed"]
+    path.write_text(json.dumps(kept + new, indent=4) + "\n", encoding="utf-8")
+    return len(new)
+
+
+def read_trajectories(path: str | Path) -> Iterator[Trajectory]:
+    """Read a file of trajectories in either form: ours (JSONL) or AgentTraj's.
+
+    Raises:
+        ValueError: an entry is no trajectory; the message names it.
+    """
+    with Path(path).open(encoding="utf-8") as file:
+        first = next((line for line in file if line.strip()), "")
+    if first.lstrip().startswith("[") or '"conversations"' in first:
+        return read_agenttraj(path)
+    return read_jsonl(path)
+
+
+def _items(path: Path) -> Iterator[Any]:
+    """Yield the entries of a JSON list, or of a file with one JSON value a line."""
+    with path.open(encoding="utf-8") as file:
+        first = next((line for line in file if line.strip()), "")
+        try:
+            if first.lstrip().startswith("["):
+                yield from json.loads(first + file.read())
+            else:
+                yield from (json.loads(line) for line in chain([first], file) if line.strip())
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{path}: not JSON ({error})") from error
+
+
+def _item_id(item: dict[str, Any]) -> str:
+    item_id = item.get("item_id")
+    if not isinstance(item_id, str) or not item_id:
+        raise ValueError(f"item_id must be a string such as 'babyai_41', got {item_id!r}")
+    return item_id
+
+
+def _messages(item_id: str, conversation: Any) -> tuple[list[str], list[tuple[str, bool]]]:
+    """Return what was said to the policy, and what it said with whether it is trained on."""
+    if conversation is None:
+        raise ValueError(
+            f"{item_id} has no conversation: AgentEval files name tasks and hold no episodes; "
+            f"play them with `agentgym collect`"
+        )
+    said: dict[str, list[Any]] = {"human": [], "gpt": []}
+    for index, message in enumerate(conversation):
+        expected = ("human", "gpt")[index % 2]
+        if not isinstance(message, dict) or message.get("from") != expected:
+            found = message.get("from") if isinstance(message, dict) else message
+            raise ValueError(
+                f"{item_id}: message {index + 1} must be from {expected!r}, since human and gpt "
+                f"take turns; it is from {found!r:.40}"
+            )
+        text = message.get("value")
+        if not isinstance(text, str):
+            raise ValueError(f"{item_id}: message {index + 1} has no text, got {text!r:.40}")
+        trained = message.get("loss") is not False
+        said[expected].append(text if expected == "human" else (text, trained))
+    return said["human"], said["gpt"]
+
+
+def _reward(trajectory: Trajectory) -> float:
+    """Return the score in AgentGym's scale, on the side of its threshold where success is."""
+    name = _env_name(trajectory.task_id)
+    full, above = _FULL_REWARD.get(name, 1.0), _success_above(name)
+    reward = full * trajectory.score
+    if trajectory.success:
+        return reward if reward > above else full
+    return min(reward, above)
+
+
+def _success_above(name: str) -> float:
+    return _SUCCESS_ABOVE.get(name, 0.99)
+
+
+def _env_name(item_id: str) -> str:
+    name, _, number = item_id.rpartition("_")
+    return name if number.isdigit() else item_id
+
+
+def _env_id(name: str) -> str:
+    """Return the registered id, or the name itself: AgentGym has environments that we do not."""
+    try:
+        return resolve_env_id(name)
+    except ValueError:
+        return name

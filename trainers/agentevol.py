@@ -1,0 +1,297 @@
+"""AgentEvol: rounds of exploring, keeping what succeeded, and imitating it (arXiv 2406.04151).
+
+Knows rounds and their folders; episodes are played by `PolicyPlayer`, imitation is `trainers.sft`.
+The paper's section 4 maximizes the reward-weighted likelihood of a round's episodes together with
+the base set's, with rewards 0 or 1, starting from the same initial policy in every round.
+Deviations:
+1. Without `data` or `expert_episodes` there is no base set: the policy learns from itself alone.
+2. What reaches a task's end twice in the same words is learned once.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from agentgym_envs.agenttraj import read_trajectories
+from agentgym_envs.trajectory import Trajectory
+from trainers.arguments import EvaluationArguments, RolloutArguments
+from trainers.collect import expert_episodes, played_once
+from trainers.configs import SUCCESS_METRIC, AgentSFTConfig, ModelArguments
+from trainers.curve import draw_learning_curve
+from trainers.environments import Environments, spread
+from trainers.loading import adapter_config, load_for_playing, load_policy, save_policy
+from trainers.pairs import distinct
+from trainers.playing import PolicyPlayer
+from trainers.records import write_run
+from trainers.results import summarize
+from trainers.rounds import AgentEvolArguments, Round, RoundFiles
+from trainers.running import parse_training, run_training, set_aside
+from trainers.sft import AgentSFTTrainer
+
+_EXPLORATION_STREAM = 5
+
+
+@dataclass
+class AgentEvolConfig(AgentSFTConfig):
+    """`AgentSFTConfig` for the fine-tuning of one round; it counts its steps anew in each."""
+
+    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 2e-4}
+
+    output_dir: str | None = field(
+        default="runs/agentevol", metadata={"help": "Where the rounds and the model go."}
+    )
+    num_train_epochs: float = field(
+        default=1.0, metadata={"help": "Passes over a round's episodes."}
+    )
+    eval_strategy: str = field(
+        default="epoch", metadata={"help": "When to evaluate within a round: no, steps or epoch."}
+    )
+
+
+class AgentEvol:
+    """Evolves a policy.
+
+    Each round has a folder in the output folder: `round_1/` holds its evaluations, metrics,
+    checkpoints and model, and at its end `round.json`. What was explored is in the output folder's
+    `trajectories/`, and the last round's model is the result.
+
+    Args:
+        model_args: the initial policy.
+        environments: what is explored and evaluated.
+        args: the fine-tuning of one round.
+        options: the rounds.
+        rollout: how episodes are played.
+        evaluation: how success is measured.
+
+    Raises:
+        ValueError: the horizon is an adaptive one.
+    """
+
+    def __init__(
+        self,
+        model_args: ModelArguments,
+        environments: Environments,
+        *,
+        args: AgentEvolConfig,
+        options: AgentEvolArguments,
+        rollout: RolloutArguments,
+        evaluation: EvaluationArguments,
+    ) -> None:
+        if rollout.horizon is not None and rollout.horizon.startswith("adaptive"):
+            raise ValueError(
+                f"agentevol cannot follow --horizon {rollout.horizon}: that goes by the success of "
+                f"every optimizer step, and a round plays once; use fixed: or scaling:"
+            )
+        self.model_args = model_args
+        self.environments = environments
+        self.args = args
+        self.options = options
+        self.rollout = rollout
+        self.evaluation = evaluation
+        self.files = RoundFiles(str(args.output_dir))
+        self._configs = [environments.args, rollout, evaluation, options, model_args, args]
+
+    def run(self, *, resume: bool = False) -> Iterator[Round]:
+        """Do the rounds that are left to do, and save the last one's model.
+
+        Args:
+            resume: leave finished rounds as they are and continue the one that was interrupted;
+                otherwise what an earlier run left is set aside.
+
+        Yields:
+            Every round at its end, at once where it was finished before.
+
+        Raises:
+            ValueError: a round has nothing to learn from.
+        """
+        if self._is_main:
+            if not resume:
+                set_aside(self.files.folder)
+            write_run(
+                self.files.folder,
+                command="train agentevol",
+                seed=self.args.seed,
+                configs=self._configs,
+            )
+        base = self._base_set(resume=resume)
+        earlier: list[Trajectory] = []
+        steps = 0
+        for number in range(1, self.options.rounds(self.args.max_steps) + 1):
+            explored = self._explore(number, steps, resume=resume)
+            kept = _successes(explored)
+            done = self.files.read(number)
+            if done is None:
+                data = [*base, *(earlier if self.options.merge == "all" else []), *kept]
+                done = self._learn(number, explored, kept, data, steps, resume=resume)
+            earlier += kept
+            steps = done.global_step
+            if self._is_main:
+                self.files.log(done)
+                if importlib.util.find_spec("matplotlib") is not None:
+                    draw_learning_curve(self.files.folder)
+            yield done
+        if self._is_main:
+            save_policy(*load_policy(self._model_of(number)), self.files.folder)
+
+    @property
+    def _is_main(self) -> bool:
+        return bool(self.args.process_index == 0)
+
+    def _model_of(self, number: int) -> ModelArguments:
+        """Return what loads the model that a round ended with; round 0 is the initial one."""
+        if number == 0:
+            return self.model_args
+        model_args = copy.copy(self.model_args)
+        model_args.model_name_or_path = str(self.files.of(number))
+        model_args.model_revision = None
+        return model_args
+
+    # The steps of a round ---------------------------------------------------------------------
+
+    def _base_set(self, *, resume: bool) -> list[Trajectory]:
+        base = [t for path in self.options.data for t in read_trajectories(path)]
+        count = self.options.expert_episodes
+        if count:
+            ids = self._task_ids(0)
+            with self.args.main_process_first(desc="the expert's episodes"):
+                base += played_once(
+                    self.files.base,
+                    lambda: expert_episodes(
+                        self.environments, ids, num_episodes=None if count < 0 else count
+                    ),
+                    reuse=resume or not self._is_main,
+                )
+        return _successes(base)
+
+    def _explore(self, number: int, global_step: int, *, resume: bool) -> list[Trajectory]:
+        """Let the policy of the round before play the training tasks."""
+
+        def play() -> list[Trajectory]:
+            model, tokenizer = load_for_playing(self._model_of(number - 1))
+            player = PolicyPlayer(
+                self.environments,
+                model,
+                tokenizer,
+                self.rollout,
+                schedule=self.rollout.schedule,
+                policy_name=str(self.files.of(number - 1)) if number > 1 else "initial",
+                seed=self.args.seed,
+            )
+            ids = self._task_ids(self.options.num_explored_tasks)
+            return player.play(
+                [task_id for task_id in ids for _ in range(self.options.num_samples)],
+                temperature=self.options.exploration_temperature,
+                global_step=global_step,
+                training=True,
+                stream=(_EXPLORATION_STREAM, number),
+            )
+
+        path = self.files.explored(global_step)
+        with self.args.main_process_first(desc="exploration"):
+            return played_once(path, play, reuse=resume or not self._is_main)
+
+    def _task_ids(self, count: int) -> list[str]:
+        chosen = self.environments.args
+        return spread(self.environments.task_ids(chosen.split, tasks=chosen.tasks), count)
+
+    def _learn(
+        self,
+        number: int,
+        explored: Sequence[Trajectory],
+        kept: Sequence[Trajectory],
+        data: Sequence[Trajectory],
+        steps: int,
+        *,
+        resume: bool,
+    ) -> Round:
+        """Fine-tune on a round's data, and leave its model and record in its folder."""
+        if not data:
+            raise ValueError(
+                f"round {number} has nothing to learn from: none of {len(explored)} episodes "
+                f"succeeded and there is no base set; raise --num_samples, pass --data or "
+                f"--expert_episodes, or start from a stronger --model"
+            )
+        from_current = self.options.start_from == "current"
+        model_args = self._model_of(number - 1 if from_current else 0)
+        model, tokenizer = load_policy(model_args)
+        args = copy.copy(self.args)
+        args.output_dir = str(self.files.of(number))
+        trainer = AgentSFTTrainer(
+            model,
+            data,
+            env=self.environments,
+            args=args,
+            rollout=self.rollout,
+            evaluation=self.evaluation,
+            processing_class=tokenizer,
+            peft_config=adapter_config(self.model_args),
+        )
+        run_training(
+            trainer,
+            command="train agentevol",
+            resume=resume,
+            configs=self._configs,
+        )
+        done = Round(
+            number=number,
+            explored_at=steps,
+            success=summarize(explored).success,
+            explored=len(explored),
+            kept=len(kept),
+            trained_on=len(data),
+            global_step=steps + trainer.state.global_step,
+            eval_success=_validation_success(trainer),
+        )
+        trainer.accelerator.wait_for_everyone()
+        if self._is_main:
+            self.files.write(done)
+        trainer.accelerator.wait_for_everyone()
+        return done
+
+
+def _successes(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
+    return [trajectory for trajectory in distinct(trajectories) if trajectory.success]
+
+
+def _validation_success(trainer: Any) -> float | None:
+    """Return the success of the checkpoint that the fine-tuning ended with, if it was measured."""
+    history = trainer.state.log_history
+    measured = [entry[SUCCESS_METRIC] for entry in history if SUCCESS_METRIC in entry]
+    if not measured:
+        return None
+    took_best = trainer.args.load_best_model_at_end
+    by_success = trainer.args.metric_for_best_model == SUCCESS_METRIC
+    return max(measured) if took_best and by_success else measured[-1]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run `agentgym train agentevol`."""
+    env, rollout, evaluation, run, options, model_args, args = parse_training(
+        argv,
+        algorithm="agentevol",
+        config=AgentEvolConfig,
+        description="Let a policy explore, keep what succeeds, and imitate it, in rounds.",
+        further=(AgentEvolArguments,),
+    )
+    environments = Environments(env)
+    evolution = AgentEvol(
+        model_args,
+        environments,
+        args=args,
+        options=options,
+        rollout=rollout,
+        evaluation=evaluation,
+    )
+    for done in evolution.run(resume=run.resume):
+        print(done)
+    environments.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

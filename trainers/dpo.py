@@ -1,0 +1,290 @@
+"""DPO on episodes: TRL's `DPOTrainer` on pairs of trajectories, and `agentgym train dpo`.
+
+Direct preference optimization (arXiv 2305.18290, eq. 7) over what the policy wrote: of two episodes
+of a task, the better one is preferred. Deviations:
+1. The turns that both episodes share are context; only what was written after them counts.
+2. Instructions, observations and template tokens never count.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from trainers.extras import MISSING_TRAIN_EXTRA
+
+try:
+    from trl import DPOConfig
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+from agentgym_envs.agenttraj import read_trajectories
+from agentgym_envs.trajectory import Trajectory
+from trainers.arguments import EvaluationArguments, RolloutArguments
+from trainers.chat import ChatFormat
+from trainers.collect import expert_episodes, played_once
+from trainers.configs import AgentDefaults, ModelArguments, derive_evaluation
+from trainers.environments import Environments, spread
+from trainers.loading import adapter_config, context_length, load_for_playing, load_policy
+from trainers.pairs import Pair, pair_rows, preference_pairs
+from trainers.playing import PolicyPlayer
+from trainers.running import parse_training, run_training
+from trainers.sft import watch_by_playing
+from trainers.trl_bridge import PreferenceTrainer
+from trainers.validation import PlaysValidation
+
+logger = logging.getLogger(__name__)
+
+_SAMPLING_STREAM = 4
+
+
+@dataclass
+class AgentDPOConfig(AgentDefaults, DPOConfig):
+    """`trl.DPOConfig` with defaults for agents; whole episodes are trained on, never cut."""
+
+    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-5}
+
+    output_dir: str | None = field(
+        default="runs/dpo", metadata={"help": "Where checkpoints, logs and the model go."}
+    )
+    per_device_train_batch_size: int = field(
+        default=4, metadata={"help": "Pairs per forward and backward pass and device."}
+    )
+    gradient_accumulation_steps: int = field(
+        default=4, metadata={"help": "Passes per optimizer step."}
+    )
+    max_length: int | None = field(
+        default=None,
+        metadata={"help": "Leave out pairs of longer episodes, in tokens; by default the context."},
+    )
+    precompute_ref_log_probs: bool = field(
+        default=True,
+        metadata={"help": "Ask the reference once, before training; else keep a copy of it."},
+    )
+    remove_unused_columns: bool = field(
+        default=False, metadata={"help": "Must stay off: the masks are such columns."}
+    )
+    logging_steps: float = field(default=10, metadata={"help": "Log every N optimizer steps."})
+    eval_steps: float | None = field(
+        default=50, metadata={"help": "Evaluate every N optimizer steps."}
+    )
+
+
+@dataclass
+class PairArguments:
+    """Where preference pairs come from.
+
+    Attributes:
+        data: files of trajectories, ours or AgentTraj's; without any, the expert and the policy
+            play the training split.
+        max_pairs_per_task: pairs drawn per task; 0 takes all.
+        min_return_gap: smaller differences of the return are a tie.
+        num_tasks: tasks to play where there are no files; 0 takes all.
+        num_samples: the policy's episodes per task.
+        sampling_temperature: of the policy's episodes.
+    """
+
+    _argument_group_name: ClassVar[str] = "pairs"
+
+    data: list[str] = field(
+        default_factory=list,
+        metadata={
+            "help": "File of trajectories, ours (JSONL) or AgentTraj's (JSON); repeat for several. "
+            "By default the expert plays against the policy's own unsuccessful episodes.",
+            "action": "extend",
+        },
+    )
+    max_pairs_per_task: int = field(
+        default=4, metadata={"help": "Pairs per task, drawn by --seed; 0 takes all."}
+    )
+    min_return_gap: float = field(
+        default=0.01, metadata={"help": "Returns that differ by less are a tie."}
+    )
+    num_tasks: int = field(
+        default=0, metadata={"help": "Tasks to play without --data; 0 plays the whole split."}
+    )
+    num_samples: int = field(
+        default=4, metadata={"help": "Episodes of the policy per task, without --data."}
+    )
+    sampling_temperature: float = field(
+        default=1.0, metadata={"help": "Temperature of the policy's episodes."}
+    )
+
+    def __post_init__(self) -> None:
+        if self.num_tasks < 0:
+            raise ValueError(f"num_tasks must be >= 0, got {self.num_tasks}")
+        if self.num_samples < 1:
+            raise ValueError(f"num_samples must be >= 1, got {self.num_samples}")
+
+    def pairs(
+        self,
+        trajectories: Sequence[Trajectory],
+        *,
+        against: Sequence[Trajectory] | None = None,
+        seed: int,
+    ) -> list[Pair]:
+        """Pair episodes as the options say; see `preference_pairs`."""
+        return preference_pairs(
+            trajectories,
+            against=against,
+            max_pairs_per_task=self.max_pairs_per_task,
+            min_return_gap=self.min_return_gap,
+            seed=seed,
+        )
+
+
+class AgentDPOTrainer(PlaysValidation, PreferenceTrainer):
+    """`trl.DPOTrainer` on pairs of trajectories, with evaluations that play.
+
+    ```python
+    pairs = preference_pairs(read_jsonl("runs/episodes.jsonl"))
+    AgentDPOTrainer("runs/sft", pairs, args=AgentDPOConfig(max_steps=100)).train()
+    ```
+
+    Args:
+        model: a Hugging Face id, a folder, `"tiny"`, or a loaded model.
+        pairs: what is preferred to what.
+        env: what evaluations play; without it there are none.
+        args: `AgentDPOConfig`, or TRL's own `DPOConfig`.
+        rollout: how evaluation episodes are played.
+        evaluation: how success is measured during training.
+        processing_class: the tokenizer; needed unless `model` is a name.
+        **kwargs: passed to `trl.DPOTrainer`, such as `ref_model`, `peft_config` and `callbacks`.
+
+    Raises:
+        ValueError: no pair can be trained on.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        pairs: Sequence[Pair],
+        *,
+        env: Environments | None = None,
+        args: DPOConfig | None = None,
+        rollout: RolloutArguments | None = None,
+        evaluation: EvaluationArguments | None = None,
+        processing_class: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        args = AgentDPOConfig() if args is None else args
+        if env is None:
+            args.eval_strategy = "no"
+            derive_evaluation(args)
+        if isinstance(model, str):
+            model, tokenizer = load_policy(ModelArguments(model_name_or_path=model))
+            processing_class = processing_class or tokenizer
+        rows = pair_rows(
+            pairs,
+            ChatFormat.from_tokenizer(processing_class),
+            max_tokens=context_length(model, args.max_length),
+        )
+        super().__init__(
+            model=model, rows=rows, args=args, processing_class=processing_class, **kwargs
+        )
+        watch_by_playing(
+            self, env, rollout or RolloutArguments(), evaluation or EvaluationArguments()
+        )
+
+
+def sampled_pairs(
+    environments: Environments,
+    model_args: ModelArguments,
+    *,
+    args: Any,
+    rollout: RolloutArguments,
+    pairing: PairArguments,
+    resume: bool = False,
+) -> list[Pair]:
+    """Prefer the expert's episodes to the policy's own unsuccessful ones, on the training split.
+
+    Both are kept in `pairs/` of the output folder. One process plays where there are many.
+
+    Args:
+        environments: what is played.
+        model_args: the policy.
+        args: the training config.
+        rollout: the budgets of the policy's episodes.
+        pairing: how many tasks, samples and pairs.
+        resume: read the episodes that an interrupted run kept.
+    """
+    chosen = environments.args
+    task_ids = spread(environments.task_ids(chosen.split, tasks=chosen.tasks), pairing.num_tasks)
+
+    def sample() -> list[Trajectory]:
+        model, tokenizer = load_for_playing(model_args)
+        player = PolicyPlayer(
+            environments, model, tokenizer, rollout, policy_name="sampled", seed=args.seed
+        )
+        return player.play(
+            [task_id for task_id in task_ids for _ in range(pairing.num_samples)],
+            temperature=pairing.sampling_temperature,
+            stream=(_SAMPLING_STREAM,),
+        )
+
+    folder = Path(args.output_dir) / "pairs"
+    with args.main_process_first(desc="playing for pairs"):
+        reuse = resume or args.process_index > 0
+        expert = played_once(
+            folder / "expert.jsonl",
+            lambda: expert_episodes(environments, task_ids),
+            reuse=reuse,
+        )
+        sampled = played_once(folder / "sampled.jsonl", sample, reuse=reuse)
+    unsuccessful = [trajectory for trajectory in sampled if not trajectory.success]
+    return pairing.pairs(expert, against=unsuccessful, seed=args.seed)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run `agentgym train dpo`."""
+    env, rollout, evaluation, run, pairing, model_args, args = parse_training(
+        argv,
+        algorithm="dpo",
+        config=AgentDPOConfig,
+        description="Train a policy by DPO to prefer the better of two episodes.",
+        further=(PairArguments,),
+    )
+    environments = Environments(env) if env.env else None
+    if pairing.data:
+        episodes = [t for path in pairing.data for t in read_trajectories(path)]
+        pairs = pairing.pairs(episodes, seed=args.seed)
+    elif environments is not None:
+        pairs = sampled_pairs(
+            environments,
+            model_args,
+            args=args,
+            rollout=rollout,
+            pairing=pairing,
+            resume=run.resume,
+        )
+    else:
+        raise ValueError("there are no pairs: pass --data FILE, or --env to play for them")
+    logger.info("%d pairs of episodes", len(pairs))
+    model, tokenizer = load_policy(model_args)
+    trainer = AgentDPOTrainer(
+        model,
+        pairs,
+        env=environments,
+        args=args,
+        rollout=rollout,
+        evaluation=evaluation,
+        processing_class=tokenizer,
+        peft_config=adapter_config(model_args),
+    )
+    run_training(
+        trainer,
+        command="train dpo",
+        resume=run.resume,
+        configs=[env, rollout, evaluation, pairing, model_args, args],
+    )
+    if environments is not None:
+        environments.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

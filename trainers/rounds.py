@@ -1,0 +1,170 @@
+"""The rounds of AgentEvol: what they can be told, and the folders and records they leave behind.
+
+Knows files and numbers; who plays and learns is `trainers.agentevol`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+NUM_ROUNDS = 4
+
+
+@dataclass
+class AgentEvolArguments:
+    """How a policy evolves.
+
+    Attributes:
+        num_rounds: rounds; None takes 4, or 1 where `max_steps` bounds the steps of a round.
+        num_samples: episodes per task and round.
+        num_explored_tasks: tasks of the split that a round explores; 0 takes all.
+        exploration_temperature: of the policy's episodes.
+        start_from: `"initial"` fine-tunes the initial model in every round, `"current"` goes on
+            with the model of the round before.
+        merge: what a round's successes are merged with: `"base"`, the base set alone, or `"all"`,
+            the successes of earlier rounds too.
+        data: files of trajectories, the base set.
+        expert_episodes: episodes of the expert in the base set; -1 plays each task once.
+    """
+
+    _argument_group_name: ClassVar[str] = "evolution"
+
+    num_rounds: int | None = field(
+        default=None,
+        metadata={"help": f"Rounds; by default {NUM_ROUNDS}, or 1 where --max_steps is given."},
+    )
+    num_samples: int = field(default=1, metadata={"help": "Episodes per task and round."})
+    num_explored_tasks: int = field(
+        default=0, metadata={"help": "Tasks of the split that a round explores; 0 takes all."}
+    )
+    exploration_temperature: float = field(
+        default=1.0, metadata={"help": "Temperature of the exploration."}
+    )
+    start_from: str = field(
+        default="initial",
+        metadata={
+            "help": "Fine-tune the initial model in every round, or go on with the current one.",
+            "choices": ["initial", "current"],
+        },
+    )
+    merge: str = field(
+        default="base",
+        metadata={
+            "help": "Learn a round's successes with the base set, or with those of all rounds too.",
+            "choices": ["base", "all"],
+        },
+    )
+    data: list[str] = field(
+        default_factory=list,
+        metadata={
+            "help": "File of trajectories for the base set, ours (JSONL) or AgentTraj's (JSON); "
+            "repeat for several.",
+            "action": "extend",
+        },
+    )
+    expert_episodes: int = field(
+        default=0, metadata={"help": "The expert's episodes in the base set; -1: one per task."}
+    )
+
+    def __post_init__(self) -> None:
+        for name, lowest in (
+            ("num_rounds", 1),
+            ("num_samples", 1),
+            ("num_explored_tasks", 0),
+            ("exploration_temperature", 0),
+            ("expert_episodes", -1),
+        ):
+            value = getattr(self, name)
+            if value is not None and value < lowest:
+                raise ValueError(f"{name} must be >= {lowest}, got {value}")
+
+    def rounds(self, max_steps: int) -> int:
+        """Return the number of rounds, given the bound on a round's steps (<= 0: none)."""
+        if self.num_rounds is not None:
+            return self.num_rounds
+        return 1 if max_steps > 0 else NUM_ROUNDS
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a round did.
+
+    Attributes:
+        number: counted from 1.
+        explored_at: optimizer steps of the rounds before.
+        success: of the exploration, by the policy that the round began with.
+        explored: episodes played.
+        kept: successes among them, equal ones counted once.
+        trained_on: episodes imitated, the base set included.
+        global_step: optimizer steps of all rounds up to this one's end.
+        eval_success: the last validation success of the fine-tuning; None without evaluations.
+    """
+
+    number: int
+    explored_at: int
+    success: float
+    explored: int
+    kept: int
+    trained_on: int
+    global_step: int
+    eval_success: float | None
+
+    def __str__(self) -> str:
+        shown = "" if self.eval_success is None else f"; then {self.eval_success:.1%} on validation"
+        return (
+            f"round {self.number}: {self.success:.1%} of {self.explored} episodes succeeded, "
+            f"{self.kept} kept, fine-tuned on {self.trained_on}{shown}"
+        )
+
+
+class RoundFiles:
+    """The files of a run: `round_1/`, `round_2/` and so on, and what they have in common.
+
+    A round is finished where its folder holds `round.json`.
+
+    Args:
+        folder: the run's folder.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.base = self.folder / "trajectories" / "base_000000.jsonl"
+
+    def of(self, number: int) -> Path:
+        """Return a round's folder."""
+        return self.folder / f"round_{number}"
+
+    def explored(self, global_step: int) -> Path:
+        """Return the file of the exploration that began at an optimizer step."""
+        return self.folder / "trajectories" / f"explored_{global_step:06d}.jsonl"
+
+    def read(self, number: int) -> Round | None:
+        """Return a round's record; None where it is not finished."""
+        path = self.of(number) / "round.json"
+        return Round(**json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
+
+    def write(self, done: Round) -> None:
+        """Record that a round is finished; the record is there as a whole or not at all."""
+        partial = self.of(done.number) / "round.partial"
+        partial.write_text(json.dumps(asdict(done), indent=2) + "\n", encoding="utf-8")
+        os.replace(partial, partial.with_suffix(".json"))
+
+    def log(self, done: Round) -> None:
+        """Put a round's lines into `metrics.jsonl`, in place of earlier ones and what follows."""
+        explored = {"episodes/success": done.success, "explored": done.explored, "kept": done.kept}
+        learned: dict[str, Any] = {"trained_on": done.trained_on}
+        if done.eval_success is not None:
+            learned["eval_success"] = done.eval_success
+        entries = [
+            {"global_step": done.explored_at, "round": done.number, **explored},
+            {"global_step": done.global_step, "round": done.number, **learned},
+        ]
+        path = self.folder / "metrics.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        lines = [line for line in lines if json.loads(line)["round"] < done.number]
+        lines += [json.dumps(entry) for entry in entries]
+        path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
