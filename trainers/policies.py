@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.arguments import EpisodeArguments
+from trainers.arguments import EpisodeArguments, read_object
 from trainers.backends.scripted import play
 from trainers.environments import Environments
 from trainers.seeds import batch_seed
@@ -77,8 +77,14 @@ class PolicyArguments:
     """Who plays.
 
     Attributes:
-        policy: `"expert"`, `"random"`, `"tiny"`, a Hugging Face id or a local folder.
+        policy: `"expert"`, `"random"`, `"tiny"`, a Hugging Face id, a local folder, or the address
+            of an OpenAI-compatible server.
         dtype: the precision a model is loaded in.
+        api_model: the model's name on that server; None takes the one it serves.
+        api_kwargs: further fields of every request to it, as a JSON object; a null leaves a field
+            out.
+        max_requests: requests to it under way at once.
+        request_timeout: seconds before such a request counts as lost.
     """
 
     _argument_group_name: ClassVar[str] = "policy"
@@ -86,7 +92,8 @@ class PolicyArguments:
     policy: str = field(
         default="expert",
         metadata={
-            "help": "expert, random, tiny, a Hugging Face id or a local folder.",
+            "help": "expert, random, tiny, a Hugging Face id, a local folder, or the address of an "
+            "OpenAI-compatible server, http://host:port/v1 (key: OPENAI_API_KEY).",
             "aliases": ["--model"],
         },
     )
@@ -97,6 +104,29 @@ class PolicyArguments:
             "choices": ["auto", "bfloat16", "float16", "float32"],
         },
     )
+    api_model: str | None = field(
+        default=None,
+        metadata={"help": "The model's name on the server; by default the only one it serves."},
+    )
+    api_kwargs: str | None = field(
+        default=None,
+        metadata={
+            "help": "Further fields of each request to the server, as JSON; null leaves one out: "
+            '\'{"max_tokens": null, "max_completion_tokens": 256}\'.'
+        },
+    )
+    max_requests: int = field(default=16, metadata={"help": "Requests to it under way at once."})
+    request_timeout: float = field(
+        default=120.0, metadata={"help": "Seconds before a request to it counts as lost."}
+    )
+
+    def __post_init__(self) -> None:
+        read_object("api_kwargs", self.api_kwargs)
+
+    @property
+    def is_address(self) -> bool:
+        """The policy is asked over HTTP."""
+        return self.policy.startswith(("http://", "https://"))
 
 
 def open_player(
@@ -107,19 +137,48 @@ def open_player(
     Args:
         args: who plays.
         environments: what is played.
-        budgets: a model's token budgets.
+        budgets: a model's token budgets, and what samples its turns.
         seed: of what the policy draws.
+
+    Raises:
+        ValueError: the options do not fit the policy, or its server refuses them.
     """
     if args.policy in TEXT_POLICIES:
         rules = FailureRules(max_failed_share=budgets.max_failed_share)
         return TextPlayer(environments, args.policy, seed=seed, failure_rules=rules)
     # The expert and random actions shall not wait for torch.
-    from trainers.configs import ModelArguments
-    from trainers.loading import load_for_playing
-    from trainers.playing import PolicyPlayer
+    if args.is_address:
+        from trainers.backends.openai_api import open_api_player
+
+        return open_api_player(args, environments, budgets, seed=seed)
     from trainers.progress import hide_loading_bars
 
     hide_loading_bars()
+    if budgets.backend == "hf":
+        return _open_loaded(args, environments, budgets, seed=seed)
+    from transformers import AutoTokenizer
+
+    from trainers.backends.open import open_on_files
+    from trainers.loading import resolve_model
+    from trainers.playing import PolicyPlayer
+
+    source = resolve_model(args.policy)
+    backend = open_on_files(
+        budgets, source, dtype=args.dtype, max_length=budgets.max_tokens_per_episode
+    )
+    tokenizer = AutoTokenizer.from_pretrained(source)
+    return PolicyPlayer(
+        environments, None, tokenizer, budgets, policy_name=args.policy, seed=seed, backend=backend
+    )
+
+
+def _open_loaded(
+    args: PolicyArguments, environments: Environments, budgets: EpisodeArguments, *, seed: int
+) -> TaskPlayer:
+    from trainers.configs import ModelArguments
+    from trainers.loading import load_for_playing
+    from trainers.playing import PolicyPlayer
+
     model_args = ModelArguments(model_name_or_path=args.policy, dtype=args.dtype)
     model, tokenizer = load_for_playing(model_args)
     return PolicyPlayer(environments, model, tokenizer, budgets, policy_name=args.policy, seed=seed)

@@ -15,6 +15,7 @@ from transformers import PreTrainedModel
 from trainers.backends.live_rows import LiveRows
 from trainers.backends.row_model import RowModel
 from trainers.backends.rows import Rows, common_length
+from trainers.backends.sampler import Sampler
 from trainers.generation import Generated, Sampling
 
 _PREFILL_TOKENS = 16384
@@ -54,8 +55,21 @@ class HFBackend:
         self.model = model
         self.cache = cache
         self.generator = generator or torch.Generator(model.device).manual_seed(0)
+        self._sampler = Sampler(self.generator)
         self._model = RowModel(model)
         self._rows = Rows()
+
+    def seed_rows(self, seed: int | None) -> None:
+        """Give each row random numbers of its own, so that samples do not depend on its company.
+
+        What is left to differ is rounding: a row's logits depend in their last bits on the rows
+        computed beside it.
+
+        Args:
+            seed: names a row's stream together with its key. Give another one for every batch of
+                episodes; None goes back to the generator.
+        """
+        self._sampler.seed_rows(seed)
 
     def generate(
         self,
@@ -79,18 +93,23 @@ class HFBackend:
         """
         if not prompts:
             return []
-        is_kept = self.cache and keys is not None
+        has_names = keys is not None
         keys = range(-len(prompts), 0) if keys is None else keys
         limits = _limits(prompts, sampling, keys, budgets)
+        draws = self._sampler.draws(keys, limits) if has_names and sampling.temperature else None
         with self._model.sampling():
             logits = self._prefill([np.asarray(p) for p in prompts], keys, limits)
-            generated = self._decode(logits, prompts, keys, sampling, limits)
-        if not is_kept:
-            self.finish(keys)
+            generated = self._decode(logits, prompts, keys, sampling, limits, draws)
+        if not (has_names and self.cache):
+            self._drop(keys)
         return generated
 
     def finish(self, keys: Sequence[int]) -> None:
         """Forget rows, and free the memory once none is left."""
+        self._sampler.forget(keys)
+        self._drop(keys)
+
+    def _drop(self, keys: Sequence[int]) -> None:
         for key in keys:
             self._rows.drop(key)
         if not len(self._rows):
@@ -191,8 +210,9 @@ class HFBackend:
         keys: Sequence[int],
         sampling: Sampling,
         limits: np.ndarray,
+        draws: torch.Tensor | None,
     ) -> list[Generated]:
-        """Sample until every row has stopped or met its limit."""
+        """Sample until every row has stopped or met its limit; `draws` as from `Sampler`."""
         device = self.model.device
         turns = LiveRows(self._rows, prompts, keys, limits)
         ids = torch.zeros(len(prompts), int(limits.max()), dtype=torch.long, device=device)
@@ -200,7 +220,13 @@ class HFBackend:
         stop = torch.tensor(sampling.stop_ids, dtype=torch.long, device=device)
         for step in range(ids.shape[1]):
             index = torch.from_numpy(turns.prompt_of[: turns.width]).to(device)
-            picked, logprob = self._pick(logits, sampling.temperature, index, len(prompts))
+            picked, logprob = self._sampler.pick(
+                logits,
+                sampling.temperature,
+                index,
+                len(prompts),
+                None if draws is None else draws[:, step],
+            )
             ids[index, step] = picked
             logprobs[index, step] = logprob
             turns.end((picked[:, None] == stop).any(-1).cpu().numpy(), step)
@@ -211,34 +237,6 @@ class HFBackend:
                 picked = picked[torch.from_numpy(kept).to(device)]
             logits = self._model.advance(self._rows.cache, picked, turns.next_positions())
         return self._collect(turns, prompts, keys, ids, logprobs)
-
-    def _pick(
-        self, logits: torch.Tensor, temperature: float, prompt_of: torch.Tensor, num_prompts: int
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Sample from (n, V) logits.
-
-        Draws are made for all prompts and taken by prompt, so that a sample does not depend on
-        which rows have left or changed places.
-
-        Returns:
-            (n,) ids and their (n,) logprobs.
-        """
-        logprobs = torch.log_softmax(logits / temperature if temperature else logits, dim=-1)
-        if not temperature:
-            picked = logits.argmax(-1)
-        elif logits.is_cuda:
-            # The first of exponential clocks; cumulated sums differ from run to run on CUDA.
-            clocks = logits.new_empty(num_prompts, logits.shape[-1])
-            clocks.exponential_(generator=self.generator)
-            picked = (logprobs.exp() / clocks[prompt_of]).argmax(-1)
-        else:
-            # Inverse transform sampling takes one draw a row, where clocks take one a token.
-            summed = logprobs.exp().cumsum(-1, dtype=torch.float64)
-            draws = torch.rand(num_prompts, 1, dtype=torch.float64, generator=self.generator)
-            drawn = draws[prompt_of] * summed[:, -1:]
-            picked = torch.searchsorted(summed, drawn, right=True)[:, 0]
-            picked = picked.clamp_(max=logits.shape[-1] - 1)
-        return picked, logprobs.gather(-1, picked[:, None])[:, 0]
 
     def _collect(
         self,

@@ -1,0 +1,93 @@
+"""The weights that other engines are given: those the policy computes with, adapters merged."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+import torch
+from peft import LoraConfig, get_peft_model
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+
+from tests.trainers.toys import make_model
+from trainers.backends.weights import named_weights, weights_version
+
+
+def adapted(**options: Any) -> Any:
+    config = LoraConfig(task_type="CAUSAL_LM", r=4, target_modules=["q_proj", "down_proj"])
+    for name, value in options.items():
+        setattr(config, name, value)
+    model = get_peft_model(make_model(), config)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.requires_grad:
+                parameter.add_(torch.randn(parameter.shape) * 0.1)
+    return model.eval()
+
+
+def test_a_models_weights_go_by_their_checkpoint_names_tied_ones_once() -> None:
+    model = make_model()
+    found = dict(named_weights(model))
+    assert list(found) == [name for name, _ in model.named_parameters()]
+    assert "lm_head.weight" not in found
+    assert all(torch.equal(found[name], value) for name, value in model.named_parameters())
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"use_dora": True}, {"modules_to_save": ["norm"]}], ids=str
+)
+def test_a_model_with_the_merged_weights_computes_what_the_adapted_one_does(
+    options: dict[str, Any],
+) -> None:
+    model = adapted(**options)
+    before = copy.deepcopy(model.state_dict())
+    plain = make_model(seed=1)
+    missing = plain.load_state_dict(dict(named_weights(model)), strict=False)
+    assert missing.missing_keys == ["lm_head.weight"]
+    assert missing.unexpected_keys == []
+    ids = torch.arange(40)[None]
+    with torch.no_grad():
+        gap = (plain(ids).logits - model(ids).logits).abs().max()
+        difference = (make_model()(ids).logits - model(ids).logits).abs().max()
+    assert gap < 1e-5 < 0.01 < difference
+    after = model.state_dict()
+    assert all(torch.equal(value, after[name]) for name, value in before.items())
+
+
+def test_an_optimizer_step_and_a_loaded_checkpoint_make_a_new_version() -> None:
+    model = make_model()
+    first = weights_version(model)
+    model(torch.arange(9)[None]).logits.sum().backward()
+    assert weights_version(model) == first
+    torch.optim.AdamW(model.parameters()).step()
+    second = weights_version(model)
+    model.load_state_dict(make_model().state_dict())
+    assert len({first, second, weights_version(model)}) == 3
+
+
+def test_weights_that_fsdp_has_split_are_gathered(tmp_path: Any) -> None:
+    torch.distributed.init_process_group(
+        "gloo", init_method=f"file://{tmp_path}/meet", rank=0, world_size=1
+    )
+    try:
+        model: Any = make_model()
+        expected = {name: value.clone() for name, value in model.named_parameters()}
+        fully_shard(model, mesh=init_device_mesh("cpu", (1,)))
+        found = dict(named_weights(model))
+        assert all(torch.equal(found[name], value) for name, value in expected.items())
+        assert not any(hasattr(value, "full_tensor") for value in found.values())
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+def test_weights_that_cannot_be_handed_over_are_refused() -> None:
+    model: Any = make_model()
+    model.is_quantized = True
+    with pytest.raises(ValueError, match="quantized .* use --backend hf"):
+        next(named_weights(model))
+    split: Any = make_model()
+    split.model.norm.weight.ds_id = 3
+    with pytest.raises(ValueError, match=r"model.norm.weight is split by DeepSpeed ZeRO-3"):
+        dict(named_weights(split))

@@ -1,0 +1,156 @@
+"""JSON over HTTP with retries, for servers that sample. Knows no protocol above that."""
+
+from __future__ import annotations
+
+import logging
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from trainers.extras import MISSING_TRAIN_EXTRA
+
+try:
+    import httpx
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+logger = logging.getLogger(__name__)
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+"""Statuses after which the same request may succeed."""
+
+_LONGEST_WAIT = 60.0
+
+
+class RequestFailed(Exception):
+    """A request had no usable answer, however often it was sent."""
+
+
+class RequestRefused(Exception):
+    """The server says that the request itself is wrong; sending it again would not help.
+
+    Attributes:
+        status: the HTTP status.
+        message: what the server said.
+    """
+
+    def __init__(self, status: int, message: str, *, url: str) -> None:
+        super().__init__(f"{url} answered {status}: {message}")
+        self.status = status
+        self.message = message
+
+
+class JSONClient:
+    """Sends requests to one server, several at a time.
+
+    A request that meets a broken connection, a timeout, an overloaded server or an answer that is
+    not JSON is sent again after 0.5, 1, 2, ... seconds, or after what `Retry-After` says.
+
+    Args:
+        base_url: what the paths are appended to.
+        timeout: seconds before an answer counts as lost.
+        retries: how often a request is sent again.
+        max_requests: requests under way at once.
+        api_key: sent as a bearer token; None sends none.
+        wait: sleeps for so many seconds.
+
+    Raises:
+        ValueError: a number is out of its range, or `base_url` is not an HTTP address.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        timeout: float = 600.0,
+        retries: int = 5,
+        max_requests: int = 64,
+        api_key: str | None = None,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
+        if not base_url.startswith(("http://", "https://")):
+            raise ValueError(f"expected an address such as http://localhost:8000, got {base_url!r}")
+        for name, value, least in (("retries", retries, 0), ("max_requests", max_requests, 1)):
+            if value < least:
+                raise ValueError(f"{name} must be >= {least}, got {value}")
+        if not timeout > 0:
+            raise ValueError(f"timeout must be > 0 seconds, got {timeout}")
+        self.base_url = base_url.rstrip("/")
+        self._retries = retries
+        self._wait = wait
+        self._http = httpx.Client(
+            timeout=timeout,
+            headers={} if api_key is None else {"Authorization": f"Bearer {api_key}"},
+            limits=httpx.Limits(max_connections=max_requests),
+        )
+        self._threads = ThreadPoolExecutor(max_requests, thread_name_prefix="requests")
+        # Players are not closed; the connections end with the client at the latest.
+        weakref.finalize(self, _end, self._threads, self._http)
+
+    def get(self, path: str) -> Any:
+        """Return the JSON at a path; see `post`."""
+        return self._send("GET", path, None)
+
+    def post(self, path: str, body: Any) -> Any:
+        """Post JSON and return the JSON answer.
+
+        Raises:
+            RequestRefused: the server refused the request.
+            RequestFailed: there was no usable answer.
+        """
+        return self._send("POST", path, body)
+
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """Call a function on each item, `max_requests` at a time, and keep their order."""
+        return list(self._threads.map(function, items))
+
+    def close(self) -> None:
+        """Close the connections."""
+        _end(self._threads, self._http)
+
+    def _send(self, method: str, path: str, body: Any) -> Any:
+        url = self.base_url + path
+        for attempt in range(self._retries + 1):
+            wait = min(0.5 * 2**attempt, _LONGEST_WAIT)
+            try:
+                response = self._http.request(method, url, json=body)
+                if response.is_success:
+                    return response.json()
+                cause = f"{response.status_code} {_message(response)}"
+                wait = _told_to_wait(response, wait)
+                if response.status_code not in _PASSING:
+                    raise RequestRefused(response.status_code, _message(response), url=url)
+            except (
+                httpx.TransportError,
+                ValueError,
+            ) as error:  # ValueError: the answer is not JSON
+                cause = f"{type(error).__name__}: {error}"
+            if attempt < self._retries:
+                logger.warning("%s failed (%s); again in %.1f s", url, cause, wait)
+                self._wait(wait)
+        raise RequestFailed(f"{url} failed {self._retries + 1} times, the last time with {cause}")
+
+
+def _end(threads: ThreadPoolExecutor, http: httpx.Client) -> None:
+    threads.shutdown(wait=False, cancel_futures=True)
+    http.close()
+
+
+def _told_to_wait(response: httpx.Response, otherwise: float) -> float:
+    told = response.headers.get("retry-after", "")
+    return min(float(told), _LONGEST_WAIT) if told.isdigit() else otherwise
+
+
+def _message(response: httpx.Response) -> str:
+    """Return what went wrong, in the server's words."""
+    try:
+        found = response.json()
+    except ValueError:
+        return response.text[:300]
+    error = found.get("error", found) if isinstance(found, dict) else found
+    told = error.get("message", error) if isinstance(error, dict) else error
+    return str(told)[:300]

@@ -1,0 +1,104 @@
+"""Draws tokens from logits: with one generator for the batch, or with a stream for each row.
+
+Knows distributions and random numbers; no model and no cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+
+class Sampler:
+    """Draws tokens.
+
+    One generator gives a batch its random numbers in the order of its prompts, so a sample depends
+    on which prompts are continued together. Under `seed_rows` it does not: each row then has a
+    stream of its own, named by the seed and the row's key.
+
+    Args:
+        generator: draws for the batch, on the logits' device.
+    """
+
+    def __init__(self, generator: torch.Generator) -> None:
+        self.generator = generator
+        self._seed: int | None = None
+        self._streams: dict[int, np.random.Generator] = {}
+
+    def seed_rows(self, seed: int | None) -> None:
+        """Give each row a stream of its own from here on; None goes back to the generator.
+
+        Args:
+            seed: with a row's key it names the row's stream, so it must be another one for every
+                batch of episodes that shall not repeat the draws of one before.
+        """
+        self._seed = seed
+        self._streams.clear()
+
+    def forget(self, keys: Sequence[int]) -> None:
+        """Forget rows' streams."""
+        for key in keys:
+            self._streams.pop(key, None)
+
+    def draws(self, keys: Sequence[int], limits: np.ndarray) -> torch.Tensor | None:
+        """Draw ahead what the turns of rows with streams can take.
+
+        Args:
+            keys: the rows' names.
+            limits: (B,) tokens of each turn, at most. A row draws so many numbers at every turn,
+                however many it uses.
+
+        Returns:
+            (B, T) float64 in 0..1, T the largest limit; None where rows have no streams.
+        """
+        if self._seed is None:
+            return None
+        drawn = np.zeros((len(keys), int(limits.max())))
+        for row, (key, limit) in enumerate(zip(keys, limits, strict=True)):
+            if key not in self._streams:
+                self._streams[key] = np.random.default_rng([self._seed, key])
+            drawn[row, :limit] = self._streams[key].random(limit)
+        return torch.from_numpy(drawn).to(self.generator.device)
+
+    def pick(
+        self,
+        logits: torch.Tensor,
+        temperature: float,
+        prompt_of: torch.Tensor,
+        num_prompts: int,
+        draws: torch.Tensor | None,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Sample from (n, V) logits.
+
+        Draws are made for all prompts and taken by prompt, so that a sample does not depend on
+        which rows have left or changed places.
+
+        Args:
+            logits: (n, V).
+            temperature: 0 takes the likeliest token.
+            prompt_of: (n,) the prompt that a row of `logits` continues.
+            num_prompts: prompts in the batch.
+            draws: (num_prompts,) float64 of the prompts' own streams; None draws here.
+
+        Returns:
+            (n,) ids and their (n,) logprobs.
+        """
+        logprobs = torch.log_softmax(logits / temperature if temperature else logits, dim=-1)
+        if not temperature:
+            picked = logits.argmax(-1)
+        elif logits.is_cuda and draws is None:
+            # The first of exponential clocks; cumulated sums differ from run to run on CUDA.
+            clocks = logits.new_empty(num_prompts, logits.shape[-1])
+            clocks.exponential_(generator=self.generator)
+            picked = (logprobs.exp() / clocks[prompt_of]).argmax(-1)
+        else:
+            # Inverse transform sampling takes one draw a row, where clocks take one a token.
+            summed = logprobs.exp().cumsum(-1, dtype=torch.float64)
+            if draws is None:
+                draws = torch.rand(num_prompts, dtype=torch.float64, generator=self.generator)
+            drawn = draws[prompt_of, None] * summed[:, -1:]
+            picked = torch.searchsorted(summed, drawn, right=True)[:, 0]
+            picked = picked.clamp_(max=logits.shape[-1] - 1)
+        return picked, logprobs.gather(-1, picked[:, None])[:, 0]

@@ -1,0 +1,210 @@
+"""Samples turns with a vLLM engine in this process.
+
+Knows token ids and vLLM; no tokenizer, no environment. vLLM keeps the keys and values of what it
+has seen (prefix caching), so the rows' names are not needed and a turn costs its new tokens.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import os
+import random
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+
+# Its own level is INFO, some hundred lines at every start.
+os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
+try:
+    from vllm import LLM, SamplingParams
+    from vllm.exceptions import VLLMValidationError
+    from vllm.platforms import current_platform
+except ImportError as error:
+    raise ImportError(
+        'the vLLM backend needs vllm; install it with: pip install "agentgym-envs[vllm]" (for a '
+        "machine without a GPU see docs/backends.md)"
+    ) from error
+
+from trainers.backends.turn_seeds import TurnSeeds
+from trainers.backends.weights import named_weights, weights_version
+from trainers.generation import Generated, Sampling
+
+_EXTENSION = "trainers.backends.vllm_worker.PolicyWorker"
+_CPU_BLOCK = 32
+"""Tokens of a cached block; vLLM's 128 on a CPU would share nothing between short turns."""
+
+_CPU_CACHE_BYTES = 2**30
+
+
+class VLLMBackend:
+    """`GenerationBackend` on vLLM, on CUDA or with vLLM's CPU build.
+
+    Logprobs are those of the distribution at the sampling temperature (vLLM's
+    `processed_logprobs`), of the whole vocabulary: top-k, top-p and penalties are off. Every turn
+    has a seed of its own, so samples depend on nothing else in the batch, rounding apart.
+
+    Args:
+        source: a Hugging Face id or folder; the weights come from there.
+        dtype: the engine's precision.
+        max_length: tokens of a sequence, at most; None takes the model's context.
+        **engine: further arguments of `vllm.LLM`.
+    """
+
+    def __init__(
+        self, source: str, *, dtype: str = "auto", max_length: int | None = None, **engine: Any
+    ) -> None:
+        self._model: Any = None
+        self._taken: tuple[int, int] | None = None
+        self._seeds = TurnSeeds()
+        # Weights are handed over by reference, so the engine must run in this process.
+        os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
+        defaults: dict[str, Any] = {
+            "dtype": dtype,
+            "max_model_len": max_length,
+            "enable_prefix_caching": True,
+        }
+        if current_platform.is_cpu():
+            defaults["block_size"] = _CPU_BLOCK
+            defaults["kv_cache_memory_bytes"] = _CPU_CACHE_BYTES
+            defaults["enforce_eager"] = True  # compiling takes minutes there
+        if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+            # One engine per training process, on that process's device.
+            defaults["distributed_executor_backend"] = "external_launcher"
+        with _global_generators_kept():
+            self._engine = LLM(
+                model=source,
+                **{**defaults, **engine},
+                skip_tokenizer_init=True,
+                generation_config="vllm",
+                logprobs_mode="processed_logprobs",
+                worker_extension_cls=_EXTENSION,
+            )
+        self.max_length: int | None = self._engine.model_config.max_model_len
+
+    @classmethod
+    def of_model(cls, model: Any, *, max_length: int | None = None, **engine: Any) -> VLLMBackend:
+        """Open an engine that follows a model in training.
+
+        Args:
+            model: a transformers model, or a peft model around one.
+            max_length: tokens of a sequence, at most; None takes the model's context.
+            **engine: further arguments of `vllm.LLM`; by default the engine has the model's
+                precision and 0.3 of the device's memory.
+        """
+        base = model.get_base_model() if hasattr(model, "get_base_model") else model
+        config = copy.deepcopy(base.config)
+        config.architectures = config.architectures or [type(base).__name__]
+        dtype = str(base.dtype).removeprefix("torch.")
+        defaults = {} if current_platform.is_cpu() else {"gpu_memory_utilization": 0.3}
+        with tempfile.TemporaryDirectory() as folder:
+            # The weights are the trained model's: its files, if it has any, may be older.
+            config.save_pretrained(folder)
+            backend = cls(
+                folder,
+                max_length=max_length,
+                **{"dtype": dtype, **defaults, **engine, "load_format": "dummy"},
+            )
+        backend._model = model
+        return backend
+
+    def generate(
+        self,
+        prompts: Sequence[list[int]],
+        sampling: Sampling,
+        *,
+        keys: Sequence[int] | None = None,
+        budgets: Sequence[int] | None = None,
+    ) -> list[Generated]:
+        """Continue each prompt; see `GenerationBackend.generate`.
+
+        Raises:
+            ValueError: vLLM refuses a prompt beyond `max_length`, or a temperature above 2.
+            FloatingPointError: the model's logits are not finite.
+        """
+        limits = [sampling.max_new_tokens] * len(prompts) if budgets is None else budgets
+        seeds = self._seeds.next(range(len(prompts)) if keys is None else keys)
+        try:
+            params = [
+                SamplingParams(
+                    max_tokens=min(limit, sampling.max_new_tokens),
+                    temperature=sampling.temperature,
+                    seed=seed,
+                    stop_token_ids=list(sampling.stop_ids),
+                    ignore_eos=True,
+                    logprobs=0,
+                    detokenize=False,
+                )
+                for limit, seed in zip(limits, seeds, strict=True)
+            ]
+            outputs = self._engine.generate(
+                [{"prompt_token_ids": prompt} for prompt in prompts], params, use_tqdm=False
+            )
+        except VLLMValidationError as error:
+            raise ValueError(str(error)) from error
+        return [_turn(output.outputs[0], sampling) for output in outputs]
+
+    def finish(self, keys: Sequence[int]) -> None:
+        """Forget the rows' names; vLLM itself frees the blocks that were not used for longest."""
+        self._seeds.forget(keys)
+
+    def reseed(self, seed: int) -> None:
+        """Start the random numbers anew."""
+        self._seeds = TurnSeeds(seed)
+
+    def follow(self, global_step: int) -> None:
+        """Take over the trained model's weights, if they have changed since the last time.
+
+        Args:
+            global_step: the optimizer step that they are of.
+        """
+        if self._model is None:
+            return
+        version = (global_step, weights_version(self._model))
+        if version == self._taken:
+            return
+        with torch.no_grad():
+            self._engine.collective_rpc("take_policy", args=(named_weights(self._model),))
+        if not self._engine.reset_prefix_cache():
+            raise RuntimeError("vLLM kept keys and values of the old weights: it is still sampling")
+        self._taken = version
+
+    def close(self) -> None:
+        """Free the engine's memory."""
+        self._engine.llm_engine.engine_core.shutdown()
+
+
+def _turn(output: Any, sampling: Sampling) -> Generated:
+    ids = list(output.token_ids)
+    logprobs = [step[id_].logprob for step, id_ in zip(output.logprobs, ids, strict=True)]
+    check_finite(logprobs)
+    return Generated(ids, logprobs, bool(ids) and ids[-1] in sampling.stop_ids)
+
+
+def check_finite(logprobs: Sequence[float]) -> None:
+    """Refuse logprobs that are no numbers.
+
+    Raises:
+        FloatingPointError: one is not finite.
+    """
+    if not all(map(math.isfinite, logprobs)):
+        raise FloatingPointError(
+            "vLLM's logits are not finite; the weights have diverged or overflow its precision: "
+            "lower the learning rate, or take another dtype for the engine"
+        )
+
+
+@contextmanager
+def _global_generators_kept() -> Iterator[None]:
+    """Leave the global random numbers as they were; vLLM seeds them when it starts."""
+    states = random.getstate(), np.random.get_state(), torch.get_rng_state()
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+        torch.set_rng_state(states[2])

@@ -1,0 +1,238 @@
+"""Samples turns from a vLLM server, token ids in and out, and sends it the trained weights.
+
+Knows token ids and vLLM's HTTP endpoints; no tokenizer, no environment. The weights go by NCCL,
+with TRL's client, from a CUDA device; otherwise through a folder that the server can read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+
+from agentgym_envs.errors import EnvFailure
+from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
+from trainers.backends.turn_seeds import TurnSeeds
+from trainers.backends.weights import named_weights, weights_version
+from trainers.generation import Generated, Sampling
+
+WEIGHTS_FILE = "policy.safetensors"
+_SAME = 1e-4
+"""Nats; logprobs at two temperatures that are closer than this have not been tempered."""
+
+
+class VLLMServerBackend:
+    """`GenerationBackend` on a server started with `vllm serve` or `trl vllm-serve`.
+
+    Each row is a request of its own, since rows differ in budget and seed. Logprobs are asked of
+    the sampling distribution; the server must run with `--logprobs-mode processed_logprobs`, which
+    is checked before the first sampling at a temperature other than 0 and 1.
+
+    Args:
+        url: the server's address, such as `http://localhost:8000`.
+        model: a model in training whose weights the server follows; None takes the server's.
+        max_length: tokens of a sequence, at most; the server's own limit applies too.
+        weights_dir: a folder that this process and the server share, for the weights; None sends
+            them by NCCL.
+        timeout: seconds before a request counts as lost.
+        retries: how often a request is sent again.
+        max_requests: requests under way at once.
+
+    Raises:
+        EnvFailure: the server cannot be reached.
+        ValueError: the server serves no model.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        model: Any = None,
+        max_length: int | None = None,
+        weights_dir: str | None = None,
+        timeout: float = 600.0,
+        retries: int = 5,
+        max_requests: int = 64,
+    ) -> None:
+        url = url.rstrip("/").removesuffix("/v1")
+        self._client = JSONClient(url, timeout=timeout, retries=retries, max_requests=max_requests)
+        self._model = model
+        self._weights_dir = None if weights_dir is None else Path(weights_dir)
+        self._taken: tuple[int, int] | None = None
+        self._nccl: Any = None
+        self._seeds = TurnSeeds()
+        self._is_tempered: bool | None = None
+        served = self._ask(lambda: self._client.get("/v1/models"))["data"]
+        if not served:
+            raise ValueError(f"{url} serves no model")
+        self.name: str = served[0]["id"]
+        lengths = [n for n in (max_length, served[0].get("max_model_len")) if n is not None]
+        self.max_length: int | None = min(lengths) if lengths else None
+
+    def generate(
+        self,
+        prompts: Sequence[list[int]],
+        sampling: Sampling,
+        *,
+        keys: Sequence[int] | None = None,
+        budgets: Sequence[int] | None = None,
+    ) -> list[Generated]:
+        """Continue each prompt; see `GenerationBackend.generate`.
+
+        Raises:
+            EnvFailure: the server failed a request, retries included.
+            ValueError: the server refused a request, or gives logprobs of another distribution.
+        """
+        if sampling.temperature not in (0, 1):
+            self._check_logprobs(prompts[0])
+        limits = [sampling.max_new_tokens] * len(prompts) if budgets is None else budgets
+        seeds = self._seeds.next(range(len(prompts)) if keys is None else keys)
+        bodies = [
+            self._body(prompt, sampling, min(limit, sampling.max_new_tokens), seed)
+            for prompt, limit, seed in zip(prompts, limits, seeds, strict=True)
+        ]
+        answers = self._ask(lambda: self._client.map(self._complete, bodies))
+        return [_turn(answer, sampling) for answer in answers]
+
+    def finish(self, keys: Sequence[int]) -> None:
+        """Forget the rows' names; the server itself frees the blocks not used for longest."""
+        self._seeds.forget(keys)
+
+    def reseed(self, seed: int) -> None:
+        """Start the random numbers anew."""
+        self._seeds = TurnSeeds(seed)
+
+    def follow(self, global_step: int) -> None:
+        """Send the trained model's weights, if they have changed since the last time.
+
+        With several training processes the first one sends, and all wait for it.
+
+        Args:
+            global_step: the optimizer step that they are of.
+
+        Raises:
+            EnvFailure: the server failed or refused the weights.
+            ValueError: there is no way to send them.
+        """
+        if self._model is None:
+            return
+        version = (global_step, weights_version(self._model))
+        if version == self._taken:
+            return
+        is_spread = torch.distributed.is_initialized() and torch.distributed.get_world_size() > 1
+        sends = not is_spread or torch.distributed.get_rank() == 0
+        with torch.no_grad():
+            if self._weights_dir is not None:
+                self._send_by_folder(self._weights_dir, sends)
+            else:
+                self._send_by_nccl(sends)
+        if sends:
+            told = self._ask(lambda: self._client.post("/reset_prefix_cache", None))
+            if not told["success"]:
+                raise EnvFailure(f"{self._client.base_url} did not drop its prefix cache")
+        if is_spread:
+            torch.distributed.barrier()
+        self._taken = version
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    # Sampling ---------------------------------------------------------------------------------
+
+    def _body(
+        self, prompt: list[int], sampling: Sampling, max_tokens: int, seed: int = 0
+    ) -> dict[str, Any]:
+        return {
+            "model": self.name,
+            "prompt": prompt,
+            "max_tokens": max_tokens,
+            "temperature": sampling.temperature,
+            "seed": seed,
+            "stop_token_ids": list(sampling.stop_ids),
+            "ignore_eos": True,
+            "logprobs": 0,
+            "return_token_ids": True,
+            "return_tokens_as_token_ids": True,
+            # The model's generation_config.json must not narrow the distribution.
+            "top_p": 1.0,
+            "top_k": 0,
+            "min_p": 0.0,
+            "repetition_penalty": 1.0,
+        }
+
+    def _complete(self, body: dict[str, Any]) -> Any:
+        return self._client.post("/v1/completions", body)["choices"][0]
+
+    def _check_logprobs(self, prompt: list[int]) -> None:
+        """Compare the likeliest token's logprob at two temperatures."""
+        if self._is_tempered is None:
+            found = []
+            for temperature in (1.0, 0.5):
+                body = self._body(prompt, Sampling(1, temperature), 1)
+                answer = self._ask(lambda body=body: self._complete({**body, "logprobs": 1}))
+                found.append(max(answer["logprobs"]["top_logprobs"][0].values()))
+            self._is_tempered = abs(found[0] - found[1]) > _SAME
+        if not self._is_tempered:
+            raise ValueError(
+                f"{self._client.base_url} gives logprobs of the distribution before its "
+                f"temperature; start it with --logprobs-mode processed_logprobs"
+            )
+
+    def _ask(self, send: Any) -> Any:
+        try:
+            return send()
+        except RequestFailed as error:
+            raise EnvFailure(f"the vLLM server failed: {error}") from error
+        except RequestRefused as error:
+            raise ValueError(f"the vLLM server refused a request: {error}") from error
+
+    # Weights ----------------------------------------------------------------------------------
+
+    def _send_by_folder(self, folder: Path, sends: bool) -> None:
+        weights = {n: w.cpu().contiguous() for n, w in named_weights(self._model)}
+        if not sends:
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        save_file(weights, folder / WEIGHTS_FILE, metadata={"format": "pt"})
+        call = {"method": "take_policy_folder", "args": [str(folder.resolve())]}
+        try:
+            self._client.post("/collective_rpc", call)
+        except (RequestFailed, RequestRefused) as error:
+            raise EnvFailure(
+                f"the server did not take the policy's weights ({error}); it must be started with "
+                f"VLLM_SERVER_DEV_MODE=1 and --worker-extension-cls "
+                f"trainers.backends.vllm_worker.PolicyWorker, and be able to read {folder}"
+            ) from error
+
+    def _send_by_nccl(self, sends: bool) -> None:
+        device = self._model.device
+        if device.type != "cuda":
+            raise ValueError(
+                f"weights on {device.type} cannot be sent by NCCL; name a folder that the server "
+                f'can read: --backend_kwargs \'{{"weights_dir": "..."}}\''
+            )
+        if not sends:
+            for _ in named_weights(self._model):  # takes part in gathering them
+                pass
+            return
+        if self._nccl is None:
+            from trl.generation.vllm_client import VLLMClient  # needs vllm here, as NCCL does
+
+            self._nccl = VLLMClient(self._client.base_url)
+            self._nccl.init_communicator(device=device)
+        shapes = [
+            (name, str(weight.dtype).removeprefix("torch."), list(weight.shape))
+            for name, weight in named_weights(self._model)
+        ]
+        self._nccl.update_named_params(shapes, named_weights(self._model))
+
+
+def _turn(choice: dict[str, Any], sampling: Sampling) -> Generated:
+    ids, logprobs = choice["token_ids"], choice["logprobs"]["token_logprobs"]
+    if len(ids) != len(logprobs):
+        raise ValueError(f"the vLLM server gave {len(logprobs)} logprobs for {len(ids)} tokens")
+    return Generated(ids, logprobs, bool(ids) and ids[-1] in sampling.stop_ids)
