@@ -116,6 +116,8 @@ class RolloutEngine:
         failure_rules: when a task is played again after a failure, and when a run stops.
         policy_name: recorded in the trajectories.
         on_trajectory: called with each trajectory as its episode ends.
+        overlap: sample for the episodes whose environments have answered while the others step
+            (`trainers.overlap`); worth it where environments take long, in threads or processes.
 
     Raises:
         ValueError: a bound is below 1.
@@ -133,6 +135,7 @@ class RolloutEngine:
         failure_rules: FailureRules | None = None,
         policy_name: str = "",
         on_trajectory: Callable[[Trajectory], None] | None = None,
+        overlap: bool = False,
     ) -> None:
         for name, bound in (
             ("max_episode_tokens", max_episode_tokens),
@@ -149,6 +152,7 @@ class RolloutEngine:
         self.failure_rules = failure_rules or FailureRules()
         self.policy_name = policy_name
         self.on_trajectory = on_trajectory
+        self.overlap = overlap
 
     def run(
         self, task_ids: Sequence[str], *, global_step: int = 0, sampling: Sampling | None = None
@@ -181,5 +185,6 @@ class RolloutEngine:
             policy,
             failure_rules=self.failure_rules,
             on_trajectory=self.on_trajectory,
+            overlap=self.overlap,
         )
         return loop.run(task_ids, global_step=global_step)

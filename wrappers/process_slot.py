@@ -20,7 +20,7 @@ from typing import Any
 import cloudpickle  # type: ignore[import-untyped]  # it ships no type information
 
 from agentgym_envs.errors import EnvFailure
-from wrappers.slots import EnvFn, deadline_after, seconds_left
+from wrappers.slots import Bell, EnvFn, deadline_after, is_over, seconds_left
 
 _WORKER = Path(__file__).with_name("worker.py")
 # A socket takes this much at least without a reader, so a shorter message never blocks the sender.
@@ -48,7 +48,7 @@ class ProcessSlot:
         self._connection: Connection | None = None
         self._sender: threading.Thread | None = None
         self._timeout: float | None = None
-        self._deadline: float | None = None
+        self.deadline: float | None = None
         self._starting = False
 
     @property
@@ -60,6 +60,15 @@ class ProcessSlot:
     def pid(self) -> int | None:
         """The worker's process id."""
         return None if self._process is None else self._process.pid
+
+    def answered(self) -> bool:
+        """Whether the worker has answered or died, or the time is over."""
+        assert self._connection is not None
+        return self._connection.poll() or is_over(self.deadline)
+
+    def watch(self, bell: Bell | None) -> Connection | None:
+        """Return the worker's connection."""
+        return self._connection
 
     def start(self, timeout: float | None) -> None:
         """Start a worker and have it make the environment."""
@@ -85,7 +94,7 @@ class ProcessSlot:
         """Wait for the worker's answer, its death, or the deadline."""
         assert self._connection is not None
         try:
-            if not self._connection.poll(seconds_left(self._deadline)):
+            if not self._connection.poll(seconds_left(self.deadline)):
                 self.discard()
                 raise EnvFailure(
                     f"the worker process gave no answer within {self._timeout:g} s and was killed"
@@ -117,7 +126,7 @@ class ProcessSlot:
 
     def _write(self, message: Any, timeout: float | None) -> None:
         self._timeout = timeout
-        self._deadline = deadline_after(timeout)
+        self.deadline = deadline_after(timeout)
         assert self._connection is not None
         data = pickle.dumps(message)
         if len(data) <= _SURE_TO_FIT:

@@ -13,7 +13,10 @@ from typing import Any, Protocol
 import gymnasium as gym
 
 import agentgym_envs
-from wrappers.slots import EnvFn
+from wrappers.slots import EnvFn, Slot
+
+Answer = tuple[str, float, bool, bool, dict[str, Any]]
+"""A slot's observation, reward, terminated, truncated and info; a reset pays 0."""
 
 
 class TextVector(Protocol):
@@ -33,6 +36,26 @@ class TextVector(Protocol):
         self, actions: Sequence[str | None]
     ) -> tuple[list[str], list[float], list[bool], list[bool], list[dict[str, Any]]]:
         """Play one turn in every slot that is given an action."""
+
+    def reset_async(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        """Begin to start episodes; `poll` brings the answers."""
+
+    def step_async(self, actions: Sequence[str | None]) -> None:
+        """Begin a turn in every slot that is given an action; `poll` brings the answers."""
+
+    def poll(self, timeout: float | None = 0.0) -> dict[int, Answer]:
+        """Hear who has answered, waiting up to `timeout` seconds for the first."""
+
+    def unanswered(self) -> list[Slot]:
+        """List the slots that are in the middle of a call."""
+
+    def cancel(self) -> None:
+        """Give up the calls that have not been answered."""
 
     def get(self, name: str) -> list[Any]:
         """Read an attribute of every slot's environment."""

@@ -1,22 +1,30 @@
-"""TextVectorEnv: several text environments that take their turns together.
+"""TextVectorEnv: several text environments that take their turns together, or each in its time.
 
-Knows episodes, slots and failures; where a slot's environment runs is `wrappers.slots`' business.
+Knows episodes and their arguments; `wrappers.slot_calls` knows how slots are called and fail, and
+`wrappers.slots` where their environments run.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any, Literal, Self, get_args
 
-from gymnasium.error import ClosedEnvironmentError, ResetNeeded
+from gymnasium.error import ClosedEnvironmentError
 
 from agentgym_envs.errors import EnvFailure
 from wrappers.process_slot import ProcessSlot
-from wrappers.slot_arguments import check_length, chosen_slots, env_fns_of, options_of, seeds_of
+from wrappers.slot_arguments import (
+    Answer,
+    check_length,
+    chosen_slots,
+    env_fns_of,
+    options_of,
+    seeds_of,
+)
+from wrappers.slot_calls import Begin, SlotCalls, SlotEpisode
 from wrappers.slots import EnvFn, InProcessSlot, Slot, ThreadSlot
 
 Backend = Literal["sync", "thread", "process"]
@@ -25,24 +33,11 @@ BACKENDS: tuple[str, ...] = get_args(Backend)
 START_SECONDS = 120.0
 """How long a fresh environment may take to be made, where `step_timeout` is set."""
 
-_CLOSE_SECONDS = 5.0
 _SLOTS: dict[str, type[InProcessSlot] | type[ThreadSlot] | type[ProcessSlot]] = {
     "sync": InProcessSlot,
     "thread": ThreadSlot,
     "process": ProcessSlot,
 }
-
-
-@dataclass
-class _Episode:
-    """What a slot said last."""
-
-    observation: str = ""
-    terminated: bool = False
-    truncated: bool = False
-    info: dict[str, Any] = field(default_factory=dict)
-    begun: bool = False
-    failed: bool = False
 
 
 class TextVectorEnv:
@@ -89,9 +84,8 @@ class TextVectorEnv:
         fns = env_fns_of(env_fns, num_envs, env_kwargs)
         self.num_envs = len(fns)
         self.step_timeout = step_timeout
-        self.slots: list[Slot] = [_SLOTS[backend](fn) for fn in fns]
-        self._episodes = [_Episode() for _ in fns]
-        self._finalizer = weakref.finalize(self, _close_all, self.slots)
+        self._calls = SlotCalls(_SLOTS[backend](fn) for fn in fns)
+        self._finalizer = weakref.finalize(self, self._calls.close)
         try:
             self._start(range(self.num_envs))
         except BaseException:
@@ -121,10 +115,7 @@ class TextVectorEnv:
         """
         self._check_open()
         seeds = seeds_of(seed, self.num_envs)
-        chosen = chosen_slots(options, self.num_envs)
-        for index in chosen:
-            if not self._episodes[index].failed:
-                self._episodes[index] = _Episode()
+        chosen = self._renew(options)
         self._start(index for index in chosen if not self.slots[index].running)
         answers = self._exchange(
             {
@@ -134,7 +125,7 @@ class TextVectorEnv:
             }
         )
         for index, (observation, info) in answers.items():
-            self._episodes[index] = _Episode(observation, info=info, begun=True)
+            self._episodes[index] = SlotEpisode(observation, info=info, begun=True)
         return [e.observation for e in self._episodes], [e.info for e in self._episodes]
 
     def step(
@@ -156,7 +147,8 @@ class TextVectorEnv:
             TypeError: an action is neither a string nor None.
         """
         self._check_open()
-        self._check_actions(actions)
+        self._calls.check_actions(actions)
+        self._calls.check_settled(_given(actions), "step")
         answers = self._exchange(
             {
                 index: ("step", (action,))
@@ -167,7 +159,9 @@ class TextVectorEnv:
         rewards = [0.0] * self.num_envs
         for index, (observation, reward, terminated, truncated, info) in answers.items():
             rewards[index] = reward
-            self._episodes[index] = _Episode(observation, terminated, truncated, info, begun=True)
+            self._episodes[index] = SlotEpisode(
+                observation, terminated, truncated, info, begun=True
+            )
         return (
             [e.observation for e in self._episodes],
             rewards,
@@ -175,6 +169,78 @@ class TextVectorEnv:
             [e.truncated for e in self._episodes],
             [e.info for e in self._episodes],
         )
+
+    # One by one -------------------------------------------------------------------------------
+
+    def reset_async(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        """Begin what `reset` does, without waiting; `poll` brings each slot's answer.
+
+        Raises:
+            AlreadyPendingCallError: a slot is in the middle of a call; no slot has been called.
+            ValueError: a list has the wrong length.
+        """
+        self._check_open()
+        seeds = seeds_of(seed, self.num_envs)
+        for index in self._renew(options):
+            begins = [self._call(index, "reset", seeds[index], options_of(index, options or {}))]
+            if not self.slots[index].running:
+                begins.insert(0, partial(self.slots[index].start, self._start_timeout))
+            self._calls.begin(index, *begins)
+
+    def step_async(self, actions: Sequence[str | None]) -> None:
+        """Begin what `step` does, without waiting; `poll` brings each slot's answer.
+
+        Slots given None are left alone, whatever they are doing.
+
+        Raises:
+            AlreadyPendingCallError: a slot is in the middle of a call; no slot has been called.
+            ResetNeeded, ValueError, TypeError: as `step` does.
+        """
+        self._check_open()
+        self._calls.check_settled(_given(actions), "step_async")
+        self._calls.check_actions(actions)
+        for index, action in enumerate(actions):
+            if action is None:
+                continue
+            if self._episodes[index].failed:
+                self._calls.repeat(index)
+            else:
+                self._calls.begin(index, self._call(index, "step", action))
+
+    def poll(self, timeout: float | None = 0.0) -> dict[int, Answer]:
+        """Take the answers to `reset_async` and `step_async` that have come, in no set order.
+
+        A slot has `step_timeout` from when it was called; one that is found to have answered has
+        not failed, however late one looks. Under `"sync"` the calls are made here.
+
+        Args:
+            timeout: seconds to wait where no answer has come yet; None waits until one does.
+
+        Returns:
+            By slot: observation, reward, terminated, truncated and info, as `step` gives them. A
+            slot that broke answers as it does there. Empty where nothing is on its way.
+
+        Raises:
+            Exception: what an environment raised, a mistake of the caller's; the next call gives
+                the answers that had come beside it.
+        """
+        self._check_open()
+        return self._calls.poll(timeout)
+
+    def unanswered(self) -> list[Slot]:
+        """List the slots in the middle of a call; `slot_calls.wait_for_answers` waits for them."""
+        return self._calls.unanswered()
+
+    def cancel(self) -> None:
+        """Give up the calls that have not been answered; their slots count as failed."""
+        self._calls.cancel()
+
+    # All together -----------------------------------------------------------------------------
 
     def get(self, name: str) -> list[Any]:
         """Read an attribute of every slot's environment, such as `"system_prompt"`; wrappers first.
@@ -214,8 +280,9 @@ class TextVectorEnv:
         asked = [
             index
             for index, episode in enumerate(self._episodes)
-            if (where is None or where[index]) and _is_live(episode)
+            if (where is None or where[index]) and episode.is_live
         ]
+        self._calls.check_settled(asked, "expert_actions")
         answers = self._exchange({index: ("expert_action", ()) for index in asked})
         return [answers.get(index) for index in range(self.num_envs)]
 
@@ -236,49 +303,45 @@ class TextVectorEnv:
 
     # Slots ------------------------------------------------------------------------------------
 
+    @property
+    def slots(self) -> list[Slot]:
+        """Where the environments run."""
+        return self._calls.slots
+
+    @property
+    def _episodes(self) -> list[SlotEpisode]:
+        return self._calls.episodes
+
+    @property
+    def _start_timeout(self) -> float | None:
+        return None if self.step_timeout is None else START_SECONDS
+
+    def _renew(self, options: dict[str, Any] | None) -> list[int]:
+        """Forget the episodes of the slots that `reset(options=options)` resets; return these."""
+        chosen = chosen_slots(options, self.num_envs)
+        self._calls.check_settled(chosen, "reset")
+        for index in chosen:
+            if not self._episodes[index].failed:
+                self._episodes[index] = SlotEpisode()
+        return chosen
+
     def _start(self, indices: Iterable[int]) -> None:
         """Make fresh environments, all at once."""
-        timeout = None if self.step_timeout is None else START_SECONDS
-        self._gather({index: partial(self.slots[index].start, timeout) for index in indices})
+        timeout = self._start_timeout
+        self._calls.gather({index: partial(self.slots[index].start, timeout) for index in indices})
 
     def _exchange(self, calls: Mapping[int, tuple[str, tuple[Any, ...]]]) -> dict[int, Any]:
         """Make calls in several slots at once; slots that fail are marked and left out."""
-        return self._gather(
-            {
-                index: partial(self.slots[index].send, method, *args, timeout=self.step_timeout)
-                for index, (method, args) in calls.items()
-            }
+        return self._calls.gather(
+            {index: self._call(index, method, *args) for index, (method, args) in calls.items()}
         )
 
-    def _gather(self, begins: Mapping[int, Callable[[], None]]) -> dict[int, Any]:
-        answers: dict[int, Any] = {}
-        errors: list[Exception] = []
-        waiting = list(begins)
-        try:
-            for begin in begins.values():
-                begin()
-            while waiting:
-                try:
-                    answers[waiting[0]] = self.slots[waiting[0]].receive()
-                except EnvFailure as failure:
-                    self._fail(waiting[0], str(failure))
-                except Exception as error:  # raised below, once every slot has been heard
-                    errors.append(error)
-                waiting.pop(0)
-        finally:
-            # Only an interrupt leaves some: their answers would be taken for the next call's.
-            for index in waiting:
-                self._fail(index, "interrupted before it had answered")
-        if errors:
-            raise errors[0]
-        return answers
-
-    def _fail(self, index: int, message: str) -> None:
-        self.slots[index].discard()
-        self._episodes[index] = _Episode(info={"failure": message}, failed=True)
+    def _call(self, index: int, method: str, *args: Any) -> Begin:
+        return partial(self.slots[index].send, method, *args, timeout=self.step_timeout)
 
     def _ask(self, method: str, *args: Any) -> list[Any]:
         self._check_open()
+        self._calls.settle()
         self._start(index for index, slot in enumerate(self.slots) if not slot.running)
         running = [index for index, slot in enumerate(self.slots) if slot.running]
         answers = self._exchange({index: (method, args) for index in running})
@@ -288,48 +351,10 @@ class TextVectorEnv:
             raise EnvFailure(f"{method} {args[0]!r} has no answer from {told}")
         return [answers[index] for index in range(self.num_envs)]
 
-    # The caller's arguments -------------------------------------------------------------------
-
     def _check_open(self) -> None:
         if not self._finalizer.alive:
             raise ClosedEnvironmentError("this TextVectorEnv is closed; make a new one")
 
-    def _check_actions(self, actions: Sequence[str | None]) -> None:
-        check_length("actions", actions, self.num_envs)
-        for index, action in enumerate(actions):
-            if action is None:
-                continue
-            if not isinstance(action, str):
-                raise TypeError(
-                    f"the action of slot {index} must be a str or None, got {action!r:.80}"
-                )
-            episode = self._episodes[index]
-            if not _is_live(episode) and not episode.failed:
-                why = "is over" if episode.begun else "has not begun"
-                raise ResetNeeded(
-                    f"the episode of slot {index} {why}; give it None, or reset it with "
-                    "options={'task_id': [..]}, which holds None for the slots to leave alone"
-                )
 
-
-def _is_live(episode: _Episode) -> bool:
-    return episode.begun and not (episode.terminated or episode.truncated)
-
-
-def _close_all(slots: Sequence[Slot]) -> None:
-    """Ask every environment to close, give them some seconds together, then end what is left."""
-    running = [slot for slot in slots if slot.running]
-    errors: list[Exception] = []
-    for slot in running:
-        slot.send("close", timeout=_CLOSE_SECONDS)
-    for slot in running:
-        try:
-            slot.receive()
-        except EnvFailure:
-            pass  # it is gone already, which is what we want
-        except Exception as error:  # raised below, once every slot is closed
-            errors.append(error)
-        finally:
-            slot.discard()
-    if errors:
-        raise errors[0]
+def _given(actions: Sequence[str | None]) -> list[int]:
+    return [index for index, action in enumerate(actions) if action is not None]

@@ -20,8 +20,9 @@ GROUPS: dict[str, tuple[str, str]] = {
     "searchqa": ("benchmarks.throughput.searchqa", "searchqa_rows"),
     "vector": ("benchmarks.throughput.vectors", "vector_rows"),
     "rollout": ("benchmarks.throughput.rollouts", "rollout_rows"),
+    "overlap": ("benchmarks.throughput.overlap", "overlap_rows"),
 }
-"""Imported when they are run: only `rollout` needs the train extra."""
+"""Imported when they are run: only `rollout` and `overlap` need the train extra."""
 
 HEADER = ("measured", "per second", "against", "per second", "speed (least to most)", "notes")
 

@@ -95,14 +95,14 @@ CASES = (
 
 def rollout_rows(repeats: int, *, cases: Sequence[Case] = CASES) -> Iterator[Row]:
     """Measure every case."""
-    completions = _expert_completions(max(case.episodes for case in cases))
+    completions = expert_completions(max(case.episodes for case in cases))
     texts = [text for task in completions.values() for text in task]
-    tokenizer = _word_tokenizer([*texts, *_prompts(completions)])
+    tokenizer = word_tokenizer([*texts, *prompts(completions)])
     per_turn = round(sum(len(tokenizer.encode(text)) for text in texts) / len(texts))
     model = build_model(len(tokenizer)).eval()
     for case in cases:
         task_ids = list(completions)[: case.episodes]
-        scripts = {task_id: _script(completions[task_id], case.turns) for task_id in task_ids}
+        scripts = {task_id: script(completions[task_id], case.turns) for task_id in task_ids}
         make = partial(_steered, scripts, case)
         with TextVectorEnv([make] * case.episodes) as env:
             kept, anew = (
@@ -166,7 +166,7 @@ def _steered(scripts: Mapping[str, Sequence[str]], case: Case) -> Steered:
     return Steered(env, scripts, repeats_task=case.repeats_task)
 
 
-def _expert_completions(num_tasks: int) -> dict[str, list[str]]:
+def expert_completions(num_tasks: int) -> dict[str, list[str]]:
     """Return what the expert writes on test tasks that take it several moves."""
     env = gym.make(_ENV_ID, **_MAKE)
     base: Any = env.unwrapped
@@ -185,14 +185,15 @@ def _expert_completions(num_tasks: int) -> dict[str, list[str]]:
     return completions
 
 
-def _script(completions: Sequence[str], turns: int) -> list[str]:
-    """Return actions that are all possible and never craft the goal."""
+def script(completions: Sequence[str], turns: int) -> list[str]:
+    """Return as many actions as there are turns, that are all possible and never craft the goal."""
     gets = [text for text in completions if "Action: get " in text]
     idle = [*gets, "Thought: What do I hold?\nAction: inventory"]
     return list(itertools.islice(itertools.cycle(idle), turns))
 
 
-def _prompts(task_ids: Sequence[str] | Mapping[str, Any]) -> Iterator[str]:
+def prompts(task_ids: Sequence[str] | Mapping[str, Any]) -> Iterator[str]:
+    """Yield the instruction and each task's first observation."""
     env = gym.make(_ENV_ID, **_MAKE)
     yield env.unwrapped.system_prompt  # type: ignore[attr-defined]
     for task_id in task_ids:
@@ -200,7 +201,7 @@ def _prompts(task_ids: Sequence[str] | Mapping[str, Any]) -> Iterator[str]:
     env.close()
 
 
-def _word_tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerBase:
+def word_tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerBase:
     """Build a tokenizer with a token per word, about as long as a large model's tokens are."""
     words = {word for text in texts for word in re.findall(r" ?[A-Za-z]+|\n+", text)}
     return build_tokenizer(sorted(words))
