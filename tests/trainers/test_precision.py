@@ -1,0 +1,55 @@
+"""bf16 and gradient checkpointing are TRL's own options; they work here as they do there."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from tests.trainers.toys import ENV_ID, make_folder
+from trainers import grpo, sft
+
+OPTIONS = (
+    "--max_steps 1 --max_tokens_per_turn 4 --learning_rate 1e-2 --per_device_train_batch_size 8 "
+    "--logging_steps 1 --action_format plain --eval_strategy no --disable_tqdm --use_cpu"
+)
+
+
+def one_step(command: Any, folder: Path, *options: str) -> dict[str, float]:
+    """Run a command for one step; return what it logged."""
+    model = make_folder(folder / "model")
+    out = folder / "out"
+    argv = [*OPTIONS.split(), "--env", ENV_ID, "--model", model, "--output_dir", str(out)]
+    if command is grpo.main:
+        argv += "--num_generations 4 --gradient_accumulation_steps 1 --beta 0.01".split()
+    assert command([*argv, *options]) == 0
+    before = AutoModelForCausalLM.from_pretrained(model).state_dict()
+    after = AutoModelForCausalLM.from_pretrained(out).state_dict()
+    assert any(not torch.equal(before[name], after[name]) for name in before)
+    lines = (out / "metrics.jsonl").read_text().splitlines()
+    entry: dict[str, float] = next(e for e in map(json.loads, lines) if "loss" in e)
+    assert math.isfinite(entry["loss"])
+    assert entry["grad_norm"] > 0
+    return entry
+
+
+@pytest.mark.parametrize("command", [grpo.main, sft.main], ids=["grpo", "sft"])
+def test_gradient_checkpointing_changes_no_number(command: Any, tmp_path: Path) -> None:
+    plain = one_step(command, tmp_path / "plain", "--bf16", "false")
+    saved = one_step(command, tmp_path / "saved", "--bf16", "false", "--gradient_checkpointing")
+    assert saved["loss"] == pytest.approx(plain["loss"], abs=1e-6)
+    assert saved["grad_norm"] == pytest.approx(plain["grad_norm"], rel=1e-4)
+
+
+@pytest.mark.parametrize("command", [grpo.main, sft.main], ids=["grpo", "sft"])
+def test_bf16_trains_close_to_float32(command: Any, tmp_path: Path) -> None:
+    exact = one_step(command, tmp_path / "exact", "--bf16", "false")
+    rough = one_step(command, tmp_path / "rough", "--bf16", "--gradient_checkpointing")
+    assert rough["grad_norm"] != exact["grad_norm"]
+    assert rough["loss"] == pytest.approx(exact["loss"], rel=0.05, abs=0.01)
+    assert rough["grad_norm"] == pytest.approx(exact["grad_norm"], rel=0.05)
