@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "benchmarks.throughput.command:main",
         "measure the speed of environments and rollouts",
     ),
+    "study": ("benchmarks.studies.command:main", "train many policies and compare them"),
     "serve-retriever": (
         "benchmarks.serve_retriever:main",
         "serve a corpus by Search-R1's protocol",

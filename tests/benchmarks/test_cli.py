@@ -13,7 +13,7 @@ def test_help_names_every_command_and_algorithm(capsys: pytest.CaptureFixture[st
     assert cli.main(["--help"]) == 0
     text = capsys.readouterr().out
     assert all(f"\n  {name} " in text for name in cli.COMMANDS)
-    assert "grpo, sft" in text
+    assert "grpo, ppo" in text
 
 
 def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,7 +28,10 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     ("argv", "allowed"),
-    [(["trian"], "envs, play, quickstart"), (["train", "gpro"], "algorithms: grpo, sft")],
+    [
+        (["trian"], "envs, play, quickstart"),
+        (["train", "gpro"], "algorithms: agentevol, dpo, grpo"),
+    ],
 )
 def test_an_unknown_name_is_refused_with_the_allowed_ones(
     argv: list[str], allowed: str, capsys: pytest.CaptureFixture[str]
@@ -41,7 +44,7 @@ def test_an_unknown_name_is_refused_with_the_allowed_ones(
 
 def test_train_alone_lists_the_algorithms(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["train"]) == 0
-    assert "algorithms: grpo, sft" in capsys.readouterr().out
+    assert "algorithms: agentevol, dpo, grpo" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", cli.COMMANDS)

@@ -1,0 +1,30 @@
+"""`agentgym study`: finds the study and hands it the rest of the line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+STUDIES: dict[str, tuple[str, str]] = {
+    "learning": ("benchmarks.studies.learning", "every algorithm from one start"),
+    "horizons": ("benchmarks.studies.horizons", "short, long, staged and adaptive turn horizons"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one study.
+
+    Returns:
+        the exit status: 2 where there is no such study.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    listed = "".join(f"  {name:<10} {summary}\n" for name, (_, summary) in STUDIES.items())
+    if not words or words[0] in ("-h", "--help"):
+        print(f"usage: agentgym study NAME [options]\n\nstudies:\n{listed}", end="")
+        return 0
+    name, *rest = words
+    if name not in STUDIES:
+        print(f"agentgym: unknown study {name!r}; studies: {', '.join(STUDIES)}", file=sys.stderr)
+        return 2
+    return int(import_module(STUDIES[name][0]).main(rest))

@@ -1,0 +1,123 @@
+"""`agentgym study learning`: every algorithm from the same start, on as many episodes each.
+
+Each run trains the shipped `tiny` policy on TextCraft's training goals and plays the held-out test
+goals afterwards; the start plays them once. Knows which commands to give, not how they work.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.studies.runs import Run, play_all
+from benchmarks.studies.table import RESULT, START, learning_table
+
+STEPS = 24
+EPISODES_PER_STEP = 64
+EPISODES = STEPS * EPISODES_PER_STEP
+
+ENV = ("--env", "TextCraft", "--max_turns", "16", "--max_tokens_per_turn", "160")
+_QUIET = ("--report_to", "none", "--resume")
+_ONLINE = (
+    *("--model", "tiny", "--lr_scheduler_type", "linear", "--learning_rate", "2e-4"),
+    *("--horizon", f"scaling:6,8,12@{STEPS // 3}", "--num_envs", str(EPISODES_PER_STEP)),
+    *("--eval_strategy", "no", "--save_strategy", "steps", "--save_steps", "12"),
+    *("--save_trajectories_every", "12", "--gradient_accumulation_steps", "8"),
+    *("--per_device_train_batch_size", "8"),
+)
+_GROUPS = ("--num_generations", "8", "--max_steps", str(STEPS))
+
+ONLINE: dict[str, tuple[str, tuple[str, ...]]] = {
+    "grpo": ("grpo", _GROUPS),
+    "gigpo": (
+        "grpo",
+        (*_GROUPS, "--turn_advantage_weight", "1", "--turn_anchor", "history"),
+    ),
+    "rloo": ("rloo", _GROUPS),
+    "reinforce_pp": ("reinforce_pp", _GROUPS),
+    "reinforce_pp, group baseline": ("reinforce_pp", (*_GROUPS, "--baseline", "group")),
+    # Two optimizer steps on each batch.
+    "ppo": (
+        "ppo",
+        ("--max_steps", str(2 * STEPS), "--num_iterations", "2", "--critic_learning_rate", "1e-3"),
+    ),
+}
+"""Algorithms that play while they train: name in the table -> command and its own options."""
+
+ALGORITHMS = (*ONLINE, "agentevol", "dpo")
+
+
+def run_of(name: str, seed: int, folder: Path) -> Run:
+    """Return the run of one algorithm and seed.
+
+    Args:
+        name: an entry of `ALGORITHMS`.
+        seed: of the training, and of the measurement after it.
+        folder: the study's.
+    """
+    own = folder / name.replace(", ", "_").replace(" ", "_") / f"seed_{seed}"
+    model = own / "model"
+    common = (*_QUIET, "--seed", str(seed), "--output_dir", str(model))
+    if name in ONLINE:
+        command, options = ONLINE[name]
+        training: list[tuple[str, ...]] = [
+            ("train", command, *ENV, *_ONLINE, *options, *common),
+        ]
+    elif name == "agentevol":
+        rounds = 2
+        training = [
+            (
+                *("train", "agentevol", *ENV, "--model", "tiny", *common),
+                *("--num_rounds", str(rounds), "--num_samples", "2", "--merge", "all"),
+                *("--learning_rate", "2e-4", "--num_envs", "64", "--eval_strategy", "no"),
+            )
+        ]
+    else:
+        episodes = own / "episodes.jsonl"
+        training = [
+            (
+                *("collect", *ENV, "--policy", "tiny", "--num_episodes", str(EPISODES)),
+                *("--out", str(episodes), "--seed", str(seed)),
+            ),
+            (
+                *("train", "dpo", *ENV, "--model", "tiny", *common, "--data", str(episodes)),
+                *("--eval_strategy", "no", "--num_train_epochs", "2"),
+            ),
+        ]
+    return Run(own, (*training, measurement(str(model), own / RESULT, seed)))
+
+
+def measurement(model: str, out: Path, seed: int) -> tuple[str, ...]:
+    """Return the command that plays the test goals."""
+    return (
+        *("eval", *ENV, "--split", "test", "--model", model, "--samples", "2"),
+        *("--seed", str(seed), "--out", str(out), "--num_envs", "100"),
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the study, or go on with it, and print its table."""
+    parser = argparse.ArgumentParser(prog="agentgym study learning", description=__doc__)
+    parser.add_argument("--out", default="runs/study_learning", help="the study's folder")
+    parser.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, default=list(ALGORITHMS))
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--workers", type=int, default=2, help="runs at a time")
+    parser.add_argument("--threads", type=int, default=1, help="torch threads of each")
+    parser.add_argument("--table_only", action="store_true", help="print what is there")
+    options = parser.parse_args(argv)
+    folder = Path(options.out)
+    if not options.table_only:
+        starts = [
+            Run(
+                folder / START / f"seed_{seed}",
+                (measurement("tiny", folder / START / f"seed_{seed}" / RESULT, seed),),
+            )
+            for seed in options.seeds
+        ]
+        runs = [run_of(name, seed, folder) for seed in options.seeds for name in options.algorithms]
+        play_all([*starts, *runs], workers=options.workers, threads=options.threads)
+    text = learning_table(folder)
+    (folder / "table.md").write_text(text + "\n", encoding="utf-8")
+    print(text)
+    return 0

@@ -1,0 +1,75 @@
+"""Tables of studies, from what their runs left. Knows folders and results, no commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.listing import table
+from trainers.results import EvalResult, bootstrap_mean
+
+START = "start"
+RESULT = "after.json"
+
+
+def results_by_seed(folder: Path) -> dict[int, EvalResult]:
+    """Read the results of one row, `seed_N/after.json`."""
+    found = {}
+    for path in sorted(folder.glob(f"seed_*/{RESULT}")):
+        found[int(path.parent.name.removeprefix("seed_"))] = EvalResult.load(path)
+    return found
+
+
+def gain_over_seeds(
+    before: Mapping[int, EvalResult], after: Mapping[int, EvalResult]
+) -> tuple[float, tuple[float, float]]:
+    """Return the mean gain over seeds and its 95% bootstrap, paired by task.
+
+    A task's gain is its mean over the seeds, so that the interval is over tasks: it tells how far
+    the gain would go on other goals, not on other seeds, whose spread is seen in their own columns.
+
+    Raises:
+        ValueError: no seed was measured before and after.
+    """
+    seeds = sorted(set(before) & set(after))
+    if not seeds:
+        raise ValueError("no seed was measured both before and after")
+    tasks = sorted(set.intersection(*(set(after[seed].tasks) for seed in seeds)))
+    gains = [
+        float(np.mean([after[seed].tasks[task] - before[seed].tasks[task] for seed in seeds]))
+        for task in tasks
+    ]
+    return float(np.mean(gains)), bootstrap_mean(gains)
+
+
+def learning_table(folder: Path) -> str:
+    """Return the Markdown table of `agentgym study learning`; rows in order of their gain.
+
+    Raises:
+        ValueError: the start has not been measured.
+    """
+    before = results_by_seed(folder / START)
+    if not before:
+        raise ValueError(f"{folder / START} holds no measurement of the start")
+    rows: list[tuple[float, tuple[str, ...]]] = []
+    seeds = sorted(before)
+    for path in sorted(folder.iterdir()):
+        after = results_by_seed(path) if path.is_dir() and path.name != START else {}
+        if after:
+            gain, (low, high) = gain_over_seeds(before, after)
+            cells = [*_by_seed(after, seeds), _mean(after), f"{100 * gain:+.1f} points"]
+            interval = f"{100 * low:+.1f} to {100 * high:+.1f}"
+            rows.append((-gain, (path.name, *cells, interval)))
+    header = ("algorithm", *(f"seed {seed}" for seed in seeds), "mean", "gain", "95% interval")
+    start = ("(the start)", *_by_seed(before, seeds), _mean(before), "", "")
+    return table([header, start, *(cells for _, cells in sorted(rows))])
+
+
+def _by_seed(results: Mapping[int, EvalResult], seeds: Sequence[int]) -> list[str]:
+    return [f"{results[seed].success:.1%}" if seed in results else "" for seed in seeds]
+
+
+def _mean(results: Mapping[int, EvalResult]) -> str:
+    return f"{np.mean([result.success for result in results.values()]):.1%}"

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.studies.learning import ALGORITHMS, EPISODES, measurement, run_of
+from benchmarks.studies.runs import LOG, Run, play_all
+
+
+def test_a_run_that_is_done_is_not_played_again(tmp_path: Path) -> None:
+    run = Run(tmp_path / "one", (("envs",), ("--version",)))
+    assert not run.is_done
+    play_all([run], workers=1, threads=1)
+    assert run.is_done
+    log = (tmp_path / "one" / LOG).read_text()
+    assert "TextCraft" in log
+    play_all([run], workers=1, threads=1)
+    assert (tmp_path / "one" / LOG).read_text() == log
+
+
+def test_a_command_that_fails_stops_the_study_and_names_its_log(tmp_path: Path) -> None:
+    bad = Run(tmp_path / "bad", (("envs", "--no_such_option"), ("--version",)))
+    after = Run(tmp_path / "after", (("--version",),))
+    with pytest.raises(
+        RuntimeError, match=r"agentgym envs --no_such_option .* status 2; see .*bad"
+    ):
+        play_all([bad, after], workers=1, threads=1)
+    assert not bad.is_done
+
+
+def test_every_algorithms_run_ends_with_the_same_measurement(tmp_path: Path) -> None:
+    for name in ALGORITHMS:
+        run = run_of(name, 3, tmp_path)
+        words = run.commands[-1]
+        model, out = Path(words[words.index("--model") + 1]), Path(words[words.index("--out") + 1])
+        assert words == measurement(str(model), out, 3)
+        assert {model.parent, out.parent} == {run.folder}
+        assert "--resume" in next(words for words in run.commands if words[0] == "train")
+        assert all("3" in words for words in run.commands)
+
+
+@pytest.mark.parametrize("name", [name for name in ALGORITHMS if name not in ("agentevol", "dpo")])
+def test_algorithms_that_play_get_equally_many_episodes(name: str, tmp_path: Path) -> None:
+    words = run_of(name, 0, tmp_path).commands[0]
+
+    def value(option: str, default: int) -> int:
+        return int(words[words.index(option) + 1]) if option in words else default
+
+    a_batch = value("--per_device_train_batch_size", 0) * value("--gradient_accumulation_steps", 0)
+    assert a_batch * value("--max_steps", 0) / value("--num_iterations", 1) == EPISODES
