@@ -13,6 +13,7 @@ from trainers.adaptive import KeepsSchedule
 from trainers.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.configs import AgentOnlineConfig
 from trainers.environments import Environments
+from trainers.extras import MISSING_TRAIN_EXTRA
 from trainers.loading import adapter_config, load_policy, resolve_model
 from trainers.playing import PolicyPlayer
 from trainers.progress import use_short_progress
@@ -27,6 +28,11 @@ from trainers.running import parse_training, run_training
 from trainers.trl_bridge import EpisodeTrainer, task_dataset
 from trainers.trl_bridge.reuse import KeepsBatches
 from trainers.validation import PlaysValidation, validation_ids, validation_of
+
+try:
+    from transformers.integrations import is_deepspeed_zero3_enabled
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 _TRAINING_STREAM = 0
 
@@ -90,6 +96,9 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
             processing_class=processing_class,
             **kwargs,
         )
+        _refuse_split_weights(
+            rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
+        )
         suffix = f"_rank{args.process_index}" if args.world_size > 1 else ""
         self._files = TrajectoryFiles(
             args.output_dir, every=rollout.save_trajectories_every, suffix=suffix
@@ -146,6 +155,16 @@ def open_environments(env: str | EnvArguments | Environments, *, episodes: int) 
     if isinstance(env, str):
         env = EnvArguments(env=[env])
     return Environments(env, episodes=episodes)
+
+
+def _refuse_split_weights(backend: str, *, is_split: bool) -> None:
+    """Refuse to play in passes that all processes would have to make together."""
+    if is_split and backend == "hf":
+        raise ValueError(
+            "backend 'hf' cannot play with weights that are split over processes: each makes as "
+            "many passes as its own episodes need, so they would wait for each other for ever; "
+            "use --backend vllm under FSDP2, or ZeRO-2 in place of ZeRO-3"
+        )
 
 
 def _reward_list(

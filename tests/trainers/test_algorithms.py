@@ -13,7 +13,7 @@ from agentgym_envs.trajectory import Trajectory, Turn
 from tests.trainers.toys import ENV_ID, FAILED, episode, make_folder, make_tokenizer, trace
 from trainers import grpo, reinforce_pp, rloo
 from trainers.arguments import EnvArguments
-from trainers.online import OnlineTrainer
+from trainers.online import OnlineTrainer, _refuse_split_weights
 
 MASK = [1, 1, 0, 0, 1]
 
@@ -219,3 +219,10 @@ def test_the_command_trains_and_leaves_a_policy(
 def test_an_unknown_baseline_names_those_that_are_allowed() -> None:
     with pytest.raises(ValueError, match=r"baseline must be one of .*'group'.*, got 'critic'"):
         reinforce_pp.AgentReinforcePPConfig(baseline="critic")
+
+
+def test_split_weights_are_refused_with_a_backend_that_plays_on_them() -> None:
+    _refuse_split_weights("vllm", is_split=True)
+    _refuse_split_weights("hf", is_split=False)
+    with pytest.raises(ValueError, match="--backend vllm under FSDP2"):
+        _refuse_split_weights("hf", is_split=True)
