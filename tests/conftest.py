@@ -1,7 +1,13 @@
 from __future__ import annotations
 
+import signal
+
 from hypothesis import settings
 
 # The same examples in every run, on slow machines too.
 settings.register_profile("suite", deadline=None, derandomize=True, database=None)
 settings.load_profile("suite")
+
+# Where the tests are started in the background, a shell makes them ignore Ctrl-C, and the commands
+# that they start inherit that; some tests are about Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
