@@ -280,9 +280,8 @@ def main(argv: list[str] | None = None) -> int:
         command="train dpo",
         resume=run.resume,
         configs=[env, rollout, evaluation, pairing, model_args, args],
+        environments=environments,
     )
-    if environments is not None:
-        environments.close()
     return 0
 
 

@@ -99,6 +99,17 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
         _refuse_split_weights(
             rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
+        self._open_player(rollout, evaluation, validates=validates)
+        self._keeps_schedule = KeepsSchedule(self._player.schedule)
+        self.add_callback(self._keeps_schedule)
+        keep_records(self, configs=[chosen, rollout, evaluation])
+        use_short_progress(self)
+
+    def _open_player(
+        self, rollout: RolloutArguments, evaluation: EvaluationArguments, *, validates: bool
+    ) -> None:
+        """Make what plays the episodes of training and evaluations, and what keeps them."""
+        args = self.args
         suffix = f"_rank{args.process_index}" if args.world_size > 1 else ""
         self._files = TrajectoryFiles(
             args.output_dir, every=rollout.save_trajectories_every, suffix=suffix
@@ -120,10 +131,6 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
                 evaluation,
                 TrajectoryFiles(args.output_dir, suffix=suffix),
             )
-        self._keeps_schedule = KeepsSchedule(self._player.schedule)
-        self.add_callback(self._keeps_schedule)
-        keep_records(self, configs=[chosen, rollout, evaluation])
-        use_short_progress(self)
 
     def on_episodes(self, metrics: dict[str, float]) -> None:
         """Tell the horizon schedule how successful the episodes of all processes were."""
@@ -210,13 +217,11 @@ def train_online(
         processing_class=tokenizer,
         peft_config=adapter_config(model_args),
     )
-    try:
-        run_training(
-            made,
-            command=f"train {algorithm}",
-            resume=run.resume,
-            configs=[env, rollout, evaluation, model_args, args],
-        )
-    finally:
-        made.environments_played.close()
+    run_training(
+        made,
+        command=f"train {algorithm}",
+        resume=run.resume,
+        configs=[env, rollout, evaluation, model_args, args],
+        environments=made.environments_played,
+    )
     return 0

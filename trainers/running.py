@@ -13,6 +13,7 @@ from typing import Any
 
 from trainers.arguments import EnvArguments, EvaluationArguments, RolloutArguments, RunArguments
 from trainers.configs import TINY, AgentDefaults, ModelArguments
+from trainers.environments import Environments
 from trainers.loading import save_policy
 from trainers.parsing import CommandParser
 from trainers.progress import hide_loading_bars
@@ -85,7 +86,14 @@ def _trl_config(config: type) -> type:
     return next(base for base in config.__mro__ if base.__module__.startswith("trl."))
 
 
-def run_training(trainer: Any, *, command: str, resume: bool, configs: list[Any]) -> None:
+def run_training(
+    trainer: Any,
+    *,
+    command: str,
+    resume: bool,
+    configs: list[Any],
+    environments: Environments | None = None,
+) -> None:
     """Train, and leave the final model in the output folder.
 
     SIGINT and SIGTERM end training with a checkpoint after the present step.
@@ -95,11 +103,20 @@ def run_training(trainer: Any, *, command: str, resume: bool, configs: list[Any]
         command: the command's name, for `run.json`.
         resume: continue from the last checkpoint, if there is one.
         configs: dataclasses that `run.json` keeps.
+        environments: closed at the end, however training ends.
 
     Raises:
         ValueError: the folder's run that is to be resumed is another command's.
         SystemExit: with status 130, where a signal ended training.
     """
+    try:
+        _train(trainer, command=command, resume=resume, configs=configs)
+    finally:
+        if environments is not None:
+            environments.close()
+
+
+def _train(trainer: Any, *, command: str, resume: bool, configs: list[Any]) -> None:
     folder = Path(trainer.args.output_dir)
     checkpoint = last_checkpoint(folder) if resume else None
     trainer.accelerator.wait_for_everyone()  # all have looked before the first one writes

@@ -246,9 +246,8 @@ def main(argv: list[str] | None = None) -> int:
         command="train sft",
         resume=run.resume,
         configs=[env, rollout, evaluation, data, model_args, args],
+        environments=environments,
     )
-    if environments is not None:
-        environments.close()
     return 0
 
 

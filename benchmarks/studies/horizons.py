@@ -6,7 +6,6 @@ as many optimizer steps each, and is measured at the long horizon. Knows which c
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.listing import table
-from benchmarks.studies.runs import Run, play_all
-from benchmarks.studies.table import RESULT, START, gain_over_seeds, results_by_seed
+from benchmarks.studies.runs import RESULT, START, Run, play_study, study_parser
+from benchmarks.studies.table import gain_over_seeds, results_by_seed
 
 STEPS = 24
 LONG = 20
@@ -153,24 +152,10 @@ def draw_curves(folder: Path) -> Path:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study, or go on with it; print its table and draw its curves."""
-    parser = argparse.ArgumentParser(prog="agentgym study horizons", description=__doc__)
-    parser.add_argument("--out", default="runs/study_horizons", help="the study's folder")
-    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2, 3])
-    parser.add_argument("--workers", type=int, default=2, help="runs at a time")
-    parser.add_argument("--threads", type=int, default=1, help="torch threads of each")
-    parser.add_argument("--table_only", action="store_true", help="print what is there")
-    options = parser.parse_args(argv)
+    options = study_parser("horizons", __doc__, seeds=(0, 1, 2, 3)).parse_args(argv)
     folder = Path(options.out)
-    if not options.table_only:
-        runs = [
-            Run(
-                folder / START / f"seed_{seed}",
-                (measurement("tiny", folder / START / f"seed_{seed}" / RESULT, seed),),
-            )
-            for seed in options.seeds
-        ]
-        runs += [run_of(name, seed, folder) for seed in options.seeds for name in SCHEDULES]
-        play_all(runs, workers=options.workers, threads=options.threads)
+    runs = [run_of(name, seed, folder) for seed in options.seeds for name in SCHEDULES]
+    play_study(options, runs, measurement)
     text = horizon_table(folder)
     (folder / "table.md").write_text(text + "\n", encoding="utf-8")
     print(f"{text}\n\ncurves: {draw_curves(folder)}")

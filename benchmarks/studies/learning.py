@@ -6,12 +6,11 @@ goals afterwards; the start plays them once. Knows which commands to give, not h
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.studies.runs import Run, play_all
-from benchmarks.studies.table import RESULT, START, learning_table
+from benchmarks.studies.runs import RESULT, Run, play_study, study_parser
+from benchmarks.studies.table import learning_table
 
 STEPS = 24
 EPISODES_PER_STEP = 64
@@ -98,25 +97,12 @@ def measurement(model: str, out: Path, seed: int) -> tuple[str, ...]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study, or go on with it, and print its table."""
-    parser = argparse.ArgumentParser(prog="agentgym study learning", description=__doc__)
-    parser.add_argument("--out", default="runs/study_learning", help="the study's folder")
+    parser = study_parser("learning", __doc__, seeds=(0, 1, 2))
     parser.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, default=list(ALGORITHMS))
-    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
-    parser.add_argument("--workers", type=int, default=2, help="runs at a time")
-    parser.add_argument("--threads", type=int, default=1, help="torch threads of each")
-    parser.add_argument("--table_only", action="store_true", help="print what is there")
     options = parser.parse_args(argv)
     folder = Path(options.out)
-    if not options.table_only:
-        starts = [
-            Run(
-                folder / START / f"seed_{seed}",
-                (measurement("tiny", folder / START / f"seed_{seed}" / RESULT, seed),),
-            )
-            for seed in options.seeds
-        ]
-        runs = [run_of(name, seed, folder) for seed in options.seeds for name in options.algorithms]
-        play_all([*starts, *runs], workers=options.workers, threads=options.threads)
+    runs = [run_of(name, seed, folder) for seed in options.seeds for name in options.algorithms]
+    play_study(options, runs, measurement)
     text = learning_table(folder)
     (folder / "table.md").write_text(text + "\n", encoding="utf-8")
     print(text)

@@ -5,16 +5,22 @@ Knows command lines and folders; what is trained and measured is the study's.
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
 DONE = "done"
 LOG = "log.txt"
+RESULT = "after.json"
+START = "start"
+
+Measurement = Callable[[str, Path, int], tuple[str, ...]]
+"""Model, result file and seed -> the words of the command that measures it."""
 
 
 @dataclass(frozen=True)
@@ -74,3 +80,27 @@ def _play(run: Run, threads: int) -> None:
                 )
     (run.folder / DONE).touch()
     print(f"done: {run.folder}", flush=True)
+
+
+def study_parser(
+    name: str, description: str | None, *, seeds: Sequence[int]
+) -> argparse.ArgumentParser:
+    """Return a parser of what every study can be told."""
+    parser = argparse.ArgumentParser(prog=f"agentgym study {name}", description=description)
+    parser.add_argument("--out", default=f"runs/study_{name}", help="the study's folder")
+    parser.add_argument("--seeds", nargs="+", type=int, default=list(seeds))
+    parser.add_argument("--workers", type=int, default=2, help="runs at a time")
+    parser.add_argument("--threads", type=int, default=1, help="torch threads of each")
+    parser.add_argument("--table_only", action="store_true", help="print what is there")
+    return parser
+
+
+def play_study(options: argparse.Namespace, runs: Sequence[Run], measurement: Measurement) -> None:
+    """Measure the start with every seed and play the runs, unless only the table is asked for."""
+    if options.table_only:
+        return
+    starts = []
+    for seed in options.seeds:
+        folder = Path(options.out) / START / f"seed_{seed}"
+        starts.append(Run(folder, (measurement("tiny", folder / RESULT, seed),)))
+    play_all([*starts, *runs], workers=options.workers, threads=options.threads)

@@ -1,4 +1,4 @@
-"""Tables of studies, from what their runs left. Knows folders and results, no commands."""
+"""Tables of studies, from what their runs left. Knows results, no commands."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.listing import table
+from benchmarks.studies.runs import RESULT, START
 from trainers.results import EvalResult, bootstrap_mean
-
-START = "start"
-RESULT = "after.json"
 
 
 def results_by_seed(folder: Path) -> dict[int, EvalResult]:
