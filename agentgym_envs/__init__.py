@@ -39,6 +39,7 @@ _SCENARIOS = {
     "agentgym/TextCraft-v0": "agentgym_envs.textcraft.env:TextCraftEnv",
     "agentgym/SciWorld-v0": "agentgym_envs.sciworld.env:SciWorldEnv",
     "agentgym/SearchQA-v0": "agentgym_envs.searchqa.env:SearchQAEnv",
+    "agentgym/WebArena-v0": "agentgym_envs.webarena.env:WebArenaEnv",
 }
 
 for _env_id, _entry_point in _SCENARIOS.items():

@@ -35,6 +35,16 @@ INFO_KEYS: tuple[str, ...] = (
 )
 """The keys that `info` always holds; a scenario may add its own."""
 
+UNSCORED_KEY = "unscored"
+"""A key that a scenario may add, bool: the episode is over, and nobody knows if it succeeded.
+
+Whoever records episodes gives it the status `"failed"`, so that it counts neither as a success nor
+as a failure.
+"""
+
+UNSCORED = "nobody could tell whether the task was done; it needs a judge"
+"""The error of such a record."""
+
 
 class Outcome(NamedTuple):
     """What `TextEnv.apply` returns: the scenario's answer to one action.

@@ -26,12 +26,15 @@ class TokenTrace:
         completion_ids: (T,) sampled and given ids after the prompt.
         action_mask: (T,) 1 = sampled by the policy, 0 = given by the environment or template.
         logprobs: (T,) nats, of the sampling distribution; 0.0 where `action_mask` is 0.
+        advantages: (T,) what training credited each token with, in the algorithm's own unit; 0.0
+            where `action_mask` is 0, empty where the trace was in no loss.
     """
 
     prompt_ids: list[int]
     completion_ids: list[int] = field(default_factory=list)
     action_mask: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
+    advantages: list[float] = field(default_factory=list)
 
     def append_action(self, ids: list[int], logprobs: list[float]) -> None:
         """Append tokens that the policy sampled.

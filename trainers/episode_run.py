@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentgym_envs.core import UNSCORED, UNSCORED_KEY
 from agentgym_envs.trajectory import Trajectory, Turn
 from trainers.turns import Episode, Policy, Reply, Stop
 from wrappers import Attempts, FailureRules, HorizonCurriculum, TextVector
@@ -192,7 +193,10 @@ class EpisodeRun:
             self._fail(episode, info["failure"])
             return
         self._record(episode, reply, observation, reward, info)
-        if terminated:
+        if info.get(UNSCORED_KEY):
+            episode.trajectory.error = UNSCORED
+            self._end(episode, status="failed")
+        elif terminated:
             self._end(episode, status="terminated")
         elif truncated:
             cause = info.get("truncated_by") or "env_limit"

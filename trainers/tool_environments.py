@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from agentgym_envs import EnvFailure, TextEnv, resolve_env_id
 from agentgym_envs.actions import ActionVerb
+from agentgym_envs.core import UNSCORED_KEY
 from trainers.environments import EnvFactory
 from trainers.extras import MISSING_TRAIN_EXTRA
 
@@ -66,8 +67,10 @@ class ToolEnvironment:
         return str(observation)
 
     def get_reward(self) -> float | None:
-        """Return the episode's return; None where the machinery broke."""
-        return None if self._failure is not None else self._episode_return
+        """Return the episode's return; None where the machinery broke or nobody could score it."""
+        if self._failure is not None or self._info.get(UNSCORED_KEY):
+            return None
+        return self._episode_return
 
     @property
     def episode_info(self) -> dict[str, Any]:

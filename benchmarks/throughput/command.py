@@ -18,6 +18,7 @@ GROUPS: dict[str, tuple[str, str]] = {
     "textcraft": ("benchmarks.throughput.environments", "textcraft_rows"),
     "sciworld": ("benchmarks.throughput.sciworld", "sciworld_rows"),
     "searchqa": ("benchmarks.throughput.searchqa", "searchqa_rows"),
+    "webarena": ("benchmarks.throughput.webarena", "webarena_rows"),
     "vector": ("benchmarks.throughput.vectors", "vector_rows"),
     "rollout": ("benchmarks.throughput.rollouts", "rollout_rows"),
     "overlap": ("benchmarks.throughput.overlap", "overlap_rows"),

@@ -21,7 +21,11 @@ from tests.helpers import COUNTING_ID, register_helpers
 
 register_helpers()
 ROOT = Path(__file__).parents[2]
-NEEDS = {"agentgym/SciWorld-v0": "scienceworld", "agentgym/SearchQA-v0": "bm25s"}
+NEEDS = {
+    "agentgym/SciWorld-v0": "scienceworld",
+    "agentgym/SearchQA-v0": "bm25s",
+    "agentgym/WebArena-v0": "starlette",
+}
 
 
 def unless_missing(env_id: str) -> Any:

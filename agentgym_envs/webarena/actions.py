@@ -1,0 +1,123 @@
+"""The browser's actions: WebArena's grammar (arXiv 2307.13854), as text and as data.
+
+Knows how actions are written, not what they do.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agentgym_envs.actions import ActionVerb
+from agentgym_envs.errors import InvalidAction
+
+VERBS = (
+    ActionVerb("click", "click [{element}]", "Click an element.", ("element",)),
+    ActionVerb("hover", "hover [{element}]", "Move the pointer over an element.", ("element",)),
+    ActionVerb(
+        "type",
+        "type [{element}] [{content}] [{press_enter}]",
+        "Replace the content of a text field; press_enter is 1 to press Enter afterwards, else 0.",
+        ("element", "press_enter"),
+    ),
+    ActionVerb(
+        "select",
+        "select [{element}] [{option}]",
+        "Choose the option with this text in a list box.",
+        ("element",),
+    ),
+    ActionVerb("press", "press [{keys}]", "Press a key or combination, such as Enter or Ctrl+a."),
+    ActionVerb("scroll", "scroll [{direction}]", "Scroll the page up or down by one screen."),
+    ActionVerb("goto", "goto [{url}]", "Open an address in the current tab."),
+    ActionVerb("new_tab", "new_tab", "Open an empty tab and go to it."),
+    ActionVerb(
+        "tab_focus", "tab_focus [{index}]", "Go to the tab of this index, from 0.", ("index",)
+    ),
+    ActionVerb("close_tab", "close_tab", "Close the current tab."),
+    ActionVerb("go_back", "go_back", "Go back to the page before."),
+    ActionVerb("go_forward", "go_forward", "Undo a go_back."),
+    ActionVerb(
+        "stop",
+        "stop [{answer}]",
+        "End the task, with the answer if one is asked for; N/A says that it cannot be done.",
+    ),
+)
+
+_FORMS = {
+    "click": r"\[(?P<element>\d+)\]",
+    "hover": r"\[(?P<element>\d+)\]",
+    "type": r"\[(?P<element>\d+)\]\s*\[(?P<text>.*?)\](?:\s*\[(?P<enter>[01])\])?",
+    "select": r"\[(?P<element>\d+)\]\s*\[(?P<text>.*)\]",
+    "press": r"\[(?P<text>[^\]]+|\])\]",
+    "scroll": r"\[?(?P<text>up|down|direction=up|direction=down)\]?",
+    "goto": r"\[(?P<text>\S+)\]",
+    "new_tab": r"",
+    "tab_focus": r"\[(?P<element>\d+)\]",
+    "close_tab": r"",
+    "go_back": r"",
+    "go_forward": r"",
+    "stop": r"(?:\[(?P<text>.*)\])?",
+}
+_PATTERNS = {kind: re.compile(form, re.DOTALL) for kind, form in _FORMS.items()}
+_EXAMPLES = {
+    "click": "click [12]",
+    "hover": "hover [12]",
+    "type": "type [7] [running shoes] [1]",
+    "select": "select [9] [Price: low to high]",
+    "press": "press [Enter]",
+    "scroll": "scroll [down]",
+    "goto": "goto [http://homepage.test/]",
+    "tab_focus": "tab_focus [0]",
+    "stop": "stop [42]",
+}
+MAX_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class WebAction:
+    """One action of the browser.
+
+    Attributes:
+        kind: a verb's name: `"click"`, `"type"`, ...
+        element: the id in brackets (click, hover, type, select), or the tab's index (tab_focus).
+        text: what to type, the option, key, direction, address, or answer.
+        press_enter: whether Enter follows what is typed; the grammar's default is that it does.
+    """
+
+    kind: str
+    element: int = -1
+    text: str = ""
+    press_enter: bool = True
+
+
+def parse_action(text: str) -> WebAction:
+    """Read one plain action.
+
+    Raises:
+        InvalidAction: it is none; the message says what one looks like.
+    """
+    text = text.strip()
+    kind, rest = _split(text)
+    if kind not in _PATTERNS:
+        raise InvalidAction(
+            f"There is no action {kind!r:.60}. The actions are {', '.join(_PATTERNS)}."
+        )
+    found = _PATTERNS[kind].fullmatch(rest)
+    if found is None:
+        raise InvalidAction(f"{kind} is written like this: {_EXAMPLES.get(kind, kind)}")
+    parts = found.groupdict()
+    element = parts.get("element")
+    if element is not None and len(element) > MAX_DIGITS:
+        raise InvalidAction(f"{kind}: there is no element [{element[:20]}...].")
+    return WebAction(
+        kind,
+        element=-1 if element is None else int(element),
+        text=(parts.get("text") or "").removeprefix("direction=" if kind == "scroll" else ""),
+        press_enter=parts.get("enter") != "0",
+    )
+
+
+def _split(text: str) -> tuple[str, str]:
+    found = re.match(r"[A-Za-z_]*", text)
+    kind = found.group() if found else ""
+    return kind or text, text[len(kind) :].strip()

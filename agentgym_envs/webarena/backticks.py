@@ -1,0 +1,42 @@
+"""WebArena's form of ReAct: reasoning, then one action between triple backticks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentgym_envs.errors import InvalidAction
+
+FENCE = "```"
+_EXAMPLE = "```click [12]```"
+
+
+@dataclass(frozen=True)
+class BacktickParser:
+    """Reads the first pair of triple backticks, as WebArena does; nothing after it is read."""
+
+    instructions: str = (
+        "First reason about what the page shows and what to do next. Then write one action between "
+        f"triple backticks, such as {_EXAMPLE}, and stop: the first pair of backticks counts."
+    )
+
+    def parse(self, completion: str) -> str:
+        """Return what stands between the backticks."""
+        action = find_action(completion)
+        if action is None:
+            raise InvalidAction(
+                "There is no action in your answer. Write it between triple backticks, such as "
+                f"{_EXAMPLE}."
+            )
+        return action
+
+    def format(self, action: str, thought: str = "") -> str:
+        """Return the thought and the action behind it, or the action alone."""
+        fenced = f"{FENCE}{action}{FENCE}"
+        return f"{thought} {fenced}" if thought else fenced
+
+
+def find_action(text: str) -> str | None:
+    """Return what the first pair of triple backticks holds, without space around; else None."""
+    start = text.find(FENCE)
+    end = text.find(FENCE, start + len(FENCE)) if start >= 0 else -1
+    return text[start + len(FENCE) : end].strip() if end >= 0 else None

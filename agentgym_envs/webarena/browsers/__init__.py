@@ -1,0 +1,44 @@
+"""Browsers: what carries out actions and shows pages. One protocol, two backends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from agentgym_envs.webarena.actions import WebAction
+from agentgym_envs.webarena.page import Page
+
+
+class Browser(Protocol):
+    """A browser of one episode.
+
+    An action that cannot be done raises `InvalidAction` with a message for the policy, and changes
+    nothing. A browser that hangs or dies raises `EnvFailure`.
+    """
+
+    def open(self, url: str, cookies: Mapping[str, Mapping[str, str]]) -> None:
+        """Begin an episode: one tab at `url`.
+
+        Args:
+            url: canonical address of the first page.
+            cookies: for each site, the cookies that are set before: `{site: {name: value}}`.
+        """
+
+    def act(self, action: WebAction) -> None:
+        """Carry out an action (not `scroll` and `stop`, which are the environment's)."""
+
+    def page(self) -> Page:
+        """Return the current page. The same object until an action changes the browser."""
+
+    def look_up(self, url: str, locator: str) -> str:
+        """Return what a JavaScript expression gives on a page, for the evaluators.
+
+        Args:
+            url: of the page, loaded apart from the tabs with the episode's cookies; `"last"` means
+                the current page.
+            locator: such as `document.querySelector('h1').outerText`; empty for the whole page's
+                text. What the backend cannot evaluate gives the empty string.
+        """
+
+    def close(self) -> None:
+        """Release everything; safe to call twice."""

@@ -1,0 +1,189 @@
+"""Carries out actions on the nodes of a tab: the mouse, the keyboard, list boxes.
+
+Everything here runs in the browser's thread. Knows neither tabs beside this one nor addresses.
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from agentgym_envs.webarena.browsers import refusals
+from agentgym_envs.webarena.browsers.chromium.tab import Gone, NoBox, Tab
+from agentgym_envs.webarena.browsers.keys import read_keys
+from agentgym_envs.webarena.browsers.typing_rules import typed_text
+from agentgym_envs.webarena.page import Node
+
+_ELEMENT = """const e = this.nodeType === 1 ? this
+    : this.nodeType === 9 ? this.documentElement : this.parentElement;"""
+
+_STATE = f"""function () {{
+    {_ELEMENT}
+    if (!this.isConnected || !e) return null;
+    const control = e.closest('a, button, input, select, textarea, label, option') || e;
+    const used = control.tagName === 'LABEL' ? control.control || control : control;
+    const web = ['http:', 'https:', 'javascript:', ':', ''];
+    const isField = e.tagName === 'TEXTAREA' || (e.tagName === 'INPUT'
+        && !['button', 'checkbox', 'file', 'hidden', 'image', 'radio', 'reset', 'submit']
+            .includes(e.type));
+    return {{
+        tag: used.tagName,
+        isDisabled: used.matches(':disabled'),
+        field: e.isContentEditable ? 'textarea'
+            : isField && !e.readOnly ? (e.tagName === 'INPUT' ? e.type : 'textarea') : '',
+        link: used.tagName === 'A' && !web.includes(used.protocol) ? used.getAttribute('href') : '',
+    }};
+}}"""
+
+_HITS = f"""function (x, y) {{
+    {_ELEMENT}
+    const hit = document.elementFromPoint(x, y);
+    return !!hit && (e.contains(hit) || hit.contains(e));
+}}"""
+
+_CLICK = f"function () {{ {_ELEMENT} e.focus(); e.click(); }}"
+_FOCUS = f"function () {{ {_ELEMENT} e.focus(); }}"
+
+_SELECT_ALL = f"""function () {{
+    {_ELEMENT}
+    e.focus();
+    if (e.isContentEditable) document.getSelection().selectAllChildren(e);
+    else e.select();
+}}"""
+
+# Fields of days and the like take no key strokes one after the other; their value is set at once.
+_SET_VALUE = f"""function (text) {{
+    {_ELEMENT}
+    e.focus();
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(e, text);
+    e.dispatchEvent(new Event('input', {{bubbles: true}}));
+    e.dispatchEvent(new Event('change', {{bubbles: true}}));
+}}"""
+
+_SELECT = f"""function (wanted) {{
+    {_ELEMENT}
+    const list = e.closest('select');
+    const folded = text => text.replace(/\\s+/g, ' ').trim();
+    const options = [...list.options].filter(option => !option.hidden);
+    const names = options.map(option => folded(option.label));
+    let index = names.indexOf(folded(wanted));
+    if (index < 0) {{
+        index = names.findIndex(name => name.toLowerCase() === folded(wanted).toLowerCase());
+    }}
+    if (index < 0 || options[index].disabled) return names;
+    list.focus();
+    list.selectedIndex = options[index].index;
+    list.dispatchEvent(new Event('input', {{bubbles: true}}));
+    list.dispatchEvent(new Event('change', {{bubbles: true}}));
+    return null;
+}}"""
+
+_CHOOSE = f"""function () {{
+    {_ELEMENT}
+    const list = e.closest('select');
+    list.focus();
+    if (e.disabled) return;
+    list.selectedIndex = e.index;
+    list.dispatchEvent(new Event('input', {{bubbles: true}}));
+    list.dispatchEvent(new Event('change', {{bubbles: true}}));
+}}"""
+
+_SET_AT_ONCE = frozenset({"color", "date", "datetime-local", "month", "range", "time", "week"})
+
+
+class _Target(TypedDict):
+    tag: str
+    isDisabled: bool
+    field: str
+    link: str
+
+
+async def click(tab: Tab, node: Node, where: int) -> None:
+    """Click a node in its middle; one that is not drawn, or covered, as a screen reader does."""
+    target = await _look_at(tab, node, where)
+    if target["tag"] == "OPTION":
+        await tab.call(where, _CHOOSE)
+        return
+    if target["isDisabled"]:
+        raise refusals.is_disabled(node)
+    if target["tag"] == "SELECT":  # the mouse would open a menu outside of the page
+        await tab.call(where, _FOCUS)
+        return
+    if target["link"]:
+        raise refusals.no_web_page(target["link"])
+    try:
+        x, y = await tab.point(where)
+    except NoBox:
+        await tab.call(where, _CLICK)
+        return
+    if await tab.call(where, _HITS, x, y):
+        await tab.page.mouse.click(x, y)
+    else:
+        await tab.call(where, _CLICK)
+    if target["field"]:
+        await tab.page.keyboard.press("Control+End")  # what is typed next follows what is there
+
+
+async def hover(tab: Tab, node: Node, where: int) -> None:
+    """Move the pointer over a node; over one that is not drawn there is nothing to move to."""
+    target = await _look_at(tab, node, where)
+    if target["isDisabled"]:
+        raise refusals.is_disabled(node)
+    try:
+        x, y = await tab.point(where)
+    except NoBox:
+        return
+    await tab.page.mouse.move(x, y)
+
+
+async def type_text(tab: Tab, node: Node, where: int, text: str, *, press_enter: bool) -> None:
+    """Replace what a text field holds."""
+    target = await _look_at(tab, node, where)
+    if not target["field"]:
+        raise refusals.takes_no_text(node)
+    if target["isDisabled"]:
+        raise refusals.is_disabled(node)
+    text = typed_text(node, target["field"], text)
+    if target["field"] in _SET_AT_ONCE:
+        await tab.call(where, _SET_VALUE, text)
+    else:
+        await tab.call(where, _SELECT_ALL)
+        if text:
+            await tab.page.keyboard.insert_text(text)
+        else:
+            await tab.page.keyboard.press("Delete")
+    if press_enter:
+        await tab.page.keyboard.press("Enter")
+
+
+async def select(tab: Tab, node: Node, where: int, option: str) -> None:
+    """Choose an option of a list box by its text."""
+    target = await _look_at(tab, node, where)
+    if target["tag"] not in ("SELECT", "OPTION"):
+        raise refusals.is_no_list(node)
+    if target["isDisabled"]:
+        raise refusals.is_disabled(node)
+    wanted = option.encode("utf-8", "replace").decode()  # lone surrogates cannot be sent
+    names = await tab.call(where, _SELECT, wanted)
+    if names is not None:
+        raise refusals.no_option(node, option, names)
+
+
+async def press(tab: Tab, keys: str) -> None:
+    """Press a key or combination."""
+    modifiers, key = read_keys(keys)
+    if len(key) == 1 and not key.isascii():  # keyboards have no such key
+        await tab.page.keyboard.insert_text(key.encode("utf-8", "replace").decode())
+        return
+    # WebArena's Meta is the Mac's; what it does there, Control does here.
+    held = ["Control" if name == "Meta" else name for name in modifiers]
+    await tab.page.keyboard.press("+".join([*held, key]))
+
+
+async def _look_at(tab: Tab, node: Node, where: int) -> _Target:
+    try:
+        target: _Target | None = await tab.call(where, _STATE)
+    except Gone as error:
+        raise refusals.is_gone(node) from error
+    if target is None:
+        raise refusals.is_gone(node) from Gone()
+    return target

@@ -1,0 +1,277 @@
+"""ChromiumBrowser: an episode in a real browser.
+
+Knows tabs, addresses and cookies; what an action does inside of a page is `acts`' business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Coroutine, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from playwright.async_api import BrowserContext
+from playwright.async_api import Error as PlaywrightError
+
+from agentgym_envs.errors import EnvFailure, InvalidAction
+from agentgym_envs.webarena.actions import WebAction
+from agentgym_envs.webarena.browsers import addresses, refusals
+from agentgym_envs.webarena.browsers.chromium import acts
+from agentgym_envs.webarena.browsers.chromium.context import open_context
+from agentgym_envs.webarena.browsers.chromium.origins import Origins
+from agentgym_envs.webarena.browsers.chromium.pool import Chromium, shared_chromium
+from agentgym_envs.webarena.browsers.chromium.server import Episode, SiteServer, shared_server
+from agentgym_envs.webarena.browsers.chromium.tab import LOAD_SECONDS, QUIET_SECONDS, Gone, Tab
+from agentgym_envs.webarena.browsers.chromium.tabs import Tabs
+from agentgym_envs.webarena.browsers.chromium.tree import build_tree, read_document
+from agentgym_envs.webarena.page import Node, Page
+from agentgym_envs.webarena.sites.state import SiteState
+
+VIEWPORT = (1280, 720)
+TIMEOUT = 2 * LOAD_SECONDS + QUIET_SECONDS
+"""Seconds that anything may take before the browser counts as hung."""
+
+_ERROR_PAGE = "chrome-error://"
+_NO_ANSWER = re.compile(
+    r"net::ERR_(ADDRESS|CONNECTION|EMPTY_RESPONSE|INTERNET|NAME|NETWORK|PROXY|SOCKET|SSL|TIMED)"
+)
+_T = TypeVar("_T")
+
+
+class ChromiumBrowser:
+    """A browser of one episode: a context of its own in the process's one Chromium.
+
+    Args:
+        state: the episode's databases of the embedded sites. No other address can be opened then.
+            None is for sites that somebody else serves.
+        origins: `{site: origin}` of those.
+        server: serves the embedded sites; None takes the process's own.
+        viewport: width and height of the window.
+        har: a file; the network traffic of the episode is in it after `close`.
+
+    Raises:
+        ImportError: there is no Chromium on this machine.
+    """
+
+    def __init__(
+        self,
+        state: SiteState | None = None,
+        *,
+        origins: Mapping[str, str] | None = None,
+        server: SiteServer | None = None,
+        viewport: tuple[int, int] = VIEWPORT,
+        har: Path | None = None,
+    ) -> None:
+        self._state = state
+        self._viewport = viewport
+        self._har = har
+        self._origins = Origins(origins or {})
+        self._own_server = server
+        self._server: SiteServer | None = None
+        self._episode: Episode | None = None
+        self._chromium: Chromium | None = None
+        self._context: BrowserContext | None = None
+        self._open_tabs: Tabs | None = None
+        self._page: Page | None = None
+        self._nodes: list[int] = []
+
+    # The protocol -----------------------------------------------------------------------------
+
+    def open(self, url: str, cookies: Mapping[str, Mapping[str, str]]) -> None:
+        """Begin an episode: one tab at `url`."""
+        self.close()
+        self._chromium = shared_chromium()
+        if self._state is not None:
+            self._server = self._own_server or shared_server()
+            self._episode = self._server.open(self._state)
+            self._origins = Origins(self._episode.origins)
+        self._run(self._begin(url, cookies))
+
+    def act(self, action: WebAction) -> None:
+        """Carry out an action."""
+        node, where = self._target(action)
+        page, self._page = self._page, None
+        try:
+            self._run(self._perform(action, node, where))
+        except InvalidAction as error:
+            if not isinstance(error.__cause__, Gone):
+                self._page = page
+            raise
+
+    def page(self) -> Page:
+        """Return the current page."""
+        if self._page is None:
+            self._page, self._nodes = self._run(self._read())
+        return self._page
+
+    def look_up(self, url: str, locator: str) -> str:
+        """Return what a JavaScript expression gives on a page."""
+        return self._origins.canonical(self._run(self._look_up(url, locator)))
+
+    def cookies(self, site: str) -> dict[str, str]:
+        """Return the cookies that a site has set: `{name: value}`."""
+        if self._context is None:
+            return {}
+        found = self._run(self._context.cookies(self._origins.real_origins[site]))
+        return {cookie["name"]: cookie["value"] for cookie in found}
+
+    def screenshot(self) -> bytes:
+        """Return what the window shows, as a PNG."""
+        picture: bytes = self._run(self._tabs.current.page.screenshot(animations="disabled"))
+        return picture
+
+    def close(self) -> None:
+        """Release everything; safe to call twice."""
+        context, self._context = self._context, None
+        self._open_tabs = self._page = None
+        try:
+            if context is not None and self._chromium is not None and self._chromium.alive:
+                self._chromium.run(context.close(), timeout=TIMEOUT)
+        except EnvFailure:
+            pass  # it is gone, which is what was wanted
+        finally:
+            if self._episode is not None and self._server is not None:
+                self._server.forget(self._episode)
+            self._episode = None
+
+    # In this thread ---------------------------------------------------------------------------
+
+    def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Have the browser's thread do some work, and see that the server is done with it too."""
+        if self._server is not None and not self._server.alive:
+            work.close()
+            raise EnvFailure("the sites' server has ended")
+        if self._chromium is None:
+            work.close()
+            raise EnvFailure("the browser was never opened")
+        found = self._chromium.run(work, timeout=TIMEOUT)
+        if self._episode is not None:
+            self._episode.wait(LOAD_SECONDS)
+        return found
+
+    def _target(self, action: WebAction) -> tuple[Node, int]:
+        """Return the node that an action names, and its backend id."""
+        page = self.page()
+        if action.kind not in ("click", "hover", "type", "select"):
+            return page.root, 0
+        node = page.node(action.element)
+        if node is None:
+            raise refusals.no_element(action.element, len(page.nodes))
+        return node, self._nodes[action.element - 1]
+
+    # In the browser's thread ------------------------------------------------------------------
+
+    @property
+    def _tabs(self) -> Tabs:
+        if self._open_tabs is None:
+            raise EnvFailure("the browser is closed")
+        return self._open_tabs
+
+    async def _begin(self, url: str, cookies: Mapping[str, Mapping[str, str]]) -> None:
+        assert self._chromium is not None
+        self._context = await open_context(
+            self._chromium,
+            viewport=self._viewport,
+            har=self._har,
+            only=None if self._episode is None else tuple(self._episode.origins.values()),
+        )
+        await self._context.add_cookies(
+            [
+                {"name": name, "value": value, "url": self._origins.real_origins[site]}
+                for site, values in cookies.items()
+                for name, value in values.items()
+            ]
+        )
+        self._open_tabs = Tabs(self._context, runs_scripts=self._episode is None)
+        await self._tabs.add()
+        await self._goto(url)
+
+    async def _perform(self, action: WebAction, node: Node, where: int) -> None:
+        tab, kind = self._tabs.current, action.kind
+        if kind == "click":
+            await acts.click(tab, node, where)
+        elif kind == "hover":
+            await acts.hover(tab, node, where)
+        elif kind == "type":
+            await acts.type_text(tab, node, where, action.text, press_enter=action.press_enter)
+        elif kind == "select":
+            await acts.select(tab, node, where, action.text)
+        elif kind == "press":
+            await acts.press(tab, action.text)
+        elif kind == "goto":
+            await self._goto(action.text)
+        else:
+            await self._perform_on_tabs(action)
+        await self._tabs.settle()
+        await self._see_that_it_came()
+
+    async def _perform_on_tabs(self, action: WebAction) -> None:
+        if action.kind == "new_tab":
+            await self._tabs.add()
+        elif action.kind == "tab_focus":
+            await self._tabs.focus(action.element)
+        elif action.kind == "close_tab":
+            await self._tabs.close()
+        elif action.kind == "go_back":
+            if not await self._tabs.current.travel(-1):
+                raise refusals.nothing_before()
+        elif action.kind == "go_forward":
+            if not await self._tabs.current.travel(1):
+                raise refusals.nothing_after()
+        else:
+            raise ValueError(f"{action.kind!r} is no action of a browser")
+
+    async def _goto(self, url: str) -> None:
+        try:
+            await self._tabs.current.goto(self._origins.real(addresses.typed(url)))
+        except PlaywrightError as error:
+            if "invalid URL" in error.message:
+                raise refusals.no_address(url) from error
+            raise
+
+    async def _see_that_it_came(self) -> None:
+        """Raise where Chromium shows an error of its own because a site does not answer."""
+        tab = self._tabs.current
+        if tab.page.url.startswith(_ERROR_PAGE) and _NO_ANSWER.match(tab.error):
+            url = await tab.address()
+            if self._origins.is_of_a_site(url):
+                raise EnvFailure(f"{self._origins.canonical(url):.200}: {tab.error}")
+
+    async def _read(self) -> tuple[Page, list[int]]:
+        await self._see_that_it_came()
+        tab = self._tabs.current
+        ax_nodes, document = await tab.read()
+        root, nodes = build_tree(ax_nodes, read_document(document), self._origins.canonical)
+        titles = [await tab.page.title() for tab in self._tabs.all]
+        url = tab.page.url if not tab.page.url.startswith(_ERROR_PAGE) else await tab.address()
+        page = Page(
+            self._origins.canonical(url),
+            titles[self._tabs.index],
+            root,
+            tuple(titles),
+            self._tabs.index,
+        )
+        return page, nodes
+
+    async def _look_up(self, url: str, locator: str) -> str:
+        assert self._context is not None
+        if url == "last":
+            return await _evaluate(self._tabs.current, locator)
+        page = await self._context.new_page()
+        try:
+            tab = await Tab.of(page, runs_scripts=self._episode is None)
+            await tab.goto(self._origins.real(url))
+            return await _evaluate(tab, locator)
+        finally:
+            await page.close()
+
+
+async def _evaluate(tab: Tab, locator: str) -> str:
+    expression = locator or "document.body ? document.body.innerText : ''"
+    try:
+        found = await tab.page.evaluate(f"() => {expression}")
+    except PlaywrightError:
+        if tab.page.is_closed():
+            raise
+        return ""  # an error of the expression's own
+    return "" if found is None else str(found)

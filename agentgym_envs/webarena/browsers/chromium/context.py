@@ -1,0 +1,56 @@
+"""Opens a browser context for an episode, and says what it may reach. Knows no tabs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import BrowserContext, Route
+
+from agentgym_envs.webarena.browsers.chromium.pool import Chromium
+from agentgym_envs.webarena.browsers.outside import outside_page
+
+# As in the text browser: the sites themselves say what is wrong with a form, not the browser; and
+# who goes back finds a page as the site sends it, not what was typed there before.
+_PLAIN_FORMS = """document.addEventListener('DOMContentLoaded', () => {
+    for (const form of document.forms) { form.noValidate = true; form.autocomplete = 'off'; }
+})"""
+
+
+async def open_context(
+    chromium: Chromium,
+    *,
+    viewport: tuple[int, int],
+    har: Path | None,
+    only: Sequence[str] | None,
+) -> BrowserContext:
+    """Open a context; to be called in the browser's thread.
+
+    Args:
+        chromium: the browser.
+        viewport: width and height of its windows.
+        har: a file for its network traffic, written when it is closed.
+        only: the origins of the embedded sites, which alone may be asked for anything: no other
+            episode's, and nothing else that listens on this machine. None allows everything.
+    """
+    options: dict[str, Any] = {
+        "viewport": {"width": viewport[0], "height": viewport[1]},
+        "locale": "en-US",
+        "timezone_id": "UTC",
+        "service_workers": "block",
+        "accept_downloads": False,
+    }
+    if har is not None:
+        options |= {"record_har_path": har, "record_har_content": "embed"}
+    context = await chromium.new_context(**options)
+    if only is not None:
+        allowed = "|".join(map(re.escape, only))
+        await context.route(re.compile(f"^(?!(?:{allowed})/)"), _refuse)
+        await context.add_init_script(_PLAIN_FORMS)
+    return context
+
+
+async def _refuse(route: Route) -> None:
+    await route.fulfill(status=502, content_type="text/html", body=outside_page(route.request.url))

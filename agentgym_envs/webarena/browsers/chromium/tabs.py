@@ -1,0 +1,91 @@
+"""The tabs of one browser context, and which one is looked at.
+
+Everything here runs in the browser's thread. Knows no actions and no sites.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from playwright.async_api import BrowserContext, Page
+
+from agentgym_envs.errors import EnvFailure
+from agentgym_envs.webarena.browsers import refusals
+from agentgym_envs.webarena.browsers.chromium.tab import QUIET_SECONDS, Tab
+
+
+class Tabs:
+    """Some tabs.
+
+    Args:
+        context: whose they are.
+        runs_scripts: whether the pages have scripts.
+
+    Attributes:
+        all: in the order in which they were opened.
+        index: of the current one.
+    """
+
+    def __init__(self, context: BrowserContext, *, runs_scripts: bool) -> None:
+        self._context = context
+        self._runs_scripts = runs_scripts
+        self._opened = asyncio.Event()
+        self.all: list[Tab] = []
+        self.index = 0
+        context.on("page", lambda _: self._opened.set())
+
+    @property
+    def current(self) -> Tab:
+        """The tab that is looked at."""
+        if not self.all:
+            raise EnvFailure("the browser has no tab open")
+        return self.all[self.index]
+
+    async def add(self) -> None:
+        """Open an empty tab and go to it."""
+        await self._show(await self._context.new_page())
+
+    async def focus(self, index: int) -> None:
+        """Go to a tab.
+
+        Raises:
+            InvalidAction: there is no such tab.
+        """
+        if not 0 <= index < len(self.all):
+            raise refusals.no_tab(index, len(self.all))
+        self.index = index
+        await self.current.page.bring_to_front()
+
+    async def close(self) -> None:
+        """Close the current tab; the last one makes room for an empty one."""
+        await self.current.page.close()
+
+    async def settle(self) -> None:
+        """Wait for the current tab, and take notice of tabs that were opened and closed."""
+        pages = self._context.pages
+        self.all = [tab for tab in self.all if tab.page in pages]
+        if not self.all:
+            await self.add()
+        self.index = min(self.index, len(self.all) - 1)
+        await self.current.settle()
+        if self.current.has_opened:
+            self.current.has_opened = False
+            await self._follow()
+
+    async def _follow(self) -> None:
+        """Go to the tab that the current page has opened, as a person would."""
+        known = [tab.page for tab in self.all]
+        with contextlib.suppress(TimeoutError):  # it may have been refused
+            async with asyncio.timeout(QUIET_SECONDS):
+                while all(page in known for page in self._context.pages):
+                    self._opened.clear()
+                    await self._opened.wait()
+        for page in self._context.pages:
+            if page not in known:
+                await self._show(page)
+                await self.current.settle()
+
+    async def _show(self, page: Page) -> None:
+        self.all.append(await Tab.of(page, runs_scripts=self._runs_scripts))
+        self.index = len(self.all) - 1

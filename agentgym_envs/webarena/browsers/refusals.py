@@ -1,0 +1,81 @@
+"""What cannot be done in a browser, in words for the policy: the same for every backend.
+
+Each function returns the `InvalidAction` to raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentgym_envs.errors import InvalidAction
+from agentgym_envs.webarena.page import Node
+
+_SHOWN = 8
+
+
+def no_element(element: int, last: int) -> InvalidAction:
+    """No element of the page has this id."""
+    return InvalidAction(f"There is no element [{element}] on this page; ids go from 1 to {last}.")
+
+
+def is_gone(node: Node) -> InvalidAction:
+    """The page changed by itself, and the element is not there any more."""
+    return InvalidAction(f"{_shown(node)} is no longer on the page; look at the page again.")
+
+
+def is_disabled(node: Node) -> InvalidAction:
+    """The element takes no input."""
+    return InvalidAction(f"{_shown(node)} is disabled.")
+
+
+def takes_no_text(node: Node) -> InvalidAction:
+    """The element is no text field."""
+    return InvalidAction(f"{_shown(node)} takes no text; type works on text fields.")
+
+
+def is_no_list(node: Node) -> InvalidAction:
+    """The element has no options."""
+    return InvalidAction(f"{_shown(node)} has no options; select works on list boxes.")
+
+
+def no_option(node: Node, option: str, options: Sequence[str]) -> InvalidAction:
+    """The list box lacks this option."""
+    names = ", ".join(repr(name) for name in options[:_SHOWN])
+    rest = f" and {len(options) - _SHOWN} more" if len(options) > _SHOWN else ""
+    return InvalidAction(f"{_shown(node)} has no option {option!r:.80}. It has {names}{rest}.")
+
+
+def no_key(keys: str) -> InvalidAction:
+    """No key is called so."""
+    return InvalidAction(
+        f"There is no key {keys!r:.40}. Keys are written like Enter, Tab, ArrowDown or Ctrl+a."
+    )
+
+
+def no_address(url: str) -> InvalidAction:
+    """The text is no address that can be opened."""
+    return InvalidAction(f"{url!r:.80} is no address; addresses begin with http:// or https://.")
+
+
+def no_web_page(reference: str) -> InvalidAction:
+    """The link leads to a mail program and the like."""
+    return InvalidAction(f"This link leads to {reference!r:.80}, which is no web page.")
+
+
+def no_tab(index: int, number: int) -> InvalidAction:
+    """No tab has this index."""
+    return InvalidAction(f"There is no tab {index}; the tabs are 0 to {number - 1}.")
+
+
+def nothing_before() -> InvalidAction:
+    """The tab's history begins here."""
+    return InvalidAction("There is no page to go back to in this tab.")
+
+
+def nothing_after() -> InvalidAction:
+    """The tab's history ends here."""
+    return InvalidAction("There is no page to go forward to in this tab.")
+
+
+def _shown(node: Node) -> str:
+    return f"[{node.element}] {node.role} {node.name[:60]!r}"

@@ -1,0 +1,125 @@
+"""The role of an HTML element in the accessibility tree, as Chromium sees it. Knows no names."""
+
+from __future__ import annotations
+
+from lxml.etree import _Element as Element
+
+from agentgym_envs.webarena.browsers.tree_rules import RENAMED
+
+BY_TAG = {
+    "article": "article",
+    "aside": "complementary",
+    "blockquote": "blockquote",
+    "button": "button",
+    "dd": "definition",
+    "dl": "DescriptionList",
+    "dt": "term",
+    "fieldset": "group",
+    "figure": "figure",
+    "form": "form",
+    "h1": "heading",
+    "h2": "heading",
+    "h3": "heading",
+    "h4": "heading",
+    "h5": "heading",
+    "h6": "heading",
+    "img": "img",
+    "li": "listitem",
+    "main": "main",
+    "menu": "list",
+    "meter": "meter",
+    "nav": "navigation",
+    "ol": "list",
+    "option": "option",
+    "output": "status",
+    "progress": "progressbar",
+    "search": "search",
+    "section": "region",
+    "summary": "button",
+    "table": "table",
+    "td": "cell",
+    "textarea": "textbox",
+    "th": "cell",
+    "tr": "row",
+    "ul": "list",
+}
+"""Elements whose role depends on nothing else."""
+
+BY_INPUT_TYPE = {
+    "button": "button",
+    "checkbox": "checkbox",
+    "file": "button",
+    "image": "button",
+    "number": "spinbutton",
+    "radio": "radio",
+    "range": "slider",
+    "reset": "button",
+    "search": "searchbox",
+    "submit": "button",
+}
+"""Inputs that are no ordinary text fields."""
+
+LEFT_OUT = frozenset({
+    "area", "audio", "base", "canvas", "col", "colgroup", "datalist", "embed", "head", "hr",
+    "iframe", "link", "map", "meta", "noscript", "object", "param", "script", "source", "style",
+    "template", "title", "track", "video",
+})  # fmt: skip
+"""Elements that show nothing, here or anywhere below."""
+
+CLOSED = "closed"
+"""No role of ARIA's: a dialog that is not open shows nothing, here or below."""
+
+_SECTIONS = frozenset({"article", "aside", "main", "nav", "section"})
+_NO_ROLES = frozenset({"none", "presentation", "generic"})
+
+
+def is_hidden(element: Element) -> bool:
+    """Tell whether an element is left out of the tree by an attribute of its own."""
+    attributes = element.attrib
+    return "hidden" in attributes or attributes.get("aria-hidden") == "true"
+
+
+def role_of(element: Element, tag: str) -> str:
+    """Return an element's role; empty for one that only passes its children on."""
+    given: str | None = element.attrib.get("role")
+    if given and given.strip():
+        role = given.split()[0].lower()
+        return "" if role in _NO_ROLES else RENAMED.get(role, role)
+    found = BY_TAG.get(tag)
+    if found is not None:
+        return found
+    if tag == "input":
+        return input_role(element)
+    if tag == "a":
+        return "link" if "href" in element.attrib else ""
+    if tag == "select":
+        return "listbox" if is_list_box(element) else "combobox"
+    if tag in ("header", "footer"):
+        inside = any(parent.tag in _SECTIONS for parent in element.iterancestors())
+        return "" if inside else "banner" if tag == "header" else "contentinfo"
+    if tag == "dialog":
+        return "dialog" if "open" in element.attrib else CLOSED
+    if tag == "svg":
+        return "img" if element.find("{*}title") is not None else ""
+    return ""
+
+
+def input_role(element: Element) -> str:
+    """Return the role of an input; empty for a hidden one."""
+    kind = input_type(element)
+    if kind == "hidden":
+        return ""
+    role = BY_INPUT_TYPE.get(kind, "textbox")
+    has_list = "list" in element.attrib and role in ("textbox", "searchbox")
+    return "combobox" if has_list else role
+
+
+def input_type(element: Element) -> str:
+    """Return the type of an input, `"text"` where it has none."""
+    return (element.attrib.get("type") or "text").strip().lower()
+
+
+def is_list_box(select: Element) -> bool:
+    """Tell whether a select shows several options at once."""
+    size = select.attrib.get("size", "")
+    return "multiple" in select.attrib or (size.isdecimal() and size not in ("0", "1"))

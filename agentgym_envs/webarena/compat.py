@@ -1,0 +1,57 @@
+"""AgentGym's own WebArena protocol, for `compat="agentgym"`.
+
+Known of it (its server at commit f9d2fc2b, its prompt and its message for a missing element): the
+four-part observation, the first pair of backticks, an answer without one being told back with
+reward 0, and reward and end at `stop` alone. Not known, and so not claimed: byte-equal trees, since
+the original's come from sites that are not here; addresses, which it shows under made-up names of
+its own; and its browser's own error messages, for which ours stand.
+"""
+
+from __future__ import annotations
+
+from agentgym_envs.webarena.actions import WebAction
+from agentgym_envs.webarena.page import Page
+from agentgym_envs.webarena.prompts import one_line
+from agentgym_envs.webarena.view import View
+
+NOTHING_BEFORE = "None"
+
+_WITH_ELEMENT = ("click", "hover", "type", "select")
+
+
+def observation(page: Page, view: View, objective: str, previous: str) -> str:
+    """Write the original's four parts."""
+    tabs = " | ".join(
+        f"Tab {index}{' (current)' if index == page.current_tab else ''}: {one_line(title)}"
+        for index, title in enumerate(page.tabs)
+    )
+    tree = "\n".join(view.show(page).lines)
+    return (
+        f"OBSERVATION:\n{tabs}\n\n{tree}\nURL: {one_line(page.url)}\nOBJECTIVE: {objective}\n"
+        f"PREVIOUS ACTION: {previous}"
+    )
+
+
+def describe(action: WebAction, plain: str, page: Page) -> str:
+    """Say what was done, as the next observation tells it.
+
+    Args:
+        action: what was done.
+        plain: as it was written.
+        page: on which.
+    """
+    plain = one_line(plain.strip())
+    if action.kind not in _WITH_ELEMENT:
+        return plain
+    node = page.node(action.element)
+    if node is None:
+        return (
+            f'Attempt to perfom "{action.kind}" on element "[{action.element}]" but no matching '
+            "element found. Please check the observation more carefully."
+        )
+    return f"{plain} where [{action.element}] is {node.line().partition(' ')[2]}"
+
+
+def unreadable(completion: str) -> str:
+    """Answer a completion without an action."""
+    return f"Cannot parse action from response {completion}"

@@ -1,0 +1,281 @@
+"""WebArenaEnv: do tasks in a web browser.
+
+The web scenario of AgentGym on embedded sites, in process or in Chromium. The environment shows
+pages, reads actions and has the end judged; browsers (`browsers/`) carry the actions out, sites
+(`sites/`) answer, and tasks (`tasks/`) say what is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agentgym_envs.webarena.official.accounts import Account
+    from agentgym_envs.webarena.official.deployment import Deployment, ResetHook
+
+try:
+    import jinja2 as _jinja2  # noqa: F401
+    import lxml as _lxml  # noqa: F401
+    import python_multipart as _python_multipart  # noqa: F401
+    import starlette as _starlette  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        f'WebArena needs the web extra ({error}): pip install "agentgym-envs[web]"'
+    ) from error
+
+from gymnasium.error import ResetNeeded
+
+from agentgym_envs.core import UNSCORED_KEY, ExpertMove, Outcome, TextEnv
+from agentgym_envs.errors import InvalidAction
+from agentgym_envs.tasks import TaskSpec
+from agentgym_envs.webarena import compat as original
+from agentgym_envs.webarena import expert, prompts
+from agentgym_envs.webarena.actions import VERBS, WebAction, parse_action
+from agentgym_envs.webarena.backticks import BacktickParser
+from agentgym_envs.webarena.browsers import Browser, addresses
+from agentgym_envs.webarena.evaluators import Ending, Judge, Verdict, build_evaluators, multiply
+from agentgym_envs.webarena.places import BACKENDS, EmbeddedPlace, Episode, Place
+from agentgym_envs.webarena.sources import TasksFile, open_source
+from agentgym_envs.webarena.tasks import catalogue
+from agentgym_envs.webarena.tasks.files import WebTask
+from agentgym_envs.webarena.view import View
+
+MIN_LINES = 5
+OFFICIAL_MAX_TURNS = 15
+"""The paper's evaluation turns (arXiv 2509.08755) on the official sites."""
+
+AND = " |AND| "
+
+
+class WebArenaEnv(TextEnv):
+    """Web tasks on embedded sites.
+
+    `info["url"]` is the current address, `info["answer"]` what `stop` said, and `info["unscored"]`
+    is True where the episode has ended and nobody can tell whether the task is done, because it
+    needs a judge: such an episode is neither a success nor a failure.
+
+    Args:
+        backend: `"text"`, in process, or `"chromium"`.
+        viewport_lines: lines of a page's tree shown at once; None shows whole pages.
+        tasks_file: tasks in WebArena's own JSON form, to be played on the embedded sites: a file,
+            all of it in the test split, or `{split: file}`. None takes the embedded tasks.
+        judge: compares the meaning of answers, for tasks that ask for it; no embedded one does.
+        sites: addresses of a deployment of the official sites, `{"shopping": "http://...", ...}`,
+            or `"environment"` for WebArena's environment variables. Needs `backend="chromium"`;
+            the tasks are then WebArena's own, and `task_id` is its number.
+        accounts: who the agent is there, `{site: Account}`, where not WebArena's own accounts.
+        reset_hook: called there with the task before, if that may have changed a site.
+        **kwargs: as `TextEnv`.
+
+    Raises:
+        ValueError: an argument has a value that is not allowed.
+        ImportError: a package is missing; the message says what to install.
+    """
+
+    verbs = VERBS
+    instructions = prompts.INSTRUCTIONS
+    default_max_turns = 30
+
+    def __init__(
+        self,
+        *,
+        backend: str = "text",
+        viewport_lines: int | None = 60,
+        tasks_file: TasksFile | None = None,
+        judge: Judge | None = None,
+        sites: Mapping[str, str] | str | None = None,
+        accounts: Mapping[str, Account] | None = None,
+        reset_hook: ResetHook | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if backend not in BACKENDS:
+            raise ValueError(f"unknown backend {backend!r}; allowed: {', '.join(BACKENDS)}")
+        if viewport_lines is not None and viewport_lines < MIN_LINES:
+            raise ValueError(
+                f"viewport_lines must be >= {MIN_LINES}, or None for whole pages; got "
+                f"{viewport_lines}"
+            )
+        if kwargs.get("compat") == "agentgym":
+            self.instructions = prompts.COMPAT_INSTRUCTIONS
+        if backend == "chromium":
+            modes = [*self.metadata["render_modes"], "rgb_array"]
+            self.metadata = {**self.metadata, "render_modes": modes}
+        deployment = None
+        if sites is not None:
+            deployment = _deployment(sites, backend, accounts=accounts, reset_hook=reset_hook)
+            self.default_max_turns = OFFICIAL_MAX_TURNS
+        source = open_source(tasks_file, sites=None if deployment is None else deployment.sites)
+        super().__init__(source.tasks, **kwargs)
+        self.source = source.name
+        self.backend = backend
+        self.viewport_lines = viewport_lines
+        self.judge = judge
+        self._place: Place = deployment or EmbeddedPlace(backend)
+        self._web_tasks = source.tasks
+        self._has_expert = tasks_file is None and deployment is None
+        self._episode: Episode | None = None
+        if self.action_format == "react":
+            self.parser = BacktickParser()
+
+    # Playing ----------------------------------------------------------------------------------
+
+    def begin(self, task: TaskSpec) -> str:
+        """Open the first page in a browser of its own."""
+        self._close_episode()
+        self._web_task = web_task = self._web_tasks.task(task.number)
+        self._evaluators = build_evaluators(_filled(web_task.eval, self._place))
+        self.goal = web_task.intent
+        self._answer = ""
+        self._verdict: Verdict | None = None
+        self._view = View(self.viewport_lines)
+        self._previous = original.NOTHING_BEFORE
+        self._episode = self._place.begin(web_task)
+        self._open(self._episode, web_task)
+        if self.compat is not None:
+            return self._observation()
+        return f"Goal: {prompts.one_line(self.goal)}\n\n{self._observation()}"
+
+    def apply(self, action: str) -> Outcome:
+        """Play one action: the browser's, `scroll` or `stop`."""
+        before = self.browser.page()
+        try:
+            done = parse_action(action)
+            if self.compat is not None:
+                self._previous = original.describe(done, action, before)
+            if done.kind == "stop":
+                return self._stop(done.text)
+            if done.kind == "scroll":
+                self._view.scroll(done.text, before)
+            else:
+                self.browser.act(done)
+                self._view.follow(done, before, self.browser.page())
+        except InvalidAction as error:
+            return self._refuse(str(error))
+        return Outcome(self._observation())
+
+    def reject(self, completion: str, error: InvalidAction) -> Outcome:
+        """Answer a completion without an action; the page is shown again."""
+        if self.compat is not None:
+            told = original.unreadable(completion)
+            return Outcome(told, info={"is_valid_action": False})
+        return self._refuse(str(error))
+
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        """Yield the template's moves, and scroll to what it reads and touches; it may give up."""
+        if not self._has_expert:
+            raise NotImplementedError("the embedded tasks alone have an expert")
+        number = self.task.number
+        template, _ = catalogue.split_number(number)
+        return expert.moves(template, catalogue.case_of(number), self.browser.page, self._view)
+
+    @property
+    def browser(self) -> Browser:
+        """The current episode's browser.
+
+        Raises:
+            ResetNeeded: there has been no reset yet, or the environment is closed.
+        """
+        if self._episode is None:
+            raise ResetNeeded("there is no browser; call reset() first")
+        return self._episode.browser
+
+    @property
+    def web_task(self) -> WebTask:
+        """The current task in WebArena's form, its evaluators included.
+
+        Raises:
+            ResetNeeded: there has been no reset yet.
+        """
+        _ = self.task
+        return self._web_task
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What the evaluators said, with their reasons, once `stop` was played."""
+        return self._verdict
+
+    def render(self) -> Any:
+        """Return the window as an array (height, width, 3) for `"rgb_array"`, else as `TextEnv`."""
+        if self.render_mode != "rgb_array":
+            return super().render()
+        # Imported here: it exists where the Chromium backend does.
+        from agentgym_envs.webarena.browsers.chromium.picture import window_pixels
+
+        return window_pixels(self.browser)
+
+    def close(self) -> None:
+        """Release the browser and the sites; safe to call twice."""
+        self._close_episode()
+        super().close()
+
+    # Inside -----------------------------------------------------------------------------------
+
+    def _open(self, episode: Episode, task: WebTask) -> None:
+        urls = self._place.fill(task.start_url).split(AND)
+        first, *others = (addresses.normal(url) or url for url in urls)
+        episode.browser.open(first, episode.cookies)
+        for url in others:
+            episode.browser.act(WebAction("new_tab"))
+            episode.browser.act(WebAction("goto", text=url))
+        if others:
+            episode.browser.act(WebAction("tab_focus", element=0))
+
+    def _stop(self, answer: str) -> Outcome:
+        assert self._episode is not None
+        self._answer = answer
+        ending = Ending(
+            intent=self.goal,
+            answer=answer,
+            browser=self._episode.browser,
+            functions=self._episode.functions,
+            state=self._episode.state,
+            judge=self.judge,
+        )
+        self._verdict = multiply(evaluate(ending) for evaluate in self._evaluators)
+        success = self._verdict.score == 1.0
+        told = prompts.SOLVED if success else prompts.FAILED
+        if self._verdict.score is None:
+            told = prompts.UNSCORED
+        return Outcome(told, float(success), terminated=True, info={"success": success})
+
+    def _refuse(self, reason: str) -> Outcome:
+        if self.compat is not None:
+            return Outcome(self._observation(), info={"is_valid_action": False})
+        told = f"That did not work: {prompts.one_line(reason)}\n\n{self._observation()}"
+        return Outcome(told, info={"is_valid_action": False})
+
+    def _observation(self) -> str:
+        page = self.browser.page()
+        if self.compat is not None:
+            return original.observation(page, self._view, self.goal, self._previous)
+        return prompts.page_text(page, self._view)
+
+    def _close_episode(self) -> None:
+        if self._episode is not None:
+            episode, self._episode = self._episode, None
+            episode.close()
+
+    def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
+        info = super()._info(extra, truncated_by=truncated_by)
+        unscored = self._verdict is not None and self._verdict.score is None
+        url = self.browser.page().url
+        return {**info, "url": url, "answer": self._answer, UNSCORED_KEY: unscored}
+
+
+def _deployment(sites: Mapping[str, str] | str, backend: str, **kwargs: Any) -> Deployment:
+    if backend != "chromium":
+        raise ValueError(f"sites= needs backend='chromium', got {backend!r}")
+    # Imported here: it needs the browser extra.
+    from agentgym_envs.webarena.official.deployment import Deployment, read_sites
+
+    return Deployment(read_sites(sites), **kwargs)
+
+
+def _filled(value: Any, place: Place) -> Any:
+    """Replace the placeholders in all text of a JSON value."""
+    if isinstance(value, str):
+        return place.fill(value)
+    if isinstance(value, Mapping):
+        return {key: _filled(inner, place) for key, inner in value.items()}
+    return [_filled(inner, place) for inner in value] if isinstance(value, list) else value

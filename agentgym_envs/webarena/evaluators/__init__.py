@@ -1,0 +1,52 @@
+"""Evaluators: what decides whether a task is done, in WebArena's own terms.
+
+An `eval` object of a task file becomes a list of evaluators once (`build_evaluators`); when the
+episode ends each says its `Verdict`, and the verdicts are multiplied. Nothing is ever `eval`-ed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agentgym_envs.webarena.evaluators.db_state import DatabaseEvaluator
+from agentgym_envs.webarena.evaluators.judge import Judge
+from agentgym_envs.webarena.evaluators.program_html import PageEvaluator
+from agentgym_envs.webarena.evaluators.string_match import StringEvaluator
+from agentgym_envs.webarena.evaluators.url_match import UrlEvaluator
+from agentgym_envs.webarena.evaluators.verdict import Ending, Evaluator, Verdict, multiply
+
+__all__ = [
+    "Ending",
+    "Evaluator",
+    "Judge",
+    "Verdict",
+    "build_evaluators",
+    "multiply",
+]
+
+EVALUATORS: dict[str, Callable[[Mapping[str, Any]], Evaluator]] = {
+    "string_match": StringEvaluator,
+    "url_match": UrlEvaluator,
+    "program_html": PageEvaluator,
+    "db_state": DatabaseEvaluator,
+}
+
+
+def build_evaluators(evaluation: Mapping[str, Any]) -> tuple[Evaluator, ...]:
+    """Make the evaluators that an `eval` object names.
+
+    Args:
+        evaluation: with the keys of WebArena's task files: `eval_types`, `reference_answers`,
+            `reference_url`, `program_html`; and `db_state`, ours. Addresses are filled in already.
+
+    Raises:
+        ValueError: it names no evaluator, an unknown one, or one whose references are missing.
+    """
+    kinds = evaluation.get("eval_types")
+    if not isinstance(kinds, list) or not kinds:
+        raise ValueError(f"eval_types must be a list of {', '.join(EVALUATORS)}, got {kinds!r}")
+    unknown = [kind for kind in kinds if kind not in EVALUATORS]
+    if unknown:
+        raise ValueError(f"unknown eval_types {unknown}; allowed: {', '.join(EVALUATORS)}")
+    return tuple(EVALUATORS[kind](evaluation) for kind in kinds)

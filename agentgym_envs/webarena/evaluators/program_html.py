@@ -1,0 +1,117 @@
+"""`program_html`: do pages hold what they should?
+
+Each target names a page, a JavaScript expression that picks something out of it, and what that must
+be. The browser evaluates the expression: any in Chromium, a small safe subset in process.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agentgym_envs.webarena.evaluators.functions import PREFIX, Call, read_call
+from agentgym_envs.webarena.evaluators.string_match import equals, includes
+from agentgym_envs.webarena.evaluators.url_match import OR
+from agentgym_envs.webarena.evaluators.verdict import Ending, Verdict, judged
+
+LAST = "last"
+_EXPRESSIONS = ("document.", "[...document.")
+
+
+@dataclass(frozen=True)
+class Target:
+    """One thing to look at.
+
+    Attributes:
+        page: address, `"last"`, or the function that gives the address.
+        locator: expression, `""` for the whole page, or the function that gives the text.
+        preparations: statements to run on the page before.
+        exact: what the text must be; None if it must include `phrases`.
+        phrases: each a tuple of alternatives.
+    """
+
+    page: str | Call
+    locator: str | Call
+    preparations: tuple[str, ...]
+    exact: str | None
+    phrases: tuple[tuple[str, ...], ...]
+
+    def failings(self, ending: Ending) -> Iterator[str]:
+        """Yield what is wrong with the page."""
+        url = self.page.run(ending, LAST) if isinstance(self.page, Call) else self.page
+        found = html.unescape(self._text(ending, url)) if url else ""
+        if self.exact is not None and not equals(self.exact, found):
+            yield f"{self.locator} on {url} is {found!r:.200}, not {self.exact!r}"
+        for alternatives in self.phrases:
+            if not any(includes(phrase, found) for phrase in alternatives):
+                yield f"{self.locator} on {url} holds none of {alternatives}"
+
+    def _text(self, ending: Ending, url: str) -> str:
+        if isinstance(self.locator, Call):
+            return self.locator.run(ending, url)
+        locator = self.locator
+        if self.preparations:
+            # WebArena goes on where a preparation fails, as where a button is missing.
+            steps = "".join(f"{step};" for step in self.preparations)
+            locator = f"(() => {{ try {{ {steps} }} catch {{}} return {locator}; }})()"
+        return ending.browser.look_up(url, locator)
+
+
+class PageEvaluator:
+    """Looks at pages.
+
+    Args:
+        evaluation: WebArena's `eval` object; its `program_html` counts.
+
+    Raises:
+        ValueError: a target has another form; the message says which.
+    """
+
+    def __init__(self, evaluation: Mapping[str, Any]) -> None:
+        targets = evaluation.get("program_html")
+        if not isinstance(targets, list) or not targets:
+            raise ValueError(f"program_html must be a list of targets, got {targets!r}")
+        self._targets = tuple(read_target(target) for target in targets)
+
+    def __call__(self, ending: Ending) -> Verdict:
+        """Look at the pages in order."""
+        return judged(failing for target in self._targets for failing in target.failings(ending))
+
+
+def read_target(target: Mapping[str, Any]) -> Target:
+    """Read one entry of `program_html`.
+
+    Raises:
+        ValueError: it has another form.
+    """
+    url, locator = target.get("url"), target.get("locator")
+    contents = target.get("required_contents")
+    if not isinstance(url, str) or not url or not isinstance(locator, str):
+        raise ValueError(f"a target needs url and locator as text, got {target!r:.300}")
+    locator = locator.strip()
+    if locator and not locator.startswith((*_EXPRESSIONS, PREFIX)):
+        raise ValueError(
+            f"unknown locator {locator!r:.200}; it is empty or begins with "
+            f"{', '.join((*_EXPRESSIONS, PREFIX))}"
+        )
+    exact, phrases = _contents(contents)
+    return Target(
+        page=read_call(url) if url.startswith(PREFIX) else url,
+        locator=read_call(locator) if locator.startswith(PREFIX) else locator,
+        preparations=tuple(target.get("prep_actions") or ()),
+        exact=exact,
+        phrases=phrases,
+    )
+
+
+def _contents(contents: Any) -> tuple[str | None, tuple[tuple[str, ...], ...]]:
+    if isinstance(contents, Mapping):
+        if isinstance(contents.get("exact_match"), str):
+            return contents["exact_match"], ()
+        if isinstance(contents.get("must_include"), list):
+            return None, tuple(tuple(str(one).split(OR)) for one in contents["must_include"])
+    raise ValueError(
+        f"required_contents needs exact_match (text) or must_include (a list), got {contents!r}"
+    )

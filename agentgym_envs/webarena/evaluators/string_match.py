@@ -1,0 +1,137 @@
+"""`string_match`: is the answer the right one?
+
+The rules are WebArena's (arXiv 2307.13854, section 3.2, and its evaluation harness): white space
+and one pair of quotes around an answer do not count, nor does case.
+
+Deviations:
+1. A reference that is a number must stand by itself: "12" is not in "112", "12.5" or "1,012".
+2. Words are told apart by white space and the punctuation around them, without a tokenizer's model.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from agentgym_envs.webarena.evaluators.verdict import Ending, Verdict, judged, multiply
+
+KINDS = ("exact_match", "must_include", "fuzzy_match")
+_FORMS = {
+    "exact_match": "text",
+    "must_include": "a list of text",
+    "fuzzy_match": "text or a list of text",
+}
+IMPOSSIBLE = "N/A"
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NO_JUDGE = "whether the answer means the same is for a judge, and there is none"
+
+
+def clean(answer: str) -> str:
+    """Take white space and one pair of quotes off an answer, and lower its case."""
+    answer = answer.strip()
+    for quote in ("'", '"'):
+        if len(answer) > 1 and answer.startswith(quote) and answer.endswith(quote):
+            answer = answer[1:-1]
+            break
+    return answer.lower()
+
+
+def equals(reference: str, answer: str) -> bool:
+    """Compare after cleaning."""
+    return clean(answer) == clean(reference)
+
+
+def includes(reference: str, answer: str, *, is_only_one: bool = False) -> bool:
+    """Tell whether an answer holds a phrase.
+
+    Args:
+        reference: the phrase.
+        answer: what was said.
+        is_only_one: no other phrase is asked for; one of a single character must then be a word of
+            its own, so that "10" is no "0".
+    """
+    phrase, said = clean(reference), clean(answer)
+    if is_only_one and len(phrase) == 1 and phrase.isalnum():
+        return phrase in (word.strip(string.punctuation) for word in said.split())
+    if _NUMBER.fullmatch(phrase):
+        pattern = rf"(?<!\d)(?<!\d[.,]){re.escape(phrase)}(?![.,]?\d)"
+        return re.search(pattern, said) is not None
+    return phrase in said
+
+
+class StringEvaluator:
+    """Compares the answer with the references.
+
+    Args:
+        evaluation: WebArena's `eval` object; its `reference_answers` count, and `string_note`.
+
+    Raises:
+        ValueError: there are no references, or not of these kinds.
+    """
+
+    def __init__(self, evaluation: Mapping[str, Any]) -> None:
+        references = evaluation.get("reference_answers")
+        if not isinstance(references, Mapping) or not references:
+            raise ValueError(
+                f"string_match needs reference_answers with {', '.join(KINDS)}, got {references!r}"
+            )
+        for kind, wanted in references.items():
+            if kind not in KINDS:
+                raise ValueError(f"unknown reference_answers {kind!r}; allowed: {', '.join(KINDS)}")
+            if not _fits(kind, wanted):
+                raise ValueError(f"{kind} must be {_FORMS[kind]}, got {wanted!r}")
+        self._references = dict(references)
+        self._note = str(evaluation.get("string_note") or "")
+
+    def __call__(self, ending: Ending) -> Verdict:
+        """Compare the answer."""
+        answer = clean(ending.answer)
+        return multiply(
+            verdict
+            for kind, wanted in self._references.items()
+            for verdict in self._verdicts(kind, wanted, answer, ending)
+        )
+
+    def _verdicts(self, kind: str, wanted: Any, answer: str, ending: Ending) -> Iterator[Verdict]:
+        if kind == "exact_match":
+            yield judged([] if equals(wanted, answer) else [f"{answer!r} is not {wanted!r}"])
+        elif kind == "must_include":
+            for phrase in wanted:
+                held = includes(phrase, answer, is_only_one=len(wanted) == 1)
+                yield judged([] if held else [f"{phrase!r} is not in {answer!r}"])
+        elif wanted == IMPOSSIBLE:
+            yield self._judge_reason(answer, ending)
+        else:
+            for reference in [wanted] if isinstance(wanted, str) else wanted:
+                yield self._judge_meaning(reference, answer, ending)
+
+    def _judge_meaning(self, reference: str, answer: str, ending: Ending) -> Verdict:
+        if not answer or equals(reference, answer):
+            is_right = equals(reference, answer)
+        elif ending.judge is None:
+            return Verdict(None, (_NO_JUDGE,))
+        else:
+            is_right = ending.judge.is_equivalent(
+                question=ending.intent, reference=reference, answer=answer
+            )
+        return judged([] if is_right else [f"{answer!r} does not mean {reference!r}"])
+
+    def _judge_reason(self, answer: str, ending: Ending) -> Verdict:
+        if equals(IMPOSSIBLE, answer):
+            return judged([])
+        if not answer:
+            return judged(["there is no answer"])
+        if ending.judge is None:
+            return Verdict(None, (_NO_JUDGE,))
+        is_right = ending.judge.is_same_reason(task=ending.intent, reason=self._note, report=answer)
+        return judged([] if is_right else [f"{answer!r} does not give the reason {self._note!r}"])
+
+
+def _fits(kind: str, wanted: Any) -> bool:
+    if isinstance(wanted, str):
+        return kind != "must_include"
+    is_list = isinstance(wanted, list) and all(isinstance(one, str) for one in wanted)
+    return is_list and kind != "exact_match"

@@ -1,0 +1,86 @@
+"""What evaluators are given and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from agentgym_envs.webarena.browsers import Browser
+from agentgym_envs.webarena.evaluators.judge import Judge
+from agentgym_envs.webarena.sites.state import SiteState
+
+
+class SiteFunctions(Protocol):
+    """The helper functions that task files may call and that need a site behind them."""
+
+    def latest_order_url(self) -> str:
+        """Return the address of the shop's newest order; empty if there is none."""
+
+    def latest_review(self, sku: str) -> tuple[str, str]:
+        """Return (author, rating in percent) of a product's newest review; empty if none."""
+
+    def member_role(self, browser: Browser, url: str, username: str) -> str:
+        """Return somebody's role on the members page of a project; empty if they have none."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How an episode ended.
+
+    Attributes:
+        intent: the task.
+        answer: what `stop` said.
+        browser: as the agent left it.
+        functions: the sites' part of the helper functions.
+        state: the embedded sites' databases; None on sites of somebody else's.
+        judge: compares meanings; None leaves tasks that need it unscored.
+    """
+
+    intent: str
+    answer: str
+    browser: Browser
+    functions: SiteFunctions
+    state: SiteState | None = None
+    judge: Judge | None = None
+
+    @property
+    def url(self) -> str:
+        """The last page's address."""
+        return self.browser.page().url
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an evaluator says.
+
+    Attributes:
+        score: 1.0 or 0.0; None where it cannot tell, as without a judge.
+        reasons: what was missing, for people; never shown to a policy.
+    """
+
+    score: float | None
+    reasons: tuple[str, ...] = ()
+
+
+class Evaluator(Protocol):
+    """One condition of a task."""
+
+    def __call__(self, ending: Ending) -> Verdict:
+        """Say whether it is met."""
+
+
+def judged(failings: Iterable[str]) -> Verdict:
+    """Return 1.0 without failings and 0.0 with them."""
+    reasons = tuple(failings)
+    return Verdict(0.0 if reasons else 1.0, reasons)
+
+
+def multiply(verdicts: Iterable[Verdict]) -> Verdict:
+    """Combine verdicts: 0 if one is 0, whatever the others say; else None if one is None."""
+    verdicts = tuple(verdicts)
+    reasons = tuple(reason for verdict in verdicts for reason in verdict.reasons)
+    scores = [verdict.score for verdict in verdicts]
+    if 0.0 in scores:
+        return Verdict(0.0, reasons)
+    return Verdict(None if None in scores else 1.0, reasons)

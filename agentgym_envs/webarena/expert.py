@@ -1,0 +1,91 @@
+"""The expert: a template's solution, played so that it knows nothing that was not on the screen.
+
+A template reads whole pages; what it reads is scrolled to first, and so is what it acts on. An
+imitator then sees everything that an answer is made of. Knows screens, no site.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from agentgym_envs.core import ExpertMove
+from agentgym_envs.webarena.actions import parse_action
+from agentgym_envs.webarena.page import Node, Page
+from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.template import Case, Template
+from agentgym_envs.webarena.view import View
+
+
+class Reader(Screen):
+    """A screen that notes which elements of the current page were read.
+
+    An element that is found by its exact name is not read: who looks for it knows its name.
+
+    Args:
+        current: returns the browser's current page.
+    """
+
+    def __init__(self, current: Callable[[], Page]) -> None:
+        super().__init__(current)
+        self._page: Page | None = None
+        self._read: set[int] = set()
+
+    @property
+    def read(self) -> set[int]:
+        """The ids of what was read of the page as it is now."""
+        if self.page is not self._page:
+            self._page, self._read = self.page, set()
+        return self._read
+
+    def all(self, role: str, name: str | None = None) -> list[Node]:
+        """List the elements of a role; without a name, they are read."""
+        found = super().all(role, name)
+        if name is None:
+            self._note(*found)
+        return found
+
+    def starting(self, role: str, beginning: str, *, nth: int = 0) -> Node:
+        """Return the nth element of this role whose name begins so; it alone is read."""
+        before = set(self.read)
+        found = super().starting(role, beginning, nth=nth)
+        self.read.intersection_update(before)
+        self._note(found)
+        return found
+
+    def below(self, node: Node, role: str) -> list[Node]:
+        """List the elements of a role inside a node; they are read."""
+        found = super().below(node, role)
+        self._note(*found)
+        return found
+
+    def _note(self, *nodes: Node) -> None:
+        self.read.update(node.element for node in nodes)
+
+
+def moves(
+    template: Template, case: Case, current: Callable[[], Page], view: View
+) -> Iterator[ExpertMove]:
+    """Yield moves that solve a task; end early where something is not where it should be.
+
+    Args:
+        template: of the task.
+        case: the instance.
+        current: returns the browser's current page.
+        view: the part of it that is on the screen.
+    """
+    reader = Reader(current)
+    try:
+        for move in template.solve(case, reader):
+            for direction in view.scrolls_through(reader.read, reader.page):
+                yield _scroll(direction, "I read on further")
+            action = parse_action(move.action)
+            if action.kind != "tab_focus" and reader.page.node(action.element) is not None:
+                for direction in view.scrolls_to(action.element, reader.page):
+                    yield _scroll(direction, "What I need is further")
+            yield move
+    except Lost:
+        return
+
+
+def _scroll(direction: str, thought: str) -> ExpertMove:
+    return ExpertMove(f"scroll [{direction}]", f"{thought} {direction}.")

@@ -1,0 +1,109 @@
+"""A deployment of the official sites: its addresses, log-in states and resets."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+
+from agentgym_envs.webarena.browsers.chromium.browser import ChromiumBrowser
+from agentgym_envs.webarena.official.accounts import ACCOUNTS, Account, sign_in
+from agentgym_envs.webarena.official.functions import OfficialFunctions
+from agentgym_envs.webarena.places import Episode
+from agentgym_envs.webarena.sites.names import ORIGINS
+from agentgym_envs.webarena.tasks.files import WebTask
+
+SITES = ("shopping", "shopping_admin", "reddit", "gitlab", "map", "wikipedia", "homepage")
+
+ENVIRONMENT = "environment"
+"""As `sites=`: the addresses stand in WebArena's environment variables, `SHOPPING` and so on."""
+
+COOKIES_SECONDS = 600.0
+"""How long a log-in is used again; the shop's administration forgets it soonest."""
+
+ResetHook = Callable[[WebTask], None]
+"""Puts the sites back as they were; it is given the task that has changed them."""
+
+
+def read_sites(sites: Mapping[str, str] | str) -> dict[str, str]:
+    """Return the addresses of a deployment without slashes at the end.
+
+    Raises:
+        ValueError: a site is unknown, an address is none, or the environment names no site.
+    """
+    if sites == ENVIRONMENT:
+        sites = {site: os.environ.get(site.upper(), "") for site in SITES}
+        sites = {site: url for site, url in sites.items() if url}
+    if not isinstance(sites, Mapping) or not sites:
+        raise ValueError(
+            f"sites must map {', '.join(SITES)} to addresses, or be {ENVIRONMENT!r} with "
+            f"{', '.join(site.upper() for site in SITES)} set; got {sites!r}"
+        )
+    for site, url in sites.items():
+        if site not in SITES:
+            raise ValueError(f"unknown site {site!r} in sites; allowed: {', '.join(SITES)}")
+        if not url.startswith(("http://", "https://")):
+            raise ValueError(f"sites[{site!r}] must be an http address, got {url!r}")
+    return {site: url.rstrip("/") for site, url in sites.items()}
+
+
+class Deployment:
+    """Official sites, which all episodes share.
+
+    Args:
+        sites: their addresses, as `read_sites` gives them.
+        accounts: who the agent is, where not WebArena's own accounts.
+        reset_hook: called before a task when the one before it may have changed a site.
+    """
+
+    def __init__(
+        self,
+        sites: Mapping[str, str],
+        *,
+        accounts: Mapping[str, Account] | None = None,
+        reset_hook: ResetHook | None = None,
+    ) -> None:
+        self.sites = sites
+        self._accounts = {**ACCOUNTS, **(accounts or {})}
+        self._reset_hook = reset_hook
+        self._cookies: dict[str, tuple[float, dict[str, str]]] = {}
+        self._before: WebTask | None = None
+
+    def fill(self, text: str) -> str:
+        """Replace the placeholders by the addresses that pages show."""
+        # The longest first, although no placeholder is part of another today.
+        for site in sorted(SITES, key=len, reverse=True):
+            text = text.replace(
+                f"__{site.upper()}__", ORIGINS.get(site) or self.sites.get(site, "")
+            )
+        return text
+
+    def begin(self, task: WebTask) -> Episode:
+        """Make ready: sites put back if need be, and a browser in which the agent is signed in."""
+        missing = sorted(set(task.sites) - set(self.sites))
+        if missing:
+            raise ValueError(f"the task webarena_{task.task_id} needs {missing}; add it to sites=")
+        if self._before is not None and self._reset_hook is not None:
+            self._reset_hook(self._before)
+            self._cookies.clear()
+        self._before = task if may_change(task) else None
+        wanted = (
+            [site for site in task.sites if site in self._accounts] if task.require_login else []
+        )
+        return Episode(
+            ChromiumBrowser(None, origins=self.sites),
+            {site: self._signed_in(site) for site in wanted},
+            OfficialFunctions(self.sites.get("shopping", ""), self._accounts["shopping_admin"]),
+        )
+
+    def _signed_in(self, site: str) -> dict[str, str]:
+        since, cookies = self._cookies.get(site, (float("-inf"), {}))
+        if time.monotonic() - since > COOKIES_SECONDS:
+            cookies = sign_in(self.sites, site, self._accounts[site])
+            self._cookies[site] = (time.monotonic(), cookies)
+        return cookies
+
+
+def may_change(task: WebTask) -> bool:
+    """Tell whether solving a task changes a site, as far as its evaluators show."""
+    return task.require_reset or "program_html" in task.eval["eval_types"]

@@ -1,0 +1,78 @@
+"""What a browser shows: a page as an accessibility tree, and the tree as lines of text.
+
+Every backend builds these same types. Knows neither HTML nor any browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Node:
+    """A node of the accessibility tree.
+
+    Attributes:
+        role: an ARIA role, or `"RootWebArea"` and `"StaticText"` as Chromium calls them.
+        name: the accessible name, white space collapsed.
+        properties: what else is told, in order: `{"checked": "true", "url": ...}`.
+        children: in document order.
+        element: the id in brackets; numbered by `Page`, in document order from 1.
+    """
+
+    role: str
+    name: str
+    properties: dict[str, str] = field(default_factory=dict)
+    children: list[Node] = field(default_factory=list)
+    element: int = 0
+
+    def walk(self, depth: int = 0) -> Iterator[tuple[Node, int]]:
+        """Yield this node and all below, in document order, each with its depth."""
+        waiting = [(self, depth)]
+        while waiting:
+            node, depth = waiting.pop()
+            yield node, depth
+            waiting += [(child, depth + 1) for child in reversed(node.children)]
+
+    def line(self) -> str:
+        """Return the node as one line, without indentation."""
+        properties = "".join(f" {key}: {_quoted(text)}" for key, text in self.properties.items())
+        return f"[{self.element}] {self.role} {self.name!r}{properties}"
+
+
+@dataclass
+class Page:
+    """The current page of a browser.
+
+    Attributes:
+        url: its address, with the sites' canonical origins whatever the backend's own are.
+        title: of the document.
+        root: its accessibility tree; the constructor numbers it.
+        tabs: the titles of all tabs.
+        current_tab: index of the current one.
+    """
+
+    url: str
+    title: str
+    root: Node
+    tabs: tuple[str, ...] = ("",)
+    current_tab: int = 0
+
+    def __post_init__(self) -> None:
+        self.nodes = [node for node, _ in self.root.walk()]
+        for number, node in enumerate(self.nodes, 1):
+            node.element = number
+
+    def node(self, element: int) -> Node | None:
+        """Return the node of an id, or None."""
+        return self.nodes[element - 1] if 1 <= element <= len(self.nodes) else None
+
+    def lines(self) -> list[str]:
+        """Return the tree as lines, indented by one tab a level."""
+        return ["\t" * depth + node.line() for node, depth in self.root.walk()]
+
+
+def _quoted(text: str) -> str:
+    # A page's own text must not begin a line: only what can be printed stands as it is.
+    return text if text.isprintable() else repr(text)

@@ -1,0 +1,94 @@
+"""Where episodes take place: the embedded sites, in process or in Chromium."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from agentgym_envs.webarena.browsers import Browser
+from agentgym_envs.webarena.evaluators.verdict import SiteFunctions
+from agentgym_envs.webarena.site_functions import EmbeddedFunctions
+from agentgym_envs.webarena.sites.names import DATABASES, SITES, fill_placeholders
+from agentgym_envs.webarena.sites.people import AGENT_ID
+from agentgym_envs.webarena.sites.state import SiteState, first_token
+from agentgym_envs.webarena.tasks.files import WebTask
+
+BACKENDS = ("text", "chromium")
+SESSION_COOKIE = "session"
+
+
+@dataclass
+class Episode:
+    """What one episode plays with.
+
+    Attributes:
+        browser: not yet opened.
+        cookies: to open it with: `{site: {name: value}}`.
+        functions: the sites' part of the evaluators' helper functions.
+        state: the embedded sites' databases; None on other sites.
+    """
+
+    browser: Browser
+    cookies: Mapping[str, Mapping[str, str]]
+    functions: SiteFunctions
+    state: SiteState | None = None
+
+    def close(self) -> None:
+        """Release everything."""
+        self.browser.close()
+        if self.state is not None:
+            self.state.close()
+
+
+class Place(Protocol):
+    """Sites, and a way to begin an episode on them."""
+
+    def fill(self, text: str) -> str:
+        """Replace WebArena's placeholders by the sites' addresses."""
+
+    def begin(self, task: WebTask) -> Episode:
+        """Make ready for a task.
+
+        Raises:
+            EnvFailure: a site or the browser does not work.
+            ValueError: the task needs a site that is not here.
+        """
+
+
+class EmbeddedPlace:
+    """The package's own sites; every episode has a copy of its own.
+
+    Args:
+        backend: one of `BACKENDS`.
+    """
+
+    def __init__(self, backend: str) -> None:
+        self._backend = backend
+
+    def fill(self, text: str) -> str:
+        """Replace the placeholders by the canonical origins."""
+        return fill_placeholders(text)
+
+    def begin(self, task: WebTask) -> Episode:
+        """Make ready: fresh databases, and a browser in which the agent is signed in."""
+        missing = sorted(set(task.sites) - set(SITES))
+        if missing:
+            raise ValueError(
+                f"the task webarena_{task.task_id} needs {missing}, which are not among the "
+                f"embedded sites {list(SITES)}; leave it out, or name a deployment with sites="
+            )
+        sites = DATABASES if task.require_login else ()
+        state = SiteState(signed_in=dict.fromkeys(sites, AGENT_ID))
+        cookies = {site: {SESSION_COOKIE: first_token(site)} for site in sites}
+        return Episode(self._browser(state), cookies, EmbeddedFunctions(state), state)
+
+    def _browser(self, state: SiteState) -> Browser:
+        # Imported here: each backend needs packages that the other does without.
+        if self._backend == "chromium":
+            from agentgym_envs.webarena.browsers.chromium.browser import ChromiumBrowser
+
+            return ChromiumBrowser(state)
+        from agentgym_envs.webarena.browsers.text.browser import TextBrowser
+
+        return TextBrowser(state)

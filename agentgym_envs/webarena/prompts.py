@@ -1,0 +1,67 @@
+"""What a policy reads: the rules of the browser, and how a page is shown.
+
+A page's own text is quoted: names are Python literals on lines of their own, so nothing on a page
+can look like a line that the environment wrote.
+"""
+
+from __future__ import annotations
+
+from agentgym_envs.webarena.page import Page
+from agentgym_envs.webarena.view import View
+
+INSTRUCTIONS = """\
+You use a web browser to do a task. After each action you see the open tabs, the address, and the
+page as an accessibility tree: one element a line, `[id] role 'name'`, children indented. Only a
+part of a long page is shown at once.
+
+click [id]: clicks an element.
+type [id] [content] [press_enter]: replaces what a text field holds; 1 presses Enter afterwards, 0
+does not.
+select [id] [option]: chooses the option with this text in a list box.
+hover [id]: moves the pointer over an element.
+press [key]: presses a key or combination, such as Enter or Ctrl+a.
+scroll [down] and scroll [up]: show the next and the previous part of the page.
+goto [url]: opens an address. go_back and go_forward move through the tab's history.
+new_tab, tab_focus [index] and close_tab manage the tabs; the first tab has the index 0.
+stop [answer]: ends the task. Give the answer if the task asks for one, else leave it empty: stop []
+Answer N/A if the task cannot be done.
+
+You are signed in where the task needs it. http://homepage.test lists the sites. The ids belong to
+the page that is shown; after every action look at the new ones."""
+
+COMPAT_INSTRUCTIONS = """\
+You control a web browser to reach an objective. You see the page's accessibility tree, its address,
+the objective and your previous action. The actions are: click [id], hover [id],
+type [id] [content] [0|1], press [key_comb], scroll [down|up], new_tab, tab_focus [tab_index],
+close_tab, goto [url], go_back, go_forward, and stop [answer], which ends the task; answer N/A if it
+is impossible. Issue one action at a time, between triple backticks."""
+
+SOLVED = "The task is done."
+FAILED = "The task is not done."
+UNSCORED = "The task is over. Nobody here can judge the answer."
+
+
+def tabs_line(page: Page) -> str:
+    """List the tabs by index and title."""
+    tabs = (
+        f"[{index}] {title!r}{' (current)' if index == page.current_tab else ''}"
+        for index, title in enumerate(page.tabs)
+    )
+    return "Tabs: " + ", ".join(tabs)
+
+
+def page_text(page: Page, view: View) -> str:
+    """Write tabs, address and the part of the page that is on the screen."""
+    shown = view.show(page)
+    lines = [tabs_line(page), f"URL: {one_line(page.url)}"]
+    if shown.above:
+        lines.append(f"({shown.above} lines above: scroll [up])")
+    lines += shown.lines
+    if shown.below:
+        lines.append(f"({shown.below} lines below: scroll [down])")
+    return "\n".join(lines)
+
+
+def one_line(text: str) -> str:
+    """Return printable text as it is, and other text as a Python literal."""
+    return text if text.isprintable() else repr(text)

@@ -1,0 +1,1 @@
+"""The embedded web sites: five sites and a home page, served from one episode's databases."""

@@ -1,0 +1,52 @@
+"""The code host with all its pages."""
+
+from __future__ import annotations
+
+from agentgym_envs.webarena.sites.gitlab import (
+    branches,
+    commits,
+    dashboard,
+    editing,
+    files,
+    issue_changes,
+    issues,
+    labels,
+    members,
+    merge_changes,
+    merges,
+    milestones,
+    new_project,
+    profiles,
+    projects,
+    search,
+    settings,
+    signing_in,
+    todos,
+)
+from agentgym_envs.webarena.sites.gitlab.prose import prose
+from agentgym_envs.webarena.sites.gitlab.site import SITE
+
+SITE.environment.filters["prose"] = prose
+
+__all__ = [
+    "SITE",
+    "branches",
+    "commits",
+    "dashboard",
+    "editing",
+    "files",
+    "issue_changes",
+    "issues",
+    "labels",
+    "members",
+    "merge_changes",
+    "merges",
+    "milestones",
+    "new_project",
+    "profiles",
+    "projects",
+    "search",
+    "settings",
+    "signing_in",
+    "todos",
+]

@@ -1,0 +1,117 @@
+"""Changing files: edit one, add one; each change is a commit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from agentgym_envs.webarena.sites.gitlab.access import Project, managed, of_project
+from agentgym_envs.webarena.sites.gitlab.reading import (
+    is_branch,
+    is_path,
+    text_error,
+    title_error,
+)
+from agentgym_envs.webarena.sites.gitlab.site import SITE
+from agentgym_envs.webarena.sites.gitlab.trees import (
+    add_branch,
+    add_commit,
+    branch_names,
+    branch_of,
+    file_of,
+    files_of,
+    write_file,
+)
+from agentgym_envs.webarena.sites.web import Visit
+
+ROLE = "Developer"
+
+
+@dataclass
+class Draft:
+    """What the form for a file holds."""
+
+    path: str
+    content: str
+    message: str
+    target: str
+
+
+@SITE.get("/~{owner}/{slug}/edit/{path:path}", signed_in=True)
+def edit_form(visit: Visit, owner: str, slug: str, path: str) -> Response:
+    """Show a file in a form."""
+    project = managed(visit, owner, slug, ROLE)
+    branch = branch_of(visit, project)
+    file = file_of(visit, project, branch, path)
+    draft = Draft(path, file["content"], f"Update {path}", branch)
+    return _form(visit, project, branch, draft, {}, 200, is_new=False)
+
+
+@SITE.post("/~{owner}/{slug}/edit/{path:path}", signed_in=True)
+def save(visit: Visit, owner: str, slug: str, path: str) -> Response:
+    """Commit the changed file."""
+    project = managed(visit, owner, slug, ROLE)
+    branch = branch_of(visit, project)
+    file_of(visit, project, branch, path)
+    return _commit(visit, project, branch, _read(visit, path), is_new=False)
+
+
+@SITE.get("/~{owner}/{slug}/new-file", signed_in=True)
+def new_form(visit: Visit, owner: str, slug: str) -> Response:
+    """Show an empty form for a file; `path` may name its folder."""
+    project = managed(visit, owner, slug, ROLE)
+    branch = branch_of(visit, project)
+    draft = Draft(visit.field("path"), "", "Add a file", branch)
+    return _form(visit, project, branch, draft, {}, 200, is_new=True)
+
+
+@SITE.post("/~{owner}/{slug}/new-file", signed_in=True)
+def create(visit: Visit, owner: str, slug: str) -> Response:
+    """Commit the new file."""
+    project = managed(visit, owner, slug, ROLE)
+    branch = branch_of(visit, project)
+    return _commit(visit, project, branch, _read(visit, visit.field("path")), is_new=True)
+
+
+def _read(visit: Visit, path: str) -> Draft:
+    content = visit.form.get("content", "").replace("\r\n", "\n")
+    if content and not content.endswith("\n"):
+        content += "\n"
+    return Draft(path, content, visit.field("message"), visit.field("target"))
+
+
+def _commit(visit: Visit, project: Project, branch: str, draft: Draft, *, is_new: bool) -> Response:
+    errors = {
+        "content": text_error(draft.content),
+        "message": title_error(draft.message, "a commit message"),
+        "target": "" if is_branch(draft.target) else "Enter the name of a branch.",
+    }
+    if is_new and not is_path(draft.path):
+        errors["path"] = "Write a path such as docs/start.md: letters, digits, dots, - and _."
+    elif is_new:
+        paths = {row["path"] for row in files_of(visit, project, branch)}
+        if draft.path in paths:
+            errors["path"] = "There is such a file already."
+        elif any(path.startswith(f"{draft.path}/") for path in paths):
+            errors["path"] = "There is a folder of this name."
+    errors = {field: error for field, error in errors.items() if error}
+    if errors:
+        return _form(visit, project, branch, draft, errors, 422, is_new=is_new)
+    if draft.target not in branch_names(visit, project):
+        add_branch(visit, project, draft.target)
+    commit = add_commit(visit, project, draft.target, draft.message)
+    write_file(visit, project, draft.target, draft.path, draft.content, commit)
+    visit.flash(f"Committed to {draft.target}.")
+    query = "" if draft.target == project.branch else f"?branch={draft.target}"
+    return visit.redirect(f"{project.path}/file/{draft.path}{query}")
+
+
+def _form(
+    visit: Visit, project: Project, branch: str, draft: Draft, errors: dict[str, str], status: int,
+    *, is_new: bool,
+) -> Response:  # fmt: skip
+    return of_project(
+        visit, project, "edit_file.html", status, branch=branch, draft=draft, errors=errors,
+        is_new=is_new,
+    )  # fmt: skip

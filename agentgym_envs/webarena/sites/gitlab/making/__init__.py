@@ -1,0 +1,1 @@
+"""What fills the code host: word lists and generators by subject."""

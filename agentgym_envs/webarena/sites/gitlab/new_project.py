@@ -1,0 +1,84 @@
+"""Creating a project."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from starlette.responses import Response
+
+from agentgym_envs.webarena.sites.gitlab.access import (
+    VISIBILITIES,
+    VISIBILITY_CHOICES,
+    find_project,
+)
+from agentgym_envs.webarena.sites.gitlab.making.sources import LICENCE, fill_slots
+from agentgym_envs.webarena.sites.gitlab.making.words import LICENCES
+from agentgym_envs.webarena.sites.gitlab.projects import add_owner, name_errors
+from agentgym_envs.webarena.sites.gitlab.reading import MAX_TITLE, slug_from
+from agentgym_envs.webarena.sites.gitlab.site import SITE
+from agentgym_envs.webarena.sites.gitlab.trees import add_branch, add_commit, write_file
+from agentgym_envs.webarena.sites.web import Visit
+
+_FIELDS = ("name", "description", "visibility", "licence", "readme")
+
+
+@SITE.get("/new", signed_in=True)
+def new_form(visit: Visit) -> Response:
+    """Show the empty form."""
+    values = dict.fromkeys(_FIELDS, "") | {"visibility": "private"}
+    return _form(visit, values, {}, 200)
+
+
+@SITE.post("/new", signed_in=True)
+def create(visit: Visit) -> Response:
+    """Create a project, with a README and a licence if wished."""
+    assert visit.user is not None
+    values = {field: visit.field(field) for field in _FIELDS}
+    errors = name_errors(visit, values["name"])
+    if values["visibility"] not in VISIBILITIES:
+        errors["visibility"] = "Choose who may see the project."
+    if values["licence"] not in ("", *LICENCES):
+        errors["licence"] = "Choose one of the licences, or none."
+    if len(values["description"]) > MAX_TITLE:
+        errors["description"] = f"At most {MAX_TITLE} characters."
+    if errors:
+        return _form(visit, values, errors, 422)
+    slug = slug_from(values["name"])
+    number = visit.run(
+        "INSERT INTO projects (owner_id, slug, name, description, visibility, licence, created_at, "
+        "updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        visit.user["id"], slug, values["name"], values["description"], values["visibility"],
+        values["licence"] or None, visit.now, visit.now,
+    )  # fmt: skip
+    add_owner(visit, number, visit.user["id"])
+    _first_files(visit, slug, values, visit.user)
+    visit.flash(f"The project {values['name']} has been created.")
+    return visit.redirect(f"/~{visit.user['username']}/{slug}")
+
+
+def _first_files(visit: Visit, slug: str, values: dict[str, str], user: sqlite3.Row) -> None:
+    project = find_project(visit, user["username"], slug)
+    add_branch(visit, project, project.branch)
+    files = {}
+    if values["readme"]:
+        files["README.md"] = f"# {values['name']}\n\n{values['description']}\n"
+    if values["licence"]:
+        slots = {
+            "name": values["name"],
+            "owner": user["name"],
+            "year": visit.now[:4],
+            "licence": values["licence"],
+        }
+        files["LICENSE"] = fill_slots(LICENCE, slots)
+    if files:
+        commit = add_commit(visit, project, project.branch, "Start the project")
+        for path, content in files.items():
+            write_file(visit, project, project.branch, path, content, commit)
+
+
+def _form(visit: Visit, values: dict[str, str], errors: dict[str, str], status: int) -> Response:
+    return visit.render(
+        "new_project.html", status=status, values=values, errors=errors,
+        visibilities=VISIBILITY_CHOICES,
+        licences=[("", "No licence"), *((name, name) for name in LICENCES)],
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The home page: where every site is listed."""

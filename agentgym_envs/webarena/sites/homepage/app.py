@@ -1,0 +1,17 @@
+"""The home page's one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.responses import Response
+
+from agentgym_envs.webarena.sites.web import Site, Visit
+
+SITE = Site("homepage", "Homepage", Path(__file__).parent)
+
+
+@SITE.get("/")
+def index(visit: Visit) -> Response:
+    """List the sites."""
+    return visit.render("index.html")

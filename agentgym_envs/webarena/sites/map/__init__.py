@@ -1,0 +1,1 @@
+"""Wayfinder: the map of Valdera, with its places and the ways between them."""

@@ -1,0 +1,16 @@
+"""The map with all its pages."""
+
+from __future__ import annotations
+
+from agentgym_envs.webarena.sites.map import (
+    account,
+    browse,
+    contribute,
+    find,
+    lists,
+    place,
+    travel,
+)
+from agentgym_envs.webarena.sites.map.site import SITE
+
+__all__ = ["SITE", "account", "browse", "contribute", "find", "lists", "place", "travel"]

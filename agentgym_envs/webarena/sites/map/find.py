@@ -1,0 +1,125 @@
+"""The search page."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+
+from starlette.responses import Response
+
+from agentgym_envs.webarena.sites.map import search
+from agentgym_envs.webarena.sites.map.categories import BY_NAME, CATEGORIES
+from agentgym_envs.webarena.sites.map.content import words_of
+from agentgym_envs.webarena.sites.map.hours import DAYS, span
+from agentgym_envs.webarena.sites.map.points import Point, resolve
+from agentgym_envs.webarena.sites.map.site import SITE
+from agentgym_envs.webarena.sites.web import Pages, Visit
+
+PAGE_SIZE = 12
+
+
+@SITE.get("/search")
+def results(visit: Visit) -> Response:
+    """Search places, filtered, sorted and paginated; towns and streets of the name come first."""
+    text = " ".join(visit.field("q").split())[:200]
+    errors: dict[str, str] = {}
+    choices: list[Point] = []
+    wanted = _filtered(visit, search.understand(visit.db, text), errors)
+    near = visit.field("near")
+    if near:
+        choices = resolve(visit.db, near)
+        if not choices:
+            errors["near"] = f"Nothing on the map is called {near[:80]!r}."
+    if len(choices) == 1:
+        wanted = replace(wanted, near=choices.pop())
+    if wanted.sort == "distance" and wanted.near is None and not errors and not choices:
+        errors["near"] = "Say from where the distance is measured."
+    pages = Pages.of(visit, search.count(visit.db, wanted), PAGE_SIZE)
+    rows = search.find(visit.db, wanted, limit=pages.size, offset=pages.offset)
+    return visit.render(
+        "search.html",
+        text=text,
+        title=_title(visit, text, wanted),
+        places=[_entry(row, wanted) for row in rows],
+        pages=pages,
+        errors=errors,
+        choices=[(point, visit.link(near=point.label, page=None)) for point in choices],
+        also=_also(visit, text) if text and pages.number == 1 else [],
+        near=near,
+        categories=[("", "All categories"), *((c.name, c.name) for c in CATEGORIES)],
+        days=[("", "Any day"), *enumerate(DAYS)],
+        sorts=list(search.SORTS.items()),
+        chosen_day=wanted.day if wanted.day >= 0 else "",
+        sort=wanted.sort,
+    )
+
+
+def _filtered(visit: Visit, wanted: search.Wanted, errors: dict[str, str]) -> search.Wanted:
+    category, town, sort = visit.field("category"), visit.field("town"), visit.field("sort")
+    day = visit.number("day", -1)
+    if category in BY_NAME:
+        if wanted.category and wanted.category != category:
+            wanted = replace(wanted, text=wanted.category)
+        wanted = replace(wanted, category=category)
+    if town:
+        found = visit.value("SELECT id FROM towns WHERE name = ? COLLATE NOCASE", town)
+        if found is None:
+            errors["town"] = f"There is no town called {town[:80]!r}."
+        else:
+            wanted = replace(wanted, town_id=found)
+    return replace(
+        wanted,
+        day=day if 0 <= day < len(DAYS) else -1,
+        wheelchair=visit.field("wheelchair") == "1",
+        sort=sort if sort in search.SORTS else "best",
+    )
+
+
+def _title(visit: Visit, text: str, wanted: search.Wanted) -> str:
+    if wanted.text:
+        return f"Results for “{text}”"
+    what = BY_NAME[wanted.category].plural if wanted.category else "All places"
+    town = visit.value("SELECT name FROM towns WHERE id = ?", wanted.town_id)
+    return f"{what} in {town}" if town else what
+
+
+def _entry(row: sqlite3.Row, wanted: search.Wanted) -> dict[str, object]:
+    about = [f"{row['cuisine']} restaurant" if row["cuisine"] else row["category"]]
+    about.append(f"{row['house']} {row['street']}, {row['postcode']} {row['town']}")
+    if row["num_reviews"]:
+        about.append(f"{row['rating']:.1f} stars ({row['num_reviews']})")
+    else:
+        about.append("no reviews yet")
+    if wanted.day >= 0:
+        about.append(f"{DAYS[wanted.day]} {span(row['opens'], row['closes'])}")
+    if wanted.near is not None:
+        about.append(f"{search.distance(row, wanted.near):.2f} km away")
+    return {"id": row["id"], "name": row["name"], "about": " · ".join(about)}
+
+
+def _also(visit: Visit, text: str) -> list[tuple[str, str, str]]:
+    """Return towns, streets and regions of this name: (path, name, what it is)."""
+    found = [
+        (f"/town/{row['slug']}", row["name"], f"Town in {row['region']}, {row['postcode']}")
+        for row in visit.rows(
+            "SELECT t.*, r.name region FROM towns t JOIN regions r ON r.id = t.region_id"
+            " WHERE t.name = ?1 COLLATE NOCASE OR t.postcode = ?1",
+            text,
+        )
+    ]
+    found += [
+        (f"/region/{row['slug']}", row["name"], "Region")
+        for row in visit.rows("SELECT * FROM regions WHERE name = ? COLLATE NOCASE", text)
+    ]
+    if len(text) >= 3 and words_of(text):
+        found += [
+            (f"/street/{row['id']}", f"{row['name']}, {row['town']}", f"Street, {row['postcode']}")
+            for row in visit.rows(
+                "SELECT s.id, s.name, s.postcode, t.name town FROM streets s"
+                " JOIN towns t ON t.id = s.town_id WHERE s.name = ?1 COLLATE NOCASE"
+                " OR s.postcode = ?1 OR s.name || ', ' || t.name = ?1 COLLATE NOCASE"
+                " ORDER BY t.name LIMIT 5",
+                text,
+            )
+        ]
+    return found

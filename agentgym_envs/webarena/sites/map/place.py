@@ -1,0 +1,145 @@
+"""The page of a place, and what lies near it."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from starlette.responses import Response
+
+from agentgym_envs.webarena.sites.filters import money
+from agentgym_envs.webarena.sites.map.categories import BY_NAME, CATEGORIES
+from agentgym_envs.webarena.sites.map.geography import latitude, longitude
+from agentgym_envs.webarena.sites.map.hours import DAYS, span
+from agentgym_envs.webarena.sites.map.plan import town_plan
+from agentgym_envs.webarena.sites.map.search import distance
+from agentgym_envs.webarena.sites.map.site import SITE
+from agentgym_envs.webarena.sites.web import NotFound, Pages, Visit
+
+ACCESS = {"yes": "Yes", "limited": "Limited", "no": "No"}
+RADII = (("0.5", "500 m"), ("1", "1 km"), ("2", "2 km"), ("5", "5 km"), ("20", "20 km"),
+         ("40", "40 km"))  # fmt: skip
+DEFAULT_RADIUS = "2"
+REVIEWS_SHOWN = 3
+
+
+def place_of(visit: Visit, number: str) -> sqlite3.Row:
+    """Return a place with its street and town.
+
+    Raises:
+        NotFound: there is none of this number.
+    """
+    found = visit.row(
+        "SELECT p.*, s.name street, s.postcode, t.name town, t.slug town_slug FROM places p"
+        " JOIN streets s ON s.id = p.street_id JOIN towns t ON t.id = p.town_id WHERE p.id = ?",
+        number,
+    )
+    if found is None:
+        raise NotFound("There is no such place.")
+    return found
+
+
+def address_of(place: sqlite3.Row) -> str:
+    """Write the address of a place."""
+    return f"{place['house']} {place['street']}, {place['postcode']} {place['town']}"
+
+
+@SITE.get("/place/{number}")
+def place(visit: Visit, number: str) -> Response:
+    """Show a place."""
+    found = place_of(visit, number)
+    opening = {
+        row["day"]: span(row["opens"], row["closes"])
+        for row in visit.rows("SELECT * FROM hours WHERE place_id = ?", found["id"])
+    }
+    reviews = visit.rows(
+        "SELECT r.*, u.name author FROM reviews r JOIN users u ON u.id = r.user_id"
+        " WHERE r.place_id = ? ORDER BY r.created_at DESC, r.id DESC LIMIT ?",
+        *(found["id"], REVIEWS_SHOWN),
+    )
+    lists = []
+    if visit.user is not None:
+        lists = visit.rows(
+            "SELECT l.id, l.name FROM saved s JOIN lists l ON l.id = s.list_id"
+            " WHERE s.place_id = ? AND l.user_id = ? ORDER BY l.name",
+            *(found["id"], visit.user["id"]),
+        )
+    return visit.render(
+        "place.html",
+        place=found,
+        details=_details(visit, found),
+        week=[(name, opening.get(day, "Closed")) for day, name in enumerate(DAYS)],
+        reviews=reviews,
+        lists=lists,
+        plan=town_plan(
+            visit.db,
+            found["town_id"],
+            label=f"Town plan of {found['town']} with {found['name']}",
+            place_id=found["id"],
+        ),
+    )
+
+
+@SITE.get("/place/{number}/reviews")
+def reviews(visit: Visit, number: str) -> Response:
+    """List all reviews of a place."""
+    found = place_of(visit, number)
+    pages = Pages.of(visit, found["num_reviews"], 10)
+    rows = visit.rows(
+        "SELECT r.*, u.name author FROM reviews r JOIN users u ON u.id = r.user_id"
+        " WHERE r.place_id = ? ORDER BY r.created_at DESC, r.id DESC LIMIT ? OFFSET ?",
+        *(found["id"], pages.size, pages.offset),
+    )
+    return visit.render("reviews.html", place=found, reviews=rows, pages=pages)
+
+
+@SITE.get("/place/{number}/nearby")
+def nearby(visit: Visit, number: str) -> Response:
+    """List the places around a place, the nearest first."""
+    found = place_of(visit, number)
+    category = visit.field("category")
+    radius = visit.field("within")
+    if radius not in dict(RADII):
+        radius = DEFAULT_RADIUS
+    reach = float(radius)
+    condition = "abs(p.x - ?) <= ? AND abs(p.y - ?) <= ? AND p.id != ?"
+    values = [found["x"], reach, found["y"], reach, found["id"]]
+    if category in BY_NAME:
+        condition += " AND p.category = ?"
+        values.append(category)
+    rows = visit.rows(
+        "SELECT p.id, p.name, p.category, p.house, p.x, p.y, s.name street, s.postcode,"
+        " t.name town FROM places p JOIN streets s ON s.id = p.street_id"
+        f" JOIN towns t ON t.id = p.town_id WHERE {condition}",
+        *values,
+    )
+    measured = sorted((distance(found, row), row["id"], row) for row in rows)
+    measured = [entry for entry in measured if entry[0] <= reach]
+    pages = Pages.of(visit, len(measured), 10)
+    shown = measured[pages.offset : pages.offset + pages.size]
+    return visit.render(
+        "nearby.html",
+        place=found,
+        near=[(row, address_of(row), f"{km:.2f} km") for km, _, row in shown],
+        pages=pages,
+        categories=[("", "All categories"), *((c.name, c.name) for c in CATEGORIES)],
+        category=category,
+        radii=RADII,
+        radius=radius,
+    )
+
+
+def _details(visit: Visit, found: sqlite3.Row) -> list[tuple[str, str]]:
+    category = BY_NAME[found["category"]]
+    details = [
+        ("Address", address_of(found)),
+        ("Coordinates", f"{latitude(found['y']):.4f}, {longitude(found['x']):.4f}"),
+        ("Phone", found["phone"]),
+        ("Website", found["website"] or "None"),
+        ("Wheelchair access", ACCESS[found["wheelchair"]]),
+    ]
+    if found["cuisine"]:
+        details.append(("Cuisine", found["cuisine"]))
+    if found["price"] is not None:
+        details.append((category.price, money(found["price"]) if found["price"] else "Free"))
+    facts = visit.rows("SELECT name, value FROM facts WHERE place_id = ?", found["id"])
+    return details + [(fact["name"], fact["value"]) for fact in facts]

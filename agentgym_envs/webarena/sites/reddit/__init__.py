@@ -1,0 +1,1 @@
+"""Commonplace, the forum: communities, posts, nested comments, votes, profiles and messages."""

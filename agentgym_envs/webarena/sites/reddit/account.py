@@ -1,0 +1,166 @@
+"""Logging in and out, registering, and the user's settings."""
+
+from __future__ import annotations
+
+import re
+
+from starlette.responses import Response
+
+from agentgym_envs.webarena.sites.reddit.lookup import (
+    faults,
+    line_of,
+    me,
+    too_long,
+    typed,
+    way_back,
+)
+from agentgym_envs.webarena.sites.reddit.site import SITE
+from agentgym_envs.webarena.sites.web import Visit
+
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+
+
+@SITE.get("/login")
+def login(visit: Visit) -> Response:
+    """Show the form."""
+    return visit.render("login.html", username="", wrong="", next=way_back(visit))
+
+
+@SITE.post("/login")
+def log_in(visit: Visit) -> Response:
+    """Sign in."""
+    username = line_of(visit, "username")
+    found = visit.row(
+        "SELECT id FROM users WHERE username = ? AND password = ?",
+        username,
+        visit.field("password"),
+    )
+    if found is None:
+        return visit.render(
+            "login.html",
+            status=422,
+            username=username,
+            wrong="User name and password do not match.",
+            next=way_back(visit),
+        )
+    visit.sign_in(found["id"])
+    visit.flash(f"Welcome back, {username}.")
+    return visit.redirect(way_back(visit))
+
+
+@SITE.post("/logout")
+def log_out(visit: Visit) -> Response:
+    """Sign out."""
+    visit.sign_out()
+    visit.flash("You are logged out.", "notice")
+    return visit.redirect("/")
+
+
+@SITE.get("/register")
+def register(visit: Visit) -> Response:
+    """Show the empty form."""
+    return visit.render("register.html", values={}, wrong={})
+
+
+@SITE.post("/register")
+def create_account(visit: Visit) -> Response:
+    """Create an account and sign in."""
+    values = {key: line_of(visit, key) for key in ("username", "name", "email")}
+    wrong = _faults_of_person(values)
+    taken = visit.row("SELECT 1 FROM users WHERE username = ?", values["username"])
+    if not re.fullmatch(r"[A-Za-z0-9._-]{3,24}", values["username"]):
+        wrong["username"] = "Use 3 to 24 letters, digits, dots, hyphens or underscores."
+    elif taken or not values["username"].strip("."):
+        wrong["username"] = "This user name is taken."
+    wrong |= _faults_of_password(visit)
+    if wrong:
+        return visit.render("register.html", status=422, values=values, wrong=wrong)
+    number = visit.run(
+        "INSERT INTO users (username, name, password, email, created_at) VALUES (?, ?, ?, ?, ?)",
+        values["username"],
+        values["name"],
+        visit.field("password"),
+        values["email"],
+        visit.now,
+    )
+    visit.sign_in(number)
+    visit.flash(f"Welcome to Commonplace, {values['name']}.")
+    return visit.redirect("/communities")
+
+
+@SITE.get("/settings", signed_in=True)
+def settings(visit: Visit) -> Response:
+    """Show name, address, biography and the change of password."""
+    return _settings(visit, {}, {})
+
+
+@SITE.post("/settings", signed_in=True)
+def change_settings(visit: Visit) -> Response:
+    """Change name, address and biography."""
+    values = {"name": line_of(visit, "name"), "email": line_of(visit, "email")}
+    values["bio"] = typed(visit, "bio")
+    wrong = _faults_of_person(values) | faults(bio=too_long(values["bio"], 500))
+    if wrong:
+        return _settings(visit, values, wrong)
+    visit.run(
+        "UPDATE users SET name = ?, email = ?, bio = ? WHERE id = ?",
+        values["name"],
+        values["email"],
+        values["bio"],
+        me(visit),
+    )
+    visit.flash("Your settings are saved.")
+    return visit.redirect("/settings")
+
+
+@SITE.post("/settings/password", signed_in=True)
+def change_password(visit: Visit) -> Response:
+    """Change the password."""
+    wrong = _faults_of_password(visit)
+    assert visit.user is not None
+    if visit.field("current") != visit.user["password"]:
+        wrong["current"] = "This is not your password."
+    if wrong:
+        return _settings(visit, {}, wrong)
+    visit.run("UPDATE users SET password = ? WHERE id = ?", visit.field("password"), me(visit))
+    visit.flash("Your password has been changed.")
+    return visit.redirect("/settings")
+
+
+@SITE.get("/settings/blocked", signed_in=True)
+def blocked(visit: Visit) -> Response:
+    """List whom the user has blocked."""
+    found = visit.rows(
+        "SELECT u.username, u.name FROM blocked_users b JOIN users u ON u.id = b.blocked_id "
+        "WHERE b.user_id = ? ORDER BY u.username",
+        me(visit),
+    )
+    return visit.render("blocked.html", found=found)
+
+
+def _settings(visit: Visit, values: dict[str, str], wrong: dict[str, str]) -> Response:
+    assert visit.user is not None
+    return visit.render(
+        "settings.html",
+        status=422 if wrong else 200,
+        values=dict(visit.user) | values,
+        wrong=wrong,
+    )
+
+
+def _faults_of_person(values: dict[str, str]) -> dict[str, str]:
+    email = values["email"]
+    is_address = _EMAIL.fullmatch(email) and len(email) <= 120
+    return faults(
+        name=too_long(values["name"], 80) if values["name"] else "Tell us a name.",
+        email="" if is_address else "Write a whole address: name@post.test",
+    )
+
+
+def _faults_of_password(visit: Visit) -> dict[str, str]:
+    password = visit.field("password")
+    is_good = 8 <= len(password) <= 200
+    return faults(
+        password="" if is_good else "Use at least 8 characters, and at most 200.",
+        repeat="" if password == visit.field("repeat") else "The two passwords differ.",
+    )

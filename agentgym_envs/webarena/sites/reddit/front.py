@@ -1,0 +1,116 @@
+"""The front page, the saved posts and the search."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from starlette.responses import Response
+
+from agentgym_envs.webarena.sites.reddit.listing import RANGES, SORTS, list_posts
+from agentgym_envs.webarena.sites.reddit.lookup import forum_of, line_of, named, pattern
+from agentgym_envs.webarena.sites.reddit.site import SITE
+from agentgym_envs.webarena.sites.web import Pages, Visit
+
+_KINDS = {
+    "posts": "Posts",
+    "comments": "Comments",
+    "communities": "Communities",
+    "people": "People",
+}
+_MAX_WORDS = 8
+
+
+@SITE.get("/")
+def front(visit: Visit) -> Response:
+    """Show everybody's posts, or those of the communities that the user follows."""
+    feed = visit.field("feed")
+    if visit.user is None or feed not in ("all", "subscribed"):
+        feed = "all"
+    where = "p.user_id NOT IN (SELECT blocked_id FROM blocked_users WHERE user_id = :me)"
+    if feed == "subscribed":
+        where += " AND p.forum_id IN (SELECT forum_id FROM subscriptions WHERE user_id = :me)"
+    popular = visit.rows(
+        "SELECT f.name, f.title, s.members FROM (SELECT forum_id, count(*) AS members "
+        "FROM subscriptions GROUP BY forum_id ORDER BY members DESC, forum_id LIMIT 6) s "
+        "JOIN forums f ON f.id = s.forum_id ORDER BY s.members DESC, f.id"
+    )
+    return visit.render(
+        "front.html",
+        listing=list_posts(visit, where),
+        feed=feed,
+        popular=popular,
+        sorts=SORTS,
+        ranges=RANGES,
+    )
+
+
+@SITE.get("/saved", signed_in=True)
+def saved(visit: Visit) -> Response:
+    """Show the posts that the user keeps."""
+    where = "p.id IN (SELECT post_id FROM saved_posts WHERE user_id = :me)"
+    return visit.render("saved.html", listing=list_posts(visit, where, sort="new"))
+
+
+@SITE.get("/search")
+def search(visit: Visit) -> Response:
+    """Search posts, comments, communities or people."""
+    query = line_of(visit, "q")[:200]
+    kind = visit.field("kind") if visit.field("kind") in _KINDS else "posts"
+    forum = forum_of(visit, visit.field("in")) if visit.field("in") else None
+    words = query.split()[:_MAX_WORDS]
+    context: dict[str, Any] = {"query": query, "kind": kind, "kinds": _KINDS, "forum": forum}
+    if not words:
+        return visit.render("search.html", listing=None, found=[], pages=None, **context)
+    values: dict[str, Any] = {f"w{index}": pattern(word) for index, word in enumerate(words)}
+    if kind == "posts":
+        where = " AND ".join(f"p.title || ' ' || p.body LIKE :{name} ESCAPE '!'" for name in values)
+        if forum is not None:
+            where += " AND p.forum_id = :forum"
+            values["forum"] = forum["id"]
+        sort = "match" if visit.field("sort") not in SORTS else visit.field("sort")
+        listing = list_posts(visit, where, sort=sort, **values)
+        return visit.render(
+            "search.html", listing=listing, found=[], pages=listing.pages, sorts=SORTS, **context
+        )
+    found, pages = _other(visit, kind, values)
+    return visit.render("search.html", listing=None, found=found, pages=pages, **context)
+
+
+_TABLES = {
+    # what is searched, what is shown, in which order
+    "comments": (
+        "comments c JOIN users u ON u.id = c.user_id JOIN posts p ON p.id = c.post_id",
+        "c.body",
+        "c.id, c.post_id, c.body, c.score, c.created_at, u.username AS author, p.title",
+        "c.score DESC, c.id DESC",
+    ),
+    "communities": (
+        "forums f",
+        "f.name || ' ' || f.title || ' ' || f.description",
+        "f.name, f.title, f.description",
+        "f.title, f.id",
+    ),
+    "people": (
+        "users u",
+        "u.username || ' ' || u.name",
+        "u.username, u.name, u.bio",
+        "u.username",
+    ),
+}
+
+
+def _other(visit: Visit, kind: str, values: dict[str, Any]) -> tuple[list[sqlite3.Row], Pages]:
+    tables, text, columns, order = _TABLES[kind]
+    where = " AND ".join(f"{text} LIKE :{name} ESCAPE '!'" for name in values)
+    if kind == "comments":
+        where += " AND NOT c.is_deleted"
+    total = named(visit, f"SELECT count(*) FROM {tables} WHERE {where}", values)[0][0]
+    pages = Pages.of(visit, total, 10)
+    rows = named(
+        visit,
+        f"SELECT {columns} FROM {tables} WHERE {where} ORDER BY {order} "
+        f"LIMIT {pages.size} OFFSET {pages.offset}",
+        values,
+    )
+    return rows, pages

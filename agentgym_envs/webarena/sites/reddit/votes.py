@@ -1,0 +1,63 @@
+"""Votes: up, down and taken back."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from starlette.responses import Response
+
+from agentgym_envs.webarena.sites.reddit.heat import heat
+from agentgym_envs.webarena.sites.reddit.lookup import (
+    Forbidden,
+    comment_of,
+    me,
+    post_of,
+    way_back,
+)
+from agentgym_envs.webarena.sites.reddit.site import SITE
+from agentgym_envs.webarena.sites.web import Visit
+
+_VALUES = {"1": 1, "-1": -1, "0": 0}
+
+
+@SITE.post("/p/{number}/vote", signed_in=True)
+def vote_post(visit: Visit, number: str) -> Response:
+    """Vote on a post."""
+    post = post_of(visit, number)
+    change = _vote(visit, "post", post)
+    score = post["score"] + change
+    visit.run(
+        "UPDATE posts SET score = ?, heat = ? WHERE id = ?",
+        score,
+        heat(score, post["created_at"]),
+        post["id"],
+    )
+    return visit.redirect(way_back(visit, f"/p/{post['id']}"))
+
+
+@SITE.post("/comments/{number}/vote", signed_in=True)
+def vote_comment(visit: Visit, number: str) -> Response:
+    """Vote on a comment."""
+    comment = comment_of(visit, number)
+    change = _vote(visit, "comment", comment)
+    visit.run("UPDATE comments SET score = score + ? WHERE id = ?", change, comment["id"])
+    return visit.redirect(way_back(visit, f"/p/{comment['post_id']}"))
+
+
+def _vote(visit: Visit, kind: str, row: sqlite3.Row) -> int:
+    """Note the vote and return by how much the score changes."""
+    if row["user_id"] == me(visit):
+        raise Forbidden("You cannot vote for what you wrote yourself.")
+    value = _VALUES.get(visit.field("value"))
+    if value is None:
+        raise Forbidden("A vote is 1, -1 or 0.")
+    if value:
+        visit.run(
+            f"INSERT OR REPLACE INTO {kind}_votes VALUES (?, ?, ?)", row["id"], me(visit), value
+        )
+    else:
+        visit.run(
+            f"DELETE FROM {kind}_votes WHERE {kind}_id = ? AND user_id = ?", row["id"], me(visit)
+        )
+    change: int = value - row["vote"]
+    return change

@@ -1,0 +1,1 @@
+"""The shop "Larder & Loom": catalogue, reviews, cart, checkout and accounts."""

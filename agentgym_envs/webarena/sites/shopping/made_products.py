@@ -1,0 +1,172 @@
+"""Makes the shop's categories and products from the word lists.
+
+A family (brand, series, kind) comes in a few variants of size and colour, each its own product.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+import sqlite3
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from agentgym_envs.webarena.sites.shopping.ranges import Kind, Leaf, Range
+from agentgym_envs.webarena.sites.shopping.words_home import FURNITURE, GARDEN, TEXTILES
+from agentgym_envs.webarena.sites.shopping.words_kitchen import KITCHEN, PANTRY
+from agentgym_envs.webarena.sites.shopping.words_leisure import HOBBIES, PAPER
+from agentgym_envs.webarena.sites.shopping.words_ways import PETS, TOOLS, TRAVEL
+from agentgym_envs.webarena.sites.state import NOW
+
+RANGES: tuple[Range, ...] = (
+    *(KITCHEN, PANTRY, TEXTILES, FURNITURE, GARDEN),
+    *(HOBBIES, PAPER, TOOLS, PETS, TRAVEL),
+)
+
+SERIES = (
+    *("Harbour", "Juniper", "Alto", "Meadow", "Nightfall", "Orchard", "Cobble", "Drift", "Ember"),
+    *("Fable", "Gable", "Hollow", "Islet", "Jetty", "Kiln", "Lumen", "Morrow", "North", "Osier"),
+    *("Prairie", "Quay", "Rill", "Summit", "Thicket", "Upland", "Vesper", "Warren", "Yarrow"),
+    *("Zephyr", "Bramble", "Cairn", "Dapple", "Elder", "Fjord", "Glade", "Heath", "Lark", "Marl"),
+)
+
+OPENINGS = (
+    "The {series} {noun} by {brand} is made of {material}.",
+    "{brand} makes this {noun} of {material} in its own workshop.",
+    "{article} {noun} of {material}, from the {series} series by {brand}.",
+    "{material_capital} and a plain shape: that is the {series} {noun}.",
+)
+CLOSINGS = (
+    "It comes with a guarantee of {years} years.",
+    "Spare parts can be had for {years} years.",
+    "Made in small numbers in Valdera.",
+    "Packed without plastic.",
+    "Returns are free for thirty days.",
+)
+FAMILIES_OF_KIND = 3
+MOST_VARIANTS = 4
+FIRST_NUMBER = 1103
+
+
+def fill_products(connection: sqlite3.Connection, dice: random.Random) -> dict[int, Leaf]:
+    """Write categories and products.
+
+    Returns:
+        The leaf category that each product id came from.
+    """
+    origin: dict[int, Leaf] = {}
+    rows: list[tuple[object, ...]] = []
+    numbers = itertools.count(FIRST_NUMBER, 7)  # of families, for the article numbers
+    position = 0
+    for group in RANGES:
+        position += 1
+        group_id = position
+        _category(connection, group_id, group.name, parent=None)
+        for leaf in group.leaves:
+            position += 1
+            _category(connection, position, leaf.name, parent=group_id)
+            for row in _products_of(leaf, group.brands, numbers, dice):
+                origin[len(rows) + 1] = leaf
+                rows.append((len(rows) + 1, position, *row))
+    connection.executemany(
+        "INSERT INTO products (id, category_id, sku, name, slug, brand, price, special_price, "
+        "stock, is_enabled, description, material, colour, size, weight_grams, is_featured, "
+        "created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        rows,
+    )
+    return origin
+
+
+def slug_of(name: str) -> str:
+    """Write a name as a part of an address."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower().replace("'", "")).strip("-")
+
+
+def grams_of(size: str) -> int:
+    """Read a size that is a weight: `"500 g"`, `"1 kg"`."""
+    number, unit = size.split()
+    return int(float(number) * (1000 if unit == "kg" else 1))
+
+
+def _category(connection: sqlite3.Connection, number: int, name: str, parent: int | None) -> None:
+    connection.execute(
+        "INSERT INTO categories (id, name, slug, parent_id, position) VALUES (?, ?, ?, ?, ?)",
+        (number, name, slug_of(name), parent, number),
+    )
+
+
+def _products_of(
+    leaf: Leaf, brands: tuple[str, ...], numbers: Iterator[int], dice: random.Random
+) -> list[tuple[object, ...]]:
+    found: list[tuple[object, ...]] = []
+    code = "".join(part[0] for part in re.findall(r"[A-Z]\w*", leaf.name)) or "X"
+    for kind in leaf.kinds:
+        names = dice.sample([(b, s) for b in brands for s in SERIES], FAMILIES_OF_KIND)
+        for brand, series in names:
+            found += _family(leaf, kind, brand, series, f"{code}{next(numbers)}", dice)
+    return found
+
+
+def _family(
+    leaf: Leaf, kind: Kind, brand: str, series: str, code: str, dice: random.Random
+) -> list[tuple[object, ...]]:
+    family = f"{brand} {series} {kind.noun}"
+    material = dice.choice(kind.materials or leaf.materials)
+    base = dice.uniform(kind.low, kind.high)
+    description = _description(leaf, kind, brand, series, material, dice)
+    created_at = _moment(dice)
+    found: list[tuple[object, ...]] = []
+    for step, size, colour in _variants(leaf, kind, dice):
+        name = ", ".join(part for part in (family, size, colour) if part)
+        grams = kind.grams * (1 + 0.4 * step) if kind.grams else grams_of(size)
+        smallest = grams_of(kind.sizes.split("/")[0]) if not kind.grams else 1
+        factor = 1 + 0.35 * step if kind.grams else (grams / smallest) ** 0.82
+        price = _price(base * factor * dice.uniform(0.93, 1.07), dice)
+        special = _price(price * dice.uniform(0.7, 0.92), dice) if dice.random() < 0.12 else None
+        stock = 0 if dice.random() < 0.08 else dice.randint(2, 120)
+        found.append(
+            (
+                f"{code}-{len(found) + 1}{slug_of(colour)[:2].upper()}", name, slug_of(name), brand,
+                price, special, stock, int(dice.random() < 0.975), description, material, colour,
+                size, int(grams), int(dice.random() < 0.03), created_at,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _variants(leaf: Leaf, kind: Kind, dice: random.Random) -> list[tuple[int, str, str]]:
+    """Draw the family's variants: (number of the size, size, colour)."""
+    sizes = list(enumerate(kind.sizes.split("/")))
+    weights = (3, 4, 3) if len(sizes) == 1 else (5, 4, 1)
+    number = dice.choices((1, 2, 3), weights)[0] if leaf.colours else 1
+    colours = sorted(dice.sample(leaf.colours, number)) if leaf.colours else [""]
+    if len(sizes) > 1 and leaf.colours and dice.random() < 0.35:
+        sizes = [dice.choice(sizes)]
+    pairs = [(step, size, colour) for step, size in sizes for colour in colours]
+    return pairs[:MOST_VARIANTS]
+
+
+def _description(
+    leaf: Leaf, kind: Kind, brand: str, series: str, material: str, dice: random.Random
+) -> str:
+    opening = dice.choice(OPENINGS).format(
+        series=series,
+        noun=kind.noun.lower(),
+        article="An" if kind.noun[0] in "AEIOU" else "A",
+        brand=brand,
+        material=material,
+        material_capital=material[0].upper() + material[1:],
+    )
+    features = [f"{feature}." for feature in dice.sample(leaf.features, 2)]
+    closing = dice.choice(CLOSINGS).format(years=dice.choice((2, 5, 10)))
+    return " ".join([opening, *features, closing])
+
+
+def _price(cents: float, dice: random.Random) -> int:
+    return max(150, int(cents) // 100 * 100 + dice.choice((0, 25, 49, 50, 75, 90, 95)))
+
+
+def _moment(dice: random.Random) -> str:
+    before = timedelta(days=dice.randrange(1, 900), seconds=dice.randrange(86400))
+    return str(datetime.fromisoformat(NOW) - before)

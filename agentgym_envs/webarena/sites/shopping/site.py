@@ -1,0 +1,48 @@
+"""The shop's site object, and what the frame around every page shows."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentgym_envs.webarena.sites.shopping.pictures import picture
+from agentgym_envs.webarena.sites.web import Site, Visit
+
+SITE = Site("shopping", "Larder & Loom", Path(__file__).parent, user_table="customers")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What the header shows.
+
+    Attributes:
+        categories: of the first level.
+        cart_count: things in the visitor's cart.
+    """
+
+    categories: list[sqlite3.Row]
+    cart_count: int
+
+
+def frame_of(visit: Visit) -> Frame:
+    """Collect what the header shows."""
+    count = 0
+    if visit.user is not None:
+        count = visit.value(
+            "SELECT coalesce(sum(quantity), 0) FROM cart_items WHERE customer_id = ?",
+            visit.user["id"],
+        )
+    return Frame(
+        visit.rows("SELECT name, slug FROM categories WHERE parent_id IS NULL ORDER BY position"),
+        count,
+    )
+
+
+def pages_of_shop(visit: Visit) -> list[sqlite3.Row]:
+    """List the information pages, for the footer."""
+    return visit.rows("SELECT title, url_key FROM pages WHERE is_enabled ORDER BY id")
+
+
+# Globals, not the handlers' business: the page that reports an error needs the frame too.
+SITE.environment.globals.update(frame_of=frame_of, pages_of_shop=pages_of_shop, picture=picture)

@@ -1,0 +1,181 @@
+"""The page of one order: its items, its history, and what can be done to it."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+
+from starlette.responses import Response
+
+from agentgym_envs.webarena.sites.shopping_admin.entries import Entries
+from agentgym_envs.webarena.sites.shopping_admin.grids import choices_of
+from agentgym_envs.webarena.sites.shopping_admin.order_rules import (
+    CARRIERS,
+    FROM,
+    carry_out,
+    note,
+    possible,
+    ship,
+)
+from agentgym_envs.webarena.sites.shopping_admin.site import SITE
+from agentgym_envs.webarena.sites.web import NotFound, Visit
+
+ADDRESS = {
+    "name": "Name",
+    "street": "Street",
+    "town": "Town",
+    "postcode": "Postcode",
+    "phone": "Phone",
+}
+"""The fields of a shipping address and their labels."""
+
+_TRACKING = re.compile(r"[A-Za-z0-9-]{6,30}")
+_SAID = {
+    "hold": "The order is on hold.",
+    "release": "The order is no longer on hold.",
+    "cancel": "The order has been cancelled.",
+    "refund": "The order has been refunded.",
+}
+
+
+def order_of(visit: Visit, number: str) -> sqlite3.Row:
+    """Return an order with its customer's name and address.
+
+    Raises:
+        NotFound: there is none of this number.
+    """
+    found = visit.row(
+        "SELECT o.*, c.name AS customer, c.email, c.group_name FROM orders o "
+        "JOIN customers c ON c.id = o.customer_id WHERE o.number = ?",
+        number,
+    )
+    if found is None:
+        raise NotFound("There is no order of this number.")
+    return found
+
+
+@SITE.get("/orders/{number}", signed_in=True)
+def order(visit: Visit, number: str) -> Response:
+    """Show an order."""
+    return _show(visit, order_of(visit, number), comment="", errors={})
+
+
+@SITE.post("/orders/{number}/comments", signed_in=True)
+def comment(visit: Visit, number: str) -> Response:
+    """Add a comment to the history."""
+    found = order_of(visit, number)
+    entries = Entries(visit)
+    text = entries.text("comment", "Comment", longest=500)
+    if entries.errors:
+        return _show(visit, found, comment=text, errors=entries.errors)
+    is_notified = entries.is_ticked("notify")
+    note(visit, found["id"], text, found["status"], is_customer_notified=is_notified)
+    visit.flash(
+        f"The comment was saved and sent to {found['email']}."
+        if is_notified
+        else "The comment was saved."
+    )
+    return visit.redirect(f"/orders/{number}")
+
+
+@SITE.get("/orders/{number}/ship", signed_in=True)
+def shipment(visit: Visit, number: str) -> Response:
+    """Show the form for a shipment."""
+    found = order_of(visit, number)
+    if found["status"] not in FROM["ship"]:
+        visit.flash(f"An order that is {found['status']} cannot be shipped.", "error")
+        return visit.redirect(f"/orders/{number}")
+    values = {"carrier": "", "tracking_number": ""}
+    return visit.render(
+        "ship.html", order=found, values=values, carriers=choices_of(CARRIERS), errors={}
+    )
+
+
+@SITE.post("/orders/{number}/ship", signed_in=True)
+def record_shipment(visit: Visit, number: str) -> Response:
+    """Record a shipment."""
+    found = order_of(visit, number)
+    if found["status"] not in FROM["ship"]:
+        return shipment(visit, number)
+    entries = Entries(visit)
+    values = {
+        "carrier": entries.one_of("carrier", "the carrier", CARRIERS),
+        "tracking_number": entries.text("tracking_number", "Tracking number"),
+    }
+    if values["tracking_number"] and not _TRACKING.fullmatch(values["tracking_number"]):
+        entries.errors["tracking_number"] = (
+            "A tracking number has 6 to 30 letters, digits and hyphens."
+        )
+    if entries.errors:
+        return visit.render(
+            "ship.html",
+            order=found,
+            values=values,
+            carriers=choices_of(CARRIERS),
+            errors=entries.errors,
+        )
+    ship(visit, found, values["carrier"], values["tracking_number"])
+    visit.flash("The shipment was recorded; the order is complete.")
+    return visit.redirect(f"/orders/{number}")
+
+
+@SITE.get("/orders/{number}/address", signed_in=True)
+def address(visit: Visit, number: str) -> Response:
+    """Show the form for the shipping address."""
+    found = order_of(visit, number)
+    values = {name: found[name] for name in ADDRESS}
+    return visit.render("order_address.html", order=found, values=values, fields=ADDRESS, errors={})
+
+
+@SITE.post("/orders/{number}/address", signed_in=True)
+def change_address(visit: Visit, number: str) -> Response:
+    """Change the shipping address of this order, and of no other."""
+    found = order_of(visit, number)
+    entries = Entries(visit)
+    values = {name: entries.text(name, label, longest=80) for name, label in ADDRESS.items()}
+    if values["postcode"] and not re.fullmatch(r"[0-9]{5}", values["postcode"]):
+        entries.errors["postcode"] = "A postcode has five digits."
+    if values["phone"] and not re.fullmatch(r"[0-9+() -]{5,30}", values["phone"]):
+        entries.errors["phone"] = "Phone must be a number such as 0555 310 4416."
+    if entries.errors:
+        return visit.render(
+            "order_address.html",
+            order=found,
+            values=values,
+            fields=ADDRESS,
+            errors=entries.errors,
+        )
+    changes = ", ".join(f"{name} = ?" for name in ADDRESS)
+    visit.run(f"UPDATE orders SET {changes} WHERE id = ?", *values.values(), found["id"])
+    visit.flash("The shipping address was saved.")
+    return visit.redirect(f"/orders/{number}")
+
+
+@SITE.post("/orders/{number}/{action}", signed_in=True)
+def act(visit: Visit, number: str, action: str) -> Response:
+    """Hold, release, cancel or refund an order."""
+    found = order_of(visit, number)
+    if action not in _SAID:
+        raise NotFound()
+    if carry_out(visit, found, action):
+        visit.flash(_SAID[action])
+    else:
+        visit.flash(f"This cannot be done to an order that is {found['status']}.", "error")
+    return visit.redirect(f"/orders/{number}")
+
+
+def _show(visit: Visit, found: sqlite3.Row, *, comment: str, errors: dict[str, str]) -> Response:
+    order_id = found["id"]
+    return visit.render(
+        "order.html",
+        order=found,
+        items=visit.rows("SELECT * FROM order_items WHERE order_id = ? ORDER BY id", order_id),
+        history=visit.rows(
+            "SELECT * FROM order_comments WHERE order_id = ? ORDER BY id DESC LIMIT 12", order_id
+        ),
+        shipments=visit.rows("SELECT * FROM shipments WHERE order_id = ? ORDER BY id", order_id),
+        actions=possible(found["status"]),
+        comment=comment,
+        is_notified=bool(visit.field("notify")),
+        errors=errors,
+    )

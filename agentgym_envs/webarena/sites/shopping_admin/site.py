@@ -1,0 +1,11 @@
+"""The administration's `Site`, which every handler module registers its pages with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentgym_envs.webarena.sites.web import Site
+
+SITE = Site(
+    "shopping_admin", "Larder & Loom administration", Path(__file__).parent, user_table="admins"
+)

@@ -1,0 +1,122 @@
+"""One episode's own copy of every site's database.
+
+A site's content is generated once per process and kept as the bytes of a database; an episode loads
+a copy into memory when a site is first visited. Nothing is shared, so nothing can leak between
+episodes. Knows no pages.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sqlite3
+import threading
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+
+from agentgym_envs.webarena.sites.names import DATABASES
+
+SEED = 2026
+
+NOW = "2026-03-14 09:30:00"
+"""The sites' clock stands still: the same actions give the same pages on every day."""
+
+SESSIONS = """
+CREATE TABLE sessions (
+    token TEXT PRIMARY KEY, site TEXT NOT NULL, user_id INTEGER, flash TEXT NOT NULL DEFAULT '[]'
+);
+"""
+"""The table that the framework adds to every database."""
+
+_BUILDING = threading.Lock()
+
+
+class SiteState:
+    """The databases of one episode.
+
+    Args:
+        signed_in: for each site, the id of the user who has a session there from the start; its
+            token is `first_token(site)`.
+    """
+
+    def __init__(self, signed_in: Mapping[str, int] | None = None) -> None:
+        self._connections: dict[str, sqlite3.Connection] = {}
+        self._signed_in = dict(signed_in or {})
+
+    def database(self, site: str) -> sqlite3.Connection:
+        """Return the connection to a site's database; rows are `sqlite3.Row`.
+
+        Raises:
+            KeyError: the site has no database.
+        """
+        name = DATABASES[site]
+        connection = self._connections.get(name)
+        if connection is None:
+            connection = connect(template(name))
+            self._connections[name] = connection
+            # Sessions from the start are written here, so that they load no database.
+            connection.executemany(
+                "INSERT INTO sessions (token, site, user_id) VALUES (?, ?, ?)",
+                [
+                    (first_token(site), site, user_id)
+                    for site, user_id in self._signed_in.items()
+                    if DATABASES[site] == name
+                ],
+            )
+            connection.commit()
+        return connection
+
+    def sign_in(self, site: str, user_id: int) -> str:
+        """Open a session for a user and return its token, the value of the cookie `session`."""
+        database = self.database(site)
+        # Not a count: sessions end, and a token must not be given twice.
+        number = database.execute("SELECT coalesce(max(rowid), 0) + 1 FROM sessions").fetchone()[0]
+        token = f"{site}-{number}"
+        database.execute(
+            "INSERT INTO sessions (token, site, user_id) VALUES (?, ?, ?)", (token, site, user_id)
+        )
+        database.commit()
+        return token
+
+    def close(self) -> None:
+        """Forget everything."""
+        for connection in self._connections.values():
+            connection.close()
+        self._connections.clear()
+
+
+def first_token(site: str) -> str:
+    """Return the cookie `session` of whoever is signed in on a site from the start."""
+    return f"{site}-0"
+
+
+def connect(content: bytes) -> sqlite3.Connection:
+    """Open a database in memory from its bytes."""
+    # An environment is used by one thread at a time, but not always by the one that made it.
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    connection.deserialize(content)
+    connection.row_factory = sqlite3.Row
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def template(name: str) -> bytes:
+    """Return the generated content of a database, made once per process."""
+    with _BUILDING:
+        return _template(name)
+
+
+@cache
+def _template(name: str) -> bytes:
+    content = importlib.import_module(f"agentgym_envs.webarena.sites.{name}.content")
+    connection = sqlite3.connect(":memory:")
+    connection.row_factory = sqlite3.Row
+    connection.executescript(SESSIONS)
+    connection.executescript(content.SCHEMA)
+    content.fill(connection, np.random.default_rng([SEED, *name.encode()]))
+    connection.commit()
+    connection.execute("VACUUM")
+    data = connection.serialize()
+    connection.close()
+    return data

@@ -1,0 +1,69 @@
+"""Where the tasks and the sites come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from agentgym_envs.webarena.tasks.files import fingerprint, read_tasks
+from agentgym_envs.webarena.tasks.task_set import SPLITS, EmbeddedTasks, GivenTasks
+from agentgym_envs.webarena.tasks.version import SOURCE
+
+TasksFile = str | Path | Mapping[str, str | Path]
+"""A file of tasks, all in the test split, or one file for each split."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Tasks.
+
+    Attributes:
+        tasks: by number.
+        name: what they are, with a version.
+    """
+
+    tasks: EmbeddedTasks | GivenTasks
+    name: str
+
+
+def open_source(tasks_file: TasksFile | None, *, sites: Mapping[str, str] | None = None) -> Source:
+    """Return the embedded tasks, those of files, or the official ones.
+
+    Args:
+        tasks_file: a file of tasks, or one for each split.
+        sites: the addresses of a deployment; None is for the embedded sites. Of the official tasks
+            those remain whose sites are all among them.
+
+    Raises:
+        ValueError: a file does not hold what it should, or a split is unknown.
+        ImportError: the official tasks are not installed.
+    """
+    if tasks_file is None:
+        return _embedded() if sites is None else _official(sites)
+    files = tasks_file if isinstance(tasks_file, Mapping) else {"test": tasks_file}
+    unknown = sorted(set(files) - set(SPLITS))
+    if unknown:
+        raise ValueError(f"unknown splits {unknown}; allowed: {', '.join(SPLITS)}")
+    given = {split: read_tasks(path) for split, path in files.items()}
+    tasks = GivenTasks(given)
+    everything = [task for each in given.values() for task in each]
+    names = "+".join(Path(path).name for path in files.values())
+    place = SOURCE if sites is None else f"{len(sites)} sites of a deployment"
+    return Source(tasks, f"{names} ({fingerprint(everything)}) on {place}")
+
+
+def _official(sites: Mapping[str, str]) -> Source:
+    # Imported here: it needs a package that the embedded sites do without.
+    from agentgym_envs.webarena.official.dataset import official_tasks, source_name
+
+    playable = [task for task in official_tasks() if set(task.sites) <= set(sites)]
+    if not playable:
+        raise ValueError(f"no official task plays on {sorted(sites)} alone; name more sites")
+    return Source(GivenTasks({"test": playable}), source_name())
+
+
+@cache
+def _embedded() -> Source:
+    return Source(EmbeddedTasks(), SOURCE)

@@ -1,0 +1,1 @@
+"""The embedded tasks: templates, their instances, and an expert for each."""

@@ -1,0 +1,68 @@
+"""The tasks on the code host; numbers 100 to 129."""
+
+from __future__ import annotations
+
+from agentgym_envs.webarena.tasks.gitlab.issues import (
+    AssignFirstDue,
+    AssignStranger,
+    CloseLabelled,
+    CreateIssue,
+    ReopenLast,
+)
+from agentgym_envs.webarena.tasks.gitlab.merging import (
+    ApproveAll,
+    CommentOnRequest,
+    RaiseVersion,
+)
+from agentgym_envs.webarena.tasks.gitlab.milestones import PlanMilestone, PostponeMilestone
+from agentgym_envs.webarena.tasks.gitlab.people import (
+    ChangeRoles,
+    FinishTodos,
+    FollowAuthor,
+    InviteMember,
+    UpdateProfile,
+)
+from agentgym_envs.webarena.tasks.gitlab.projects import (
+    ForkProject,
+    ShowProject,
+    StarOne,
+    StartProject,
+)
+from agentgym_envs.webarena.tasks.gitlab.questions import (
+    CommitsInMonth,
+    ExtremeRequest,
+    MostUnassigned,
+    StarsTogether,
+    TopContributor,
+    WhereTheyLive,
+)
+from agentgym_envs.webarena.tasks.template import Template
+
+TEMPLATES: tuple[Template, ...] = (
+    CommitsInMonth(),
+    TopContributor(),
+    CreateIssue(),
+    CloseLabelled(),
+    AssignFirstDue(),
+    InviteMember(),
+    UpdateProfile(),
+    ShowProject(),
+    StarOne(),
+    PlanMilestone(),
+    CommentOnRequest(),
+    ExtremeRequest(),
+    RaiseVersion(),
+    ForkProject(),
+    StartProject(),
+    AssignStranger(),
+    ChangeRoles(),
+    MostUnassigned(),
+    FinishTodos(),
+    ReopenLast(),
+    WhereTheyLive(),
+    ApproveAll(),
+    FollowAuthor(),
+    PostponeMilestone(),
+    StarsTogether(),
+)
+"""Every template of the site, by number."""

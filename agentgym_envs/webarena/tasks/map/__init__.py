@@ -1,0 +1,38 @@
+"""Tasks on the map alone."""
+
+from __future__ import annotations
+
+from agentgym_envs.webarena.tasks.map.choosing import CheapestHotel, FreeMuseums, OpenAtTime
+from agentgym_envs.webarena.tasks.map.contributions import CorrectPlace, ReviewPlace
+from agentgym_envs.webarena.tasks.map.elsewhere import PlaceInAnotherTown
+from agentgym_envs.webarena.tasks.map.lists import EditNote, MoveSaved, RemoveKind
+from agentgym_envs.webarena.tasks.map.looking_up import ClosingTime, NearestPhone
+from agentgym_envs.webarena.tasks.map.ways import (
+    DetourLength,
+    DriveMinutes,
+    NearestAirport,
+    QuickestTown,
+    TownsOnTheWay,
+    UnknownTransport,
+)
+from agentgym_envs.webarena.tasks.template import Template
+
+TEMPLATES: tuple[Template, ...] = (
+    DriveMinutes(),
+    QuickestTown(),
+    NearestPhone(),
+    OpenAtTime(),
+    FreeMuseums(),
+    EditNote(),
+    CorrectPlace(),
+    DetourLength(),
+    TownsOnTheWay(),
+    NearestAirport(),
+    ReviewPlace(),
+    MoveSaved(),
+    UnknownTransport(),
+    CheapestHotel(),
+    ClosingTime(),
+    RemoveKind(),
+    PlaceInAnotherTown(),
+)

@@ -1,0 +1,48 @@
+"""A task about a place that is in another town."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
+from agentgym_envs.webarena.tasks.map import steps
+from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.template import IMPOSSIBLE, Case, Template, World, impossible
+
+
+class PlaceInAnotherTown(Template):
+    """Asks for the opening hours of a place that the town does not have."""
+
+    number = 75
+    sites = ("map",)
+    split = "train"
+    is_impossible = True
+    intent = (
+        "When does {place} in {town} close on {day}? Answer with the time alone, such as 18:30."
+    )
+    days = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+
+    def draw(self, world: World, rng: random.Random) -> Case | None:
+        """Draw a place of one town, and a town that has none of its name."""
+        place = steps.draw_place(world, rng)
+        (town,) = steps.draw_towns(world, rng, 1)
+        namesakes = world.rows(
+            "map",
+            "SELECT 1 FROM places p JOIN towns t ON t.id = p.town_id "
+            "WHERE t.name = ? AND (p.name LIKE '%' || ? || '%' OR ? LIKE '%' || p.name || '%')",
+            *(town, place["name"], place["name"]),
+        )
+        if namesakes or town in place["name"]:
+            return None
+        values = {"place": place["name"], "town": town, "day": rng.choice(self.days)}
+        return Case(values, impossible())
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Search for it in the town, then everywhere."""
+        place, town = case.values["place"], case.values["town"]
+        yield steps.search(screen, f"{place}, {town}", f"I look for {place} in {town}.")
+        yield steps.search(screen, place, f"Nothing in {town}; I look whether it is elsewhere.")
+        if any(f"{town}" in text for link, text in steps.results(screen) if link.name == place):
+            raise Lost(f"{place} is in {town} after all")
+        yield screen.stop(IMPOSSIBLE, f"{town} has no {place}.")

@@ -1,0 +1,195 @@
+"""What the forum's templates stand on: the site's state, and the ways an expert walks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from agentgym_envs.core import ExpertMove
+from agentgym_envs.webarena.page import Node
+from agentgym_envs.webarena.sites.names import ORIGINS
+from agentgym_envs.webarena.sites.people import AGENT_ID
+from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.template import World, state_of
+
+SITE = "reddit"
+ME = AGENT_ID
+
+FLAIRS = ("Question", "Review", "Story", "Advice", "Discussion", "Event", "For sale", "News")
+
+_TOTALS = {
+    "posts": "SELECT count(*) FROM posts",
+    "comments": "SELECT count(*) FROM comments WHERE NOT is_deleted",
+    "edited_posts": "SELECT sum(is_edited) FROM posts",
+    "edited_comments": "SELECT sum(is_edited) FROM comments",
+    "locked_posts": "SELECT sum(is_locked) FROM posts",
+    "post_votes": "SELECT count(*) FROM post_votes",
+    "sum_of_post_votes": "SELECT sum(value) FROM post_votes",
+    "comment_votes": "SELECT count(*) FROM comment_votes",
+    "sum_of_comment_votes": "SELECT sum(value) FROM comment_votes",
+    "saved_posts": "SELECT count(*) FROM saved_posts",
+    "messages": "SELECT count(*) FROM messages",
+    "forums": "SELECT count(*) FROM forums",
+    "moderators": "SELECT count(*) FROM moderators",
+    "subscriptions": "SELECT count(*) FROM subscriptions",
+    "blocked_users": "SELECT count(*) FROM blocked_users",
+    "users": "SELECT count(*) FROM users",
+}
+_QUERY = "SELECT " + ", ".join(f"({query})" for query in _TOTALS.values())
+
+
+def wanted(query: str, *rows: tuple[Any, ...]) -> dict[str, Any]:
+    """Describe what a query on the forum must give."""
+    return state_of(SITE, query, rows)
+
+
+def totals(world: World, **changes: int) -> dict[str, Any]:
+    """Describe how many things of each kind there must be: as many as before, but for `changes`."""
+    unknown = set(changes) - set(_TOTALS)
+    if unknown:
+        raise ValueError(f"unknown totals {sorted(unknown)}; allowed: {', '.join(_TOTALS)}")
+    before = world.rows(SITE, _QUERY)[0]
+    after = [value + changes.get(name, 0) for name, value in zip(_TOTALS, before, strict=True)]
+    return state_of(SITE, _QUERY, [after])
+
+
+def last_id(world: World, table: str) -> int:
+    """Return the highest id of a table."""
+    found: int = world.value(SITE, f"SELECT max(id) FROM {table}")
+    return found
+
+
+# Reading ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A post as a list shows it.
+
+    Attributes:
+        title: of the post.
+        author: user name.
+        forum: title of the community; empty where the list is that of one.
+        num_comments: how many there are.
+    """
+
+    title: str
+    author: str
+    forum: str
+    num_comments: int
+
+
+def posts_on(screen: Screen) -> list[Shown]:
+    """Read the posts that the current page lists."""
+    lists = screen.all("list", "Posts")
+    return [_post(screen, item) for item in screen.below(lists[0], "listitem")] if lists else []
+
+
+def _post(screen: Screen, item: Node) -> Shown:
+    links = [link.name for link in screen.below(item, "link")]
+    texts = " ".join(text.name for text in screen.below(item, "StaticText"))
+    found = re.search(r"(\d+) comments?", texts)
+    if found is None or len(links) < 2:
+        raise Lost(f"no post in {texts!r} on {screen.url}")
+    return Shown(links[0], links[1], links[2] if len(links) > 2 else "", int(found[1]))
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A comment as a page shows it.
+
+    Attributes:
+        node: its article.
+        points: its score.
+    """
+
+    node: Node
+    points: int
+
+
+def comments_on(screen: Screen) -> list[Remark]:
+    """Read the comments that the current page shows."""
+    found = []
+    for node in screen.all("article"):
+        texts = [text.name for text in screen.below(node, "StaticText")]
+        points = [text.split()[0] for text in texts if re.fullmatch(r"-?\d+ points?", text)]
+        if node.name.startswith("Comment by ") and points:
+            found.append(Remark(node, int(points[0])))
+    return found
+
+
+def text_of(screen: Screen) -> str:
+    """Return the text of the post that is open."""
+    post = screen.find("article", "Post")
+    return "\n".join(text.name for text in screen.below(post, "StaticText"))
+
+
+def number_in(pattern: str, text: str) -> int:
+    """Return the number that a pattern's group finds in a text.
+
+    Raises:
+        Lost: there is none.
+    """
+    found = re.search(pattern, text)
+    if found is None:
+        raise Lost(f"no {pattern!r} in {text!r}")
+    return int(found[1])
+
+
+# Walking ---------------------------------------------------------------------------------------
+
+
+def begin(screen: Screen) -> Iterator[ExpertMove]:
+    """Go to the forum, unless it is open."""
+    if not screen.url.startswith(ORIGINS[SITE]):
+        yield screen.go(f"{ORIGINS[SITE]}/", "I open the forum.")
+
+
+def open_community(screen: Screen, title: str) -> Iterator[ExpertMove]:
+    """Go to a community."""
+    yield from begin(screen)
+    yield screen.click("link", "Communities", f"I look for the community {title}.")
+    yield screen.fill(
+        "searchbox", "Find a community", title, "Searching is quicker than paging.", enter=True
+    )
+    yield screen.click("link", title, f"This is the community {title}.")
+
+
+def narrow(screen: Screen, *, flair: str = "", within: str = "") -> Iterator[ExpertMove]:
+    """Let a list show one kind of posts, or posts of some time, only."""
+    if within and within != "Any time":
+        yield screen.choose("Posted within", within, "Older posts do not count.")
+    if flair:
+        yield screen.choose("Flair", flair, f"Only posts with the flair {flair} matter.")
+    if flair or (within and within != "Any time"):
+        yield screen.click("button", "Apply", "I apply the filter.")
+
+
+def open_post(screen: Screen, title: str) -> Iterator[ExpertMove]:
+    """Go to a post by its title."""
+    yield from begin(screen)
+    yield screen.fill(
+        "searchbox", "Search Commonplace", title, "I search for the title.", enter=True
+    )
+    while not screen.has("link", title):
+        yield screen.click("link", "Next", "The post is not on this page of results.")
+    yield screen.click("link", title, "This is the post.")
+
+
+def back(thought: str) -> ExpertMove:
+    """Go back a page."""
+    return ExpertMove("go_back", thought)
+
+
+def is_free(world: World, post_id: int) -> bool:
+    """Tell whether a post is somebody else's and the agent has not voted on it."""
+    return not world.value(
+        SITE,
+        "SELECT 1 FROM posts p WHERE p.id = ? AND (p.user_id = ? OR EXISTS "
+        "(SELECT 1 FROM post_votes v WHERE v.post_id = p.id AND v.user_id = ?))",
+        post_id,
+        ME,
+        ME,
+    )

@@ -1,0 +1,113 @@
+"""What an expert sees and does: elements by role and name, on whatever backend.
+
+Knows the page, no site.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agentgym_envs.core import ExpertMove
+from agentgym_envs.webarena.page import Node, Page
+
+
+class Lost(Exception):
+    """What the expert looks for is not on the screen; it gives up."""
+
+
+class Screen:
+    """The current page, always fresh, and the moves that can be made on it.
+
+    Args:
+        current: returns the browser's current page.
+    """
+
+    def __init__(self, current: Callable[[], Page]) -> None:
+        self._current = current
+
+    @property
+    def page(self) -> Page:
+        """The page as it is now."""
+        return self._current()
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return self.page.url
+
+    def all(self, role: str, name: str | None = None) -> list[Node]:
+        """List the elements of a role, of this exact name where one is given."""
+        return [n for n in self.page.nodes if n.role == role and name in (None, n.name)]
+
+    def has(self, role: str, name: str) -> bool:
+        """Tell whether there is such an element."""
+        return bool(self.all(role, name))
+
+    def find(self, role: str, name: str, *, nth: int = 0) -> Node:
+        """Return the nth element of this role and exact name.
+
+        Raises:
+            Lost: there is none.
+        """
+        found = self.all(role, name)
+        if len(found) <= nth:
+            raise Lost(f"no {role} {name!r} (number {nth}) on {self.url}")
+        return found[nth]
+
+    def starting(self, role: str, beginning: str, *, nth: int = 0) -> Node:
+        """Return the nth element of this role whose name begins so.
+
+        Raises:
+            Lost: there is none.
+        """
+        found = [node for node in self.all(role) if node.name.startswith(beginning)]
+        if len(found) <= nth:
+            raise Lost(f"no {role} {beginning!r}... (number {nth}) on {self.url}")
+        return found[nth]
+
+    def below(self, node: Node, role: str) -> list[Node]:
+        """List the elements of a role inside a node: the links of one row, and the like."""
+        return [inner for inner, _ in node.walk() if inner.role == role and inner is not node]
+
+    # Moves ------------------------------------------------------------------------------------
+
+    def click(self, role: str, name: str, thought: str = "", *, nth: int = 0) -> ExpertMove:
+        """Click an element."""
+        return self.click_node(self.find(role, name, nth=nth), thought)
+
+    def click_node(self, node: Node, thought: str = "") -> ExpertMove:
+        """Click an element that was found before on this same page."""
+        return ExpertMove(
+            f"click [{node.element}]", thought or f"I click the {node.role} {node.name!r}."
+        )
+
+    def fill(
+        self,
+        role: str,
+        name: str,
+        text: str,
+        thought: str = "",
+        *,
+        enter: bool = False,
+        nth: int = 0,
+    ) -> ExpertMove:
+        """Type into a field, replacing what it holds, and press Enter if told to."""
+        node = self.find(role, name, nth=nth)
+        return ExpertMove(
+            f"type [{node.element}] [{text}] [{int(enter)}]", thought or f"I fill in {name!r}."
+        )
+
+    def choose(self, name: str, option: str, thought: str = "", *, nth: int = 0) -> ExpertMove:
+        """Choose an option of a list box."""
+        node = self.find("combobox", name, nth=nth)
+        return ExpertMove(
+            f"select [{node.element}] [{option}]", thought or f"I choose {option!r} under {name!r}."
+        )
+
+    def go(self, url: str, thought: str = "") -> ExpertMove:
+        """Open an address."""
+        return ExpertMove(f"goto [{url}]", thought or "I open the page by its address.")
+
+    def stop(self, answer: str = "", thought: str = "") -> ExpertMove:
+        """End the task."""
+        return ExpertMove(f"stop [{answer}]", thought or "The task is done.")

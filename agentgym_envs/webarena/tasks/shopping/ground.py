@@ -1,0 +1,185 @@
+"""What the shop's templates have in common: goal states, ways through the shop, reading lists."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from agentgym_envs.core import ExpertMove
+from agentgym_envs.webarena.page import Node
+from agentgym_envs.webarena.sites.names import ORIGINS
+from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.template import World, state_of
+
+SITE = "shopping"
+AGENT_ID = 1
+
+COST = "coalesce(p.special_price, p.price)"
+"""SQL: what a product p costs today, in cents."""
+
+_MONEY = re.compile(r"\$([\d,]+)\.(\d\d)")
+_RATING = re.compile(r"([\d.]+) of 5 stars, ([\d,]+) review")
+
+
+# Goal states ----------------------------------------------------------------------------------
+
+
+def rows(world: World, sql: str, *values: Any) -> list[sqlite3.Row]:
+    """Return all rows of a query on the shop."""
+    return world.rows(SITE, sql, *values)
+
+
+def quoted(text: str) -> str:
+    """Write a text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def kept(world: World, query: str) -> dict[str, Any]:
+    """Expect a query to answer as it does before the task."""
+    return state_of(SITE, query, [list(row) for row in rows(world, query)])
+
+
+def same_number_of(world: World, *tables: str) -> dict[str, Any]:
+    """Expect as many rows in each table as before the task."""
+    return kept(world, "SELECT " + ", ".join(f"(SELECT count(*) FROM {t})" for t in tables))
+
+
+def cart_is(*items: tuple[int, int]) -> dict[str, Any]:
+    """Expect the agent's cart to hold exactly these (product id, quantity)."""
+    query = (
+        f"SELECT product_id, quantity FROM cart_items WHERE customer_id = {AGENT_ID} "
+        "ORDER BY product_id"
+    )
+    return state_of(SITE, query, [list(item) for item in sorted(items)])
+
+
+# Ways through the shop ------------------------------------------------------------------------
+
+
+def enter(screen: Screen) -> Iterator[ExpertMove]:
+    """Go to the shop if the browser is elsewhere."""
+    if not screen.url.startswith(ORIGINS[SITE]):
+        yield screen.go(ORIGINS[SITE] + "/", "I have to be in the shop.")
+
+
+def search(screen: Screen, text: str, thought: str = "") -> Iterator[ExpertMove]:
+    """Search the shop."""
+    yield from enter(screen)
+    yield screen.fill(
+        "searchbox", "Search the shop", text, thought or "I search the shop for it.", enter=True
+    )
+
+
+def open_product(screen: Screen, name: str) -> Iterator[ExpertMove]:
+    """Open a product's page by its full name."""
+    yield from search(screen, name)
+    yield screen.click("link", name, "This is the product I was looking for.")
+
+
+def open_category(screen: Screen, group: str, leaf: str = "") -> Iterator[ExpertMove]:
+    """Open a category of the first level, and one below if named."""
+    yield from enter(screen)
+    yield screen.click("link", group, f"{leaf or group} is found under {group}.")
+    if leaf:
+        yield screen.click("link", leaf, f"I open the sub-category {leaf}.")
+
+
+def open_account(screen: Screen, section: str) -> Iterator[ExpertMove]:
+    """Open a part of the account."""
+    yield from enter(screen)
+    yield screen.click("link", "My account", "What I need is in my account.")
+    yield screen.click("link", section, f"I open {section!r}.")
+
+
+def show_orders(screen: Screen, *, status: str = "", product: str = "") -> Iterator[ExpertMove]:
+    """Open the list of orders and filter it."""
+    yield from open_account(screen, "My orders")
+    if status:
+        yield screen.choose("Status", status, "Only orders of this status count.")
+    if product:
+        yield screen.fill("textbox", "Product", product, "I look for orders with this product.")
+    yield screen.click("button", "Show orders", "I apply the filters.")
+
+
+def add_to_cart(screen: Screen, quantity: int) -> Iterator[ExpertMove]:
+    """On a product's page, put some of it into the cart."""
+    yield screen.fill("textbox", "Quantity", str(quantity), f"I want {quantity} of it.")
+    yield screen.click("button", "Add to cart", "I put them into the cart.")
+
+
+def open_cart(screen: Screen) -> ExpertMove:
+    """Open the cart."""
+    return screen.click_node(screen.starting("link", "Cart ("), "I open the cart.")
+
+
+# Reading --------------------------------------------------------------------------------------
+
+
+def cents_in(text: str) -> int:
+    """Return the first amount in a text, in cents.
+
+    Raises:
+        Lost: there is none.
+    """
+    found = _MONEY.search(text)
+    if found is None:
+        raise Lost(f"no amount in {text!r}")
+    return int(found[1].replace(",", "")) * 100 + int(found[2])
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A product in a list.
+
+    Attributes:
+        link: to its page; its name is the product's.
+        cents: its price.
+        reviews: how many it has.
+    """
+
+    link: Node
+    cents: int
+    reviews: int
+
+
+def tiles(screen: Screen) -> list[Tile]:
+    """Read the list of products on the screen."""
+    found = []
+    for item in screen.all("listitem"):
+        links = screen.below(item, "link")
+        texts = [node.name for node in screen.below(item, "StaticText")]
+        if links and texts and texts[0].startswith("$"):
+            ratings = [match for text in texts if (match := _RATING.match(text))]
+            reviews = int(ratings[0][2].replace(",", "")) if ratings else 0
+            found.append(Tile(links[0], cents_in(texts[0]), reviews))
+    return found
+
+
+def table_rows(screen: Screen) -> list[tuple[Node, list[str]]]:
+    """Read the tables on the screen: each row with its cells."""
+    return [(row, row.name.split(" | ")) for row in screen.all("row")]
+
+
+def cell(screen: Screen, title: str) -> str:
+    """Return the second cell of the row that begins so.
+
+    Raises:
+        Lost: there is none.
+    """
+    for _, cells in table_rows(screen):
+        if cells[0] == title and len(cells) > 1:
+            return cells[1]
+    raise Lost(f"no row {title!r} on {screen.url}")
+
+
+def order_links(screen: Screen) -> list[tuple[Node, list[str]]]:
+    """Read the table of orders: each order's link, with number, date, name, total and status."""
+    found = []
+    for row, cells in table_rows(screen):
+        links = screen.below(row, "link")
+        if links and len(cells) == 5:
+            found.append((links[0], cells))
+    return found

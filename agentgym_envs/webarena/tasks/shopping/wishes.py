@@ -1,0 +1,123 @@
+"""Tasks with the wish list."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
+from agentgym_envs.webarena.page import Node
+from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.shopping.ground import (
+    AGENT_ID,
+    COST,
+    SITE,
+    cart_is,
+    cents_in,
+    enter,
+    rows,
+    same_number_of,
+    tiles,
+)
+from agentgym_envs.webarena.tasks.template import Case, Template, World, changed, state_of
+
+_WISHES = (
+    f"SELECT w.id, p.id AS product_id, p.name, p.stock, p.is_enabled, {COST} AS cost "
+    f"FROM wishlist_items w JOIN products p ON p.id = w.product_id "
+    f"WHERE w.customer_id = {AGENT_ID} ORDER BY w.id"
+)
+_LEFT = f"SELECT id FROM wishlist_items WHERE customer_id = {AGENT_ID} ORDER BY id"
+
+
+def _open_wishes(screen: Screen) -> Iterator[ExpertMove]:
+    yield from enter(screen)
+    yield screen.click("link", "Wish list", "I open my wish list.")
+
+
+class MoveWish(Template):
+    """Move a wish to the cart."""
+
+    number = 7
+    sites = (SITE,)
+    split = "test"
+    intent = (
+        "Move {product} from my wish list to my cart: I want {quantity} of it. It should not be on "
+        "the wish list any more, and everything else should stay there."
+    )
+
+    def draw(self, world: World, rng: random.Random) -> Case | None:
+        """Draw a wish that can be had."""
+        wishes = rows(world, _WISHES)
+        wish, quantity = rng.choice(wishes), rng.randint(2, 9)
+        if not wish["is_enabled"] or wish["stock"] < quantity:
+            return None
+        left = [[row["id"]] for row in wishes if row["id"] != wish["id"]]
+        return Case(
+            {"product": wish["name"], "quantity": str(quantity)},
+            changed(
+                cart_is((wish["product_id"], quantity)),
+                state_of(SITE, _LEFT, left),
+                same_number_of(world, "orders"),
+            ),
+        )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Find the wish, page after page, and move it."""
+        product = case.values["product"]
+        yield from _open_wishes(screen)
+        while not screen.has("button", f"Move {product} to the cart"):
+            yield screen.click("link", "Next", "It is not on this page of the list.")
+        yield screen.fill(
+            "textbox", f"Quantity of {product}", case.values["quantity"], "I set the quantity."
+        )
+        yield screen.click("button", f"Move {product} to the cart", "I move it to the cart.")
+        yield screen.stop()
+
+
+class PruneWishes(Template):
+    """Take everything above or below a price off the wish list."""
+
+    number = 17
+    sites = (SITE,)
+    split = "train"
+    intent = "Remove every product that costs {side} than {amount} from my wish list."
+
+    def draw(self, world: World, rng: random.Random) -> Case | None:
+        """Draw an amount that one to six of the wishes lie beyond."""
+        wishes = rows(world, _WISHES)
+        side, dollars = rng.choice(("more", "less")), rng.randint(5, 400)
+        gone = [row for row in wishes if _is_beyond(row["cost"], side, dollars * 100)]
+        if not 1 <= len(gone) <= 6:
+            return None
+        left = [[row["id"]] for row in wishes if row not in gone]
+        return Case(
+            {"side": side, "amount": f"${dollars}"},
+            changed(state_of(SITE, _LEFT, left), same_number_of(world, "orders", "cart_items")),
+        )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Remove what is beyond the amount, page after page."""
+        side, bound = case.values["side"], cents_in(f"{case.values['amount']}.00")
+        yield from _open_wishes(screen)
+        while True:
+            beyond = [t.link for t in tiles(screen) if _is_beyond(t.cents, side, bound)]
+            if beyond:
+                yield screen.click_node(
+                    _remove_button(screen, beyond[0].name), f"It costs {side} than the limit."
+                )
+            elif screen.has("link", "Next"):
+                yield screen.click("link", "Next", "Nothing more to remove on this page.")
+            else:
+                break
+        yield screen.stop()
+
+
+def _is_beyond(cents: int, side: str, bound: int) -> bool:
+    return cents > bound if side == "more" else cents < bound
+
+
+def _remove_button(screen: Screen, product: str) -> Node:
+    found = screen.all("button", f"Remove {product}")
+    if not found:
+        raise Lost(f"no button to remove {product!r}")
+    return found[0]

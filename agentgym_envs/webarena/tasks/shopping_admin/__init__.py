@@ -1,0 +1,75 @@
+"""The tasks on the administration of the shop; numbers 30 to 59."""
+
+from __future__ import annotations
+
+from agentgym_envs.webarena.tasks.shopping_admin.carriers import UnknownCarrier
+from agentgym_envs.webarena.tasks.shopping_admin.customers import (
+    CallingCustomer,
+    NeverOrdered,
+    ReturnedGoods,
+    UnknownGroup,
+)
+from agentgym_envs.webarena.tasks.shopping_admin.goods import (
+    ChangePrices,
+    NewProduct,
+)
+from agentgym_envs.webarena.tasks.shopping_admin.marketing import (
+    CheaperCoupon,
+    NewCoupon,
+    RenamePage,
+)
+from agentgym_envs.webarena.tasks.shopping_admin.orders import (
+    HoldOrders,
+    RedirectOrder,
+    ShipOrder,
+    TellCustomer,
+)
+from agentgym_envs.webarena.tasks.shopping_admin.reviews import (
+    ApproveReviews,
+    Complaints,
+    CorrectReview,
+    WorstRated,
+)
+from agentgym_envs.webarena.tasks.shopping_admin.sales import (
+    BestCustomer,
+    BestSeller,
+    CountOrders,
+    MissedTerm,
+    Revenue,
+)
+from agentgym_envs.webarena.tasks.shopping_admin.stock import (
+    CountedStock,
+    DisableScarce,
+    ReceiveGoods,
+)
+from agentgym_envs.webarena.tasks.template import Template
+
+TEMPLATES: tuple[Template, ...] = (
+    BestSeller(),
+    CountOrders(),
+    Revenue(),
+    BestCustomer(),
+    CallingCustomer(),
+    Complaints(),
+    ApproveReviews(),
+    CorrectReview(),
+    ChangePrices(),
+    DisableScarce(),
+    ReceiveGoods(),
+    ShipOrder(),
+    HoldOrders(),
+    TellCustomer(),
+    RedirectOrder(),
+    NewCoupon(),
+    CheaperCoupon(),
+    RenamePage(),
+    NewProduct(),
+    UnknownGroup(),
+    MissedTerm(),
+    WorstRated(),
+    ReturnedGoods(),
+    CountedStock(),
+    NeverOrdered(),
+    UnknownCarrier(),
+)
+"""Every template of the site, by number."""

@@ -1,0 +1,218 @@
+"""What the templates of the administration share: periods, checks, and moves on its grids.
+
+Knows the site's navigation, no single task.
+"""
+
+from __future__ import annotations
+
+import calendar
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agentgym_envs.core import ExpertMove
+from agentgym_envs.webarena.page import Node
+from agentgym_envs.webarena.sites.filters import MONTHS
+from agentgym_envs.webarena.sites.names import ORIGINS
+from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.template import World, state_of
+
+SITE = "shopping_admin"
+HOME = f"{ORIGINS[SITE]}/"
+
+FROM = "From (YYYY-MM-DD)"
+TO = "To (YYYY-MM-DD)"
+
+
+# Periods --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Period:
+    """Some months in a row.
+
+    Attributes:
+        text: as an intent says it: `"the second quarter of 2025"`.
+        first: its first day, `YYYY-MM-DD`.
+        last: its last day.
+    """
+
+    text: str
+    first: str
+    last: str
+
+    @property
+    def between(self) -> tuple[str, str]:
+        """The first and last moment, for SQL's BETWEEN."""
+        return self.first, f"{self.last} 23:59:59"
+
+    @property
+    def filters(self) -> dict[str, str]:
+        """What is typed into the two fields of a filter."""
+        return {FROM: self.first, TO: self.last}
+
+
+_QUARTERS = ("first", "second", "third", "fourth")
+
+
+def draw_month(rng: random.Random) -> Period:
+    """Draw a whole month in which the shop sold something."""
+    place = rng.randrange(3, 26)  # from April 2024 to February 2026
+    return _months(2024 + place // 12, place % 12, 1, f"{MONTHS[place % 12]} {2024 + place // 12}")
+
+
+def draw_period(rng: random.Random) -> Period:
+    """Draw a month, a quarter or half a year."""
+    kind = rng.choice(("month", "quarter", "quarter", "half"))
+    if kind == "month":
+        return draw_month(rng)
+    if kind == "quarter":
+        place = rng.randrange(1, 8)  # from the second quarter of 2024 to the last of 2025
+        year, quarter = 2024 + place // 4, place % 4
+        return _months(year, 3 * quarter, 3, f"the {_QUARTERS[quarter]} quarter of {year}")
+    place = rng.randrange(1, 4)
+    year, half = 2024 + place // 2, place % 2
+    return _months(year, 6 * half, 6, f"the {_QUARTERS[half]} half of {year}")
+
+
+def _months(year: int, month: int, length: int, text: str) -> Period:
+    last = month + length
+    days = calendar.monthrange(year, last)[1]
+    return Period(text, f"{year}-{month + 1:02}-01", f"{year}-{last:02}-{days:02}")
+
+
+# Checks ---------------------------------------------------------------------------------------
+
+
+def same(world: World, query: str) -> dict[str, Any]:
+    """Expect a query to give at the end what it gives at the start."""
+    return state_of(SITE, query, [tuple(row) for row in world.rows(SITE, query)])
+
+
+def plain_categories(world: World) -> dict[str, list[int]]:
+    """List the categories, each with its leaves, that the text filter tells apart from others."""
+    rows = world.rows(
+        SITE,
+        "SELECT c.id, c.name, above.name AS above FROM categories c "
+        "JOIN categories above ON above.id = c.parent_id ORDER BY c.id",
+    )
+    names = list(dict.fromkeys([row["above"] for row in rows] + [row["name"] for row in rows]))
+    found = {}
+    for name in names:
+        exact = [row["id"] for row in rows if name in (row["name"], row["above"])]
+        text = name.lower()
+        loose = [r["id"] for r in rows if text in r["name"].lower() or text in r["above"].lower()]
+        if exact == loose:
+            found[name] = exact
+    return found
+
+
+# Moves ----------------------------------------------------------------------------------------
+
+
+def open_section(screen: Screen, section: str, thought: str = "") -> Iterator[ExpertMove]:
+    """Click a link of the bar at the side, from wherever the browser is."""
+    if not screen.url.startswith(HOME) or not screen.has("link", section):
+        yield screen.go(HOME, "I open the administration first.")
+    yield screen.click("link", section, thought or f"I need the section {section!r}.")
+
+
+def open_report(screen: Screen, title: str, thought: str = "") -> Iterator[ExpertMove]:
+    """Open a report."""
+    yield from open_section(screen, "Reports", "The reports have these figures.")
+    yield screen.click("link", title, thought or f"The report {title!r} answers this.")
+
+
+def apply_filters(
+    screen: Screen, filters: Mapping[str, str], *, sort: str = ""
+) -> Iterator[ExpertMove]:
+    """Fill in the filters of a grid or report and apply them."""
+    for label, value in filters.items():
+        if screen.has("combobox", label):
+            yield screen.choose(label, value, f"Only {value!r} counts, so I filter for it.")
+        else:
+            yield screen.fill("textbox", label, value, f"I filter {label!r} by {value!r}.")
+    if sort:
+        yield screen.choose("Sort by", sort, "Sorted like this, what I look for comes first.")
+    yield screen.click("button", "Apply filters", "Now I apply the filters.")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a table.
+
+    Attributes:
+        node: on the page.
+        cells: text by the heading of its column.
+    """
+
+    node: Node
+    cells: Mapping[str, str]
+
+
+def lines(screen: Screen, heading: str) -> list[Line]:
+    """Read the table that has a column of this heading, without its heading row."""
+    columns: list[str] = []
+    found = []
+    for node in screen.all("row"):
+        texts = [text.strip() for text in node.name.split("|")]
+        if heading in texts and not screen.below(node, "checkbox"):
+            columns = texts
+        elif columns:
+            texts += [""] * (len(columns) - len(texts))
+            found.append(Line(node, dict(zip(columns, texts, strict=False))))
+    return found
+
+
+def line_with(screen: Screen, heading: str, text: str) -> Line:
+    """Return the row whose cell below a heading has this text.
+
+    Raises:
+        Lost: there is none.
+    """
+    for line in lines(screen, heading):
+        if line.cells[heading] == text:
+            return line
+    raise Lost(f"no row with {heading} {text!r} on {screen.url}")
+
+
+def open_line(screen: Screen, heading: str, text: str, thought: str = "") -> ExpertMove:
+    """Click the link in the row whose cell below a heading has this text."""
+    link = screen.below(line_with(screen, heading, text).node, "link")[0]
+    return screen.click_node(link, thought or f"This is the row of {text!r}.")
+
+
+def open_customer(screen: Screen, name: str) -> Iterator[ExpertMove]:
+    """Go to the page of a customer."""
+    yield from open_section(screen, "Customers", "I have to find the customer.")
+    yield from apply_filters(screen, {"Name": name})
+    yield open_line(screen, "Name", name, "There is the customer.")
+
+
+def open_order(screen: Screen, number: str) -> Iterator[ExpertMove]:
+    """Go to the page of an order."""
+    yield from open_section(screen, "Orders", "I have to find the order.")
+    yield from apply_filters(screen, {"Order number": number})
+    yield open_line(screen, "Number", number, "There is the order.")
+
+
+def open_product(screen: Screen, sku: str) -> Iterator[ExpertMove]:
+    """Go to the form of a product."""
+    yield from open_section(screen, "Products", "I have to find the product.")
+    yield from apply_filters(screen, {"SKU": sku})
+    yield open_line(screen, "SKU", sku, "There is the product.")
+
+
+def typed(screen: Screen, label: str) -> str:
+    """Return what a text field holds."""
+    return screen.find("textbox", label).properties.get("value", "''").strip("'")
+
+
+def change_ticked(screen: Screen, things: str, action: str) -> Iterator[ExpertMove]:
+    """Tick every row of the page and apply an action to them."""
+    number = len(screen.all("checkbox"))
+    for place in range(number):
+        yield screen.click_node(screen.all("checkbox")[place], "This one is meant, so I tick it.")
+    yield screen.choose(f"With ticked {things}", action, f"I choose {action!r} for all of them.")
+    yield screen.click("button", "Apply to ticked", "Now I apply it.")

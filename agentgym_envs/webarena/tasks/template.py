@@ -1,0 +1,139 @@
+"""What a task template is: an intent with slots, how it is drawn, checked and solved.
+
+A template's file says everything about it in one place. Answers and goal states are computed from
+the sites' content when an instance is drawn, never written by hand. Knows no particular site.
+"""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from agentgym_envs.core import ExpertMove
+from agentgym_envs.webarena.sites.state import SiteState
+from agentgym_envs.webarena.tasks.screen import Screen
+
+IMPOSSIBLE = "N/A"
+"""The right answer to a task that cannot be done."""
+
+
+class World:
+    """The sites' untouched content, for drawing instances. Read it, never write it."""
+
+    def __init__(self) -> None:
+        self._state = SiteState()
+
+    def database(self, site: str) -> sqlite3.Connection:
+        """Return a site's database, for rules that its pages compute with, such as routes."""
+        return self._state.database(site)
+
+    def rows(self, site: str, sql: str, *values: Any) -> list[sqlite3.Row]:
+        """Return all rows of a query on a site's database."""
+        return self._state.database(site).execute(sql, values).fetchall()
+
+    def value(self, site: str, sql: str, *values: Any) -> Any:
+        """Return the first column of the first row, or None."""
+        rows = self.rows(site, sql, *values)
+        return rows[0][0] if rows else None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One instance of a template.
+
+    Attributes:
+        values: what fills the slots of the intent, and nothing else.
+        evaluation: WebArena's `eval` object; the helpers below write it.
+        notes: what the expert knows beside the intent; never shown to a policy.
+    """
+
+    values: Mapping[str, str]
+    evaluation: Mapping[str, Any]
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Template(ABC):
+    """A family of tasks.
+
+    Attributes:
+        number: of the template, unique and for ever: it is in the task ids.
+        sites: WebArena's names of the sites that it plays on; the first one names the subtask.
+        intent: with slots: `"How many reviews has {product}?"`.
+        split: `"train"`, `"validation"` or `"test"`.
+        start: where it begins, with WebArena's placeholders; None is the first site's home page.
+        signed_in: whether the agent's user is signed in at the start.
+        is_impossible: the task cannot be done, and the right answer is `stop [N/A]`.
+    """
+
+    number: ClassVar[int]
+    sites: ClassVar[tuple[str, ...]]
+    intent: ClassVar[str]
+    split: ClassVar[str]
+    start: ClassVar[str | None] = None
+    signed_in: ClassVar[bool] = True
+    is_impossible: ClassVar[bool] = False
+
+    @abstractmethod
+    def draw(self, world: World, rng: random.Random) -> Case | None:
+        """Draw one instance; None where the dice fell badly and must be thrown again."""
+
+    @abstractmethod
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Yield moves that do the task, reading the screen before each, by role and name."""
+
+
+# Evaluations ----------------------------------------------------------------------------------
+
+
+def exact_answer(answer: str) -> dict[str, Any]:
+    """Expect this answer, case and surrounding space aside."""
+    return _evaluation(["string_match"], reference_answers={"exact_match": answer})
+
+
+def answer_with(*phrases: str) -> dict[str, Any]:
+    """Expect an answer that holds all these phrases."""
+    return _evaluation(["string_match"], reference_answers={"must_include": list(phrases)})
+
+
+def impossible() -> dict[str, Any]:
+    """Expect the answer N/A."""
+    return exact_answer(IMPOSSIBLE)
+
+
+def at_url(url: str) -> dict[str, Any]:
+    """Expect the last page to have this address, written with WebArena's placeholders."""
+    return _evaluation(["url_match"], reference_url=url)
+
+
+def state_of(site: str, query: str, expected: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    """Describe one query whose rows must be as expected, for `changed`."""
+    return {"site": site, "query": query, "expected": [list(row) for row in expected]}
+
+
+def changed(*states: dict[str, Any], answer: Sequence[str] = ()) -> dict[str, Any]:
+    """Expect the databases to answer these queries so, and, if given, phrases in the answer."""
+    kinds = ["db_state", *(["string_match"] if answer else [])]
+    references = {"must_include": list(answer)} if answer else None
+    return _evaluation(kinds, reference_answers=references, db_state=list(states))
+
+
+def _evaluation(
+    kinds: list[str],
+    *,
+    reference_answers: Mapping[str, Any] | None = None,
+    reference_url: str = "",
+    db_state: list[dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "eval_types": kinds,
+        "reference_answers": reference_answers,
+        "reference_url": reference_url,
+        "program_html": [],
+    }
+    if db_state is not None:
+        found["db_state"] = db_state
+    return found

@@ -1,0 +1,108 @@
+"""The part of a page that is on the screen, counted in lines of its tree.
+
+Knows lines, no pixels; the same for every backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from agentgym_envs.errors import InvalidAction
+from agentgym_envs.webarena.actions import WebAction
+from agentgym_envs.webarena.page import Page
+
+MAX_LINE = 2000
+"""Characters of a line that are shown; a policy may type more than anybody wants to read."""
+
+_STAYING = ("hover", "select", "type")
+_LEADING = ("link", "button")
+
+
+class Shown(NamedTuple):
+    """Lines on the screen, and how many there are above and below."""
+
+    lines: list[str]
+    above: int
+    below: int
+
+
+class View:
+    """Where the screen stands.
+
+    Args:
+        height: lines shown at once; None shows whole pages.
+    """
+
+    def __init__(self, height: int | None) -> None:
+        self.height = height
+        self.top = 0
+        self._seen: set[int] = set()  # ids that have been on the screen since the page was opened
+
+    def show(self, page: Page) -> Shown:
+        """Return what is on the screen."""
+        total = len(page.nodes)
+        self.top = min(self.top, self._last_top(total))
+        end = total if self.height is None else min(self.top + self.height, total)
+        self._seen.update(range(self.top + 1, end + 1))
+        return Shown([_cut(line) for line in page.lines()[self.top : end]], self.top, total - end)
+
+    def scroll(self, direction: str, page: Page) -> None:
+        """Move by one screen.
+
+        Raises:
+            InvalidAction: the page ends here.
+        """
+        top = self._scrolled(self.top, direction, page)
+        if top == self.top:
+            raise InvalidAction(
+                "The page ends here; there is nothing below."
+                if direction == "down"
+                else "This is the top of the page; there is nothing above."
+            )
+        self.top = top
+
+    def scrolls_to(self, element: int, page: Page) -> list[str]:
+        """Return the directions in which to scroll until an element is on the screen."""
+        if self.height is None:
+            return []
+        line, top, directions = element - 1, self.top, []
+        while not top <= line < top + self.height:
+            directions.append("down" if line >= top else "up")
+            top = self._scrolled(top, directions[-1], page)
+        return directions
+
+    def scrolls_through(self, elements: Collection[int], page: Page) -> list[str]:
+        """Return the directions in which to scroll until all these have been on the screen."""
+        top, directions = self.top, []
+        for element in sorted(set(elements) - self._seen):
+            while self.height is not None and not top < element <= top + self.height:
+                directions.append("down" if element > top else "up")
+                top = self._scrolled(top, directions[-1], page)
+        return directions
+
+    def follow(self, action: WebAction, before: Page, after: Page) -> None:
+        """Go to the top where an action has led to another page, else stay."""
+        node = before.node(action.element)
+        stays = (
+            before is after
+            or (action.kind in _STAYING and not (action.kind == "type" and action.press_enter))
+            or (action.kind == "click" and (node is None or node.role not in _LEADING))
+            or (action.kind == "press" and "Enter" not in action.text)
+        )
+        same = (before.url, before.current_tab) == (after.url, after.current_tab)
+        if not (stays and same):
+            self.top = 0
+            self._seen.clear()
+
+    def _scrolled(self, top: int, direction: str, page: Page) -> int:
+        step = 0 if self.height is None else self.height
+        last = self._last_top(len(page.nodes))
+        return min(top + step, last) if direction == "down" else max(top - step, 0)
+
+    def _last_top(self, total: int) -> int:
+        return 0 if self.height is None else max(0, total - self.height)
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]}... ({len(line)} characters)"

@@ -1,0 +1,350 @@
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import pytest
+
+from agentgym_envs.webarena.evaluators import Verdict, build_evaluators, multiply
+from agentgym_envs.webarena.evaluators.functions import post_url, read_call
+from agentgym_envs.webarena.evaluators.string_match import clean, includes
+from agentgym_envs.webarena.sites.state import SiteState
+from tests.agentgym_envs.webarena.still import StillBrowser, StrictJudge, ending
+
+
+def score(evaluation: dict[str, Any], answer: str = "", **kwargs: Any) -> float | None:
+    evaluators = build_evaluators(evaluation)
+    return multiply(evaluate(ending(answer, **kwargs)) for evaluate in evaluators).score
+
+
+def strings(note: str = "", **references: Any) -> dict[str, Any]:
+    return {"eval_types": ["string_match"], "reference_answers": references, "string_note": note}
+
+
+# string_match -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("answer", ["Red Lamp", " red lamp\n", "'Red lamp'", '"RED LAMP"'])
+def test_an_exact_answer_counts_but_for_case_space_and_quotes(answer: str) -> None:
+    assert score(strings(exact_match="Red lamp"), answer) == 1.0
+
+
+@pytest.mark.parametrize("answer", ["", "lamp", "red lamp.", "the red lamp", "'red lamp\""])
+def test_anything_else_is_not_exact(answer: str) -> None:
+    assert score(strings(exact_match="Red lamp"), answer) == 0.0
+
+
+def test_one_quote_alone_is_left_as_it_is() -> None:
+    assert clean("'") == "'" and clean("''") == ""
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "expected"),
+    [
+        ("lamp", "Two LAMPS", True),
+        ("Larder & Loom", "at larder & loom, aisle 3", True),
+        ("lamp", "", False),
+        ("12", "there are 12.", True),
+        ("12", "12, I think", True),
+        ("12", "12 km", True),
+        ("12", "12km", True),
+        ("12", "112", False),
+        ("12", "12.5", False),
+        ("12", "1,012", False),
+        ("12", "$1.12", False),
+        ("1,012", "1,012 orders", True),
+        ("1,012", "11,012", False),
+        ("4.50", "$4.50", True),
+        ("$4.50", "it costs $4.50", True),
+    ],
+)
+def test_a_phrase_must_be_in_the_answer_and_a_number_by_itself(
+    reference: str, answer: str, expected: bool
+) -> None:
+    assert includes(reference, answer) is expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"), [("0", True), ("it is 0.", True), ("10", False), ("0.5", False)]
+)
+def test_a_single_character_must_be_a_word(answer: str, expected: bool) -> None:
+    assert includes("0", answer, is_only_one=True) is expected
+
+
+def test_every_phrase_counts() -> None:
+    evaluation = strings(must_include=["red", "blue"])
+    assert score(evaluation, "blue and red") == 1.0
+    assert score(evaluation, "red") == 0.0
+
+
+def test_several_kinds_are_multiplied() -> None:
+    evaluation = strings(must_include=["red"], exact_match="red lamp")
+    assert score(evaluation, "red lamp") == 1.0
+    assert score(evaluation, "red") == 0.0
+
+
+def test_without_a_judge_a_fuzzy_answer_is_unscored_not_wrong() -> None:
+    evaluation = strings(fuzzy_match=["forty two"])
+    assert score(evaluation, "42") is None
+    assert score(evaluation, "Forty two") == 1.0
+    assert score(evaluation, "") == 0.0
+
+
+def test_a_judge_decides_where_there_is_one() -> None:
+    evaluation = strings(fuzzy_match=["forty two", "woods"])
+    assert score(evaluation, "forty", judge=StrictJudge()) == 0.0
+    assert score(strings(fuzzy_match=["forty two"]), "forty", judge=StrictJudge()) == 1.0
+
+
+def test_an_impossible_task_wants_na_or_the_reason() -> None:
+    evaluation = strings("there is no such shop", fuzzy_match="N/A")
+    assert score(evaluation, "n/a") == 1.0
+    assert score(evaluation, "") == 0.0
+    assert score(evaluation, "it is closed") is None
+    assert score(evaluation, "it is closed", judge=StrictJudge()) == 0.0
+    assert score(evaluation, "sadly there is no such shop", judge=StrictJudge()) == 1.0
+
+
+# url_match --------------------------------------------------------------------------------------
+
+
+def at(reference: str, url: str, note: str | None = "GOLD in PRED") -> float | None:
+    evaluation = {"eval_types": ["url_match"], "reference_url": reference}
+    if note is not None:
+        evaluation["url_note"] = note
+    return score(evaluation, browser=StillBrowser(url))
+
+
+@pytest.mark.parametrize(
+    ("reference", "url", "expected"),
+    [
+        ("http://a.test/x", "http://a.test/x/", 1.0),
+        ("http://a.test/x", "http://a.test/x/more", 1.0),
+        ("http://a.test/x", "https://a.test/x?q=1#top", 1.0),
+        ("http://a.test/x", "http://a.test/y", 0.0),
+        ("http://a.test/x", "http://b.test/x", 0.0),
+        ("http://a.test/x?q=1", "http://a.test/x?q=1&r=2", 1.0),
+        ("http://a.test/x?q=1", "http://a.test/x?r=1", 0.0),
+        ("http://a.test/x?q=1", "http://a.test/x?q=2", 0.0),
+        ("http://a.test/x |OR| http://a.test/y", "http://a.test/y", 1.0),
+        ("http://a.test/x?q=1 |OR| http://a.test/y?q=2", "http://a.test/y?q=1", 1.0),
+    ],
+)
+def test_the_reference_stands_within_the_last_address(
+    reference: str, url: str, expected: float
+) -> None:
+    assert at(reference, url) == at(reference, url, None) == expected
+
+
+def test_an_exact_address_is_compared_whole() -> None:
+    assert at("http://a.test/x?q=1", "http://a.test/x?q=1/", "EXACT") == 1.0
+    assert at("http://a.test/x", "http://a.test/x/more", "EXACT") == 0.0
+
+
+def test_an_address_that_is_none_is_wrong() -> None:
+    assert at("http://a.test/x", "http://[") == 0.0
+
+
+# program_html -----------------------------------------------------------------------------------
+
+HEADING = "document.querySelector('h1').outerText"
+
+
+def html(url: str, locator: str, contents: dict[str, Any], **more: Any) -> dict[str, Any]:
+    target = {"url": url, "locator": locator, "required_contents": contents, **more}
+    return {"eval_types": ["program_html"], "program_html": [target]}
+
+
+def test_a_page_must_hold_every_phrase_or_one_of_its_alternatives() -> None:
+    evaluation = html("last", HEADING, {"must_include": ["red |OR| blue", "lamp"]})
+    for text, expected in {"Blue lamp": 1.0, "green lamp": 0.0, "red": 0.0, "": 0.0}.items():
+        assert score(evaluation, browser=StillBrowser(found={("last", HEADING): text})) == expected
+
+
+def test_a_page_s_text_must_be_exact_where_that_is_asked() -> None:
+    evaluation = html("http://a.test/x", HEADING, {"exact_match": "Caf\u00e9 & more"})
+    found = {("http://a.test/x", HEADING): "caf\u00e9 &amp; more "}
+    assert score(evaluation, browser=StillBrowser(found=found)) == 1.0
+    assert score(evaluation, browser=StillBrowser()) == 0.0
+
+
+def test_targets_are_multiplied() -> None:
+    one = html("last", HEADING, {"exact_match": "a"})["program_html"]
+    two = html("last", "", {"must_include": ["b"]})["program_html"]
+    evaluation = {"eval_types": ["program_html"], "program_html": [*one, *two]}
+    assert score(evaluation, browser=StillBrowser(found={("last", HEADING): "a"})) == 0.0
+    both = {("last", HEADING): "a", ("last", ""): "abc"}
+    assert score(evaluation, browser=StillBrowser(found=both)) == 1.0
+
+
+def test_functions_give_addresses_and_texts() -> None:
+    order = html("func:shopping_get_latest_order_url()", HEADING, {"exact_match": "Order 7"})
+    browser = StillBrowser(found={("http://shopping.test/orders/7", HEADING): "Order 7"})
+    assert score(order, browser=browser) == 1.0
+    rating = "func:shopping_get_sku_latest_review_rating('A-1')"
+    author = 'func:shopping_get_sku_latest_review_author("A-1")'
+    assert score(html("last", rating, {"exact_match": "80"})) == 1.0
+    assert score(html("last", author, {"must_include": ["Quill"]})) == 1.0
+    assert score(html("last", author.replace("A-1", "B-2"), {"must_include": ["Quill"]})) == 0.0
+    role = "func:gitlab_get_project_memeber_role(__page__, 'ida.quill')"
+    assert score(html("last", role, {"exact_match": "Developer"})) == 1.0
+
+
+def test_the_post_of_the_last_address_is_looked_up() -> None:
+    evaluation = html("func:reddit_get_post_url('__last_url__')", HEADING, {"exact_match": "Hi"})
+    browser = StillBrowser(
+        "http://reddit.test/f/books/12/a-title/-/comment/5",
+        {("http://reddit.test/f/books/12/", HEADING): "Hi"},
+    )
+    assert score(evaluation, browser=browser) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("url", "post"),
+    [
+        ("http://r.test/f/a/1/b/c?x=1", "http://r.test/f/a/1/"),
+        ("http://r.test/f/a", "http://r.test/f/a"),
+        ("http://r.test/user/a/b/c", "http://r.test/user/a/b/c"),
+    ],
+)
+def test_an_address_without_a_post_stays_as_it_is(url: str, post: str) -> None:
+    assert post_url(url) == post
+
+
+def test_preparations_run_before_the_expression() -> None:
+    browser = StillBrowser()
+    steps = ["document.querySelector('#more').click()"]
+    score(html("last", HEADING, {"exact_match": "x"}, prep_actions=steps), browser=browser)
+    ((url, locator),) = browser.asked
+    assert url == "last"
+    assert locator.index("#more") < locator.index("h1")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "func:__import__('os').system('true')",
+        "func:open('/etc/passwd')",
+        "func:reddit_get_post_url(open('x'))",
+        "func:reddit_get_post_url('a', 'b')",
+        "func:reddit_get_post_url(url='a')",
+        "func:reddit_get_post_url(1)",
+        "func:shopping_get_latest_order_url",
+        "func:shopping_get_latest_order_url() or 1",
+        "func:" + "(" * 5000,
+    ],
+)
+def test_nothing_but_the_five_functions_is_called(text: str) -> None:
+    with pytest.raises(ValueError, match="shopping_get_latest_order_url"):
+        read_call(text)
+    for url, locator in ((text, HEADING), ("last", text)):
+        with pytest.raises(ValueError, match="cannot read"):
+            build_evaluators(html(url, locator, {"exact_match": "x"}))
+
+
+# db_state ---------------------------------------------------------------------------------------
+
+
+class _Orders(SiteState):
+    """One small database under every name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.connection = sqlite3.connect(":memory:")
+        self.connection.executescript(
+            "CREATE TABLE orders (id INTEGER, note TEXT, weight REAL);"
+            "INSERT INTO orders VALUES (1, 'red', 0.5), (2, NULL, 2.0);"
+        )
+
+    def database(self, site: str) -> sqlite3.Connection:
+        return self.connection
+
+
+def rows(query: str, expected: list[list[Any]]) -> dict[str, Any]:
+    state = {"site": "shopping", "query": query, "expected": expected}
+    return {"eval_types": ["db_state"], "db_state": [state]}
+
+
+def test_rows_must_be_as_expected() -> None:
+    state = _Orders()
+    everything = "SELECT id, note, weight FROM orders ORDER BY id"
+    assert score(rows(everything, [[1, "red", 0.5], [2, None, 2.0]]), state=state) == 1.0
+    assert score(rows(everything, [[1, "red", 0.5]]), state=state) == 0.0
+    assert score(rows("SELECT count(*) FROM orders", [[2]]), state=state) == 1.0
+    assert score(rows("SELECT upper(note) FROM orders WHERE id = 1", [["RED"]]), state=state) == 1.0
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "DELETE FROM orders",
+        "INSERT INTO orders VALUES (3, '', 0)",
+        "UPDATE orders SET note = ''",
+        "DROP TABLE orders",
+        "PRAGMA writable_schema = 1",
+        "ATTACH '/tmp/x' AS y",
+        "SELECT 1; DELETE FROM orders",
+        "SELECT nothing FROM orders",
+        "SELECT load_extension('x')",
+        "nonsense",
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
+    ],
+)
+def test_a_query_that_is_wrong_or_writes_is_an_error_that_names_it(query: str) -> None:
+    state = _Orders()
+    with pytest.raises(ValueError, match="one SELECT that fits") as error:
+        score(rows(query, []), state=state)
+    assert query[:20] in str(error.value)
+    state.connection.execute("INSERT INTO orders VALUES (3, 'later', 1.0)")  # it writes again
+    assert state.connection.execute("SELECT count(*) FROM orders").fetchone() == (3,)
+
+
+def test_foreign_sites_have_no_database() -> None:
+    with pytest.raises(ValueError, match="embedded sites"):
+        score(rows("SELECT 1", [[1]]))
+
+
+# All together -----------------------------------------------------------------------------------
+
+
+def test_zero_beats_unscored_and_unscored_beats_one() -> None:
+    one, zero, none = Verdict(1.0), Verdict(0.0, ("a",)), Verdict(None, ("b",))
+    assert multiply([one, one]) == Verdict(1.0)
+    assert multiply([one, none, zero]) == Verdict(0.0, ("b", "a"))
+    assert multiply([none, one]).score is None
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "told"),
+    [
+        ({}, "eval_types"),
+        ({"eval_types": []}, "eval_types"),
+        ({"eval_types": ["guess"]}, "unknown eval_types"),
+        ({"eval_types": ["string_match"], "reference_answers": None}, "reference_answers"),
+        (strings(must_exclude=["x"]), "unknown reference_answers 'must_exclude'"),
+        (strings(exact_match=["x"]), "exact_match must be text"),
+        (strings(must_include="x"), "must_include must be a list"),
+        (strings(fuzzy_match=[1]), "fuzzy_match must be text or a list"),
+        ({"eval_types": ["url_match"], "reference_url": ""}, "reference_url"),
+        (
+            {"eval_types": ["url_match"], "reference_url": "x", "url_note": "FUZZY"},
+            "unknown url_note 'FUZZY'",
+        ),
+        ({"eval_types": ["program_html"], "program_html": []}, "list of targets"),
+        (html("", HEADING, {"exact_match": "x"}), "needs url"),
+        (html("last", "fetch('x')", {"exact_match": "x"}), "unknown locator"),
+        (html("last", HEADING, {"includes": "x"}), "required_contents"),
+        ({"eval_types": ["db_state"]}, "db_state must be a list"),
+        ({"eval_types": ["db_state"], "db_state": [{"site": "map"}]}, "an entry of db_state"),
+        (
+            {
+                "eval_types": ["db_state"],
+                "db_state": [{"site": "wiki", "query": "SELECT 1", "expected": []}],
+            },
+            "unknown site 'wiki'",
+        ),
+    ],
+)
+def test_an_evaluation_of_another_form_is_refused(evaluation: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        build_evaluators(evaluation)
