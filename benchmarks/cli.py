@@ -20,10 +20,17 @@ TRAINERS_GROUP = "agentgym.trainers"
 COMMANDS: dict[str, tuple[str, str]] = {
     "envs": ("benchmarks.listing:main", "list the environments: splits, subtasks, turn limits"),
     "play": ("benchmarks.play:main", "play one in the terminal, with an expert to ask"),
-    "quickstart": ("benchmarks.quickstart:main", "watch a small policy learn to plan (minutes)"),
+    "quickstart": (
+        "benchmarks.quickstart:main",
+        "watch a small policy learn to pursue the goal (minutes)",
+    ),
     "collect": ("trainers.collect:main", "write episodes of an expert or a policy to JSONL"),
     "train": ("", "train a policy: agentgym train ALGORITHM [options]"),
     "eval": ("trainers.evaluate:main", "measure a policy's success with a 95% interval"),
+    "sweep": ("benchmarks.sweep.command:main", "play a benchmark suite with several policies"),
+    "report": ("benchmarks.report.command:main", "write the tables and plots of a sweep"),
+    "compare": ("benchmarks.compare:main", "compare two policies on the tasks both played"),
+    "view": ("benchmarks.viewer.command:main", "read runs and trajectories in the browser"),
     "throughput": (
         "benchmarks.throughput.command:main",
         "measure the speed of environments and rollouts",

@@ -38,7 +38,54 @@ def read_object(name: str, text: str | None) -> dict[str, Any]:
 
 
 @dataclass
-class EnvArguments:
+class MakeArguments:
+    """How environments are made and run, whichever they are.
+
+    Attributes:
+        action_format: how the policy writes actions.
+        env_backend: `"sync"`, `"thread"` or `"process"`.
+        step_timeout: seconds before a slow environment counts as failed (thread and process).
+        wrapper: Gymnasium wrappers as `module:Class`, the first one innermost.
+        env_kwargs: further keyword arguments of the environments, as a JSON object.
+    """
+
+    _argument_group_name: ClassVar[str] = "environment"
+
+    action_format: str = field(
+        default="react",
+        metadata={"help": "How the policy writes actions.", "choices": list(ACTION_FORMATS)},
+    )
+    env_backend: Backend = field(default="sync", metadata={"help": "Where environments run."})
+    step_timeout: float | None = field(
+        default=None, metadata={"help": "Seconds before a slow environment counts as failed."}
+    )
+    wrapper: list[str] = field(
+        default_factory=list,
+        metadata={
+            "help": "A Gymnasium wrapper as module:Class; repeat for several, innermost first.",
+            "action": "extend",
+        },
+    )
+    env_kwargs: str | None = field(
+        default=None,
+        metadata={"help": "Further arguments of the environments, as JSON: '{\"compat\": null}'."},
+    )
+
+    def __post_init__(self) -> None:
+        _ = self.extra_kwargs
+
+    @property
+    def extra_kwargs(self) -> dict[str, Any]:
+        """`env_kwargs` as a dict.
+
+        Raises:
+            ValueError: it is not a JSON object.
+        """
+        return read_object("env_kwargs", self.env_kwargs)
+
+
+@dataclass
+class EnvArguments(MakeArguments):
     """Which environments are played, and how they are run.
 
     Attributes:
@@ -46,19 +93,12 @@ class EnvArguments:
         split: the split that training episodes come from.
         eval_split: the split that evaluation during training plays.
         tasks: subtasks, depths or ids that training is narrowed to.
-        action_format: how the policy writes actions.
         max_turns: turns before an episode is truncated; None takes each environment's own.
         num_envs: episodes advanced together, per environment; None takes one per episode of a
             batch, at most 64.
-        env_backend: `"sync"`, `"thread"` or `"process"`.
-        step_timeout: seconds before a slow environment counts as failed (thread and process).
         overlap: sample for the episodes whose environments have answered while others step (thread
             and process).
-        wrapper: Gymnasium wrappers as `module:Class`, the first one innermost.
-        env_kwargs: further keyword arguments of the environments, as a JSON object.
     """
-
-    _argument_group_name: ClassVar[str] = "environment"
 
     env: list[str] = field(
         default_factory=list,
@@ -74,20 +114,12 @@ class EnvArguments:
     tasks: list[str] | None = field(
         default=None, metadata={"help": "Only these subtasks, depths or task ids of the split."}
     )
-    action_format: str = field(
-        default="react",
-        metadata={"help": "How the policy writes actions.", "choices": list(ACTION_FORMATS)},
-    )
     max_turns: int | None = field(
         default=None, metadata={"help": "Turn limit; by default each environment's own."}
     )
     num_envs: int | None = field(
         default=None,
         metadata={"help": "Episodes advanced together; by default the batch, at most 64."},
-    )
-    env_backend: Backend = field(default="sync", metadata={"help": "Where environments run."})
-    step_timeout: float | None = field(
-        default=None, metadata={"help": "Seconds before a slow environment counts as failed."}
     )
     overlap: bool = field(
         default=False,
@@ -96,19 +128,9 @@ class EnvArguments:
             "and repeats a run up to rounding only."
         },
     )
-    wrapper: list[str] = field(
-        default_factory=list,
-        metadata={
-            "help": "A Gymnasium wrapper as module:Class; repeat for several, innermost first.",
-            "action": "extend",
-        },
-    )
-    env_kwargs: str | None = field(
-        default=None,
-        metadata={"help": "Further arguments of the environments, as JSON: '{\"compat\": null}'."},
-    )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.env = [resolve_env_id(name) for name in self.env]
         for name in ("max_turns", "num_envs"):
             value = getattr(self, name)
@@ -119,15 +141,6 @@ class EnvArguments:
                 "overlap needs environments that step by themselves, got --env_backend sync; "
                 "pass --env_backend thread or process"
             )
-
-    @property
-    def extra_kwargs(self) -> dict[str, Any]:
-        """`env_kwargs` as a dict.
-
-        Raises:
-            ValueError: it is not a JSON object.
-        """
-        return read_object("env_kwargs", self.env_kwargs)
 
 
 BACKENDS = ("hf", "vllm", "vllm_server")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.arguments import EpisodeArguments, read_object
@@ -73,14 +73,12 @@ class TextPlayer:
 
 
 @dataclass
-class PolicyArguments:
-    """Who plays.
+class OpeningArguments:
+    """How a policy is opened, whichever it is.
 
     Attributes:
-        policy: `"expert"`, `"random"`, `"tiny"`, a Hugging Face id, a local folder, or the address
-            of an OpenAI-compatible server.
         dtype: the precision a model is loaded in.
-        api_model: the model's name on that server; None takes the one it serves.
+        api_model: the model's name on an OpenAI-compatible server; None takes the one it serves.
         api_kwargs: further fields of every request to it, as a JSON object; a null leaves a field
             out.
         max_requests: requests to it under way at once.
@@ -89,14 +87,6 @@ class PolicyArguments:
 
     _argument_group_name: ClassVar[str] = "policy"
 
-    policy: str = field(
-        default="expert",
-        metadata={
-            "help": "expert, random, tiny, a Hugging Face id, a local folder, or the address of an "
-            "OpenAI-compatible server, http://host:port/v1 (key: OPENAI_API_KEY).",
-            "aliases": ["--model"],
-        },
-    )
     dtype: str = field(
         default="float32",
         metadata={
@@ -123,14 +113,45 @@ class PolicyArguments:
     def __post_init__(self) -> None:
         read_object("api_kwargs", self.api_kwargs)
 
+
+@dataclass
+class PolicyArguments(OpeningArguments):
+    """Who plays, and how it is opened.
+
+    Attributes:
+        policy: `"expert"`, `"random"`, `"tiny"`, a Hugging Face id, a local folder, or the address
+            of an OpenAI-compatible server.
+    """
+
+    policy: str = field(
+        default="expert",
+        metadata={
+            "help": "expert, random, tiny, a Hugging Face id, a local folder, or the address of an "
+            "OpenAI-compatible server, http://host:port/v1 (key: OPENAI_API_KEY).",
+            "aliases": ["--model"],
+        },
+    )
+
     @property
     def is_address(self) -> bool:
         """The policy is asked over HTTP."""
         return self.policy.startswith(("http://", "https://"))
 
 
+class OpenModel(NamedTuple):
+    """A model that is ready to sample: a `PolicyBackend`, and its tokenizer."""
+
+    backend: Any
+    tokenizer: Any
+
+
 def open_player(
-    args: PolicyArguments, environments: Environments, budgets: EpisodeArguments, *, seed: int
+    args: PolicyArguments,
+    environments: Environments,
+    budgets: EpisodeArguments,
+    *,
+    seed: int,
+    model: OpenModel | None = None,
 ) -> TaskPlayer:
     """Open the policy that `args` name.
 
@@ -139,6 +160,7 @@ def open_player(
         environments: what is played.
         budgets: a model's token budgets, and what samples its turns.
         seed: of what the policy draws.
+        model: what `open_model` gave for the same policy, where it is open already.
 
     Raises:
         ValueError: the options do not fit the policy, or its server refuses them.
@@ -151,34 +173,47 @@ def open_player(
         from trainers.backends.openai_api import open_api_player
 
         return open_api_player(args, environments, budgets, seed=seed)
+    from trainers.playing import PolicyPlayer
+
+    model = open_model(args, budgets, overlap=environments.args.overlap) if model is None else model
+    return PolicyPlayer(
+        environments,
+        None,
+        model.tokenizer,
+        budgets,
+        policy_name=args.policy,
+        seed=seed,
+        backend=model.backend,
+    )
+
+
+def open_model(
+    args: PolicyArguments, budgets: EpisodeArguments, *, overlap: bool = False
+) -> OpenModel:
+    """Open the model that `args` name.
+
+    Args:
+        args: who plays: neither a text policy nor an address.
+        budgets: what samples its turns.
+        overlap: whether environments are played by `EnvArguments.overlap`.
+
+    Raises:
+        ValueError: the options do not fit the policy, or its server refuses them.
+    """
+    from transformers import AutoTokenizer
+
+    from trainers.backends.open import open_on_files, open_on_model
+    from trainers.configs import ModelArguments
+    from trainers.loading import load_for_playing, resolve_model
     from trainers.progress import hide_loading_bars
 
     hide_loading_bars()
+    max_length = budgets.max_tokens_per_episode
     if budgets.backend == "hf":
-        return _open_loaded(args, environments, budgets, seed=seed)
-    from transformers import AutoTokenizer
-
-    from trainers.backends.open import open_on_files
-    from trainers.loading import resolve_model
-    from trainers.playing import PolicyPlayer
-
+        named = ModelArguments(model_name_or_path=args.policy, dtype=args.dtype)
+        model, tokenizer = load_for_playing(named)
+        backend = open_on_model(budgets, model, max_length=max_length, row_streams=overlap)
+        return OpenModel(backend, tokenizer)
     source = resolve_model(args.policy)
-    backend = open_on_files(
-        budgets, source, dtype=args.dtype, max_length=budgets.max_tokens_per_episode
-    )
-    tokenizer = AutoTokenizer.from_pretrained(source)
-    return PolicyPlayer(
-        environments, None, tokenizer, budgets, policy_name=args.policy, seed=seed, backend=backend
-    )
-
-
-def _open_loaded(
-    args: PolicyArguments, environments: Environments, budgets: EpisodeArguments, *, seed: int
-) -> TaskPlayer:
-    from trainers.configs import ModelArguments
-    from trainers.loading import load_for_playing
-    from trainers.playing import PolicyPlayer
-
-    model_args = ModelArguments(model_name_or_path=args.policy, dtype=args.dtype)
-    model, tokenizer = load_for_playing(model_args)
-    return PolicyPlayer(environments, model, tokenizer, budgets, policy_name=args.policy, seed=seed)
+    backend = open_on_files(budgets, source, dtype=args.dtype, max_length=max_length)
+    return OpenModel(backend, AutoTokenizer.from_pretrained(source))

@@ -24,6 +24,7 @@ from typing import Any
 from agentgym_envs.trajectory import Trajectory, write_jsonl
 from trainers.curve import draw_learning_curve, whole_lines
 from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.files import replace_text
 from trainers.health import HealthWarnings
 from trainers.stopping import SkipNonFinite
 
@@ -80,14 +81,6 @@ def read_run(folder: str | Path) -> dict[str, Any]:
     """Return a run's `run.json`; empty where there is none."""
     path = Path(folder) / "run.json"
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Write a file so that a reader, or a kill, finds the old text or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".tmp")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
 
 
 def _versions() -> dict[str, str]:

@@ -1,0 +1,185 @@
+"""What episodes say about a policy, with uncertainty. Knows trajectories and numbers; no files.
+
+Success (the goal was reached) and score (progress) are never mixed. Failed episodes, whose
+machinery broke, are counted apart and enter nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import comb, sqrt
+
+import numpy as np
+
+from agentgym_envs.trajectory import Trajectory
+from trainers.results import bootstrap_mean
+
+Z95 = 1.959963984540054  # the standard normal's 97.5% quantile
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass
+class Tally:
+    """The episodes of one policy on some tasks, summed up.
+
+    Attributes:
+        successes: for each task, success of each episode that did not fail.
+        scores: for each task, their scores.
+        turns: of all episodes that did not fail.
+        invalid: turns whose action was invalid.
+        tokens: sampled tokens.
+        episodes: episodes that did not fail.
+        failures: those that did.
+        truncated: episodes cut short.
+    """
+
+    successes: dict[str, list[bool]] = field(default_factory=dict)
+    scores: dict[str, list[float]] = field(default_factory=dict)
+    turns: int = 0
+    invalid: int = 0
+    tokens: int = 0
+    episodes: int = 0
+    failures: int = 0
+    truncated: int = 0
+
+    def add(self, episode: Trajectory) -> None:
+        """Count an episode."""
+        if episode.status == "failed":
+            self.failures += 1
+            return
+        self.successes.setdefault(episode.task_id, []).append(episode.success)
+        self.scores.setdefault(episode.task_id, []).append(episode.score)
+        self.turns += len(episode.turns)
+        self.invalid += sum(not turn.is_valid_action for turn in episode.turns)
+        self.tokens += sum(turn.num_tokens for turn in episode.turns)
+        self.episodes += 1
+        self.truncated += episode.status == "truncated"
+
+    @property
+    def samples(self) -> int:
+        """The fewest episodes of a task."""
+        return min((len(outcomes) for outcomes in self.successes.values()), default=0)
+
+    @property
+    def task_success(self) -> dict[str, float]:
+        """The share of successful episodes of each task."""
+        return {task: float(np.mean(found)) for task, found in self.successes.items()}
+
+    @property
+    def task_score(self) -> dict[str, float]:
+        """The mean score of each task."""
+        return {task: float(np.mean(found)) for task, found in self.scores.items()}
+
+    def success(self) -> Estimate | None:
+        """Return the mean over tasks of success (avg@k, k episodes a task); None without episodes.
+
+        With one episode a task it is a proportion, and the interval is Wilson's; with more it is
+        a bootstrap over tasks, for the episodes of one task are not independent.
+        """
+        if not self.successes:
+            return None
+        if all(len(outcomes) == 1 for outcomes in self.successes.values()):
+            hits = sum(outcomes[0] for outcomes in self.successes.values())
+            return wilson(hits, len(self.successes))
+        return mean_over_tasks(list(self.task_success.values()))
+
+    def score(self) -> Estimate | None:
+        """Return the mean over tasks of the score, with a bootstrap over tasks."""
+        return mean_over_tasks(list(self.task_score.values())) if self.scores else None
+
+    def pass_at(self, k: int) -> Estimate | None:
+        """Return pass@k with its interval; None where a task has fewer than k episodes."""
+        if k < 1 or self.samples < k:
+            return None
+        found = [pass_at_k(len(out), sum(out), k) for out in self.successes.values()]
+        return mean_over_tasks(found)
+
+
+def tally(episodes: Iterable[Trajectory]) -> Tally:
+    """Sum episodes up."""
+    found = Tally()
+    for episode in episodes:
+        found.add(episode)
+    return found
+
+
+def wilson(hits: int, total: int) -> Estimate:
+    """Return a proportion with Wilson's 95% score interval (Wilson 1927, JASA 22:209).
+
+    Raises:
+        ValueError: there are no trials, or more hits than trials.
+    """
+    if total < 1 or not 0 <= hits <= total:
+        raise ValueError(f"expected 0 <= hits <= total and total >= 1, got {hits} of {total}")
+    share = hits / total
+    scale = 1 + Z95**2 / total
+    middle = (share + Z95**2 / (2 * total)) / scale
+    half = Z95 / scale * sqrt(share * (1 - share) / total + Z95**2 / (4 * total**2))
+    return Estimate(share, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def pass_at_k(num_episodes: int, num_successes: int, k: int) -> float:
+    """Estimate without bias that one of k episodes succeeds (arXiv 2107.03374, equation 1).
+
+    1 - C(n - c, k) / C(n, k), for c successes in n episodes.
+
+    Raises:
+        ValueError: k is not in 1..n, or c not in 0..n.
+    """
+    if not 1 <= k <= num_episodes or not 0 <= num_successes <= num_episodes:
+        raise ValueError(
+            f"expected 1 <= k <= n and 0 <= c <= n, got n={num_episodes}, c={num_successes}, k={k}"
+        )
+    return 1.0 - comb(num_episodes - num_successes, k) / comb(num_episodes, k)
+
+
+def mean_over_tasks(values: Sequence[float]) -> Estimate:
+    """Return a mean over tasks with its 95% percentile bootstrap.
+
+    Where every task has 0, or every task 1, a bootstrap would claim certainty; Wilson's interval
+    over the tasks stands in its place.
+    """
+    if len(set(values)) == 1 and values[0] in (0.0, 1.0):
+        return wilson(int(values[0]) * len(values), len(values))
+    low, high = bootstrap_mean(values)
+    return Estimate(float(np.mean(values)), low, high)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much better one policy did than another, on the tasks that both played.
+
+    Attributes:
+        gain: mean over tasks, in success rate.
+        n_tasks: the tasks.
+        better: tasks on which the first did better.
+        worse: tasks on which it did worse.
+    """
+
+    gain: Estimate
+    n_tasks: int
+    better: int
+    worse: int
+
+
+def paired(first: Mapping[str, float], second: Mapping[str, float]) -> Difference | None:
+    """Compare success task by task, with a bootstrap over tasks; None where no task is shared."""
+    shared = [task for task in first if task in second]
+    if not shared:
+        return None
+    gains = [first[task] - second[task] for task in shared]
+    return Difference(
+        mean_over_tasks(gains),
+        len(shared),
+        better=sum(gain > 0 for gain in gains),
+        worse=sum(gain < 0 for gain in gains),
+    )

@@ -1,0 +1,1 @@
+"""The benchmark sweep: a grid of policies and panels, played in parallel, never twice."""

@@ -1,0 +1,171 @@
+"""`agentgym sweep`: plays a suite with several policies, turn limits and seeds, and never twice."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import ClassVar
+
+from benchmarks.suites import SUITES, find_suite
+from benchmarks.sweep.plan import grid
+from benchmarks.sweep.runner import Play, over_processes, over_ray, play_missing
+from benchmarks.sweep.store import SweepFolder
+from trainers.arguments import EpisodeArguments, MakeArguments
+from trainers.parsing import CommandParser
+from trainers.policies import OpeningArguments
+from trainers.records import run_record
+
+
+@dataclass
+class SweepArguments:
+    """The grid, and where it is played.
+
+    Attributes:
+        suite: the name of a suite.
+        policy: who plays.
+        samples: episodes per task and seed.
+        turns: turn limits, comma-separated; `default` is each environment's own.
+        seeds: comma-separated.
+        temperature: of the sampling.
+        out: the folder.
+        batch_size: episodes that a worker plays together.
+        workers: processes; 0 takes one per core, or one in all where there is a GPU.
+        threads: torch threads of each; 0 shares the cores out.
+        ray: the address of a Ray cluster to play on instead.
+        ray_cpus: cores of each Ray worker.
+        ray_gpus: GPUs of each Ray worker.
+    """
+
+    _argument_group_name: ClassVar[str] = "sweep"
+
+    suite: str = field(
+        default="quick", metadata={"help": "Which tasks: " + ", ".join(SUITES) + "."}
+    )
+    policy: list[str] = field(
+        default_factory=list,
+        metadata={
+            "help": "expert, random, tiny, a folder, a Hugging Face id or the address of an "
+            "OpenAI-compatible server; repeat for several.",
+            "action": "extend",
+            "aliases": ["--model"],
+        },
+    )
+    samples: int = field(default=1, metadata={"help": "Episodes per task and seed."})
+    turns: str = field(
+        default="default",
+        metadata={
+            "help": "Turn limits, such as 5,10,20; default is each environment's own.",
+            "aliases": ["--max_turns", "--max-turns"],
+        },
+    )
+    seeds: str = field(default="0", metadata={"help": "Seeds of the sampling, such as 0,1,2."})
+    temperature: float = field(default=1.0, metadata={"help": "Temperature; 0 is greedy."})
+    out: str = field(default="runs/sweep", metadata={"help": "The sweep's folder."})
+    batch_size: int = field(default=32, metadata={"help": "Episodes a worker plays together."})
+    workers: int = field(
+        default=0, metadata={"help": "Processes; 0: one per core, one in all on a GPU."}
+    )
+    threads: int = field(default=0, metadata={"help": "torch threads of each; 0 shares the cores."})
+    ray: str | None = field(
+        default=None, metadata={"help": "Play on the Ray cluster of this address instead."}
+    )
+    ray_cpus: float = field(default=1.0, metadata={"help": "Cores of each Ray worker."})
+    ray_gpus: float = field(default=0.0, metadata={"help": "GPUs of each Ray worker."})
+
+    def __post_init__(self) -> None:
+        find_suite(self.suite)
+        for name in ("samples", "batch_size"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be >= 1, got {getattr(self, name)}")
+        if self.temperature < 0:
+            raise ValueError(f"temperature must be >= 0, got {self.temperature}")
+        _ = self.turn_limits, self.seed_list
+
+    @property
+    def turn_limits(self) -> list[int | None]:
+        """`turns`, with None for the environments' own.
+
+        Raises:
+            ValueError: an entry is neither `default` nor a whole number from 1.
+        """
+        return [
+            None if word == "default" else _whole("turns", word, 1) for word in _words(self.turns)
+        ]
+
+    @property
+    def seed_list(self) -> list[int]:
+        """`seeds` as numbers.
+
+        Raises:
+            ValueError: an entry is no whole number from 0.
+        """
+        return [_whole("seeds", word, 0) for word in _words(self.seeds)]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `agentgym sweep`: 0 when every episode is there, 1 when batches were given up."""
+    parser = CommandParser(
+        (SweepArguments, MakeArguments, EpisodeArguments, OpeningArguments),
+        command="agentgym sweep",
+        description="Play a benchmark suite with several policies, turn limits and seeds. Killed "
+        "at any moment and called again, it goes on with the batches that are missing.",
+    )
+    sweep, making, budgets, opening = parser.parse(argv)
+    if not sweep.policy:
+        parser.error("no policy is named; pass --policy, such as --policy random --policy expert")
+    settings = {**asdict(making), **asdict(budgets), **asdict(opening)}
+    folder = SweepFolder(sweep.out)
+    try:
+        cells = grid(
+            find_suite(sweep.suite),
+            list(dict.fromkeys(sweep.policy)),
+            max_turns=sweep.turn_limits,
+            seeds=sweep.seed_list,
+            samples=sweep.samples,
+            temperature=sweep.temperature,
+            batch_size=sweep.batch_size,
+            settings=settings,
+        )
+        folder.claim(cells)
+    except ValueError as error:
+        parser.error(str(error))
+    folder.note_call(run_record(command="sweep", seed=0, configs=[sweep]))
+    outcome = play_missing(folder, cells, _where(sweep))
+    print(
+        f"{outcome.played} episodes played, {outcome.failed} of them failed; "
+        f"{sum(len(cell.tasks) * cell.samples for cell in cells)} are asked for in all\n"
+        f"the tables: agentgym report {sweep.out}\nthe episodes: agentgym view {sweep.out}"
+    )
+    for line in outcome.broken:
+        print(f"given up: {line}", file=sys.stderr)
+    return 1 if outcome.broken else 0
+
+
+def _where(sweep: SweepArguments) -> Play:
+    if sweep.ray is not None:
+        return over_ray(sweep.ray, sweep.ray_cpus, sweep.ray_gpus)
+    cores = os.cpu_count() or 1
+    workers = sweep.workers or (1 if _has_gpu() else cores)
+    return over_processes(workers, sweep.threads or max(1, cores // workers))
+
+
+def _has_gpu() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",")]
+
+
+def _whole(name: str, word: str, least: int) -> int:
+    if not (word.isascii() and word.isdecimal()) or int(word) < least:
+        raise ValueError(f"{name}: {word!r} is no whole number from {least}; write them as 5,10,20")
+    return int(word)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""What a sweep plays: cells, each cut into batches. Pure data; knows no process and no file.
+
+A cell is one policy on one panel with one turn limit and one seed. Its episodes are cut into
+batches in a fixed order, and each batch's random numbers depend on the cell and the batch alone: so
+it does not matter which process plays it, when, or how often it was begun before.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from benchmarks.suites import Panel, Suite
+
+SWEEP_STREAM = 3
+"""Tells a sweep's random numbers from those of `agentgym eval`."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One entry of the grid.
+
+    Attributes:
+        policy: who plays.
+        env_id: where.
+        split: the panel's split.
+        digest: the panel's pinned digest.
+        max_turns: the turn limit; None is the environment's own.
+        seed: of the sampling.
+        samples: episodes per task.
+        temperature: of the sampling.
+        batch_size: episodes that are played together.
+        settings: everything else that decides what is played, by option name.
+        tasks: the task ids, subtask by subtask.
+    """
+
+    policy: str
+    env_id: str
+    split: str
+    digest: str
+    max_turns: int | None
+    seed: int
+    samples: int
+    temperature: float
+    batch_size: int
+    settings: tuple[tuple[str, Any], ...]
+    tasks: tuple[str, ...]
+
+    @property
+    def scenario(self) -> str:
+        """The environment's short name."""
+        return self.env_id.rpartition("/")[2].rpartition("-v")[0]
+
+    @property
+    def name(self) -> str:
+        """The cell's folder: readable, and different for different cells of one sweep."""
+        turns = "default" if self.max_turns is None else str(self.max_turns)
+        return f"{slug(self.policy)}/{self.scenario}/turns_{turns}/seed_{self.seed}"
+
+    @property
+    def batches(self) -> list[tuple[str, ...]]:
+        """The task ids of each batch; a task's samples stand side by side."""
+        episodes = [task for task in self.tasks for _ in range(self.samples)]
+        return [
+            tuple(episodes[start : start + self.batch_size])
+            for start in range(0, len(episodes), self.batch_size)
+        ]
+
+    def stream(self, batch: int) -> tuple[int, ...]:
+        """Name a batch's random numbers."""
+        turns = 0 if self.max_turns is None else self.max_turns
+        return (SWEEP_STREAM, zlib.crc32(self.env_id.encode()), turns, batch)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the cell as JSON values."""
+        return {**asdict(self), "settings": dict(self.settings), "tasks": list(self.tasks)}
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> Cell:
+        """Rebuild a cell from `to_json`'s values."""
+        settings = tuple(sorted(record["settings"].items()))
+        return cls(**{**record, "settings": settings, "tasks": tuple(record["tasks"])})
+
+
+def slug(policy: str) -> str:
+    """Return a policy's name as part of a path; different policies keep different names."""
+    plain = re.sub(r"[^A-Za-z0-9.-]+", "_", policy).strip("_.") or "policy"
+    return plain if plain == policy else f"{plain[-60:]}-{zlib.crc32(policy.encode()):08x}"
+
+
+def grid(
+    suite: Suite,
+    policies: Sequence[str],
+    *,
+    max_turns: Sequence[int | None],
+    seeds: Sequence[int],
+    samples: int,
+    temperature: float,
+    batch_size: int,
+    settings: dict[str, Any],
+) -> list[Cell]:
+    """List the cells of a sweep: policy by policy, so that a process seldom changes its model.
+
+    Args:
+        suite: whose panels are played.
+        policies: who plays.
+        max_turns: turn limits; None is each environment's own.
+        seeds: of the sampling.
+        samples: episodes per task.
+        temperature: of the sampling.
+        batch_size: episodes played together.
+        settings: everything else that decides what is played.
+
+    Raises:
+        ValueError: a panel's tasks are not the pinned ones.
+    """
+    return [
+        Cell(
+            policy=policy,
+            env_id=panel.env_id,
+            split=panel.split,
+            digest=panel.digest,
+            max_turns=turns,
+            seed=seed,
+            samples=samples,
+            temperature=temperature,
+            batch_size=batch_size,
+            settings=tuple(sorted(settings.items())),
+            tasks=_in_order(panel),
+        )
+        for policy in policies
+        for panel in suite.panels
+        for turns in max_turns
+        for seed in seeds
+    ]
+
+
+def differences(one: Cell, other: Cell) -> list[str]:
+    """Name the fields in which two cells of one name differ, with both values."""
+    ours, theirs = one.to_json(), other.to_json()
+    return [
+        f"{key}: {theirs[key]!r:.60} there, {ours[key]!r:.60} asked for"
+        for key in ours
+        if ours[key] != theirs[key]
+    ]
+
+
+def _in_order(panel: Panel) -> tuple[str, ...]:
+    groups: Iterable[tuple[str, ...]] = panel.tasks().values()
+    return tuple(task for group in groups for task in group)

@@ -1,0 +1,120 @@
+"""A sweep's folder: one file per finished batch, put there whole or not at all.
+
+    DIR/sweep.json                          the commands, versions and machine, one entry a call
+    DIR/cells/<cell>/cell.json              what the cell plays
+    DIR/cells/<cell>/batch_0000.jsonl       the episodes of a batch, as `read_jsonl` reads them
+    DIR/cells/<cell>/batch_0000.json        its seconds
+
+Knows no policy; other commands read sweeps through it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
+from benchmarks.sweep.plan import Cell, differences
+from trainers.files import replace_text
+
+CELLS = "cells"
+CELL_FILE = "cell.json"
+SWEEP_FILE = "sweep.json"
+
+
+class SweepFolder:
+    """Reads and writes one sweep.
+
+    Args:
+        path: the folder; it may not exist yet.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def cells(self) -> list[Cell]:
+        """List the cells that are there, by name.
+
+        Raises:
+            ValueError: the folder holds no sweep.
+        """
+        files = sorted((self.path / CELLS).rglob(CELL_FILE))
+        if not files:
+            raise ValueError(
+                f"{self.path} holds no sweep; make one with: agentgym sweep --out {self.path}"
+            )
+        return [Cell.from_json(json.loads(file.read_text(encoding="utf-8"))) for file in files]
+
+    def claim(self, cells: Sequence[Cell]) -> None:
+        """Note down what is to be played.
+
+        Raises:
+            ValueError: a cell of that name was played with other settings.
+        """
+        for cell in cells:
+            file = self._of(cell) / CELL_FILE
+            if file.exists():
+                found = Cell.from_json(json.loads(file.read_text(encoding="utf-8")))
+                if different := differences(cell, found):
+                    raise ValueError(
+                        f"{file.parent} holds episodes played otherwise ({'; '.join(different)}); "
+                        "use another --out, or the same settings"
+                    )
+        for cell in cells:
+            replace_text(self._of(cell) / CELL_FILE, json.dumps(cell.to_json(), indent=2) + "\n")
+
+    def note_call(self, record: dict[str, Any]) -> None:
+        """Add how the sweep was called to `sweep.json`."""
+        file = self.path / SWEEP_FILE
+        calls = self.calls()
+        replace_text(file, json.dumps([*calls, record], indent=2) + "\n")
+
+    def calls(self) -> list[dict[str, Any]]:
+        """Return the records of all calls that played here, the first one first."""
+        file = self.path / SWEEP_FILE
+        return list(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else []
+
+    def is_done(self, cell: Cell, batch: int) -> bool:
+        """Tell whether a batch has been played."""
+        return self._batch(cell, batch).exists()
+
+    def write(
+        self, cell: Cell, batch: int, episodes: Sequence[Trajectory], *, seconds: float
+    ) -> None:
+        """Put a played batch in place."""
+        file = self._batch(cell, batch)
+        # The seconds first: what tells that the batch is done comes last.
+        replace_text(file.with_suffix(".json"), json.dumps({"seconds": round(seconds, 3)}) + "\n")
+        # A name of its own: a worker of a killed call may still be writing the same batch.
+        unfinished = file.with_suffix(f".{uuid4().hex}.part")
+        write_jsonl(unfinished, episodes)
+        unfinished.replace(file)
+
+    def episodes(self, cell: Cell) -> Iterator[Trajectory]:
+        """Yield a cell's episodes, in the order of its batches."""
+        for number in range(len(cell.batches)):
+            if self.is_done(cell, number):
+                yield from read_jsonl(self._batch(cell, number))
+
+    def seconds(self, cell: Cell) -> float:
+        """Return the seconds that a cell's finished batches took, added up."""
+        found = 0.0
+        for number in range(len(cell.batches)):
+            file = self._batch(cell, number)
+            if file.exists():
+                found += json.loads(file.with_suffix(".json").read_text())["seconds"]
+        return found
+
+    def files(self, cell: Cell) -> list[Path]:
+        """List the files of a cell's finished batches."""
+        numbers = range(len(cell.batches))
+        return [self._batch(cell, n) for n in numbers if self.is_done(cell, n)]
+
+    def _of(self, cell: Cell) -> Path:
+        return self.path / CELLS / cell.name
+
+    def _batch(self, cell: Cell, batch: int) -> Path:
+        return self._of(cell) / f"batch_{batch:04d}.jsonl"

@@ -1,0 +1,88 @@
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentgym_envs.trajectory import Trajectory, Turn
+from benchmarks.report.metrics import paired, pass_at_k, tally, wilson
+
+
+def episode(task, success, *, status="terminated", score=None, valid=(True,), tokens=3):
+    return Trajectory(
+        "agentgym/TextCraft-v0",
+        task,
+        status=status,
+        success=success,
+        score=float(success) if score is None else score,
+        turns=[Turn("o", "a", 0.0, is_valid, 0.0, tokens) for is_valid in valid],
+    )
+
+
+def test_wilson_agrees_with_published_values():
+    # Newcombe 1998, Statistics in Medicine 17:857, table I: 81 of 263, 15 of 148, 0 of 20, 1 of 29.
+    for hits, total, low, high in (
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ):
+        found = wilson(hits, total)
+        assert found.low == pytest.approx(low, abs=5e-5)
+        assert found.high == pytest.approx(high, abs=5e-5)
+
+
+@given(st.integers(1, 7), st.data())
+def test_pass_at_k_is_the_share_of_subsets_with_a_success(n, data):
+    c, k = data.draw(st.integers(0, n)), data.draw(st.integers(1, n))
+    outcomes = [True] * c + [False] * (n - c)
+    subsets = list(combinations(outcomes, k))
+    assert pass_at_k(n, c, k) == pytest.approx(sum(map(any, subsets)) / len(subsets))
+
+
+@pytest.mark.parametrize("case", [(3, 1, 4), (3, 4, 1), (3, 1, 0), (3, -1, 1)])
+def test_pass_at_k_refuses_what_cannot_be(case):
+    with pytest.raises(ValueError, match="expected 1 <= k"):
+        pass_at_k(*case)
+
+
+def test_failed_episodes_are_counted_apart_and_enter_nothing_else():
+    found = tally(
+        [episode("t_1", True), episode("t_1", False, status="failed", valid=(False,) * 9)]
+    )
+    assert found.success().value == 1.0
+    assert (found.failures, found.episodes, found.turns, found.invalid) == (1, 1, 1, 0)
+
+
+def test_success_and_score_are_never_mixed():
+    found = tally([episode("t_1", False, score=0.8), episode("t_2", True, score=1.0)])
+    assert found.success().value == 0.5
+    assert found.score().value == pytest.approx(0.9)
+
+
+def test_one_episode_a_task_gets_wilsons_interval_and_more_a_bootstrap_over_tasks():
+    once = [episode(f"t_{n}", n < 3) for n in range(10)]
+    assert tally(once).success() == wilson(3, 10)
+    # Both samples of a task agree: ten tasks, not twenty trials.
+    twice = tally(once + once).success()
+    assert twice.value == pytest.approx(0.3)
+    assert twice.high - twice.low > wilson(6, 20).high - wilson(6, 20).low
+
+
+def test_no_interval_claims_certainty_from_a_few_tasks():
+    found = tally([episode(f"t_{n}", False) for n in range(5)] * 2).success()
+    assert found.value == 0.0
+    assert found.high == wilson(0, 5).high
+
+
+def test_pass_at_k_needs_k_episodes_of_every_task():
+    found = tally([episode("t_1", True), episode("t_1", False), episode("t_2", False)])
+    assert found.pass_at(2) is None
+    assert found.pass_at(1).value == pytest.approx(0.25)
+
+
+def test_policies_are_compared_on_the_tasks_that_both_played():
+    found = paired({"a": 1.0, "b": 0.5, "c": 1.0}, {"a": 0.0, "b": 0.5, "d": 1.0})
+    assert (found.n_tasks, found.better, found.worse) == (2, 1, 0)
+    assert found.gain.value == pytest.approx(0.5)
+    assert paired({"a": 1.0}, {"b": 1.0}) is None

@@ -1,0 +1,121 @@
+import re
+from dataclasses import replace
+
+import pytest
+
+from agentgym_envs.trajectory import Trajectory, Turn
+from benchmarks import compare
+from benchmarks.report import command
+from benchmarks.report.results import read_sweep
+from benchmarks.suites import SEARCHQA, TEXTCRAFT, Suite
+from benchmarks.sweep.plan import grid
+from benchmarks.sweep.store import SweepFolder
+
+EVIL = "<script>alert(1)</script>|x"
+
+
+def played(cell, success):
+    """Write a cell's episodes; every `success`-th one succeeds."""
+    for number, tasks in enumerate(cell.batches):
+        yield (
+            number,
+            [
+                Trajectory(
+                    cell.env_id,
+                    task,
+                    subtask="depth 1" if cell.env_id == TEXTCRAFT.env_id else "nq",
+                    split=cell.split,
+                    status="terminated",
+                    success=place % success == 0,
+                    turns=[Turn("o", "a", 0.0, True, 0.0, 5)],
+                    policy=cell.policy,
+                )
+                for place, task in enumerate(tasks)
+            ],
+        )
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    folder = SweepFolder(tmp_path / "sweep")
+    cells = grid(
+        Suite("two", "", (TEXTCRAFT, SEARCHQA)),
+        ["good", EVIL],
+        max_turns=[5, 10],
+        seeds=[0],
+        samples=2,
+        temperature=1.0,
+        batch_size=40,
+        settings={},
+    )
+    folder.claim(cells)
+    folder.note_call({"argv": ["sweep", EVIL], "started": "2026-01-01"})
+    for cell in cells:
+        for number, episodes in played(cell, 2 if cell.policy == "good" else 4):
+            folder.write(cell, number, episodes, seconds=1.5)
+    return folder
+
+
+def test_a_report_has_the_papers_numbers_only_beside_the_papers_panel(sweep, capsys):
+    assert command.main([str(sweep.path)]) == 0
+    text = (sweep.path / "report.md").read_text()
+    searchqa, textcraft = text.partition("## TextCraft")[::2]
+    assert "## SearchQA (embedded)" in searchqa
+    assert "ScalingInter-7B" in textcraft and "91.0" in textcraft
+    assert "ScalingInter-7B" not in searchqa
+    assert "does not compare with the paper's numbers" in searchqa
+
+
+def test_the_page_is_one_file_and_shows_names_as_text(sweep):
+    command.main([str(sweep.path)])
+    page = (sweep.path / "report.html").read_text()
+    assert "<script" not in page and "&lt;script&gt;" in page
+    assert not re.search(r'(src|href)="(?!data:)', page)
+    assert page.count("data:image/svg+xml") == len(list(sweep.path.rglob("*.png")))
+    drawn = {path.stem for path in sweep.path.rglob("*.png")}
+    assert {"turns_TextCraft", "pass_TextCraft", "cost_tokens", "cost_seconds"} <= drawn
+
+
+def test_an_unfinished_sweep_says_what_is_missing(sweep):
+    next(sweep.path.rglob("batch_0000.jsonl")).unlink()
+    command.main([str(sweep.path)])
+    text = (sweep.path / "report.md").read_text()
+    assert "Unfinished: 40 episodes are still to be played" in text
+
+
+def test_seeds_are_pooled_as_further_samples_of_a_task(tmp_path):
+    folder = SweepFolder(tmp_path)
+    suite = Suite("one", "", (TEXTCRAFT,))
+    cells = grid(
+        suite, ["p"], max_turns=[None], seeds=[0, 1, 2], samples=1, temperature=1.0,
+        batch_size=100, settings={},
+    )  # fmt: skip
+    folder.claim(cells)
+    for cell in cells:
+        for number, episodes in played(cell, 2):
+            folder.write(cell, number, episodes, seconds=2.0)
+    (setting,) = read_sweep(tmp_path).settings
+    assert (setting.seeds, setting.whole.samples, setting.seconds) == ([0, 1, 2], 3, 6.0)
+
+
+def test_a_folder_without_a_sweep_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        command.main([str(tmp_path)])
+    assert "holds no sweep" in capsys.readouterr().err
+
+
+def test_compare_pairs_two_cells_by_task(sweep, capsys):
+    names = sorted(path.name for path in (sweep.path / "cells").iterdir())
+    good = next(name for name in names if name == "good")
+    other = next(name for name in names if name != "good")
+    assert compare.main([str(sweep.path / "cells" / other), str(sweep.path / "cells" / good)]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"TextCraft +\| 100 +\| 50.0% +\| 50.0%|TextCraft +\| 100", told)
+    with pytest.raises(SystemExit):
+        compare.main([str(sweep.path / "nix"), str(sweep.path)])
+
+
+def test_a_panel_that_was_not_played_whole_is_not_the_papers(sweep):
+    settings = read_sweep(sweep.path).settings
+    assert settings[0].panel is not None or settings[-1].panel is not None
+    assert replace(settings[0], digest="other").panel is None

@@ -1,0 +1,170 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from agentgym_envs.errors import EnvFailure
+from benchmarks.sweep import command
+from benchmarks.sweep.plan import Cell, slug
+from benchmarks.sweep.runner import play_missing
+from benchmarks.sweep.store import SweepFolder
+from benchmarks.sweep.worker import Worker
+
+
+def cell(**changes):
+    values = {
+        "policy": "random",
+        "env_id": "agentgym/TextCraft-v0",
+        "split": "test",
+        "digest": "",
+        "max_turns": 4,
+        "seed": 0,
+        "samples": 2,
+        "temperature": 1.0,
+        "batch_size": 3,
+        "settings": (("action_format", "react"),),
+        "tasks": ("textcraft_1", "textcraft_2", "textcraft_3", "textcraft_9"),
+    }
+    return Cell(**{**values, **changes})
+
+
+def in_this_process(batches):
+    worker = Worker()
+    for batch in batches:
+        yield batch, worker.play(batch)
+    worker.close()
+
+
+def content(folder):
+    return {p.name: p.read_text() for p in sorted(folder.rglob("batch_*.jsonl"))}
+
+
+def test_batches_hold_every_sample_of_every_task_in_order():
+    played = [task for batch in cell().batches for task in batch]
+    assert [len(batch) for batch in cell().batches] == [3, 3, 2]
+    assert played == [task for task in cell().tasks for _ in range(2)]
+
+
+def test_a_cell_survives_json():
+    assert Cell.from_json(json.loads(json.dumps(cell().to_json()))) == cell()
+
+
+def test_different_policies_have_different_folders():
+    names = [
+        "expert",
+        "runs/a",
+        "runs/b",
+        "runs_a",
+        "http://h:1/v1",
+        "org/model",
+        "...",
+        "org\\model",
+    ]
+    assert len({slug(name) for name in names}) == len(names)
+    assert all("/" not in slug(name) and slug(name).strip(".") for name in names)
+
+
+def test_what_is_there_is_not_played_again(tmp_path):
+    folder = SweepFolder(tmp_path)
+    folder.claim([cell()])
+    first = play_missing(folder, [cell()], in_this_process)
+    times = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("batch_*")}
+    again = play_missing(folder, [cell()], in_this_process)
+    assert (first.played, again.played) == (8, 0)
+    assert {p: p.stat().st_mtime_ns for p in tmp_path.rglob("batch_*")} == times
+    assert [t.task_id for t in folder.episodes(cell())] == [t for t in cell().tasks for _ in "12"]
+
+
+def test_a_lost_batch_is_played_again_just_as_before(tmp_path):
+    folder = SweepFolder(tmp_path)
+    folder.claim([cell()])
+    play_missing(folder, [cell()], in_this_process)
+    before = content(tmp_path)
+    next(tmp_path.rglob("batch_0001.jsonl")).unlink()
+    play_missing(folder, [cell()], in_this_process)
+    assert content(tmp_path) == before
+
+
+def test_other_settings_in_the_same_folder_are_refused(tmp_path):
+    folder = SweepFolder(tmp_path)
+    folder.claim([cell()])
+    with pytest.raises(ValueError, match="temperature: 1.0 there, 0.5 asked for"):
+        folder.claim([cell(temperature=0.5)])
+    folder.claim([cell(), cell(seed=1)])  # more of the grid is welcome
+
+
+def test_a_broken_batch_is_named_and_left_for_the_next_call(tmp_path):
+    folder = SweepFolder(tmp_path)
+    folder.claim([cell()])
+
+    def broken_once(batches):
+        yield batches[0], EnvFailure("the simulator died")
+        yield from in_this_process(batches[1:])
+
+    outcome = play_missing(folder, [cell()], broken_once)
+    assert outcome.broken == [f"{cell().name}, batch 0: the simulator died"]
+    assert play_missing(folder, [cell()], in_this_process).played == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "no policy is named"),
+        (["--policy", "random", "--suite", "nix"], "unknown suite 'nix'"),
+        (["--policy", "random", "--max-turns", "5,x"], "'x' is no whole number from 1"),
+        (["--policy", "random", "--seeds", "-1"], "no whole number from 0"),
+        (["--policy", "random", "--samples", "0"], "samples must be >= 1"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_named(words, told, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        command.main(words)
+    assert stopped.value.code == 2
+    assert told in capsys.readouterr().err
+
+
+# What the command does, without its seconds of imports.
+SWEEP = """
+import sys
+from benchmarks.suites import find_suite
+from benchmarks.sweep.plan import grid
+from benchmarks.sweep.runner import over_processes, play_missing
+from benchmarks.sweep.store import SweepFolder
+
+if __name__ == "__main__":
+    cells = grid(
+        find_suite("textcraft"), ["random", "expert"], max_turns=[6], seeds=[0], samples=2,
+        temperature=1.0, batch_size=10, settings={},
+    )
+    folder = SweepFolder(sys.argv[1])
+    folder.claim(cells)
+    play_missing(folder, cells, over_processes(2, 1))
+"""
+
+
+def start_sweep(out):
+    script = out.parent / "play_sweep.py"
+    script.write_text(SWEEP)
+    return subprocess.Popen([sys.executable, str(script), str(out)], stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+def test_a_sweep_killed_three_times_ends_with_the_episodes_of_an_undisturbed_one(tmp_path):
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+    assert start_sweep(undisturbed).wait(timeout=120) == 0
+    for number in range(3):
+        process = start_sweep(killed)
+        deadline = time.monotonic() + 60
+        while len(list(killed.rglob("batch_*.jsonl"))) < 4 + 8 * number:
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.002)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    played = len(list(killed.rglob("batch_*.jsonl")))
+    assert played < 40
+    assert start_sweep(killed).wait(timeout=120) == 0
+    assert content(killed) == content(undisturbed)
