@@ -1,0 +1,1 @@
+"""The viewer: reads training runs, sweeps and evaluations in a browser."""

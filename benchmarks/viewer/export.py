@@ -1,0 +1,82 @@
+"""Writes the viewer as one HTML file with everything in it: no server, no network.
+
+The data are gzip in base64, a part for the lists and one for every few episodes, so that opening
+the file unpacks little.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.viewer import detail
+from benchmarks.viewer.index import Index
+from benchmarks.viewer.pages import one_page
+from benchmarks.viewer.places import curve_of
+from trainers.files import replace_text
+
+EPISODES_A_PART = 50
+
+
+def export(
+    index: Index, path: str | Path, *, with_scenes: bool = False, with_tokens: bool = False
+) -> int:
+    """Write what an index holds to a file.
+
+    Args:
+        index: what is shown; it is brought up to date first.
+        path: the HTML file.
+        with_scenes: replay every episode for the pictures beside its turns.
+        with_tokens: every token, with its probability.
+
+    Returns:
+        how many episodes it holds.
+
+    Raises:
+        ValueError: there are no episodes and no run.
+    """
+    index.update()
+    if not index.entries and not index.runs:
+        raise ValueError(f"{index.root} holds no episodes and no training run")
+    title = html.escape(f"{index.root.resolve().name} · agentgym view")
+    data = _parts(index, with_scenes=with_scenes, with_tokens=with_tokens)
+    replace_text(Path(path), "".join(one_page(data, title=title)))
+    return len(index.entries)
+
+
+def _parts(index: Index, *, with_scenes: bool, with_tokens: bool) -> Iterator[tuple[str, str]]:
+    """Yield the names and texts of the parts."""
+    curves = [curve_of(run) for run in index.runs]
+    yield (
+        "data-index",
+        _packed(
+            {
+                **index.to_json(),
+                "complete": True,
+                "curves": curves,
+                "episodes_a_part": EPISODES_A_PART,
+                "with_scenes": with_scenes,
+                "with_tokens": with_tokens,
+            }
+        ),
+    )
+    total = len(index.entries)
+    for start in range(0, total, EPISODES_A_PART):
+        numbers = range(start, min(start + EPISODES_A_PART, total))
+        part = start // EPISODES_A_PART
+        yield f"data-episodes-{part}", _packed([index.record(n) for n in numbers])
+        if with_scenes:
+            yield f"data-scenes-{part}", _packed([detail.scene_of(index, n) for n in numbers])
+        if with_tokens:
+            yield f"data-tokens-{part}", _packed([detail.tokens_of(index, n) for n in numbers])
+
+
+def _packed(values: Any) -> str:
+    body = json.dumps(values, separators=(",", ":")).encode()
+    # Without the time of day, equal data make equal files.
+    return base64.b64encode(gzip.compress(body, mtime=0)).decode()

@@ -1,0 +1,251 @@
+"""The index of all episodes under a folder, which grows while runs write.
+
+Keeps one light entry per episode and where its line lies; a line is parsed once, and read again
+when its episode is opened. Knows no HTTP and no HTML.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.trajectory import Trajectory
+from benchmarks.viewer.entries import FIELDS, Entry, entry_of, read_episode, texts_of
+from benchmarks.viewer.places import EpisodeFile, Places, Run, find_places
+
+_LINES_BETWEEN_LOOKS_AT_THE_CLOCK = 32
+
+
+@dataclass
+class _Progress:
+    """How far a file has been read.
+
+    Attributes:
+        number: of the file; None until it is known to hold episodes.
+        state: size and time of change when it was last read to its end.
+        offset: bytes of the lines read.
+        lines: how many.
+        last: where the last line read begins, and the checksum of its bytes.
+        is_other: it holds something else.
+    """
+
+    number: int | None = None
+    state: tuple[int, int] | None = None
+    offset: int = 0
+    lines: int = 0
+    last: tuple[int, int] = (0, 0)
+    is_other: bool = False
+
+
+class Index:
+    """The episodes under a folder, or of one file.
+
+    Numbers of episodes, files and runs stay what they are within an `epoch`. Where a file that was
+    read is found to be another one, the next epoch begins and all is read anew.
+
+    Args:
+        root: the folder or file.
+
+    Raises:
+        ValueError: there is nothing of that name.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = Path(root)
+        if not self.root.exists():
+            raise ValueError(f"there is no {self.root}; name the folder of a run or of a sweep")
+        self.epoch = 0
+        self.unreadable = 0
+        self._lock = threading.RLock()
+        self._forget()
+
+    def update(self, budget_s: float | None = None) -> bool:
+        """Take in what has been written since.
+
+        Args:
+            budget_s: stop after so many seconds.
+
+        Returns:
+            Nothing is left to be read.
+        """
+        deadline = None if budget_s is None else time.monotonic() + budget_s
+        with self._lock:
+            places = find_places(self.root)
+            if self._is_stale(places):
+                self.epoch += 1
+                self._forget()
+            self._list_runs(places.runs)
+            for file in places.files:
+                if not self._read(file, deadline):
+                    return False
+            return True
+
+    def to_json(self, start: int = 0) -> dict[str, Any]:
+        """Return the entries from one on, and all runs and files, as JSON values."""
+        with self._lock:
+            runs = {run.name: number for number, run in enumerate(self.runs)}
+            return {
+                "epoch": self.epoch,
+                "root": str(self.root.resolve().name),
+                "runs": [run.to_json() for run in self.runs],
+                "files": [[f.name, runs[f.run.name], f.phase] for f in self.files],
+                "fields": FIELDS,
+                "start": start,
+                "rows": [entry.row for entry in self.entries[start:]],
+                "unreadable": self.unreadable,
+            }
+
+    def record(self, number: int) -> dict[str, Any]:
+        """Return an episode's JSON values, without its tokens.
+
+        Raises:
+            LookupError: there is no such episode, or its file has changed since.
+        """
+        record = read_episode(self._line(self._entry(number)))
+        if record is None:
+            raise LookupError(f"episode {number} is no longer where it was; load the page again")
+        return {**record, "traces": []}
+
+    def trajectory(self, number: int) -> Trajectory:
+        """Return an episode with its tokens.
+
+        Raises:
+            LookupError: there is no such episode, or its file has changed since.
+        """
+        try:
+            return Trajectory.from_json(json.loads(self._line(self._entry(number))))
+        except (TypeError, ValueError) as error:
+            raise LookupError(f"episode {number} cannot be read ({error})") from error
+
+    def folder(self, number: int) -> Path:
+        """Return the folder of the run that an episode belongs to."""
+        return self.files[self._entry(number).file].run.folder
+
+    def search(self, text: str) -> list[int]:
+        """Return the numbers of the episodes in which a text occurs, in whatever case."""
+        wanted = text.casefold()
+        # Most lines are passed over unparsed; case folding beyond ASCII has to see the characters.
+        plain = json.dumps(text)[1:-1].lower().encode() if text.isascii() else b""
+        with self._lock:
+            entries = list(self.entries)
+        found = []
+        for number, line in enumerate(self._lines(entries)):
+            if plain not in line.lower():
+                continue
+            record = read_episode(line)
+            if record and any(wanted in part.casefold() for part in texts_of(record)):
+                found.append(number)
+        return found
+
+    def _forget(self) -> None:
+        self.entries: list[Entry] = []
+        self.files: list[EpisodeFile] = []
+        self.runs: list[Run] = []
+        self.unreadable = 0
+        self._progress: dict[str, _Progress] = {}
+
+    def _is_stale(self, places: Places) -> bool:
+        there = {file.name: file for file in places.files}
+        return any(
+            name not in there or _was_replaced(there[name].path, progress)
+            for name, progress in self._progress.items()
+            if progress.number is not None
+        )
+
+    def _list_runs(self, runs: list[Run]) -> None:
+        # A run's facts may have grown; its number stays.
+        numbers = {run.name: number for number, run in enumerate(self.runs)}
+        for run in runs:
+            if run.name in numbers:
+                self.runs[numbers[run.name]] = run
+            else:
+                self.runs.append(run)
+
+    def _read(self, file: EpisodeFile, deadline: float | None) -> bool:
+        """Read a file's new lines; False where the time was up before its end."""
+        progress = self._progress.setdefault(file.name, _Progress())
+        state = _state(file.path)
+        if progress.is_other or progress.state == state or state is None:
+            return True
+        with file.path.open("rb") as stream:
+            stream.seek(progress.offset)
+            for count, line in enumerate(stream, 1):
+                if not line.endswith(b"\n"):  # still being written
+                    break
+                self._take_in(file, progress, line)
+                if progress.is_other:
+                    return True
+                is_time_to_look = count % _LINES_BETWEEN_LOOKS_AT_THE_CLOCK == 0
+                if is_time_to_look and deadline is not None and time.monotonic() > deadline:
+                    return False
+        progress.state = state
+        return True
+
+    def _take_in(self, file: EpisodeFile, progress: _Progress, line: bytes) -> None:
+        record = read_episode(line)
+        if record is not None and progress.number is None:
+            progress.number = len(self.files)
+            self.files.append(file)
+        offset = progress.offset
+        progress.offset += len(line)
+        progress.lines += 1
+        progress.last = offset, zlib.crc32(line)
+        if record is None or progress.number is None:
+            # What does not begin with an episode is not a file of episodes.
+            progress.is_other = progress.number is None
+            self.unreadable += not progress.is_other and bool(line.strip())
+            return
+        entry = entry_of(record, line, file=progress.number, number=progress.lines, offset=offset)
+        if entry is None:
+            self.unreadable += 1
+        else:
+            self.entries.append(entry)
+
+    def _entry(self, number: int) -> Entry:
+        if not 0 <= number < len(self.entries):
+            raise LookupError(f"there is no episode {number}; there are {len(self.entries)}")
+        return self.entries[number]
+
+    def _line(self, entry: Entry) -> bytes:
+        return next(self._lines([entry]))
+
+    def _lines(self, entries: list[Entry]) -> Iterator[bytes]:
+        """Yield each entry's line; empty where the file is gone."""
+        start = 0
+        while start < len(entries):
+            end = start
+            while end < len(entries) and entries[end].file == entries[start].file:
+                end += 1
+            try:
+                with self.files[entries[start].file].path.open("rb") as stream:
+                    for entry in entries[start:end]:
+                        stream.seek(entry.offset)
+                        yield stream.read(entry.length)
+            except FileNotFoundError:
+                yield from [b""] * (end - start)
+            start = end
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:  # moved away between the listing and now
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+def _was_replaced(path: Path, progress: _Progress) -> bool:
+    """Tell whether the line that was read last is no longer in its place."""
+    state = _state(path)
+    if state is None or state == progress.state:
+        return state is None
+    start, checksum = progress.last
+    with path.open("rb") as stream:
+        stream.seek(start)
+        return zlib.crc32(stream.read(progress.offset - start)) != checksum

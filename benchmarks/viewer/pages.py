@@ -1,0 +1,125 @@
+"""The page's files: as they are for the server, or made into one file for the export.
+
+Knows that a module's imports and exports stand at the beginning of lines; there is no toolchain.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+
+CONTENT_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+PAGE = "index.html"
+MAIN = "main.js"
+_IMPORT = re.compile(r'^import \{([^}]+)\} from "\./([\w.]+)";$', re.M)
+_EXPORT = re.compile(r"^export ((?:async )?function\*?|const|class) (\w+)", re.M)
+_STYLE = re.compile(r'^ *<link rel="stylesheet" href="(\w+\.css)">$', re.M)
+_SCRIPT = re.compile(r'^ *<script type="module" src="main\.js"></script>$', re.M)
+
+
+def page_files() -> dict[str, tuple[bytes, str]]:
+    """Return each of the page's files and its content type, by name."""
+    found = {}
+    for file in files("benchmarks.viewer").joinpath("static").iterdir():
+        kind = CONTENT_TYPES.get(f".{file.name.rpartition('.')[2]}")
+        if kind is not None:
+            found[file.name] = (file.read_bytes(), kind)
+    return found
+
+
+def one_page(data: Iterator[tuple[str, str]], *, title: str) -> Iterator[str]:
+    """Yield the text of one HTML file that needs no other.
+
+    Args:
+        data: names and base64 texts, which the page finds as elements of these ids.
+        title: the page's, as HTML.
+    """
+    texts = {name: body.decode() for name, (body, _) in page_files().items()}
+    style = "\n".join(texts[name] for name in _STYLE.findall(texts[PAGE]))
+    script = bundle(texts, MAIN)
+    _refuse_tags(style, script)
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    page = _STYLE.sub("", texts[PAGE])
+    page = page.replace(
+        "<title>agentgym view</title>",
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f"<title>{title}</title>\n<style>{style}</style>",
+    )
+    before, after = _SCRIPT.split(page)
+    yield before
+    for name, text in data:
+        yield f'<script type="application/octet-stream" id="{name}">{text}</script>\n'
+    yield f'<script type="module">{script}</script>{after}'
+
+
+def bundle(texts: dict[str, str], main: str) -> str:
+    """Return one module that does what `main` and all it imports do.
+
+    Each module becomes a function that is called once, so that names in one do not meet those in
+    another.
+
+    Args:
+        texts: the modules, by file name.
+        main: the first one's name.
+
+    Raises:
+        ValueError: a module imports or exports in a way that is not understood here.
+    """
+    parts: list[str] = []
+    for name in _in_order(texts, main):
+        text = _IMPORT.sub(
+            lambda found: f"const {{{found[1]}}} = {_variable(found[2])};", texts[name]
+        )
+        names = [found[1] for found in _EXPORT.findall(text)]
+        text = _EXPORT.sub(r"\1 \2", text)
+        if strange := re.search(r"^(?:import|export)\b.*", text, re.M):
+            raise ValueError(
+                f'{name} holds {strange[0]!r}; write import {{ a }} from "./b.js"; and '
+                "export before a function, const or class"
+            )
+        parts.append(
+            f"const {_variable(name)} = (() => {{\n{text}\nreturn {{ {', '.join(names)} }};\n}})();"
+        )
+    return "\n".join(parts)
+
+
+def _in_order(texts: dict[str, str], main: str) -> list[str]:
+    """Return the modules that `main` needs, each after those it imports."""
+    found: dict[str, None] = {}
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        if name in path:
+            raise ValueError(f"modules import each other: {' -> '.join((*path, name))}")
+        if name not in found:
+            for _, needed in _IMPORT.findall(texts[name]):
+                visit(needed, (*path, name))
+            found[name] = None
+
+    visit(main, ())
+    return list(found)
+
+
+def _variable(file: str) -> str:
+    return "module_" + file.removesuffix(".js")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return "sha256-" + base64.b64encode(digest).decode()
+
+
+def _refuse_tags(style: str, script: str) -> None:
+    for text, end in ((style, "</style"), (script, "</script"), (script, "<!--")):
+        if end in text:
+            raise ValueError(f"the page's own files hold {end!r}, which would end an element early")

@@ -1,0 +1,60 @@
+"""What there is to see of an episode besides its text: the scene of each turn, and its tokens.
+
+`scene` and `tokens` return JSON values, made when a trajectory is opened. Neither knows of HTTP or
+HTML; `static/scenes.js` draws what they return (`drawScene(container, envId, scene, turn)` and
+`drawTokens(container, tokens, turn)`, with `static/scenes.css`).
+
+A scene is always
+
+    {"kind": "babyai" | "textcraft" | "sciworld" | "searchqa" | "webarena" | null,
+     "about": {...},         what holds for the whole episode
+     "turns": [...] | null,  one entry more than the episode has turns: entry i is what the policy
+                             had before it when it read turn i's observation, the last one what it
+                             left behind
+     "reason": str | null}   why there are no turns, or what is lacking of them, in one sentence
+
+`kind` is null for environments that have no scene, with turns and reason null too. By kind:
+
+    babyai     about {"width", "height", "walls": [cell, ...]}, a cell being y * width + x
+               turns {"agent": cell, "direction": 0 right | 1 down | 2 left | 3 up,
+                      "things": [[cell, kind, colour, "open" | "closed" | "locked" | ""], ...],
+                      "seen": [cell, ...], "carrying": [kind, colour] | null}
+    textcraft  about {"goal", "tree": [{"item", "depth", "recipe": command | null}, ...]}, the tree
+               from the goal on, each item before what it is made of
+               turns {"inventory": [[item, count], ...],
+                      "tree": [[held, needed, "there" | "partly" | "missing" | "covered"], ...]},
+               as long as about.tree; "covered": something it would go into is there already
+    sciworld   about {}
+               turns {"score": 0..1, "gained": difference to the turn before}
+    searchqa   about {"question", "accepted": [answer, ...] | null}
+               turns {"documents": [{"title", "parts": [[text, marked], ...]}, ...],
+                      "found": an accepted answer is among them}
+    webarena   about {}
+               turns {"url", "tabs": [title, ...], "tab": index of the current one,
+                      "above": lines, "below": lines,
+                      "nodes": [[depth, id, role, name, rest], ...],
+                      "target": the id that turn i's action names | null,
+                      "picture": data URL of the window | null}
+
+Tokens are null where the episode has none, else
+
+    {"tokenizer": name | null, "reason": why there are ids in place of texts | null,
+     "has_advantages": bool,
+     "traces": [{"prompt_ids": [...], "prompt_texts": [...] | null,
+                 "ids": [...], "texts": [...] | null,
+                 "mask": [1 sampled | 0 given, ...],
+                 "probabilities": [0..1 | null where given, ...],
+                 "advantages": [number | null where given, ...] | null,
+                 "turns": [turn, ...]}, ...]}
+
+where `turns` tells for each token the turn it was sampled in, or the one whose observation it is
+part of. An entry of `texts` may be empty: a character can take several tokens, and stands at the
+last of them.
+"""
+
+from __future__ import annotations
+
+from benchmarks.viewer.scenes.shown import scene
+from benchmarks.viewer.scenes.tokens import tokens
+
+__all__ = ["scene", "tokens"]

@@ -1,0 +1,149 @@
+"""Plays a recorded episode again in its environment, and checks that it is the same one.
+
+Environments are deterministic, so what they show beyond their text can be had again from a task id
+and the actions. Knows how an environment is made from what a record and its folder say; nothing of
+what is looked at on the way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.error import Error as GymnasiumError
+
+import agentgym_envs  # noqa: F401  registers the ids
+from agentgym_envs.actions import ACTION_FORMATS
+from agentgym_envs.core import COMPATIBILITIES, TextEnv
+from agentgym_envs.errors import EnvFailure
+from agentgym_envs.trajectory import Trajectory
+
+_FOLDERS_ABOVE = 2
+"""`<run>/trajectories/<file>` and `<cell>/<file>`: where what was played with is noted down."""
+
+_WITHOUT_REPLAY = ("action_format", "compat", "max_turns", "render_mode", "split", "tasks")
+_playing = threading.Lock()
+
+Look = Callable[[Any, dict[str, Any]], Any]
+
+
+class NotReplayed(Exception):
+    """The episode cannot be played again; the message says why, in one sentence."""
+
+
+def env_kwargs_of(folder: str | Path | None) -> dict[str, Any]:
+    """Return the environments' keyword arguments that a run or a sweep's cell notes down.
+
+    Args:
+        folder: where the trajectory's file is; its `run.json` or `cell.json` counts, or those of
+            the folder above. Without either, or with None, there are none.
+    """
+    if folder is None:
+        return {}
+    path = Path(folder)
+    for place in (path, *path.parents[: _FOLDERS_ABOVE - 1]):
+        for name, part in (("cell.json", "settings"), ("run.json", "EnvArguments")):
+            with contextlib.suppress(OSError, ValueError):
+                record = json.loads((place / name).read_text(encoding="utf-8"))
+                written = record.get(part, {}).get("env_kwargs")
+                return dict(json.loads(written)) if written else {}
+    return {}
+
+
+def replay(
+    trajectory: Trajectory, folder: str | Path | None, look: Look
+) -> tuple[TextEnv, list[Any]]:
+    """Play an episode again and look at the environment before each turn and after the last.
+
+    Args:
+        trajectory: the episode.
+        folder: where its file is.
+        look: is given the unwrapped environment and its info, and returns what is wanted of them.
+
+    Returns:
+        The environment as the episode left it, and what `look` returned, one entry more than there
+        are turns.
+
+    Raises:
+        NotReplayed: there is no such environment here, or it answers otherwise.
+    """
+    # One at a time: environments are kept from episode to episode.
+    with _playing:
+        env = _environment(trajectory, env_kwargs_of(folder))
+        plain = [turn.completion for turn in trajectory.turns]
+        readings = [plain]
+        if any("</think>" in completion for completion in plain):
+            # Of a policy that thinks, the environment reads only what comes after.
+            readings.append([text.rpartition("</think>")[2].lstrip("\n") for text in plain])
+        for actions in readings:
+            found, differing = _played(env, trajectory, actions, look)
+            if found is not None:
+                return env, found
+        where = f"answers turn {differing}" if differing else "begins"
+        raise NotReplayed(
+            f"The environment {where} otherwise than it is recorded, as another version does, or "
+            "one with wrappers, so there are no pictures"
+        )
+
+
+def _played(
+    env: TextEnv, trajectory: Trajectory, actions: list[str], look: Look
+) -> tuple[list[Any] | None, int]:
+    """Return what was seen, or None and the number of the turn that was answered otherwise."""
+    turns = trajectory.turns
+    first, *later = [turn.observation for turn in turns] + [trajectory.final_observation]
+    try:
+        observation, info = env.reset(options={"task_id": trajectory.task_id})
+        if observation != first:
+            return None, 0
+        found = [look(env, info)]
+        for number, (action, expected) in enumerate(zip(actions, later, strict=True), 1):
+            observation, _, terminated, truncated, info = env.step(action)
+            if observation != expected:
+                return None, number
+            found.append(look(env, info))
+            if (terminated or truncated) and number < len(turns):
+                return None, number
+    except (ValueError, EnvFailure, GymnasiumError) as error:
+        raise NotReplayed(f"The episode cannot be played again here: {error}") from error
+    return found, 0
+
+
+def _environment(trajectory: Trajectory, kwargs: Mapping[str, Any]) -> TextEnv:
+    """Return an environment that tells its policy what the record's was told."""
+    for env in _candidates(trajectory, kwargs):
+        if env.system_prompt == trajectory.system_prompt:
+            if env.source != trajectory.source:
+                raise NotReplayed(
+                    f"The episode was played on {trajectory.source!r}, and here is {env.source!r}"
+                )
+            env.max_turns = len(trajectory.turns) + 1
+            return env
+    raise NotReplayed(
+        "No environment here gives the system prompt that was recorded, so none is replayed"
+    )
+
+
+def _candidates(trajectory: Trajectory, kwargs: Mapping[str, Any]) -> Iterator[TextEnv]:
+    further = {key: value for key, value in kwargs.items() if key not in _WITHOUT_REPLAY}
+    for compat in COMPATIBILITIES:
+        for action_format in ACTION_FORMATS:
+            options = {**further, "compat": compat, "action_format": action_format}
+            try:
+                yield _made(trajectory.env_id, json.dumps(options, sort_keys=True))
+            except (GymnasiumError, ImportError, ValueError, TypeError, OSError) as error:
+                raise NotReplayed(f"{trajectory.env_id} cannot be made here: {error}") from error
+
+
+@lru_cache(maxsize=16)
+def _made(env_id: str, options: str) -> TextEnv:
+    env = gym.make(env_id, disable_env_checker=True, **json.loads(options)).unwrapped
+    if not isinstance(env, TextEnv):
+        raise ValueError("it is no TextEnv")
+    return env

@@ -1,0 +1,154 @@
+"""Finds the tokenizer that an episode's ids are of, and cuts their text into one piece per id.
+
+Reads `tokenizer.json` files that are on this machine; nothing is downloaded. A tokenizer counts
+only if it turns the recorded ids into the recorded text, so no text that is shown is a guess.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.trajectory import Trajectory
+
+TOKENIZER_FILE = "tokenizer.json"
+_WINDOW = 6
+"""Ids that a character can be cut into at most, and some to spare."""
+
+_BROKEN = "\ufffd"
+
+
+class Reader:
+    """Turns ids into text.
+
+    Args:
+        name: where the tokenizer comes from.
+        tokenizer: a `tokenizers.Tokenizer`.
+    """
+
+    def __init__(self, name: str, tokenizer: Any) -> None:
+        self.name = name
+        self._tokenizer = tokenizer
+
+    def text(self, ids: list[int]) -> str:
+        """Return the text of ids, markup included."""
+        return str(self._tokenizer.decode(ids, skip_special_tokens=False))
+
+    def pieces(self, ids: list[int]) -> list[str]:
+        """Return each id's part of the text; a character stands at the last id that it takes."""
+        pieces = []
+        start = 0  # what is decoded again, for the text of an id depends on the one before
+        done = 0  # ids whose text has been given out
+        for end in range(1, len(ids) + 1):
+            before = self.text(ids[start:done])
+            after = self.text(ids[start:end])
+            is_cut = after.endswith(_BROKEN) and end - done < _WINDOW and end < len(ids)
+            if is_cut or len(after) < len(before):
+                pieces.append("")
+                continue
+            pieces.append(after[len(before) :])
+            start, done = done, end
+        return pieces
+
+    def reads(self, trajectory: Trajectory) -> bool:
+        """Tell whether the ids of an episode's first turn are its completion."""
+        ids = _first_sampled(trajectory)
+        if not ids or not trajectory.turns:
+            return False
+        text, completion = self.text(ids), trajectory.turns[0].completion
+        # The id that ends a turn is sampled, and not part of the completion.
+        return text == completion or self.text(ids[:-1]) == completion
+
+
+def find_reader(
+    trajectory: Trajectory, folder: str | Path | None
+) -> tuple[Reader | None, str | None]:
+    """Return the reader of an episode's ids, or None and why there is none."""
+    tried = []
+    for place in dict.fromkeys(_places(trajectory, folder)):
+        file = _file(place)
+        if file is None:
+            continue
+        reader = _read(str(file), place, file.stat().st_mtime_ns)
+        if reader is None:
+            return None, "The tokens are shown as ids; their text needs: pip install tokenizers"
+        if reader.reads(trajectory):
+            return reader, None
+        tried.append(place)
+    if not _first_sampled(trajectory):
+        return (
+            None,
+            "The tokens are shown as ids; none was sampled, so no tokenizer can be checked on them",
+        )
+    if tried:
+        return None, (
+            "The tokens are shown as ids; they are not of the tokenizers that were found: "
+            f"{', '.join(tried)}"
+        )
+    return None, "The tokens are shown as ids; the model's tokenizer is not on this machine"
+
+
+def _first_sampled(trajectory: Trajectory) -> list[int]:
+    trace = trajectory.traces[0]
+    ids: list[int] = []
+    for id_, sampled in zip(trace.completion_ids, trace.action_mask, strict=True):
+        if sampled:
+            ids.append(id_)
+        elif ids:
+            break
+    return ids
+
+
+def _places(trajectory: Trajectory, folder: str | Path | None) -> Iterator[str]:
+    """Yield where the tokenizer may be: folders, hub ids and `tiny`."""
+    if folder is not None:
+        for place in (Path(folder), Path(folder).parent):
+            yield str(place)
+            yield str(place / "model")
+            yield from sorted(map(str, place.glob("checkpoint-*")), reverse=True)[:1]
+            yield from _models_of(place / "run.json")
+    if trajectory.policy:
+        yield trajectory.policy
+    yield "tiny"
+
+
+def _models_of(file: Path) -> Iterator[str]:
+    """Yield the models that a `run.json` names."""
+    with contextlib.suppress(OSError, ValueError):
+        for part in json.loads(file.read_text(encoding="utf-8")).values():
+            if isinstance(part, dict):
+                for key in ("model_name_or_path", "model"):
+                    if isinstance(part.get(key), str):
+                        yield part[key]
+
+
+def _file(place: str) -> Path | None:
+    """Return the `tokenizer.json` of a folder, of `tiny`, or of a hub id that is in the cache."""
+    if place == "tiny":
+        # Where `trainers.tiny` has it; that module would bring torch.
+        import trainers
+
+        return Path(trainers.__file__).parent / "tiny_checkpoint" / TOKENIZER_FILE
+    file = Path(place) / TOKENIZER_FILE
+    with contextlib.suppress(OSError):
+        if file.is_file():
+            return file
+    with contextlib.suppress(ImportError, ValueError):
+        from huggingface_hub import try_to_load_from_cache
+
+        cached = try_to_load_from_cache(place, TOKENIZER_FILE)
+        return Path(cached) if isinstance(cached, str) else None
+    return None
+
+
+@lru_cache(maxsize=8)
+def _read(file: str, name: str, _changed: int) -> Reader | None:
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        return None
+    return Reader(name, Tokenizer.from_file(file))

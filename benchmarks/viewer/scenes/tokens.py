@@ -1,0 +1,88 @@
+"""An episode's tokens as a person reads them: text, sampled or given, probability, advantage."""
+
+from __future__ import annotations
+
+from math import exp
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.trajectory import TokenTrace, Trajectory
+from benchmarks.viewer.scenes.tokenizers import Reader, find_reader
+
+
+def tokens(trajectory: Trajectory, folder: str | Path | None = None) -> dict[str, Any] | None:
+    """Return an episode's tokens, or None where it has none.
+
+    Args:
+        trajectory: the episode.
+        folder: where its file is; the model's tokenizer is looked for there, one above, and by the
+            policy's name.
+
+    Returns:
+        JSON values, as the package's description says.
+    """
+    if not trajectory.traces:
+        return None
+    reader, reason = find_reader(trajectory, folder)
+    traces = []
+    first_turn = 0
+    for trace in trajectory.traces:
+        turns = turns_of(trace.action_mask, first_turn)
+        first_turn += _num_turns(trace.action_mask)
+        traces.append(_values(trace, turns, reader))
+    return {
+        "tokenizer": None if reader is None else reader.name,
+        "reason": reason,
+        "has_advantages": any(trace.advantages for trace in trajectory.traces),
+        "traces": traces,
+    }
+
+
+def turns_of(action_mask: list[int], first_turn: int = 0) -> list[int]:
+    """Tell the turn of each token: a run of sampled tokens, and what was given before it.
+
+    Args:
+        action_mask: (T,) of one trace.
+        first_turn: the turn that its first run of sampled tokens is.
+
+    Returns:
+        (T,) turns; tokens after the last run belong to the turn that did not come.
+    """
+    turn, was_sampled = first_turn, False
+    found = []
+    for sampled in action_mask:
+        turn += was_sampled and not sampled
+        was_sampled = bool(sampled)
+        found.append(turn)
+    return found
+
+
+def _num_turns(action_mask: list[int]) -> int:
+    return sum(
+        1 for last, mask in zip([0, *action_mask], action_mask, strict=False) if mask and not last
+    )
+
+
+def _values(trace: TokenTrace, turns: list[int], reader: Reader | None) -> dict[str, Any]:
+    prompt_texts = texts = None
+    if reader is not None:
+        every = reader.pieces(trace.ids)
+        prompt_texts, texts = every[: len(trace.prompt_ids)], every[len(trace.prompt_ids) :]
+    sampled = list(map(bool, trace.action_mask))
+    advantages = None
+    if trace.advantages:
+        both = zip(trace.advantages, sampled, strict=True)
+        advantages = [value if is_sampled else None for value, is_sampled in both]
+    return {
+        "prompt_ids": trace.prompt_ids,
+        "prompt_texts": prompt_texts,
+        "ids": trace.completion_ids,
+        "texts": texts,
+        "mask": trace.action_mask,
+        "probabilities": [
+            round(exp(min(logprob, 0.0)), 6) if is_sampled else None
+            for logprob, is_sampled in zip(trace.logprobs, sampled, strict=True)
+        ],
+        "advantages": advantages,
+        "turns": turns,
+    }

@@ -1,0 +1,207 @@
+"""Serves the viewer's page and what it reads, by HTTP on one machine.
+
+Knows the page's questions; what is under the folder is the index's, and no path in a request ever
+becomes a file's: runs and episodes go by their numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from benchmarks.viewer import detail
+from benchmarks.viewer.index import Index
+from benchmarks.viewer.pages import PAGE, page_files
+from benchmarks.viewer.places import curve_of
+
+LOOPBACK = "127.0.0.1"
+READING_SECONDS = 0.6
+"""How long one answer may go on reading new files; the page asks again at once."""
+MAX_SEARCH = 500
+"""Characters that are searched for."""
+
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class ViewerServer(ThreadingHTTPServer):
+    """The server of one folder; `serve_forever` and `shutdown` are the standard library's.
+
+    Args:
+        index: what is shown.
+        host: the address or name to listen on.
+        port: 0 takes a free one.
+
+    Raises:
+        OSError: the port is taken.
+    """
+
+    daemon_threads = True
+    # Binding a port that another process listens on would succeed otherwise.
+    allow_reuse_port = False
+
+    def __init__(self, index: Index, *, host: str = LOOPBACK, port: int = 0) -> None:
+        self.index = index
+        self.host = host
+        self.files = page_files()
+        # Replaying an episode uses simulators that serve one caller at a time.
+        self.replaying = threading.Lock()
+        if ":" in host:
+            self.address_family = socket.AF_INET6
+        super().__init__((host, port), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Tell on the terminal what broke, unless the page just went away."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{name}:{self.server_port}/"
+
+    def is_own_name(self, host: str) -> bool:
+        """Tell whether a request's Host header names this server.
+
+        Another site's name that was made to lead here (DNS rebinding) does not; an address, unlike
+        a name, cannot be made to lead anywhere.
+        """
+        name = urlsplit(f"//{host}").hostname or ""
+        if name in ("localhost", self.host.lower()):
+            return True
+        try:
+            ip_address(name)
+        except ValueError:
+            return False
+        return True
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ViewerServer
+    protocol_version = "HTTP/1.1"
+    server_version = "agentgym"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        """Answer."""
+        try:
+            is_own = self.server.is_own_name(self.headers.get("Host", ""))
+        except ValueError:  # not a host at all
+            is_own = False
+        if not is_own:
+            self._send_json({"error": "this server goes by another name"}, HTTPStatus.FORBIDDEN)
+            return
+        url = urlsplit(self.path)
+        if url.path.startswith("/api/"):
+            self._answer(url.path.removeprefix("/api/"), parse_qs(url.query))
+            return
+        found = self.server.files.get(url.path.removeprefix("/") or PAGE)
+        if found is None:
+            self._send_json({"error": "there is no such page"}, HTTPStatus.NOT_FOUND)
+        else:
+            self._send(*found)
+
+    do_HEAD = do_GET
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: the terminal is the reader's."""
+
+    def _answer(self, name: str, query: dict[str, list[str]]) -> None:
+        answer = _ANSWERS.get(name)
+        if answer is None:
+            self._send_json({"error": "there is no such question"}, HTTPStatus.NOT_FOUND)
+            return
+        try:
+            body = answer(self.server, {key: values[-1] for key, values in query.items()})
+        except ValueError as error:
+            self._send_json({"error": str(error)}, HTTPStatus.BAD_REQUEST)
+        except LookupError as error:
+            self._send_json({"error": str(error)}, HTTPStatus.NOT_FOUND)
+        else:
+            self._send_json(body)
+
+    def _send_json(self, body: Any, status: HTTPStatus = HTTPStatus.OK) -> None:
+        self._send(json.dumps(body).encode(), "application/json; charset=utf-8", status)
+
+    def _send(self, body: bytes, kind: str, status: HTTPStatus = HTTPStatus.OK) -> None:
+        self.send_response(status)
+        for header, value in _HEADERS.items():
+            self.send_header(header, value)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+
+_Query = dict[str, str]
+
+
+def _number(query: _Query, name: str) -> int:
+    try:
+        return int(query.get(name, ""))
+    except ValueError as error:
+        raise ValueError(f"{name} must be a whole number, got {query.get(name)!r:.40}") from error
+
+
+def _index(server: ViewerServer, query: _Query) -> Any:
+    """Return the entries after those that the page has, of the epoch that it knows."""
+    is_complete = server.index.update(READING_SECONDS)
+    known = _number(query, "epoch") == server.index.epoch
+    start = max(0, _number(query, "from")) if known else 0
+    return {**server.index.to_json(start), "complete": is_complete}
+
+
+def _curve(server: ViewerServer, query: _Query) -> Any:
+    number = _number(query, "run")
+    if not 0 <= number < len(server.index.runs):
+        raise LookupError(f"there is no run {number}")
+    return curve_of(server.index.runs[number])
+
+
+def _trajectory(server: ViewerServer, query: _Query) -> Any:
+    return server.index.record(_number(query, "id"))
+
+
+def _scene(server: ViewerServer, query: _Query) -> Any:
+    with server.replaying:
+        return detail.scene_of(server.index, _number(query, "id"))
+
+
+def _tokens(server: ViewerServer, query: _Query) -> Any:
+    with server.replaying:
+        return detail.tokens_of(server.index, _number(query, "id"))
+
+
+def _search(server: ViewerServer, query: _Query) -> Any:
+    text = query.get("q", "")
+    if len(text) > MAX_SEARCH:
+        raise ValueError(f"at most {MAX_SEARCH} characters are searched for, got {len(text)}")
+    return server.index.search(text)
+
+
+_ANSWERS: dict[str, Callable[[ViewerServer, _Query], Any]] = {
+    "index": _index,
+    "curve": _curve,
+    "trajectory": _trajectory,
+    "scene": _scene,
+    "tokens": _tokens,
+    "search": _search,
+}

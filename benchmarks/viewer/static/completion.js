@@ -1,0 +1,30 @@
+// Takes what a policy wrote apart into its thought and its action, for reading only.
+// What the environment took as the action is the environment's; here nothing is lost or changed.
+
+const THOUGHT = /^\s*Thought:\s*/i;
+
+function byHeadings(text) {
+  const found = [...text.matchAll(/^[ \t]*Action:[ \t]*/gim)].at(-1);
+  if (!found) return null;
+  return {
+    thought: text.slice(0, found.index).replace(THOUGHT, "").trim(),
+    action: text.slice(found.index + found[0].length).trim(),
+  };
+}
+
+function byTags(text) {
+  const found = /^\s*<think>([\s\S]*?)<\/think>\s*/.exec(text);
+  return found && { thought: found[1].trim(), action: text.slice(found[0].length).trim() };
+}
+
+function byFence(text) {
+  const found = [...text.matchAll(/```(?:\w*\n)?([\s\S]*?)```/g)].at(-1);
+  if (!found) return null;
+  const around = `${text.slice(0, found.index)}${text.slice(found.index + found[0].length)}`;
+  return { thought: around.replace(THOUGHT, "").trim(), action: found[1].trim() };
+}
+
+// Gives {thought, action}; the whole text is the action where no form is recognized.
+export function takeApart(text) {
+  return byTags(text) ?? byHeadings(text) ?? byFence(text) ?? { thought: "", action: text.trim() };
+}

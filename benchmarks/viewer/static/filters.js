@@ -1,0 +1,117 @@
+// Which entries are shown, and in which order: pure functions of the filters. Knows no element.
+
+export const CHOICES = [
+  ["game", "Environment"],
+  ["subtask", "Subtask"],
+  ["split", "Split"],
+  ["policy", "Policy"],
+  ["step", "Step"],
+  ["result", "Outcome"],
+];
+
+export const RANGES = [
+  ["turns", "Turns"],
+  ["return", "Return"],
+];
+
+const collator = new Intl.Collator("en", { numeric: true });
+const NAMES = ["run", ...CHOICES.map(([name]) => name), "q"].concat(
+  RANGES.flatMap(([name]) => [`${name}_min`, `${name}_max`]),
+);
+
+export const SORTS = [
+  ["id", "Order of play"],
+  ["goal", "Goal"],
+  ["game", "Environment"],
+  ["subtask", "Subtask"],
+  ["split", "Split"],
+  ["player", "Policy"],
+  ["step", "Step"],
+  ["turns", "Turns"],
+  ["return", "Return"],
+  ["score", "Score"],
+  ["tokens", "Tokens"],
+  ["result", "Outcome"],
+];
+
+// An empty filter lets everything through; "" and undefined are empty.
+export function readFilters(parameters) {
+  const filters = {};
+  for (const name of NAMES) {
+    const value = parameters.get(name);
+    if (value !== null && value !== "") filters[name] = value;
+  }
+  return filters;
+}
+
+export function valueOf(entry, name) {
+  return name === "result" ? entry.outcome.told : entry[name];
+}
+
+function passes(entry, filters, hits) {
+  if (filters.run !== undefined && String(entry.run) !== filters.run) return false;
+  for (const [name] of CHOICES) {
+    const wanted = filters[name];
+    if (wanted === undefined) continue;
+    const isOther = String(valueOf(entry, name)) !== wanted;
+    if (name === "result" && wanted === "no success") {
+      if (entry.success || entry.status === "failed") return false;
+    } else if (isOther) return false;
+  }
+  for (const [name] of RANGES) {
+    if (filters[`${name}_min`] !== undefined && entry[name] < Number(filters[`${name}_min`])) {
+      return false;
+    }
+    if (filters[`${name}_max`] !== undefined && entry[name] > Number(filters[`${name}_max`])) {
+      return false;
+    }
+  }
+  return filters.q === undefined || hits.has(entry.id) || isNamed(entry, filters.q);
+}
+
+function isNamed(entry, text) {
+  const wanted = text.toLowerCase();
+  return [entry.goal, entry.task, entry.subtask, entry.policy].some((own) =>
+    own.toLowerCase().includes(wanted),
+  );
+}
+
+// `hits` are the ids in whose texts the search found its words; names are looked at here.
+export function choose(entries, filters, hits) {
+  return entries.filter((entry) => passes(entry, filters, hits));
+}
+
+export function arrange(entries, sort, isDescending) {
+  const sign = isDescending ? -1 : 1;
+  const compare = (one, other) => {
+    const [a, b] = [valueOf(one, sort), valueOf(other, sort)];
+    const order = typeof a === "string" ? collator.compare(a, b) : a - b;
+    return sign * order || one.id - other.id;
+  };
+  return sort === "id" && !isDescending ? entries : [...entries].sort(compare);
+}
+
+// The values of a name and how often each occurs, numbers in their order.
+export function counts(entries, name) {
+  const found = new Map();
+  for (const entry of entries) {
+    const value = valueOf(entry, name);
+    found.set(value, (found.get(value) ?? 0) + 1);
+  }
+  return [...found].sort(([a], [b]) => (typeof a === "number" ? a - b : collator.compare(a, b)));
+}
+
+// Failed episodes are counted apart; they enter no mean.
+export function summarize(entries) {
+  const played = entries.filter((entry) => entry.status !== "failed");
+  const total = (name) => played.reduce((sum, entry) => sum + Number(entry[name]), 0);
+  const mean = (name) => total(name) / played.length;
+  return {
+    count: entries.length,
+    failed: entries.length - played.length,
+    success: played.length ? mean("success") : null,
+    score: played.length ? mean("score") : null,
+    return: played.length ? mean("return") : null,
+    turns: played.length ? mean("turns") : null,
+  };
+}

@@ -1,0 +1,32 @@
+// Small signs that stand for an episode's outcome, its numbers and its turns.
+
+import { el } from "./dom.js";
+
+const SAID = { ".": "", x: "invalid", "+": "paid", "-": "charged" };
+
+export function outcomeMark(entry) {
+  const { kind, mark, told } = entry.outcome;
+  return el("span", { class: `mark ${kind}`, role: "img", "aria-label": told, title: told }, mark);
+}
+
+// One small bar per turn; a long episode's bars get narrower.
+export function turnStrip(entry) {
+  const invalid = entry.marks.split("x").length - 1;
+  const told = `${entry.turns} turns, ${invalid} invalid`;
+  const strip = el("span", { class: "strip", role: "img", "aria-label": told, title: told });
+  for (const mark of entry.marks) strip.append(el("i", { class: SAID[mark] || null }));
+  return strip;
+}
+
+export function number(value, digits = 2) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  return Number.isInteger(value) ? value.toLocaleString("en") : value.toFixed(digits);
+}
+
+export function percent(share) {
+  return share === null ? "–" : `${(100 * share).toFixed(1)}%`;
+}
+
+export function signed(value) {
+  return (value > 0 ? "+" : "") + number(value);
+}

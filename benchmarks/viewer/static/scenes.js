@@ -1,0 +1,38 @@
+// Draws what stands beside a turn: its scene, by the kind of environment, and its tokens.
+// The values are those that the package `scenes` describes. Each drawing replaces the last one.
+
+import { el } from "./dom.js";
+import { drawGrid } from "./scene_babyai.js";
+import { drawCrafting } from "./scene_textcraft.js";
+import { drawDocuments, drawPage, drawScore } from "./scene_texts.js";
+import { tokensOfTurn } from "./scene_tokens.js";
+
+const KINDS = {
+  babyai: drawGrid,
+  textcraft: drawCrafting,
+  sciworld: drawScore,
+  searchqa: drawDocuments,
+  webarena: drawPage,
+};
+
+// `turn` counts from 0; the one after the last is how the episode was left. The scene itself says
+// of which kind it is. Returns whether there is anything to see.
+export function drawScene(container, envId, scene, turn) {
+  container.replaceChildren();
+  if (!scene?.turns?.[turn]) return false;
+  const draw = KINDS[scene.kind];
+  if (!draw) return false;
+  container.append(...draw(scene, turn).filter(Boolean));
+  return container.childNodes.length > 0;
+}
+
+// Returns whether the turn has tokens.
+export function drawTokens(container, tokens, turn) {
+  container.replaceChildren();
+  if (!tokens) {
+    container.append(el("p", { class: "scene-reason" }, "This policy's tokens were not recorded."));
+    return false;
+  }
+  container.append(...tokensOfTurn(tokens, turn));
+  return true;
+}

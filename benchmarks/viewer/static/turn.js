@@ -1,0 +1,118 @@
+// One turn as it is read: what the policy saw, thought and did, and what came of it.
+
+import { takeApart } from "./completion.js";
+import { el } from "./dom.js";
+import { number, signed } from "./marks.js";
+
+const LONG_LINES = 14;
+const LONG_LETTERS = 1400;
+
+function isLong(text) {
+  return text.length > LONG_LETTERS || text.split("\n").length > LONG_LINES;
+}
+
+// A long text shows its beginning and a button for the rest.
+export function passage(text, kind) {
+  const body = el("div", { class: `passage ${kind}` }, text || "(empty)");
+  if (!isLong(text)) return body;
+  body.classList.add("clipped");
+  const told = `Show all ${number(text.split("\n").length)} lines`;
+  const button = el("button", { type: "button", class: "unfold", "aria-expanded": "false" }, told);
+  button.addEventListener("click", () => {
+    const isClipped = body.classList.toggle("clipped");
+    button.setAttribute("aria-expanded", String(!isClipped));
+    button.textContent = isClipped ? told : "Show less";
+  });
+  return [body, button];
+}
+
+export function chips(turn, before) {
+  const found = [];
+  if (!turn.is_valid_action) found.push(el("span", { class: "chip invalid" }, "invalid action"));
+  if (turn.reward !== 0) {
+    const kind = turn.reward > 0 ? "paid" : "charged";
+    found.push(el("span", { class: `chip ${kind}` }, `reward ${signed(turn.reward)}`));
+  }
+  if (turn.score !== before) {
+    found.push(el("span", { class: "chip" }, `score ${number(before)} → ${number(turn.score)}`));
+  }
+  if (turn.trained === false) found.push(el("span", { class: "chip" }, "context only"));
+  return found;
+}
+
+function block(heading, kind, text) {
+  return el("section", { class: `block ${kind}` }, el("h4", {}, heading), passage(text, kind));
+}
+
+function answer(turn) {
+  const { thought, action } = takeApart(turn.completion);
+  const parts = thought ? [block("Thought", "thought", thought)] : [];
+  return [...parts, block("Action", "action", action)];
+}
+
+// `href` links to the turn; `before` is the score before it.
+export function drawTurn(turn, { place, before, href, label = "" }) {
+  const name = `${label}Turn ${place + 1}`;
+  const told = turn.num_tokens ? `${number(turn.num_tokens)} tokens` : "";
+  const head = el(
+    "header",
+    { class: "turn-head" },
+    el("h3", {}, el("a", { href, title: "Link to this turn" }, name)),
+    chips(turn, before),
+    el("span", { class: "quiet" }, told),
+  );
+  const words = el("div", { class: "words" });
+  words.append(
+    block("Observation", "observation", turn.observation),
+    ...answer(turn),
+    el("div", { class: "tokens", hidden: true }),
+  );
+  return el(
+    "article",
+    {
+      class: turn.is_valid_action ? "turn" : "turn invalid",
+      tabindex: -1,
+      "data-turn": place + 1,
+      "aria-label": name,
+    },
+    head,
+    words,
+    el("div", { class: "scene", hidden: true }),
+  );
+}
+
+// What stands after the last turn: the last words of the environment, and how it ended.
+export function drawEnd(record, entry) {
+  const { kind, told } = entry.outcome;
+  const headline = {
+    success: "The goal was reached",
+    failed: "The machinery broke; this episode counts nowhere",
+    cut: `Cut off: ${told.replace(/^cut: /, "")}`,
+    lost: "It ended without success",
+  }[kind];
+  const paid = `return ${number(entry.return)} · score ${number(entry.score)}`;
+  const numbers = `${paid} · ${entry.turns} turns`;
+  const last = record.final_observation;
+  return el(
+    "article",
+    {
+      class: `turn end ${kind}`,
+      tabindex: -1,
+      "data-turn": record.turns.length + 1,
+      "aria-label": "The end",
+    },
+    el(
+      "header",
+      { class: "turn-head" },
+      el("h3", {}, headline),
+      el("span", { class: "quiet" }, numbers),
+    ),
+    el(
+      "div",
+      { class: "words" },
+      last ? block("Last observation", "observation", last) : null,
+      record.error ? block("Error", "error", record.error) : null,
+    ),
+    el("div", { class: "scene", hidden: true }),
+  );
+}

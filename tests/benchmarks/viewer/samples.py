@@ -1,0 +1,90 @@
+"""Episodes and folders for the viewer's tests: made, not played."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.trajectory import TokenTrace, Trajectory, Turn, write_jsonl
+from benchmarks.sweep.plan import Cell
+from benchmarks.sweep.store import SweepFolder
+
+
+def made(task: int = 0, **values: Any) -> Trajectory:
+    """Return an episode of two turns in an environment that has no scene."""
+    turns = [
+        Turn("The counter is 0.", "Thought: four are missing\nAction: add 4", 0.0, True, 0.4, 5),
+        Turn("The counter is 4.", "Thought: a guess\nAction: jump", 0.0, False, 0.4, 4),
+    ]
+    standard: dict[str, Any] = {
+        "env_id": "tests/Counting-v0",
+        "task_id": f"counting_{task}",
+        "subtask": "small",
+        "split": "train",
+        "goal": f"bring the counter to {task + 1}",
+        "system_prompt": "A counter stands at 0.",
+        "turns": turns,
+        "final_observation": "The counter is 4.",
+        "truncated_by": "max_turns",
+        "policy": "runs/mine",
+    }
+    return Trajectory(**{**standard, **values})
+
+
+def solved(task: int = 0, **values: Any) -> Trajectory:
+    """Return an episode of one turn that reached the goal."""
+    turns = [Turn("The counter is 0.", f"Thought: once\nAction: add {task + 1}", 1.0, True, 1.0, 3)]
+    return made(
+        task,
+        **{"turns": turns, "status": "terminated", "truncated_by": None, "success": True, **values},
+    )
+
+
+def traced() -> TokenTrace:
+    """Return three sampled tokens after a prompt."""
+    trace = TokenTrace([1, 2])
+    trace.append_action([3, 4, 5], [-0.1, -2.0, -0.5])
+    return trace
+
+
+def training_run(folder: Path, *, steps: int = 2, tasks: int = 3) -> Path:
+    """Write a training run with a group of two per task and step; return its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    record = {"command": "train grpo", "seed": 7, "EnvArguments": {"env": ["Counting"]}}
+    (folder / "run.json").write_text(json.dumps(record))
+    with (folder / "metrics.jsonl").open("w") as file:
+        for step in range(1, 2 * steps + 1):
+            entry = {"global_step": step, "episodes/success": 0.5, "horizon": 6.0 + step // 3}
+            file.write(json.dumps(entry) + "\n")
+    for step in range(steps):
+        played = [
+            one(task, global_step=step, traces=[traced()])
+            for task in range(tasks)
+            for one in (made, solved)
+        ]
+        write_jsonl(folder / "trajectories" / f"train_{step:06d}.jsonl", played)
+    return folder
+
+
+def sweep(folder: Path) -> Path:
+    """Write a sweep of two policies on two tasks; return its folder."""
+    store = SweepFolder(folder)
+    for policy, one in (("expert", solved), ("random", made)):
+        cell = Cell(
+            policy=policy,
+            env_id="tests/Counting-v0",
+            split="train",
+            digest="0",
+            max_turns=None,
+            seed=0,
+            samples=1,
+            temperature=1.0,
+            batch_size=1,
+            settings=(),
+            tasks=("counting_0", "counting_1"),
+        )
+        store.claim([cell])
+        for batch in range(2):
+            store.write(cell, batch, [one(batch, policy=policy)], seconds=1.0)
+    return folder

@@ -1,0 +1,141 @@
+"""The scenes that are replayed: BabyAI's grid and TextCraft's crafting."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import pytest
+
+from agentgym_envs.textcraft.planner import plan
+from agentgym_envs.textcraft.recipes import Recipe, RecipeBook
+from agentgym_envs.textcraft.source import builtin_book
+from benchmarks.viewer.scenes import scene
+from benchmarks.viewer.scenes.babyai import look
+from benchmarks.viewer.scenes.textcraft import progress, recipe_tree
+from tests.benchmarks.viewer.scenes.episodes import expert_episode
+
+RECIPES = (
+    "4 stick using 2 planks",
+    "3 ladder using 7 stick",
+    "4 oak planks using 1 oak logs",
+    "4 birch planks using 1 birch logs",
+)
+BOOK = RecipeBook(map(Recipe.parse, RECIPES), {"planks": ["oak planks", "birch planks"]})
+
+
+def states(inventory, *, is_done=False):
+    """Return item -> (held, needed, state) of the ladder's tree."""
+    tree = recipe_tree(BOOK, "ladder")
+    found = progress(tree, inventory, is_done=is_done)
+    return {node.item: tuple(row) for node, row in zip(tree, found, strict=True)}
+
+
+# TextCraft ----------------------------------------------------------------------------------------
+
+
+def test_the_tree_goes_from_the_goal_to_what_is_fetched():
+    tree = recipe_tree(BOOK, "ladder")
+    assert [(node.item, node.depth) for node in tree] == [
+        ("ladder", 0), ("stick", 1), ("planks", 2), ("oak logs", 3),
+    ]  # fmt: skip
+    assert tree[2].recipe == "craft 4 oak planks using 1 oak logs"
+    assert tree[3].recipe is None
+
+
+def test_from_nothing_everything_is_missing_in_the_numbers_that_are_needed():
+    assert states({}) == {
+        "ladder": (0, 1, "missing"),
+        "stick": (0, 7, "missing"),
+        "planks": (0, 4, "missing"),
+        "oak logs": (0, 1, "missing"),
+    }
+
+
+def test_what_is_held_lessens_what_is_needed_below_it():
+    assert states({"stick": 4}) == {
+        "ladder": (0, 1, "missing"),
+        "stick": (4, 7, "partly"),
+        "planks": (0, 2, "missing"),
+        "oak logs": (0, 1, "missing"),
+    }
+    assert states({"stick": 8})["planks"] == (0, 0, "covered")
+
+
+def test_any_member_fills_a_generic_name():
+    assert states({"birch planks": 4})["planks"] == (4, 4, "there")
+
+
+def test_the_goal_is_there_once_it_has_been_crafted():
+    done = states({"ladder": 3}, is_done=True)
+    assert done["ladder"] == (1, 1, "there")
+    assert {state for item, (_, _, state) in done.items() if item != "ladder"} == {"covered"}
+
+
+@pytest.mark.parametrize("goal", builtin_book().goals[::40])
+def test_the_tree_holds_every_recipe_of_the_plan(goal):
+    tree = recipe_tree(builtin_book(), goal)
+    assert {node.recipe for node in tree} - {None} == {
+        job.command for job in plan(builtin_book(), goal).jobs
+    }
+    assert len(tree) < 200
+
+
+def test_the_inventory_of_each_turn_is_the_environments():
+    episode = expert_episode("agentgym/TextCraft-v0")
+    shown = scene(episode)
+    assert shown["reason"] is None
+    assert shown["about"]["goal"] == episode.goal
+    assert shown["turns"][0]["inventory"] == []
+    env = gym.make("agentgym/TextCraft-v0", action_format="react")
+    env.reset(options={"task_id": episode.task_id})
+    for turn, after in zip(episode.turns, shown["turns"][1:], strict=True):
+        info = env.step(turn.completion)[4]
+        assert dict(after["inventory"]) == info["inventory"]
+    assert shown["turns"][-1]["tree"][0] == [1, 1, "there"]
+
+
+# BabyAI -------------------------------------------------------------------------------------------
+
+
+def test_the_grid_has_an_agent_on_a_cell_without_wall_and_sees_that_cell():
+    shown = scene(expert_episode("agentgym/BabyAI-v0"))
+    walls = set(shown["about"]["walls"])
+    cells = shown["about"]["width"] * shown["about"]["height"]
+    for turn in shown["turns"]:
+        assert turn["agent"] not in walls
+        assert turn["agent"] in turn["seen"]
+        assert all(0 <= cell < cells for cell in turn["seen"])
+        assert not walls & {cell for cell, *_ in turn["things"]}
+
+
+def test_what_is_seen_is_what_the_observation_names():
+    env = gym.make("agentgym/BabyAI-v0").unwrapped
+    for number in (0, 8, 25, 33):
+        env.reset(options={"task_id": number})
+        found = look(env)
+        seen = {tuple(thing[:3]) for thing in found["things"] if thing[0] in found["seen"]}
+        named = {
+            (y * env.level.grid.width + x, sight.thing.type, sight.thing.color)
+            for sight in env.view.things
+            for x, y in [env.view.grid_map.position(sight.cell)]
+        }
+        assert seen == named
+
+
+def test_what_is_picked_up_is_carried_and_no_longer_on_the_grid():
+    env = gym.make("agentgym/BabyAI-v0").unwrapped
+    env.reset(options={"task_id": 16})
+    before = look(env)
+    for action in env.expert():
+        env.step(action)
+    after = look(env)
+    assert before["carrying"] is None
+    assert after["carrying"] == ["ball", "blue"]
+    assert len(after["things"]) == len(before["things"]) - 1
+
+
+def test_a_door_tells_its_state():
+    env = gym.make("agentgym/BabyAI-v0", max_turns=99).unwrapped
+    env.reset(options={"task_id": 25})
+    doors = [thing for thing in look(env)["things"] if thing[1] == "door"]
+    assert doors
+    assert {state for *_, state in doors} <= {"open", "closed", "locked"}
