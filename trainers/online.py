@@ -132,12 +132,16 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
                 TrajectoryFiles(args.output_dir, suffix=suffix),
             )
 
+    def keep_episodes(self, trajectories: list[Trajectory]) -> None:
+        """Write the episodes of this process to the step's file."""
+        self._files.write("train", self.state.global_step, trajectories)
+
     def on_episodes(self, metrics: dict[str, float]) -> None:
         """Tell the horizon schedule how successful the episodes of all processes were."""
         self._keeps_schedule.record(self.state.global_step, metrics)
 
     def play(self, task_ids: list[str]) -> list[Trajectory]:
-        """Play one episode per task id with the current policy, and keep them in the files."""
+        """Play one episode per task id with the current policy."""
         step = self.state.global_step
         last_step, batch = self._batch_in_step
         batch = batch + 1 if last_step == step else 0
@@ -149,7 +153,6 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
             training=True,
             stream=(_TRAINING_STREAM, step, batch, self.args.process_index),
         )
-        self._files.write("train", step, trajectories)
         horizon = self._player.horizon(step)
         self.play_metrics = {} if horizon is None else {"horizon": float(horizon)}
         return trajectories

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from agentgym_envs.trajectory import Trajectory, Turn
+from agentgym_envs.trajectory import Trajectory, Turn, read_jsonl
 from tests.trainers.toys import ENV_ID, FAILED, episode, make_folder, make_tokenizer, trace
 from trainers import grpo, reinforce_pp, rloo
 from trainers.arguments import EnvArguments
@@ -121,6 +121,25 @@ def test_the_kl_is_in_plain_reinforce_pps_reward_and_in_no_loss(
     assert torch.allclose(batch["advantages"][:, mask.bool()], white, atol=1e-4)
     entry = next(e for e in trainer.state.log_history if "kl" in e)
     assert entry["kl"] == pytest.approx(float(kl.sum() / (2 * mask.sum())), rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "kind", [rloo.AgentRLOOTrainer, reinforce_pp.AgentReinforcePPTrainer, grpo.AgentGRPOTrainer]
+)
+def test_the_steps_file_says_what_each_token_was_credited_with(
+    kind: type[OnlineTrainer],
+    credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
+) -> None:
+    """Under `dapo` the weights of rows are 1, so the loss has the same numbers."""
+    given = [episode(1.0), episode(0.0, traces=[trace(3, [1, 0, 1], seed=2)]), FAILED]
+    batch, trainer = credited(kind, given, loss_type="dapo")
+    path = Path(trainer.args.output_dir) / "trajectories/train_000000.jsonl"
+    written = [t.traces[0].advantages for t in read_jsonl(path) if t.traces]
+    used = batch["advantages"] if batch["advantages"].ndim > 1 else batch["advantages"][:, None]
+    expected = used * batch["tool_mask"] * batch["completion_mask"]
+    assert written[0] == pytest.approx(expected[0].tolist(), rel=1e-5)
+    assert written[1] == pytest.approx(expected[1, :3].tolist(), rel=1e-5)
+    assert any(written[1])
 
 
 def test_gigpo_adds_what_each_turn_did_in_its_state(

@@ -32,6 +32,24 @@ def test_training_learns_what_is_rewarded(trainer_in: Callable[..., AgentGRPOTra
     assert sum(success[-3:]) > sum(success[:3]) + 0.5
 
 
+def test_the_files_of_training_hold_advantages_and_those_of_evaluations_none(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    trainer = trainer_in(max_steps=1, eval_strategy="steps", eval_steps=1)
+    trainer.train()
+    folder = Path(trainer.args.output_dir) / "trajectories"
+    groups: dict[str, list[float]] = {}
+    for trajectory in read_jsonl(folder / "train_000000.jsonl"):
+        trace = trajectory.trace
+        assert len(trace.advantages) == len(trace.action_mask)
+        (credited,) = {a for a, m in zip(trace.advantages, trace.action_mask, strict=True) if m}
+        groups.setdefault(trajectory.task_id, []).append(credited)
+    assert [sum(group) for group in groups.values()] == pytest.approx([0.0] * 2, abs=1e-4)
+    evaluated = list(read_jsonl(folder / "eval_000001.jsonl"))
+    assert evaluated
+    assert all(not t.trace.advantages for t in evaluated)
+
+
 def test_sampled_and_trained_logprobs_agree(trainer_in: Callable[..., AgentGRPOTrainer]) -> None:
     trainer = trainer_in(temperature=0.7)
     trainer.train()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from agentgym_envs.trajectory import read_jsonl
 from tests.trainers.ppo_toys import Maker, Scripted, logged, maker, played, with_head
 from tests.trainers.toys import FAILED, make_folder
 from trainers.critic import Critic, backbone_of
@@ -43,6 +44,15 @@ def test_turns_are_paid_on_their_last_token_and_an_episodes_sum_is_its_return(
     assert trainer.batch["returns"].tolist() == advantages
     firsts = [advantages[0][0], advantages[1][0]]
     assert firsts == [t.episode_return for t in given[:2]]
+
+
+def test_the_steps_file_says_what_each_token_was_credited_with(trainer_in: Maker) -> None:
+    given = [played([0.0, -0.5, 1.0], [1, 0, 1], [1, 1], seed=5), played([0.25], [1, 1, 0])]
+    trainer = trainer_in(given=given, whiten_advantages=False)
+    trainer.train()
+    path = Path(trainer.args.output_dir) / "trajectories/train_000000.jsonl"
+    written = [[trace.advantages for trace in t.traces] for t in read_jsonl(path)]
+    assert written == [[[0.5, 0, 0.5], [1.0, 1.0]], [[0.25, 0.25, 0]]]
 
 
 def test_a_users_reward_comes_at_the_end(trainer_in: Maker) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
+from agentgym_envs import read_jsonl
 from tests.trainers.train_given import LOSS_TYPES, NUM_STEPS
 
 ROOT = Path(__file__).parents[2]
@@ -59,3 +60,22 @@ def test_two_processes_have_the_losses_and_weights_of_one(
         )
     one, two = (load_file(folder / f"{loss_type}.safetensors") for folder in folders)
     assert max((one[name] - two[name]).abs().max().item() for name in one) < 1e-5
+
+
+@pytest.mark.slow
+def test_two_processes_keep_the_advantages_of_one(folders: tuple[Path, Path]) -> None:
+    one, two = (
+        [
+            [trace.advantages for trace in trajectory.traces]
+            for step in range(NUM_STEPS)
+            for rank in range(processes)
+            for trajectory in read_jsonl(folder / f"dapo_{step}_{rank}.jsonl")
+        ]
+        for processes, folder in enumerate(folders, 1)
+    )
+    assert len(one) == 8 * NUM_STEPS
+    lengths = [[[len(row) for row in rows] for rows in found] for found in (one, two)]
+    assert lengths[0] == lengths[1]
+    flat = [[value for rows in found for row in rows for value in row] for found in (one, two)]
+    assert any(flat[0])
+    assert flat[1] == pytest.approx(flat[0], abs=1e-5)

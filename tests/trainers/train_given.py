@@ -1,6 +1,7 @@
 """Trains on given trajectories, alone or as one of several processes; run as a script.
 
-`train_given.py FOLDER PER_DEVICE` writes `FOLDER/<loss type>.json` and `.safetensors`.
+`train_given.py FOLDER PER_DEVICE` writes `FOLDER/<loss type>.json` and `.safetensors`, and each
+process its episodes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import torch
 from safetensors.torch import save_model
 from trl import GRPOConfig
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectory import Trajectory, write_jsonl
 from tests.trainers.toys import FAILED, episode, make_model, make_tokenizer, trace
 from trainers.rewards import agent_reward
 from trainers.trl_bridge import EpisodeTrainer, task_dataset
@@ -41,6 +42,10 @@ class Given(EpisodeTrainer):
     def play(self, task_ids: list[str]) -> list[Trajectory]:
         first = self.accelerator.process_index * len(task_ids)
         return step_episodes(self.state.global_step)[first : first + len(task_ids)]
+
+    def keep_episodes(self, trajectories: list[Trajectory]) -> None:
+        name = f"{self.loss_type}_{self.state.global_step}_{self.accelerator.process_index}.jsonl"
+        write_jsonl(Path(self.args.output_dir).parent / name, trajectories)
 
 
 def train(folder: Path, loss_type: str, per_device: int) -> None:

@@ -88,6 +88,9 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         """Play one episode per task id with the current policy."""
         raise NotImplementedError
 
+    def keep_episodes(self, trajectories: list[Trajectory]) -> None:
+        """Keep what this process played, its advantages included; does nothing here."""
+
     def on_episodes(self, metrics: dict[str, float]) -> None:
         """Take note of what a training batch of all processes was like; does nothing here.
 
@@ -192,6 +195,13 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
             reduce_sum=lambda tensor: self.accelerator.reduce(tensor, reduction="sum"),
         )
         advantages = self.advantages_of(batch, episodes)
+        is_per_token = advantages.ndim > 1
+        if not is_per_token:
+            advantages = advantages[episode_of_row.clamp(min=0)]
+        self._rows.note_advantages(
+            (advantages if is_per_token else advantages[:, None].expand_as(action_mask)).tolist()
+        )
+        self.keep_episodes(self.trajectories)
         valid = torch.tensor(
             sum(t.status != "failed" for t in self.trajectories),
             dtype=torch.float32,
@@ -203,10 +213,10 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
             episode_of_row=episode_of_row,
             num_episodes=self.accelerator.gather(valid.unsqueeze(0)).mean().item(),
         )
-        if advantages.ndim == 1:
-            batch["advantages"] = advantages[episode_of_row.clamp(min=0)] * weights
-        else:
+        if is_per_token:
             batch["advantages"] = advantages * action_mask * weights[:, None]
+        else:
+            batch["advantages"] = advantages * weights
         return batch
 
     def _prepare_inputs(self, generation_batch: Any) -> dict[str, Any]:

@@ -30,10 +30,27 @@ class Rows:
         columns: `prompt_ids`, `completion_ids`, `logprobs` (nats) and `env_mask` (1 = sampled),
             each a list with one entry per row.
         episode_of_row: the trajectory's index behind each row; -1 for a filler.
+        traces: the trace behind each row; None for a filler, also one that stands for an episode.
     """
 
     columns: dict[str, list[Any]]
     episode_of_row: list[int]
+    traces: list[TokenTrace | None]
+
+    def note_advantages(self, advantages: Sequence[Sequence[float]]) -> None:
+        """Write into each trace what its tokens are credited with.
+
+        Args:
+            advantages: per row (T,) numbers, T at least that of the trace: what stands behind its
+                end is padding.
+        """
+        for trace, row in zip(self.traces, advantages, strict=True):
+            if trace is not None:
+                # Six digits are float32's, and half the length in a file.
+                trace.advantages = [
+                    float(f"{value:.6g}") if sampled else 0.0
+                    for value, sampled in zip(row, trace.action_mask, strict=False)
+                ]
 
 
 def task_dataset(task_ids: Sequence[str]) -> Dataset:
@@ -82,25 +99,28 @@ def rows_of(
         mask_truncated: truncated episodes get mask 0 throughout.
     """
     filler = TokenTrace([filler_id], [filler_id], [0], [0.0])
-    traces: list[TokenTrace] = []
+    traces: list[TokenTrace | None] = []
     episode_of_row: list[int] = []
     for index, trajectory in enumerate(trajectories):
-        kept = [] if trajectory.status == "failed" else _with_actions(trajectory)
+        kept: list[TokenTrace | None] = []
+        if trajectory.status != "failed":
+            kept += _with_actions(trajectory)
         if mask_truncated and trajectory.status == "truncated":
             kept = []
-        for trace in kept or [filler]:
+        for trace in kept or [None]:
             traces.append(trace)
             episode_of_row.append(index)
     while len(traces) % multiple_of or len(traces) < at_least:
-        traces.append(filler)
+        traces.append(None)
         episode_of_row.append(-1)
+    rows = [filler if trace is None else trace for trace in traces]
     columns: dict[str, list[Any]] = {
-        "prompt_ids": [trace.prompt_ids for trace in traces],
-        "completion_ids": [trace.completion_ids for trace in traces],
-        "logprobs": [trace.logprobs for trace in traces],
-        "env_mask": [trace.action_mask for trace in traces],
+        "prompt_ids": [row.prompt_ids for row in rows],
+        "completion_ids": [row.completion_ids for row in rows],
+        "logprobs": [row.logprobs for row in rows],
+        "env_mask": [row.action_mask for row in rows],
     }
-    return Rows(columns, episode_of_row)
+    return Rows(columns, episode_of_row, traces)
 
 
 def _with_actions(trajectory: Trajectory) -> list[TokenTrace]:

@@ -232,6 +232,33 @@ def test_windows_of_an_episode_share_its_advantage_and_count_once(
     assert len(batch["prompt_ids"]) == 4
 
 
+def test_each_trace_keeps_what_its_tokens_were_credited_with(
+    scripted: Callable[..., Scripted],
+) -> None:
+    windows = [trace(2, [1, 1, 0, 1], seed=1), trace(4, [0, 1], seed=2), trace(4, [0, 0], seed=3)]
+    broken = dataclasses.replace(episode(traces=[trace(3, [1, 1], seed=4)]), status="failed")
+    played = [episode(1.0, traces=windows), episode(0.0), broken]
+    scripted(played).train()
+    high = pytest.approx(0.5 / (0.5**0.5 + 1e-4), abs=1e-5)
+    low = pytest.approx(-0.5 / (0.5**0.5 + 1e-4), abs=1e-5)
+    assert windows[0].advantages == [high, high, 0.0, high]
+    assert windows[1].advantages == [0.0, high]
+    assert windows[2].advantages == []  # it has no sampled token, and so no row
+    assert played[1].trace.advantages == [low, low, 0.0, 0.0, low]
+    assert played[2].trace.advantages == []
+
+
+def test_episodes_are_kept_once_a_batch_with_their_advantages(
+    scripted: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[list[Trajectory]] = []
+    monkeypatch.setattr(Scripted, "keep_episodes", lambda self, played: kept.append(played))
+    played = [episode(1.0), episode(0.0)]
+    scripted(played, max_steps=2).train()
+    assert kept == [played, played]
+    assert all(len(one.trace.advantages) == 5 for one in played)
+
+
 def test_regrouping_micro_batches_changes_no_gradient(
     scripted: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
