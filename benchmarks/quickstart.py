@@ -1,10 +1,10 @@
-"""`agentgym quickstart`: a small policy learns to plan before it crafts, in minutes on a laptop.
+"""`agentgym quickstart`: a small policy learns to pursue the goal, in minutes on a laptop.
 
 Measures the shipped `tiny` policy on TextCraft's held-out test goals, trains it on the training
-goals by GRPO under a growing turn horizon, measures it again on the same test goals, and leaves a
-summary, the learning curve as a picture and every trajectory. `--algorithm sft` spends the training
-time on imitating the expert instead, for comparison. Knows which pieces to put together, not how
-they work.
+goals by PPO under a growing turn horizon, measures it again on the same test goals, and leaves a
+summary, the learning curve as a picture and every trajectory. `--algorithm grpo` trains by GRPO on
+as many episodes; `--algorithm sft` imitates the expert instead, for comparison. Knows which pieces
+to put together, not how they work.
 """
 
 from __future__ import annotations
@@ -27,12 +27,15 @@ from trainers.grpo import AgentGRPOTrainer
 from trainers.loading import load_policy, save_policy
 from trainers.parsing import CommandParser
 from trainers.playing import PolicyPlayer
+from trainers.ppo import AgentPPOConfig, AgentPPOTrainer
 from trainers.records import write_run
 from trainers.results import EvalResult, paired_gain
 from trainers.sft import AgentSFTTrainer
 from trainers.stopping import StopAfter
 
 ENV_ID = "agentgym/TextCraft-v0"
+PPO_STEPS = 2
+"""Optimizer steps on each batch of PPO's."""
 SLOTS = 100
 """Episodes advanced together; one forward pass serves all of them."""
 
@@ -43,17 +46,18 @@ class QuickstartArguments:
 
     Attributes:
         output_dir: where everything goes.
-        algorithm: `"grpo"`, or `"sft"` for the same time of imitation.
+        algorithm: `"ppo"`, `"grpo"`, or `"sft"` for imitation instead.
         model: the policy that is trained.
-        max_steps: optimizer steps.
-        minutes: stop training after so many minutes, whatever `max_steps` says; 0 never.
+        batches: batches of episodes. PPO takes two optimizer steps on each, GRPO one; for SFT it
+            is the number of steps.
+        minutes: stop training after so many minutes, whatever `batches` says; 0 never.
         max_turns: turns of an episode. Fewer than TextCraft's 30 to keep the quickstart quick; the
             expert solves all but four of the test goals within 16.
         max_tokens_per_turn: the sampled tokens of a turn.
-        horizon: the turn horizon over training.
+        horizon: the turn horizon over training; None grows it in three stages of equal length.
         learning_rate: AdamW's at the start; it falls to 0 in a straight line.
-        tasks_per_step: training goals per optimizer step.
-        num_generations: episodes per goal.
+        episodes: of a batch.
+        num_generations: episodes of a goal in a batch of GRPO's; PPO plays each goal once.
         samples: episodes per test goal and measurement, at temperature 1.
         num_tasks: test goals; 0 takes all 100.
         train_tasks: training goals that are measured too; 0 measures none.
@@ -64,22 +68,22 @@ class QuickstartArguments:
     _argument_group_name: ClassVar[str] = "quickstart"
 
     output_dir: str = field(default="runs/quickstart", metadata={"help": "Where everything goes."})
-    algorithm: Literal["grpo", "sft"] = field(
-        default="grpo", metadata={"help": "grpo, or sft: the same time of imitation instead."}
+    algorithm: Literal["ppo", "grpo", "sft"] = field(
+        default="ppo", metadata={"help": "ppo or grpo, or sft: imitate the expert instead."}
     )
     model: str = field(default="tiny", metadata={"help": "tiny, a folder or a Hugging Face id."})
-    max_steps: int = field(default=36, metadata={"help": "Optimizer steps."})
+    batches: int = field(default=16, metadata={"help": "Batches of episodes."})
     minutes: float = field(
         default=0.0, metadata={"help": "Stop training after so many minutes; 0 never does."}
     )
     max_turns: int = field(default=16, metadata={"help": "Turns of an episode."})
     max_tokens_per_turn: int = field(default=160, metadata={"help": "Sampled tokens of a turn."})
-    horizon: str = field(
-        default="scaling:6,8,12@12", metadata={"help": "Turn horizon over training."}
+    horizon: str | None = field(
+        default=None, metadata={"help": "Turn horizon over training; by default three stages."}
     )
-    learning_rate: float = field(default=2e-4, metadata={"help": "Learning rate at the start."})
-    tasks_per_step: int = field(default=8, metadata={"help": "Training goals per step."})
-    num_generations: int = field(default=8, metadata={"help": "Episodes per training goal."})
+    learning_rate: float = field(default=3e-4, metadata={"help": "Learning rate at the start."})
+    episodes: int = field(default=64, metadata={"help": "Episodes of a batch."})
+    num_generations: int = field(default=8, metadata={"help": "grpo: episodes of a goal."})
     samples: int = field(default=4, metadata={"help": "Episodes per test goal."})
     num_tasks: int = field(default=0, metadata={"help": "Test goals; 0 takes all 100."})
     train_tasks: int = field(
@@ -87,6 +91,16 @@ class QuickstartArguments:
     )
     greedy: bool = field(default=False, metadata={"help": "Measure greedily too."})
     seed: int = field(default=0, metadata={"help": "Seed of everything that is drawn."})
+
+    @property
+    def max_steps(self) -> int:
+        """Optimizer steps."""
+        return self.batches * (PPO_STEPS if self.algorithm == "ppo" else 1)
+
+    @property
+    def schedule(self) -> str:
+        """The turn horizon over training, in optimizer steps."""
+        return self.horizon or f"scaling:6,10,14@{max(1, self.max_steps // 3)}"
 
 
 class Measurement:
@@ -136,34 +150,40 @@ def _writer(path: Path) -> Any:
     return write
 
 
-def train_grpo(
+def train_online(
     arguments: QuickstartArguments, environments: Environments, model: Any, tokenizer: Any
 ) -> None:
-    """Train by GRPO under the growing horizon; the model is changed in place."""
-    trainer = AgentGRPOTrainer(
-        model,
-        environments,
-        args=AgentGRPOConfig(
-            output_dir=arguments.output_dir,
-            per_device_train_batch_size=arguments.num_generations,
-            gradient_accumulation_steps=arguments.tasks_per_step,
-            num_generations=arguments.num_generations,
-            learning_rate=arguments.learning_rate,
-            lr_scheduler_type="linear",
-            max_steps=arguments.max_steps,
-            eval_strategy="no",
-            save_strategy="no",
-            seed=arguments.seed,
-            report_to="none",
-        ),
-        rollout=RolloutArguments(
-            horizon=arguments.horizon,
-            max_tokens_per_turn=arguments.max_tokens_per_turn,
-            save_trajectories_every=10,
-        ),
-        processing_class=tokenizer,
-        callbacks=[StopAfter(arguments.minutes)],
+    """Train by PPO or GRPO under the growing horizon; the model is changed in place."""
+    per_device = arguments.num_generations
+    common: dict[str, Any] = {
+        "output_dir": arguments.output_dir,
+        "per_device_train_batch_size": per_device,
+        "gradient_accumulation_steps": max(1, arguments.episodes // per_device),
+        "learning_rate": arguments.learning_rate,
+        "lr_scheduler_type": "linear",
+        "max_steps": arguments.max_steps,
+        "eval_strategy": "no",
+        "save_strategy": "no",
+        "seed": arguments.seed,
+        "report_to": "none",
+    }
+    rollout = RolloutArguments(
+        horizon=arguments.schedule,
+        max_tokens_per_turn=arguments.max_tokens_per_turn,
+        save_trajectories_every=10,
     )
+    further: dict[str, Any] = {
+        "rollout": rollout,
+        "processing_class": tokenizer,
+        "callbacks": [StopAfter(arguments.minutes)],
+    }
+    trainer: AgentPPOTrainer | AgentGRPOTrainer
+    if arguments.algorithm == "ppo":
+        ppo = AgentPPOConfig(**common, num_iterations=PPO_STEPS, critic_learning_rate=1e-3)
+        trainer = AgentPPOTrainer(model, environments, args=ppo, **further)
+    else:
+        grpo = AgentGRPOConfig(**common, num_generations=arguments.num_generations)
+        trainer = AgentGRPOTrainer(model, environments, args=grpo, **further)
     trainer.train()
 
 
@@ -214,9 +234,10 @@ def summarize_run(
         "samples_per_task": arguments.samples,
         "wall_s": round(wall_s, 1),
         "train_s": round(train_s, 1),
+        "batches": arguments.batches,
         "max_steps": arguments.max_steps,
         "max_turns": arguments.max_turns,
-        "horizon": arguments.horizon,
+        "horizon": arguments.schedule,
         "panels": {
             label: {"before": before[label].success, "after": after[label].success}
             for label in before
@@ -230,7 +251,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = CommandParser(
         (QuickstartArguments,),
         command="agentgym quickstart",
-        description="Watch a small policy learn to plan first: measure, train, measure again.",
+        description="Watch a small policy learn to pursue the goal: measure, train, measure again.",
     )
     (arguments,) = parser.parse(argv)
     folder = Path(arguments.output_dir)
@@ -247,7 +268,7 @@ def main(argv: list[str] | None = None) -> int:
     print(before["test"], flush=True)
     print(f"2/3  training by {arguments.algorithm} on training goals ...", flush=True)
     train_start = time.perf_counter()
-    train = train_grpo if arguments.algorithm == "grpo" else train_sft
+    train = train_sft if arguments.algorithm == "sft" else train_online
     train(arguments, environments, model, tokenizer)
     train_s = time.perf_counter() - train_start
     save_policy(model, tokenizer, folder / "model")

@@ -27,7 +27,7 @@ CHAT_TEMPLATE = (
 
 
 def tiny_folder() -> str:
-    """Return the folder of the shipped checkpoint: the warm start of the quickstart."""
+    """Return the folder of the shipped checkpoint: the start of the quickstart."""
     return str(Path(__file__).parent / "tiny_checkpoint")
 
 

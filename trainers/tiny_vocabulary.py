@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import gymnasium as gym
 
@@ -25,18 +26,30 @@ _MARKS = (
     ": it can be crafted, not found.", " are needed.", ": you have", "Available actions:", '", "',
     '["', '"]', "Your goal:", ". ",
 )  # fmt: skip
+_COLOURS = ("red", "green", "blue", "purple", "yellow", "grey")
+_THINGS = ("key", "ball", "box", "door", "closed door", "locked door", "open door")
+_MOVES = (
+    "turn left", "turn right", "move forward", "go to", "pick up", "open", "drop", "toggle",
+    "toggle and go through",
+)  # fmt: skip
+_SIGHTS = (
+    "You see", "You see no objects.", " You carry nothing.", " You carry", " A wall is",
+    " step ahead.", " steps ahead.", " ahead", " ahead,", ' ["', "),", ").", "You do not see",
+    " from here.",
+)  # fmt: skip
 
 
 def tiny_units() -> list[str]:
     """List the units, in a fixed order.
 
-    TextCraft's item names and generic names; numbers to 99; plan numbers and multipliers; the lines
-    of TextCraft's own prompt, which is the same in every episode; words of both scenarios.
+    TextCraft's item names and generic names; numbers to 99; plan numbers and multipliers; BabyAI's
+    things, moves and sights; the lines of both scenarios' prompts, which are the same in every
+    episode; words of both.
     """
     book = builtin_book()
     names = sorted({*book.items, *book.generics})
     words = _WORDS.split()
-    prompt = gym.make("agentgym/TextCraft-v0", action_format="react").unwrapped.system_prompt  # type: ignore[attr-defined]
+    lines = [line for name in ("TextCraft", "BabyAI") for line in _prompt_lines(name)]
     return [
         *(f" {name}" for name in names),
         *(f" {number}" for number in range(100)),
@@ -46,5 +59,14 @@ def tiny_units() -> list[str]:
         *_MARKS,
         *(f" {word}" for word in words),
         *(word.capitalize() for word in words),
-        *(line for line in re.split(r"(?<=\n)", prompt) if line.strip()),
+        *(f" {colour} {thing}" for colour in _COLOURS for thing in _THINGS),
+        *(move for name in _MOVES for move in (name, f" {name}")),
+        *(f" ({number}" for number in range(10)),
+        *_SIGHTS,
+        *lines,
     ]
+
+
+def _prompt_lines(name: str) -> list[str]:
+    env: Any = gym.make(f"agentgym/{name}-v0", action_format="react")
+    return [line for line in re.split(r"(?<=\n)", env.unwrapped.system_prompt) if line.strip()]

@@ -155,7 +155,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = study_parser("horizons", __doc__, seeds=(0, 1, 2, 3)).parse_args(argv)
     folder = Path(options.out)
     runs = [run_of(name, seed, folder) for seed in options.seeds for name in SCHEDULES]
-    play_study(options, runs, measurement)
+    play_study(options, folder, runs, measurement)
     text = horizon_table(folder)
     (folder / "table.md").write_text(text + "\n", encoding="utf-8")
     print(f"{text}\n\ncurves: {draw_curves(folder)}")

@@ -1,12 +1,14 @@
 """`agentgym study learning`: every algorithm from the same start, on as many episodes each.
 
-Each run trains the shipped `tiny` policy on TextCraft's training goals and plays the held-out test
-goals afterwards; the start plays them once. Knows which commands to give, not how they work.
+Each run trains the shipped `tiny` policy on a scenario's training tasks and plays the held-out test
+tasks afterwards; the start plays them once. Knows which commands to give, not how they work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.studies.runs import RESULT, Run, play_study, study_parser
@@ -16,12 +18,19 @@ STEPS = 24
 EPISODES_PER_STEP = 64
 EPISODES = STEPS * EPISODES_PER_STEP
 
-ENV = ("--env", "TextCraft", "--max_turns", "16", "--max_tokens_per_turn", "160")
 _QUIET = ("--report_to", "none", "--resume")
 _ONLINE = (
     *("--model", "tiny", "--lr_scheduler_type", "linear", "--learning_rate", "2e-4"),
-    *("--horizon", f"scaling:6,8,12@{STEPS // 3}", "--num_envs", str(EPISODES_PER_STEP)),
-    *("--eval_strategy", "no", "--save_strategy", "steps", "--save_steps", "12"),
+    *(
+        "--num_envs",
+        str(EPISODES_PER_STEP),
+        "--eval_strategy",
+        "no",
+        "--save_strategy",
+        "steps",
+        "--save_steps",
+        "12",
+    ),
     *("--save_trajectories_every", "12", "--gradient_accumulation_steps", "8"),
     *("--per_device_train_batch_size", "8"),
 )
@@ -47,27 +56,60 @@ ONLINE: dict[str, tuple[str, tuple[str, ...]]] = {
 ALGORITHMS = (*ONLINE, "agentevol", "dpo")
 
 
-def run_of(name: str, seed: int, folder: Path) -> Run:
+@dataclass(frozen=True)
+class Ground:
+    """Where the algorithms are compared.
+
+    Attributes:
+        env: options that name the scenario and an episode's budgets.
+        horizon: the turn horizon of those that play while they train.
+        algorithms: which are compared there by default.
+    """
+
+    env: tuple[str, ...]
+    horizon: str
+    algorithms: tuple[str, ...]
+
+
+GROUNDS: dict[str, Ground] = {
+    "TextCraft": Ground(
+        ("--env", "TextCraft", "--max_turns", "16", "--max_tokens_per_turn", "160"),
+        f"scaling:6,8,12@{STEPS // 3}",
+        ALGORITHMS,
+    ),
+    "BabyAI": Ground(
+        ("--env", "BabyAI", "--max_turns", "8", "--max_tokens_per_turn", "24"),
+        "fixed:8",
+        ("grpo", "ppo"),
+    ),
+}
+"""Scenario -> how it is played."""
+
+
+def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
     """Return the run of one algorithm and seed.
 
     Args:
+        ground: an entry of `GROUNDS`.
         name: an entry of `ALGORITHMS`.
         seed: of the training, and of the measurement after it.
-        folder: the study's.
+        folder: the study's on this ground.
     """
+    env = GROUNDS[ground].env
     own = folder / name.replace(", ", "_").replace(" ", "_") / f"seed_{seed}"
     model = own / "model"
     common = (*_QUIET, "--seed", str(seed), "--output_dir", str(model))
     if name in ONLINE:
         command, options = ONLINE[name]
+        horizon = ("--horizon", GROUNDS[ground].horizon)
         training: list[tuple[str, ...]] = [
-            ("train", command, *ENV, *_ONLINE, *options, *common),
+            ("train", command, *env, *_ONLINE, *horizon, *options, *common),
         ]
     elif name == "agentevol":
         rounds = 2
         training = [
             (
-                *("train", "agentevol", *ENV, "--model", "tiny", *common),
+                *("train", "agentevol", *env, "--model", "tiny", *common),
                 *("--num_rounds", str(rounds), "--num_samples", "2", "--merge", "all"),
                 *("--learning_rate", "2e-4", "--num_envs", "64", "--eval_strategy", "no"),
             )
@@ -76,34 +118,39 @@ def run_of(name: str, seed: int, folder: Path) -> Run:
         episodes = own / "episodes.jsonl"
         training = [
             (
-                *("collect", *ENV, "--policy", "tiny", "--num_episodes", str(EPISODES)),
+                *("collect", *env, "--policy", "tiny", "--num_episodes", str(EPISODES)),
                 *("--out", str(episodes), "--seed", str(seed)),
             ),
             (
-                *("train", "dpo", *ENV, "--model", "tiny", *common, "--data", str(episodes)),
+                *("train", "dpo", *env, "--model", "tiny", *common, "--data", str(episodes)),
                 *("--eval_strategy", "no", "--num_train_epochs", "2"),
             ),
         ]
-    return Run(own, (*training, measurement(str(model), own / RESULT, seed)))
+    return Run(own, (*training, measurement(ground, str(model), own / RESULT, seed)))
 
 
-def measurement(model: str, out: Path, seed: int) -> tuple[str, ...]:
-    """Return the command that plays the test goals."""
+def measurement(ground: str, model: str, out: Path, seed: int) -> tuple[str, ...]:
+    """Return the command that plays the test tasks."""
     return (
-        *("eval", *ENV, "--split", "test", "--model", model, "--samples", "2"),
+        *("eval", *GROUNDS[ground].env, "--split", "test", "--model", model, "--samples", "2"),
         *("--seed", str(seed), "--out", str(out), "--num_envs", "100"),
     )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the study, or go on with it, and print its table."""
+    """Run the study, or go on with it, and print its tables."""
     parser = study_parser("learning", __doc__, seeds=(0, 1, 2))
-    parser.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, default=list(ALGORITHMS))
+    parser.add_argument("--env", nargs="+", choices=GROUNDS, default=list(GROUNDS))
+    parser.add_argument(
+        "--algorithms", nargs="+", choices=ALGORITHMS, help="by default each scenario's own"
+    )
     options = parser.parse_args(argv)
-    folder = Path(options.out)
-    runs = [run_of(name, seed, folder) for seed in options.seeds for name in options.algorithms]
-    play_study(options, runs, measurement)
-    text = learning_table(folder)
-    (folder / "table.md").write_text(text + "\n", encoding="utf-8")
-    print(text)
+    for ground in options.env:
+        folder = Path(options.out) / ground
+        names = options.algorithms or GROUNDS[ground].algorithms
+        runs = [run_of(ground, name, seed, folder) for seed in options.seeds for name in names]
+        play_study(options, folder, runs, partial(measurement, ground))
+        text = learning_table(folder)
+        (folder / "table.md").write_text(text + "\n", encoding="utf-8")
+        print(f"{ground}\n\n{text}\n")
     return 0

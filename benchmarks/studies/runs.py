@@ -95,12 +95,14 @@ def study_parser(
     return parser
 
 
-def play_study(options: argparse.Namespace, runs: Sequence[Run], measurement: Measurement) -> None:
+def play_study(
+    options: argparse.Namespace, folder: Path, runs: Sequence[Run], measurement: Measurement
+) -> None:
     """Measure the start with every seed and play the runs, unless only the table is asked for."""
     if options.table_only:
         return
     starts = []
     for seed in options.seeds:
-        folder = Path(options.out) / START / f"seed_{seed}"
-        starts.append(Run(folder, (measurement("tiny", folder / RESULT, seed),)))
+        own = folder / START / f"seed_{seed}"
+        starts.append(Run(own, (measurement("tiny", own / RESULT, seed),)))
     play_all([*starts, *runs], workers=options.workers, threads=options.threads)

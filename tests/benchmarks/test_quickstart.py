@@ -6,12 +6,12 @@ from agentgym_envs import read_jsonl
 from benchmarks import quickstart
 
 SMALL = [
-    *("--max_steps", "1", "--tasks_per_step", "1", "--num_generations", "2"),
+    *("--batches", "1", "--episodes", "2", "--num_generations", "2"),
     *("--num_tasks", "2", "--samples", "1", "--max_turns", "2", "--horizon", "fixed:2"),
 ]
 
 
-@pytest.mark.parametrize("algorithm", ["grpo", "sft"])
+@pytest.mark.parametrize("algorithm", ["ppo", "grpo", "sft"])
 def test_the_quickstart_leaves_a_summary_a_picture_and_every_trajectory(
     tmp_path, algorithm, capsys
 ):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.studies.learning import ALGORITHMS, EPISODES, measurement, run_of
+from benchmarks.studies.learning import ALGORITHMS, EPISODES, GROUNDS, measurement, run_of
 from benchmarks.studies.runs import LOG, Run, play_all
 
 
@@ -29,12 +29,13 @@ def test_a_command_that_fails_stops_the_study_and_names_its_log(tmp_path: Path) 
     assert not bad.is_done
 
 
-def test_every_algorithms_run_ends_with_the_same_measurement(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_every_algorithms_run_ends_with_the_same_measurement(ground: str, tmp_path: Path) -> None:
     for name in ALGORITHMS:
-        run = run_of(name, 3, tmp_path)
+        run = run_of(ground, name, 3, tmp_path)
         words = run.commands[-1]
         model, out = Path(words[words.index("--model") + 1]), Path(words[words.index("--out") + 1])
-        assert words == measurement(str(model), out, 3)
+        assert words == measurement(ground, str(model), out, 3)
         assert {model.parent, out.parent} == {run.folder}
         assert "--resume" in next(words for words in run.commands if words[0] == "train")
         assert all("3" in words for words in run.commands)
@@ -42,7 +43,7 @@ def test_every_algorithms_run_ends_with_the_same_measurement(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", [name for name in ALGORITHMS if name not in ("agentevol", "dpo")])
 def test_algorithms_that_play_get_equally_many_episodes(name: str, tmp_path: Path) -> None:
-    words = run_of(name, 0, tmp_path).commands[0]
+    words = run_of("TextCraft", name, 0, tmp_path).commands[0]
 
     def value(option: str, default: int) -> int:
         return int(words[words.index(option) + 1]) if option in words else default

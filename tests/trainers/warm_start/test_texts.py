@@ -1,0 +1,93 @@
+import re
+
+import numpy as np
+import pytest
+
+from agentgym_envs.babyai.env import BabyAIEnv
+from agentgym_envs.textcraft.env import TextCraftEnv
+from trainers.warm_start.babyai_play import SEEDS, babyai_play
+from trainers.warm_start.messages import GOAL_SHARE
+from trainers.warm_start.textcraft_play import drill, made_up_play, training_split_play
+from trainers.warm_start.texts import encode
+
+KINDS = {
+    "drill": lambda rng: drill(rng, 8),
+    "made-up": made_up_play,
+    "training split": training_split_play,
+    "BabyAI": babyai_play,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_seed_gives_the_same_text(kind):
+    texts = [KINDS[kind](np.random.default_rng(7)) for _ in range(2)]
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_texts_are_a_chat_that_ends_with_the_policy(kind):
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        roles = [message.role for message in KINDS[kind](rng)]
+        assert roles[:2] == ["system", "user"]
+        assert roles[1:] == ["user", "assistant"] * (len(roles) // 2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_what_the_policy_does_well_is_imitated(kind):
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        messages = KINDS[kind](rng)
+        for message, answer in zip(messages, messages[1:], strict=False):
+            if message.role == "assistant" and answer.content.startswith(("Could not", "There is")):
+                assert message.weight == 0.0
+        assert all(m.weight < 1.0 for m in messages if m.role != "assistant")
+        text = encode(messages)
+        assert len(text.ids) == len(text.weights)
+
+
+def goal_of(question):
+    return question.content.rpartition("Goal: craft ")[2].rstrip(".")
+
+
+def test_only_goals_of_the_training_split_are_played():
+    env = TextCraftEnv()
+    held_out = {
+        env.book.goals[number]
+        for split in ("validation", "test")
+        for number in env.tasks_of.numbers(split)
+    }
+    rng = np.random.default_rng(0)
+    goals = {goal_of(training_split_play(rng)[1]) for _ in range(800)}
+    assert len(goals) > 200
+    assert not goals & held_out
+
+
+def test_no_split_of_babyai_holds_the_rooms_that_are_played():
+    env = BabyAIEnv()
+    for split in env.tasks_of.splits:
+        seeds = {number // 40 for number in env.tasks_of.numbers(split)[:4000]}
+        assert not seeds & set(range(*SEEDS))
+
+
+def test_a_drill_quotes_its_book_word_for_word():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        _, question, answer = drill(rng, 10)
+        listed = question.content.splitlines()
+        for line in answer.content.splitlines()[1:]:
+            command = line.partition(": ")[2]
+            assert command == "get" or command.rpartition(" x")[0] in listed
+
+
+def test_a_player_heeds_the_goal_in_its_share_of_the_plays_and_crafts_what_is_listed():
+    rng = np.random.default_rng(5)
+    heeded = 0
+    for _ in range(300):
+        _, question, *turns = training_split_play(rng)
+        first = re.search(r"1\. (.+?) [0-9]+: craft", turns[0].content)
+        assert first is not None
+        heeded += first[1] == goal_of(question)
+        assert any(f" {first[1]} using" in line for line in question.content.splitlines())
+    # A share of the plays, and what chance adds.
+    assert GOAL_SHARE * 300 - 40 < heeded < GOAL_SHARE * 300 + 80

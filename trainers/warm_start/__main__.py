@@ -1,0 +1,32 @@
+"""`python -m trainers.warm_start`: makes the checkpoint that is shipped."""
+
+from __future__ import annotations
+
+import argparse
+
+import trainers.warm_start
+from trainers.warm_start.training import train
+
+
+def main() -> None:
+    """Parse the command line and train."""
+    parser = argparse.ArgumentParser(
+        prog="python -m trainers.warm_start", description=trainers.warm_start.__doc__
+    )
+    parser.add_argument("--out", required=True, help="folder of the checkpoint")
+    parser.add_argument("--tokens", type=int, default=8_000_000, help="tokens to train on")
+    parser.add_argument(
+        "--batch-tokens", type=int, default=1024, help="tokens per step, padding included"
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    train(
+        arguments.out,
+        num_tokens=arguments.tokens,
+        batch_tokens=arguments.batch_tokens,
+        seed=arguments.seed,
+    )
+
+
+if __name__ == "__main__":
+    main()
