@@ -137,9 +137,7 @@ class Visit:
         if self.row("SELECT 1 FROM sessions WHERE token = ?", self._token) is None:
             self._new_token = self._token = self.state.sign_in(self.site.name, 0)
         messages = [*self._flashes(), {"kind": kind, "text": message}]
-        self.run(
-            "UPDATE sessions SET flash = ? WHERE token = ?", json.dumps(messages), self._token
-        )
+        self.run("UPDATE sessions SET flash = ? WHERE token = ?", json.dumps(messages), self._token)
 
     def _flashes(self) -> list[dict[str, str]]:
         if not self._token or self.site.name not in DATABASES:
