@@ -36,7 +36,7 @@ from agentgym_envs.webarena.backticks import BacktickParser
 from agentgym_envs.webarena.browsers import Browser, addresses
 from agentgym_envs.webarena.evaluators import Ending, Judge, Verdict, build_evaluators, multiply
 from agentgym_envs.webarena.places import BACKENDS, EmbeddedPlace, Episode, Place
-from agentgym_envs.webarena.sources import TasksFile, open_source
+from agentgym_envs.webarena.sources import TasksFile, check_evaluation, open_source
 from agentgym_envs.webarena.tasks import catalogue
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.view import View
@@ -66,6 +66,8 @@ class WebArenaEnv(TextEnv):
             the tasks are then WebArena's own, and `task_id` is its number.
         accounts: who the agent is there, `{site: Account}`, where not WebArena's own accounts.
         reset_hook: called there with the task before, if that may have changed a site.
+        evaluation: `"original"`, or `"verified"` for the tasks and evaluators of the package
+            `webarena-verified`, which judge the recorded network traffic. Needs `sites`.
         **kwargs: as `TextEnv`.
 
     Raises:
@@ -87,6 +89,7 @@ class WebArenaEnv(TextEnv):
         sites: Mapping[str, str] | str | None = None,
         accounts: Mapping[str, Account] | None = None,
         reset_hook: ResetHook | None = None,
+        evaluation: str = "original",
         **kwargs: Any,
     ) -> None:
         if backend not in BACKENDS:
@@ -96,16 +99,22 @@ class WebArenaEnv(TextEnv):
                 f"viewport_lines must be >= {MIN_LINES}, or None for whole pages; got "
                 f"{viewport_lines}"
             )
+        is_verified = check_evaluation(evaluation, sites, tasks_file)
         if kwargs.get("compat") == "agentgym":
             self.instructions = prompts.COMPAT_INSTRUCTIONS
+        if is_verified:
+            self.instructions += prompts.VERIFIED_ANSWER
         if backend == "chromium":
             modes = [*self.metadata["render_modes"], "rgb_array"]
             self.metadata = {**self.metadata, "render_modes": modes}
         deployment = None
         if sites is not None:
-            deployment = _deployment(sites, backend, accounts=accounts, reset_hook=reset_hook)
+            deployment = _deployment(
+                sites, backend, accounts=accounts, reset_hook=reset_hook, is_verified=is_verified
+            )
             self.default_max_turns = OFFICIAL_MAX_TURNS
-        source = open_source(tasks_file, sites=None if deployment is None else deployment.sites)
+        origins = None if deployment is None else deployment.sites
+        source = open_source(tasks_file, sites=origins, is_verified=is_verified)
         super().__init__(source.tasks, **kwargs)
         self.source = source.name
         self.backend = backend
@@ -131,6 +140,8 @@ class WebArenaEnv(TextEnv):
         self._view = View(self.viewport_lines)
         self._previous = original.NOTHING_BEFORE
         self._episode = self._place.begin(web_task)
+        if self._episode.evaluator is not None:
+            self._evaluators = (self._episode.evaluator,)
         self._open(self._episode, web_task)
         if self.compat is not None:
             return self._observation()

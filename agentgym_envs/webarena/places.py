@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from agentgym_envs.webarena.browsers import Browser
-from agentgym_envs.webarena.evaluators.verdict import SiteFunctions
+from agentgym_envs.webarena.evaluators.verdict import Evaluator, SiteFunctions
 from agentgym_envs.webarena.site_functions import EmbeddedFunctions
 from agentgym_envs.webarena.sites.names import DATABASES, SITES, fill_placeholders
 from agentgym_envs.webarena.sites.people import AGENT_ID
@@ -27,18 +28,24 @@ class Episode:
         cookies: to open it with: `{site: {name: value}}`.
         functions: the sites' part of the evaluators' helper functions.
         state: the embedded sites' databases; None on other sites.
+        evaluator: judges the episode in place of the task's own evaluators, if there is one.
+        folder: for the episode's files; it goes when the episode does.
     """
 
     browser: Browser
     cookies: Mapping[str, Mapping[str, str]]
     functions: SiteFunctions
     state: SiteState | None = None
+    evaluator: Evaluator | None = None
+    folder: TemporaryDirectory[str] | None = None
 
     def close(self) -> None:
         """Release everything."""
         self.browser.close()
         if self.state is not None:
             self.state.close()
+        if self.folder is not None:
+            self.folder.cleanup()
 
 
 class Place(Protocol):

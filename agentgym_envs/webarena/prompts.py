@@ -36,6 +36,12 @@ type [id] [content] [0|1], press [key_comb], scroll [down|up], new_tab, tab_focu
 close_tab, goto [url], go_back, go_forward, and stop [answer], which ends the task; answer N/A if it
 is impossible. Issue one action at a time, between triple backticks."""
 
+VERIFIED_ANSWER = """
+
+The answer of stop may be JSON: a list of values, such as stop [["first", "second"]], or the objects
+that the task asks for. Where the task cannot be done, say N/A or why: NOT_FOUND_ERROR,
+ACTION_NOT_ALLOWED_ERROR, PERMISSION_DENIED_ERROR, DATA_VALIDATION_ERROR or UNKNOWN_ERROR."""
+
 SOLVED = "The task is done."
 FAILED = "The task is not done."
 UNSCORED = "The task is over. Nobody here can judge the answer."

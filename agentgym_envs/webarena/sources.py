@@ -14,6 +14,8 @@ from agentgym_envs.webarena.tasks.version import SOURCE
 TasksFile = str | Path | Mapping[str, str | Path]
 """A file of tasks, all in the test split, or one file for each split."""
 
+EVALUATIONS = ("original", "verified")
+
 
 @dataclass(frozen=True)
 class Source:
@@ -28,20 +30,45 @@ class Source:
     name: str
 
 
-def open_source(tasks_file: TasksFile | None, *, sites: Mapping[str, str] | None = None) -> Source:
+def check_evaluation(
+    evaluation: str, sites: Mapping[str, str] | str | None, tasks_file: TasksFile | None
+) -> bool:
+    """Tell whether `webarena-verified` is to judge.
+
+    Raises:
+        ValueError: there is no such evaluation, or not for these tasks.
+    """
+    if evaluation not in EVALUATIONS:
+        raise ValueError(f"unknown evaluation {evaluation!r}; allowed: {', '.join(EVALUATIONS)}")
+    if evaluation == "original":
+        return False
+    if sites is None or tasks_file is not None:
+        raise ValueError(
+            "evaluation='verified' is for the official tasks: give sites= and no tasks_file="
+        )
+    return True
+
+
+def open_source(
+    tasks_file: TasksFile | None,
+    *,
+    sites: Mapping[str, str] | None = None,
+    is_verified: bool = False,
+) -> Source:
     """Return the embedded tasks, those of files, or the official ones.
 
     Args:
         tasks_file: a file of tasks, or one for each split.
         sites: the addresses of a deployment; None is for the embedded sites. Of the official tasks
             those remain whose sites are all among them.
+        is_verified: take the official tasks as `webarena-verified` words them.
 
     Raises:
         ValueError: a file does not hold what it should, or a split is unknown.
         ImportError: the official tasks are not installed.
     """
     if tasks_file is None:
-        return _embedded() if sites is None else _official(sites)
+        return _embedded() if sites is None else _official(sites, is_verified)
     files = tasks_file if isinstance(tasks_file, Mapping) else {"test": tasks_file}
     unknown = sorted(set(files) - set(SPLITS))
     if unknown:
@@ -54,14 +81,15 @@ def open_source(tasks_file: TasksFile | None, *, sites: Mapping[str, str] | None
     return Source(tasks, f"{names} ({fingerprint(everything)}) on {place}")
 
 
-def _official(sites: Mapping[str, str]) -> Source:
+def _official(sites: Mapping[str, str], is_verified: bool) -> Source:
     # Imported here: it needs a package that the embedded sites do without.
-    from agentgym_envs.webarena.official.dataset import official_tasks, source_name
+    from agentgym_envs.webarena.official import dataset
 
-    playable = [task for task in official_tasks() if set(task.sites) <= set(sites)]
+    tasks = dataset.verified_tasks() if is_verified else dataset.official_tasks()
+    playable = [task for task in tasks if set(task.sites) <= set(sites)]
     if not playable:
         raise ValueError(f"no official task plays on {sorted(sites)} alone; name more sites")
-    return Source(GivenTasks({"test": playable}), source_name())
+    return Source(GivenTasks({"test": playable}), dataset.source_name(is_verified=is_verified))
 
 
 @cache

@@ -1,27 +1,34 @@
 """The 812 official tasks, from the package `webarena-verified`; nothing of it is copied here.
 
-The package carries WebArena's own file unchanged, `test.raw.json`. It is read as a file: the
-package's modules, and what they need, are not imported.
+The package carries WebArena's own file unchanged, `test.raw.json`, and the same tasks as it has
+reworded and started them. Both are read as files: the package's modules, and what they need, are
+not imported.
 """
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from agentgym_envs.webarena.tasks.files import WebTask, read_tasks
 
 PACKAGE = "webarena-verified"
 
 _MODULE = "webarena_verified"
-_FILE = Path("assets") / "dataset" / "test.raw.json"
+_FOLDER = Path("assets") / "dataset"
+_ORIGINAL = "test.raw.json"
+_VERIFIED = "webarena-verified.json"
 
 
-def source_name() -> str:
+def source_name(*, is_verified: bool = False) -> str:
     """Name the tasks and their version."""
-    return f"webarena ({PACKAGE} {version(PACKAGE)})"
+    name = "webarena verified" if is_verified else "webarena"
+    return f"{name} ({PACKAGE} {version(PACKAGE)})"
 
 
 @cache
@@ -31,10 +38,41 @@ def official_tasks() -> tuple[WebTask, ...]:
     Raises:
         ImportError: the package is not installed.
     """
+    return tuple(read_tasks(_file(_ORIGINAL)))
+
+
+@cache
+def verified_tasks() -> tuple[WebTask, ...]:
+    """Return the 812 tasks with the package's wording and first pages.
+
+    All else is as in the original: whether they need a log-in, and `eval`, which is not what
+    `webarena-verified` judges them by.
+
+    Raises:
+        ImportError: the package is not installed.
+    """
+    records = json.loads(_file(_VERIFIED).read_text(encoding="utf-8"))
+    by_number = {record["task_id"]: record for record in records}
+    return tuple(_verified(task, by_number[task.task_id]) for task in official_tasks())
+
+
+def _verified(task: WebTask, record: dict[str, Any]) -> WebTask:
+    expected = record["eval"][0]["expected"]
+    return replace(
+        task,
+        intent=record["intent"],
+        intent_template=record["intent_template"],
+        instantiation_dict=record["instantiation_dict"],
+        start_url=" |AND| ".join(record["start_urls"]),
+        require_reset=task.require_reset or expected["task_type"].lower() == "mutate",
+    )
+
+
+def _file(name: str) -> Path:
     spec = find_spec(_MODULE)
     if spec is None or not spec.submodule_search_locations:
         raise ImportError(
             f"the official WebArena tasks come from {PACKAGE}: "
             'pip install "agentgym-envs[official]"'
         )
-    return tuple(read_tasks(Path(spec.submodule_search_locations[0]) / _FILE))
+    return Path(spec.submodule_search_locations[0]) / _FOLDER / name

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from agentgym_envs.webarena.browsers.chromium.browser import ChromiumBrowser
 from agentgym_envs.webarena.official.accounts import ACCOUNTS, Account, sign_in
@@ -54,6 +56,10 @@ class Deployment:
         sites: their addresses, as `read_sites` gives them.
         accounts: who the agent is, where not WebArena's own accounts.
         reset_hook: called before a task when the one before it may have changed a site.
+        is_verified: record each episode's network traffic, and have `webarena-verified` judge it.
+
+    Raises:
+        ImportError: `webarena-verified` is to judge, but is not here with all that it requires.
     """
 
     def __init__(
@@ -62,8 +68,13 @@ class Deployment:
         *,
         accounts: Mapping[str, Account] | None = None,
         reset_hook: ResetHook | None = None,
+        is_verified: bool = False,
     ) -> None:
+        if is_verified:
+            # Imported for what it raises: better now than at the end of the first episode.
+            from agentgym_envs.webarena.official import verified  # noqa: F401
         self.sites = sites
+        self._is_verified = is_verified
         self._accounts = {**ACCOUNTS, **(accounts or {})}
         self._reset_hook = reset_hook
         self._cookies: dict[str, tuple[float, dict[str, str]]] = {}
@@ -90,11 +101,23 @@ class Deployment:
         wanted = (
             [site for site in task.sites if site in self._accounts] if task.require_login else []
         )
-        return Episode(
-            ChromiumBrowser(None, origins=self.sites),
-            {site: self._signed_in(site) for site in wanted},
-            OfficialFunctions(self.sites.get("shopping", ""), self._accounts["shopping_admin"]),
-        )
+        cookies = {site: self._signed_in(site) for site in wanted}
+        shop, administrator = self.sites.get("shopping", ""), self._accounts["shopping_admin"]
+        functions = OfficialFunctions(shop, administrator)
+        if self._is_verified:
+            return self._recorded(task, cookies, functions)
+        return Episode(ChromiumBrowser(None, origins=self.sites), cookies, functions)
+
+    def _recorded(
+        self, task: WebTask, cookies: dict[str, dict[str, str]], functions: OfficialFunctions
+    ) -> Episode:
+        # Imported here: the package is needed for nothing else.
+        from agentgym_envs.webarena.official.verified import VerifiedEvaluator
+
+        folder = TemporaryDirectory(prefix="agentgym_webarena_")
+        browser = ChromiumBrowser(None, origins=self.sites, har=Path(folder.name) / "network.har")
+        evaluator = VerifiedEvaluator(task.task_id, self.sites, browser)
+        return Episode(browser, cookies, functions, evaluator=evaluator, folder=folder)
 
     def _signed_in(self, site: str) -> dict[str, str]:
         since, cookies = self._cookies.get(site, (float("-inf"), {}))

@@ -47,7 +47,7 @@ class ChromiumBrowser:
         origins: `{site: origin}` of those.
         server: serves the embedded sites; None takes the process's own.
         viewport: width and height of the window.
-        har: a file; the network traffic of the episode is in it after `close`.
+        har: a file for the network traffic of the episode; see `end_recording`.
 
     Raises:
         ImportError: there is no Chromium on this machine.
@@ -73,6 +73,7 @@ class ChromiumBrowser:
         self._context: BrowserContext | None = None
         self._open_tabs: Tabs | None = None
         self._page: Page | None = None
+        self._last_picture: bytes | None = None
         self._nodes: list[int] = []
 
     # The protocol -----------------------------------------------------------------------------
@@ -116,14 +117,34 @@ class ChromiumBrowser:
         return {cookie["name"]: cookie["value"] for cookie in found}
 
     def screenshot(self) -> bytes:
-        """Return what the window shows, as a PNG."""
+        """Return what the window shows, or showed when the recording ended, as a PNG."""
+        if self._last_picture is not None:
+            return self._last_picture
         picture: bytes = self._run(self._tabs.current.page.screenshot(animations="disabled"))
         return picture
+
+    def end_recording(self) -> Path:
+        """End the recording and return its file, a HAR.
+
+        The last page can still be looked at, but nothing more can be done in this browser: Chromium
+        gives the recording away only as it closes.
+
+        Raises:
+            EnvFailure: there is no recording, or it was lost.
+        """
+        if self._har is None or self._context is None or self._chromium is None:
+            raise EnvFailure("no network traffic is being recorded")
+        self.page()
+        self._last_picture = self.screenshot()
+        context, self._context = self._context, None
+        self._open_tabs = None
+        self._chromium.run(context.close(), timeout=TIMEOUT)
+        return self._har
 
     def close(self) -> None:
         """Release everything; safe to call twice."""
         context, self._context = self._context, None
-        self._open_tabs = self._page = None
+        self._open_tabs = self._page = self._last_picture = None
         try:
             if context is not None and self._chromium is not None and self._chromium.alive:
                 self._chromium.run(context.close(), timeout=TIMEOUT)
