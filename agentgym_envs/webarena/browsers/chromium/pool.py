@@ -9,7 +9,6 @@ no pages.
 from __future__ import annotations
 
 import asyncio
-import atexit
 import concurrent.futures
 import contextlib
 import logging
@@ -25,6 +24,7 @@ from playwright.async_api import Browser, BrowserContext, CDPSession, Playwright
 from playwright.async_api import Error as PlaywrightError
 
 from agentgym_envs.errors import EnvFailure
+from agentgym_envs.webarena.browsers.chromium.per_process import OnePerProcess
 
 VARIABLE = "AGENTGYM_CHROMIUM"
 """Environment variable that names the program."""
@@ -208,11 +208,7 @@ class Chromium:
         self._thread.join(_END_SECONDS)
 
 
-_starting = threading.Lock()
-_shared: list[Chromium] = []
-"""This process's Chromium, the last one started; at most one entry."""
-_forsaken: list[Chromium] = []
-"""The parent's, in a forked child: kept, since their collection would touch what is shared."""
+_SHARED: OnePerProcess[Chromium] = OnePerProcess(Chromium, bury=Chromium.kill)
 
 
 def shared_chromium() -> Chromium:
@@ -222,27 +218,9 @@ def shared_chromium() -> Chromium:
         ImportError: there is no Chromium on this machine.
         EnvFailure: it does not start.
     """
-    with _starting:
-        if not _shared or not _shared[0].alive:
-            while _shared:
-                _shared.pop().kill()
-            _shared.append(Chromium())
-        return _shared[0]
+    return _SHARED.get()
 
 
 def close_chromium() -> None:
     """End this process's Chromium, if there is one; the next episode starts another."""
-    with _starting:
-        while _shared:
-            _shared.pop().close()
-
-
-def _after_fork_in_child() -> None:
-    global _starting
-    _starting = threading.Lock()
-    _forsaken.extend(_shared)
-    _shared.clear()
-
-
-os.register_at_fork(after_in_child=_after_fork_in_child)
-atexit.register(close_chromium)
+    _SHARED.close()

@@ -11,8 +11,6 @@ none of its requests in hand; so no two threads ever use a database at once.
 
 from __future__ import annotations
 
-import atexit
-import os
 import re
 import socket
 import threading
@@ -27,6 +25,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
 from agentgym_envs.errors import EnvFailure
+from agentgym_envs.webarena.browsers.chromium.per_process import OnePerProcess
 from agentgym_envs.webarena.sites.apps import open_site
 from agentgym_envs.webarena.sites.names import ORIGINS
 from agentgym_envs.webarena.sites.state import SiteState
@@ -226,11 +225,7 @@ def _styles(site: Site) -> dict[str, str]:
     return {path: file.read_text("utf-8") for path, file in files.items() if file.exists()}
 
 
-_starting = threading.Lock()
-_shared: list[SiteServer] = []
-"""This process's server, the last one started; at most one entry."""
-_forsaken: list[SiteServer] = []
-"""The parent's, in a forked child: kept, since their collection would touch what is shared."""
+_SHARED: OnePerProcess[SiteServer] = OnePerProcess(SiteServer)
 
 
 def shared_server() -> SiteServer:
@@ -239,25 +234,9 @@ def shared_server() -> SiteServer:
     Raises:
         EnvFailure: it does not start.
     """
-    with _starting:
-        if not _shared or not _shared[0].alive:
-            _shared[:] = [SiteServer()]
-        return _shared[0]
+    return _SHARED.get()
 
 
 def close_server() -> None:
     """End this process's server, if there is one; the next episode starts another."""
-    with _starting:
-        while _shared:
-            _shared.pop().close()
-
-
-def _after_fork_in_child() -> None:
-    global _starting
-    _starting = threading.Lock()
-    _forsaken.extend(_shared)
-    _shared.clear()
-
-
-os.register_at_fork(after_in_child=_after_fork_in_child)
-atexit.register(close_server)
+    _SHARED.close()

@@ -1,0 +1,69 @@
+"""One of a thing per Python process: made when first asked for, made anew when it is dead.
+
+Knows forks and the end of the process, not what the thing is.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+
+class Living(Protocol):
+    """Something that runs beside the program."""
+
+    @property
+    def alive(self) -> bool:
+        """It can be used, as far as is known, and by this Python process."""
+
+    def close(self) -> None:
+        """End it in good order."""
+
+
+_Thing = TypeVar("_Thing", bound=Living)
+
+
+class OnePerProcess(Generic[_Thing]):
+    """Makes and keeps one thing, and ends it with the process.
+
+    Args:
+        make: makes another.
+        bury: called with a dead one that is replaced; None drops it.
+    """
+
+    def __init__(
+        self, make: Callable[[], _Thing], *, bury: Callable[[_Thing], None] | None = None
+    ) -> None:
+        self._make = make
+        self._bury = bury
+        self._making = threading.Lock()
+        self._kept: list[_Thing] = []  # at most one
+        # The parent's, in a forked child: kept, since their collection would touch what is shared.
+        self._forsaken: list[_Thing] = []
+        os.register_at_fork(after_in_child=self._forsake)
+        atexit.register(self.close)
+
+    def get(self) -> _Thing:
+        """Return the living thing, made if need be; what `make` raises is raised."""
+        with self._making:
+            if not self._kept or not self._kept[0].alive:
+                while self._kept:
+                    dead = self._kept.pop()
+                    if self._bury is not None:
+                        self._bury(dead)
+                self._kept.append(self._make())
+            return self._kept[0]
+
+    def close(self) -> None:
+        """End it, if there is one; the next `get` makes another."""
+        with self._making:
+            while self._kept:
+                self._kept.pop().close()
+
+    def _forsake(self) -> None:
+        self._making = threading.Lock()
+        self._forsaken.extend(self._kept)
+        self._kept.clear()
