@@ -84,7 +84,7 @@ class QuickstartArguments:
     learning_rate: float = field(default=3e-4, metadata={"help": "Learning rate at the start."})
     episodes: int = field(default=64, metadata={"help": "Episodes of a batch."})
     num_generations: int = field(default=8, metadata={"help": "grpo: episodes of a goal."})
-    samples: int = field(default=4, metadata={"help": "Episodes per test goal."})
+    samples: int = field(default=2, metadata={"help": "Episodes per test goal."})
     num_tasks: int = field(default=0, metadata={"help": "Test goals; 0 takes all 100."})
     train_tasks: int = field(
         default=0, metadata={"help": "Training goals to measure besides; 0 measures none."}
