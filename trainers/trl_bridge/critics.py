@@ -15,6 +15,7 @@ from typing import Any
 from trainers.critic import STATE_FILE, Critic, backbone_of, clipped_value_loss
 from trainers.extras import MISSING_TRAIN_EXTRA
 from trainers.trl_bridge.batches import trim_padding
+from trainers.trl_bridge.compact import Compact
 from trainers.trl_bridge.rollout import sampling_mode
 
 try:
@@ -113,10 +114,10 @@ class TrainsCritic:
 
     def _hidden(self: Any, rows: dict[str, Any]) -> torch.Tensor:
         ids = torch.cat([rows["prompt_ids"], rows["completion_ids"]], dim=1)
-        mask = torch.cat([rows["prompt_mask"], rows["completion_mask"]], dim=1)
+        layout = _layout(rows)
         with self.accelerator.autocast():
-            output = self._backbone()(input_ids=ids, attention_mask=mask, use_cache=False)
-        return output.last_hidden_state
+            output = self._backbone()(input_ids=layout.pack(ids), use_cache=False)
+        return layout.unpack(output.last_hidden_state, ids.size(1))
 
     def _hidden_without_gradient(self: Any, rows: dict[str, Any]) -> torch.Tensor:
         with sampling_mode(self.model if self.critic_reads_policy else self.critic):
@@ -139,6 +140,7 @@ class TrainsCritic:
             moves_policy = self.critic_moves_policy
             with _last_hidden(self._backbone(), watch=self.critic_reads_policy) as seen:
                 policy_loss = super()._compute_loss(model, inputs)  # type: ignore[misc]
+            seen = [_layout(inputs).unpack(one, _width(inputs)) for one in seen]
         if moves_policy or not self.critic_reads_policy:
             hidden = seen[0] if seen else self._hidden(inputs)
         else:
@@ -232,6 +234,14 @@ class TrainsCritic:
             self.critic.load_state(best)
         else:
             logger.warning("%s holds no critic; the last step's is kept", best)
+
+
+def _layout(rows: dict[str, Any]) -> Compact:
+    return Compact.of(torch.cat([rows["prompt_mask"], rows["completion_mask"]], dim=1))
+
+
+def _width(rows: dict[str, Any]) -> int:
+    return int(rows["prompt_ids"].size(1) + rows["completion_ids"].size(1))
 
 
 class _ClearsGradients(TrainerCallback):  # type: ignore[misc]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from trl import GRPOConfig, GRPOTrainer
+from trl.trainer import grpo_trainer
 
 from agentgym_envs.trajectory import Trajectory
 from tests.trainers.toys import FAILED, episode, make_model, make_tokenizer, trace
@@ -272,6 +273,65 @@ def test_regrouping_micro_batches_changes_no_gradient(
     monkeypatch.setattr("trainers.trl_bridge.episodes.trim_padding", lambda batch: batch)
     plain = gradient(scripted(played, **options))
     assert torch.allclose(regrouped, plain, atol=1e-6)
+
+
+def test_each_of_several_optimizer_steps_is_regrouped_by_itself(
+    scripted: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dealt: list[list[int]] = []
+    split = grpo_trainer.split_tensor_dict
+
+    def watch(batch: dict[str, Any], num_chunks: int) -> list[dict[str, Any]]:
+        chunks: list[dict[str, Any]] = split(batch, num_chunks)
+        dealt.extend(chunk["completion_mask"].sum(1).tolist() for chunk in chunks)
+        return chunks
+
+    monkeypatch.setattr(grpo_trainer, "split_tensor_dict", watch)
+    trainer = scripted(
+        [episode(float(n % 2), traces=[trace(2, [1] * (8 - n), seed=n)]) for n in range(8)],
+        per_device_train_batch_size=2,
+        gradient_accumulation_steps=2,
+        steps_per_generation=4,
+        max_steps=2,
+    )
+    trainer.train()
+    batches = trainer._buffered_inputs or []
+    lengths = [batch["completion_mask"].sum(1).tolist() for batch in batches]
+    for first in (0, 2):
+        longest_first = sorted(dealt[first] + dealt[first + 1], reverse=True)
+        assert lengths[first] + lengths[first + 1] == longest_first
+
+
+def test_logprobs_are_those_of_padded_rows_and_attention_needs_no_mask(
+    scripted: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = scripted([episode(float(n), traces=[trace(3, [1], seed=n)]) for n in range(2)])
+    ids = torch.tensor([[0, 0, 5, 6, 7, 0], [1, 2, 3, 4, 0, 0], [0, 8, 9, 10, 11, 12]])
+    mask = torch.tensor([[0, 0, 1, 1, 1, 0], [1, 1, 1, 1, 0, 0], [0, 1, 1, 1, 1, 1]])
+    is_causal: list[bool] = []
+    attend = torch.nn.functional.scaled_dot_product_attention
+
+    def watch(*args: Any, **kwargs: Any) -> torch.Tensor:
+        is_causal.append(kwargs.get("attn_mask") is None and kwargs["is_causal"])
+        return attend(*args, **kwargs)
+
+    def logprobs(batch_size: int | None) -> torch.Tensor:
+        found: torch.Tensor = trainer._get_per_token_logps_and_entropies(
+            trainer.model, ids, mask, 3, batch_size
+        )[0]
+        return found * mask[:, -3:]
+
+    with torch.no_grad():
+        monkeypatch.setattr("torch.nn.functional.scaled_dot_product_attention", watch)
+        ours, in_parts = logprobs(None), logprobs(2)
+        monkeypatch.undo()
+        theirs = super(EpisodeTrainer, trainer)._get_per_token_logps_and_entropies(
+            trainer.model, ids, mask, 3
+        )[0]
+    assert is_causal
+    assert all(is_causal)
+    assert torch.allclose(ours, theirs * mask[:, -3:], atol=1e-5)
+    assert torch.allclose(in_parts, ours, atol=1e-5)
 
 
 def test_micro_batches_without_advantages_are_passed_over_and_change_no_gradient(
