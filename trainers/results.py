@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectory import Trajectory
 
 NUM_RESAMPLES = 10_000
@@ -39,7 +40,7 @@ class SubtaskResult:
 class EvalResult:
     """What an evaluation found.
 
-    Failed episodes are counted in `failures` and enter nothing else.
+    Failed and unscored episodes are counted as such and enter nothing else.
 
     Attributes:
         policy: who played.
@@ -58,6 +59,7 @@ class EvalResult:
         wall_s: seconds.
         subtasks: the table by subtask.
         tasks: the share of successful episodes by task id.
+        unscored: episodes that only a judge could have scored, where there was none.
     """
 
     policy: str
@@ -76,6 +78,7 @@ class EvalResult:
     wall_s: float
     subtasks: dict[str, SubtaskResult] = field(default_factory=dict)
     tasks: dict[str, float] = field(default_factory=dict)
+    unscored: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON values."""
@@ -106,7 +109,9 @@ class EvalResult:
             f"{self.n_tasks} tasks x {self.samples_per_task}",
             f"score {self.score:.3f}, {self.mean_turns:.1f} turns, invalid actions "
             f"{self.invalid_rate:.1%}, {self.sampled_tokens} sampled tokens, failed episodes "
-            f"{self.failures}, {self.wall_s:.1f} s",
+            f"{self.failures}, "
+            + f"unscored {self.unscored}, " * bool(self.unscored)
+            + f"{self.wall_s:.1f} s",
         ]
         lines += [
             f"  {name:<24} {row.success:>6.1%}  of {row.n_tasks} tasks"
@@ -126,11 +131,15 @@ def summarize(
     """Turn the episodes of an evaluation into its result.
 
     Raises:
-        ValueError: there is no episode that did not fail.
+        ValueError: there is no episode with a score.
     """
     played = [t for t in trajectories if t.status != "failed"]
+    unscored = sum(t.error == UNSCORED for t in trajectories)
     if not played:
-        raise ValueError(f"no episode to evaluate: all {len(trajectories)} failed")
+        raise ValueError(
+            f"no episode to evaluate: of {len(trajectories)}, {unscored} need a judge to be "
+            f"scored and the others failed"
+        )
     success = _by_task(played, [float(t.success) for t in played])
     score = _by_task(played, [t.score for t in played])
     subtask_of = {t.task_id: t.subtask for t in played}
@@ -152,7 +161,8 @@ def summarize(
         mean_turns=turns / len(played),
         invalid_rate=invalid / max(turns, 1),
         sampled_tokens=sum(turn.num_tokens for t in played for turn in t.turns),
-        failures=len(trajectories) - len(played),
+        failures=len(trajectories) - len(played) - unscored,
+        unscored=unscored,
         truncated=dict(Counter(t.truncated_by for t in played if t.truncated_by is not None)),
         wall_s=wall_s,
         subtasks={

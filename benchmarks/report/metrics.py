@@ -12,6 +12,7 @@ from math import comb, sqrt
 
 import numpy as np
 
+from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectory import Trajectory
 from trainers.results import bootstrap_mean
 
@@ -37,8 +38,9 @@ class Tally:
         turns: of all episodes that did not fail.
         invalid: turns whose action was invalid.
         tokens: sampled tokens.
-        episodes: episodes that did not fail.
-        failures: those that did.
+        episodes: episodes that have a score.
+        failures: episodes that failed.
+        unscored: episodes that only a judge could have scored, where there was none.
         truncated: episodes cut short.
     """
 
@@ -49,12 +51,14 @@ class Tally:
     tokens: int = 0
     episodes: int = 0
     failures: int = 0
+    unscored: int = 0
     truncated: int = 0
 
     def add(self, episode: Trajectory) -> None:
         """Count an episode."""
         if episode.status == "failed":
-            self.failures += 1
+            self.unscored += episode.error == UNSCORED
+            self.failures += episode.error != UNSCORED
             return
         self.successes.setdefault(episode.task_id, []).append(episode.success)
         self.scores.setdefault(episode.task_id, []).append(episode.score)
@@ -63,6 +67,11 @@ class Tally:
         self.tokens += sum(turn.num_tokens for turn in episode.turns)
         self.episodes += 1
         self.truncated += episode.status == "truncated"
+
+    @property
+    def played(self) -> int:
+        """All episodes."""
+        return self.episodes + self.failures + self.unscored
 
     @property
     def samples(self) -> int:

@@ -73,7 +73,7 @@ def _head(results: SweepResults) -> list[str]:
             f"- `{_command(call)}`\n  ({call.get('started', '')}; commit {call.get('git')}; "
             f"{machine}; {told})"
         )
-    missing = sum(s.asked - s.whole.episodes - s.whole.failures for s in results.settings)
+    missing = sum(s.asked - s.whole.played for s in results.settings)
     if missing:
         lines.append(f"**Unfinished: {missing} episodes are still to be played.**")
     return lines

@@ -93,7 +93,7 @@ def _cost(results: SweepResults, axis: str) -> Draw:
         scenarios = list(results.scenarios())
         for colour, policy, theirs in _by_policy(results.settings):
             for setting in theirs:
-                played = setting.whole.episodes + setting.whole.failures
+                played = setting.whole.played
                 success = setting.whole.success()
                 if success is None:
                     continue

@@ -50,13 +50,14 @@ def detail_table(settings: Sequence[Setting]) -> Rows:
     for setting in settings:
         whole = setting.whole
         played = max(whole.episodes, 1)
-        all_played = whole.episodes + whole.failures
+        all_played = whole.played
+        failed = f"{whole.failures}" + f", unscored {whole.unscored}" * bool(whole.unscored)
         rows.append(
             [
                 setting.name,
                 str(len(whole.successes)),
                 f"{all_played}" + ("" if all_played == setting.asked else f" of {setting.asked}"),
-                str(whole.failures),
+                failed,
                 _with_interval(whole.success()),
                 _with_interval(whole.score()),
                 f"{whole.turns / played:.1f}",

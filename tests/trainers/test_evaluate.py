@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from agentgym_envs import Trajectory, Turn, read_jsonl
+from agentgym_envs.core import UNSCORED
 from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer
 from trainers.arguments import EnvArguments, EpisodeArguments
 from trainers.environments import Environments, spread
@@ -40,8 +41,19 @@ def test_success_is_a_mean_over_tasks_of_means_over_samples() -> None:
 def test_failed_episodes_are_counted_apart() -> None:
     result = summarize([played("a1", True), played("a1", False, status="failed")])
     assert (result.success, result.failures) == (1.0, 1)
-    with pytest.raises(ValueError, match="all 1 failed"):
+    with pytest.raises(ValueError, match="of 1, 0 need a judge"):
         summarize([played("a1", False, status="failed")])
+
+
+def test_episodes_that_need_a_judge_are_unscored_and_not_failed() -> None:
+    unscored = played("a1", False, status="failed")
+    unscored.error = UNSCORED
+    result = summarize([played("a1", True), unscored])
+    assert (result.success, result.failures, result.unscored) == (1.0, 0, 1)
+    assert "failed episodes 0, unscored 1," in str(result)
+    assert EvalResult.from_json(result.to_json()) == result
+    with pytest.raises(ValueError, match="of 1, 1 need a judge"):
+        summarize([unscored])
 
 
 def test_truncations_are_counted_by_cause() -> None:

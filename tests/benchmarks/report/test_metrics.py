@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectory import Trajectory, Turn
 from benchmarks.report.metrics import paired, pass_at_k, tally, wilson
 
@@ -52,6 +53,13 @@ def test_failed_episodes_are_counted_apart_and_enter_nothing_else():
     )
     assert found.success().value == 1.0
     assert (found.failures, found.episodes, found.turns, found.invalid) == (1, 1, 1, 0)
+
+
+def test_episodes_that_need_a_judge_are_unscored_and_not_failed():
+    unscored = episode("t_1", False, status="failed")
+    unscored.error = UNSCORED
+    found = tally([episode("t_1", True), unscored])
+    assert (found.failures, found.unscored, found.episodes, found.played) == (0, 1, 1, 2)
 
 
 def test_success_and_score_are_never_mixed():
