@@ -22,8 +22,9 @@ GROUPS: dict[str, tuple[str, str]] = {
     "vector": ("benchmarks.throughput.vectors", "vector_rows"),
     "rollout": ("benchmarks.throughput.rollouts", "rollout_rows"),
     "overlap": ("benchmarks.throughput.overlap", "overlap_rows"),
+    "update": ("benchmarks.throughput.updates", "update_rows"),
 }
-"""Imported when they are run: only `rollout` and `overlap` need the train extra."""
+"""Imported when they are run: only `rollout`, `overlap` and `update` need the train extra."""
 
 HEADER = ("measured", "per second", "against", "per second", "speed (least to most)", "notes")
 

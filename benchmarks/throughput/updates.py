@@ -1,0 +1,154 @@
+"""Optimizer steps on the same episodes: our trainer against TRL's own.
+
+Both sides train a copy of `tiny` by GRPO on the same recorded episodes of TextCraft with the same
+options, so their gradients agree; what differs is how the rows are laid out for a pass. Generation
+costs neither side anything here (`benchmarks.throughput.rollouts` measures it).
+"""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from trl import GRPOConfig, GRPOTrainer
+
+from agentgym_envs.trajectory import Trajectory
+from benchmarks.throughput.measure import Row, Side, Stopwatch, compare
+from trainers.arguments import EnvArguments, EpisodeArguments
+from trainers.configs import ModelArguments
+from trainers.environments import Environments, spread
+from trainers.loading import load_policy
+from trainers.playing import PolicyPlayer
+from trainers.rewards import agent_reward
+from trainers.trl_bridge import EpisodeTrainer, make_rollout_func, task_dataset
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row.
+
+    Attributes:
+        goals: training goals played.
+        group: episodes of each.
+        turns: turns of an episode, at most.
+        rows_per_pass: episodes of a micro-batch.
+        most_repeats: bounds the timed runs, since one takes many seconds.
+    """
+
+    goals: int = 8
+    group: int = 8
+    turns: int = 14
+    rows_per_pass: int = 8
+    most_repeats: int = 3
+
+
+class _Ours(EpisodeTrainer):
+    """Our trainer on recorded episodes."""
+
+    def __init__(self, played: Sequence[Trajectory], **kwargs: Any) -> None:
+        self._played = list(played)
+        super().__init__(**kwargs)
+
+    def play(self, task_ids: list[str]) -> list[Trajectory]:
+        return self._played
+
+
+class _Recorded:
+    """A player for TRL's own trainer."""
+
+    def __init__(self, played: Sequence[Trajectory]) -> None:
+        self._played = list(played)
+
+    def run(self, task_ids: Sequence[str], *, global_step: int = 0) -> list[Trajectory]:
+        """Return the recorded episodes, whatever is asked."""
+        return self._played
+
+
+def update_rows(repeats: int, *, case: Case | None = None) -> Iterator[Row]:
+    """Measure one optimizer step on each side."""
+    case = case or Case()
+    played = play(case)
+    lengths = [len(trajectory.trace) for trajectory in played]
+    yield compare(
+        "update",
+        Side("GRPO update, agentgym", "tokens", _Update(played, case, stock=False).run),
+        Side("trl.GRPOTrainer, the same episodes", "tokens", _Update(played, case, stock=True).run),
+        repeats=min(repeats, case.most_repeats),
+        episodes=len(played),
+        tokens_of_an_episode=f"{sum(lengths) / len(lengths):.0f}, at most {max(lengths)}",
+        torch_threads=torch.get_num_threads(),
+    )
+
+
+def play(case: Case) -> list[Trajectory]:
+    """Let `tiny` play groups of training goals."""
+    environments = Environments(
+        EnvArguments(env=["TextCraft"], max_turns=case.turns, num_envs=case.goals * case.group)
+    )
+    model, tokenizer = load_policy(ModelArguments(model_name_or_path="tiny", dtype="float32"))
+    player = PolicyPlayer(
+        environments, model, tokenizer, EpisodeArguments(max_tokens_per_turn=160), seed=0
+    )
+    goals = spread(environments.task_ids("train"), case.goals)
+    try:
+        return player.play([goal for goal in goals for _ in range(case.group)])
+    finally:
+        environments.close()
+
+
+class _Update:
+    """One side.
+
+    Attributes:
+        losses: of the runs.
+    """
+
+    def __init__(self, played: Sequence[Trajectory], case: Case, *, stock: bool) -> None:
+        self._played = played
+        self._case = case
+        self._stock = stock
+        self.losses: list[float] = []
+
+    def run(self, watch: Stopwatch) -> None:
+        """Take one optimizer step from the start."""
+        with tempfile.TemporaryDirectory() as folder:
+            trainer = self._trainer(folder)
+            with watch.running():
+                result = trainer.train()
+        self.losses.append(result.training_loss)
+        watch.units += sum(len(trajectory.trace) for trajectory in self._played)
+
+    def _trainer(self, folder: str) -> Any:
+        case = self._case
+        model, tokenizer = load_policy(ModelArguments(model_name_or_path="tiny", dtype="float32"))
+        options: dict[str, Any] = {
+            "model": model,
+            "reward_funcs": agent_reward,
+            "processing_class": tokenizer,
+            "train_dataset": task_dataset([f"textcraft_{n}" for n in range(case.goals)]),
+            "args": GRPOConfig(
+                output_dir=folder,
+                per_device_train_batch_size=case.rows_per_pass,
+                gradient_accumulation_steps=case.goals * case.group // case.rows_per_pass,
+                num_generations=case.group,
+                max_steps=1,
+                bf16=False,
+                gradient_checkpointing=False,
+                save_strategy="no",
+                report_to="none",
+                disable_tqdm=True,
+                dataloader_pin_memory=False,
+                use_cpu=True,
+            ),
+        }
+        if self._stock:
+            with warnings.catch_warnings():
+                # TRL calls the hook experimental; the version is pinned and the hook under test.
+                warnings.filterwarnings("ignore", message="You are using 'rollout_func'")
+                recorded = make_rollout_func(_Recorded(self._played))
+                return GRPOTrainer(rollout_func=recorded, **options)
+        return _Ours(self._played, **options)
