@@ -64,7 +64,7 @@ $(VENV_ENVS)/.envs: setup.cfg pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.browser: $(VENV)/.dev
-	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[dev,browser]'
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[dev,browser,miniwob]'
 	@touch $@
 
 # Where there is no GPU: vLLM's CPU build. Its requirements are installed apart, less torch and the
@@ -147,7 +147,7 @@ format: $(VENV)/.dev  ## Format the code and mend what ruff can mend
 .PHONY: constraints
 constraints: $(VENV)/bin/python  ## Resolve all dependencies anew and write constraints.txt
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --dry-run --ignore-installed \
-	    --report $(VENV)/report.json $(CHOSEN) '.[dev,browser,ray]'
+	    --report $(VENV)/report.json $(CHOSEN) '.[dev,browser,miniwob,ray]'
 	$(BIN)/python .ci/constraints.py < $(VENV)/report.json > constraints.txt
 
 .PHONY: clean

@@ -40,6 +40,7 @@ _SCENARIOS = {
     "agentgym/SciWorld-v0": "agentgym_envs.sciworld.env:SciWorldEnv",
     "agentgym/SearchQA-v0": "agentgym_envs.searchqa.env:SearchQAEnv",
     "agentgym/WebArena-v0": "agentgym_envs.webarena.env:WebArenaEnv",
+    "agentgym/MiniWoB-v0": "agentgym_envs.miniwob.env:MiniWoBEnv",
 }
 
 for _env_id, _entry_point in _SCENARIOS.items():

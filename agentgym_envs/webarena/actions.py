@@ -6,6 +6,7 @@ Knows how actions are written, not what they do.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from agentgym_envs.actions import ActionVerb
@@ -43,6 +44,11 @@ VERBS = (
     ),
 )
 
+DRAG = ActionVerb(
+    "drag", "drag [{element}] [{onto}]", "Drag an element onto another.", ("element", "onto")
+)
+"""No part of WebArena's grammar; other environments on these browsers may have it."""
+
 _FORMS = {
     "click": r"\[(?P<element>\d+)\]",
     "hover": r"\[(?P<element>\d+)\]",
@@ -57,6 +63,7 @@ _FORMS = {
     "go_back": r"",
     "go_forward": r"",
     "stop": r"(?:\[(?P<text>.*)\])?",
+    "drag": r"\[(?P<element>\d+)\]\s*\[(?P<onto>\d+)\]",
 }
 _PATTERNS = {kind: re.compile(form, re.DOTALL) for kind, form in _FORMS.items()}
 _EXAMPLES = {
@@ -69,8 +76,12 @@ _EXAMPLES = {
     "goto": "goto [http://homepage.test/]",
     "tab_focus": "tab_focus [0]",
     "stop": "stop [42]",
+    "drag": "drag [12] [9]",
 }
 MAX_DIGITS = 9
+
+KINDS = tuple(verb.name for verb in VERBS)
+"""The names of WebArena's actions."""
 
 
 @dataclass(frozen=True)
@@ -79,41 +90,48 @@ class WebAction:
 
     Attributes:
         kind: a verb's name: `"click"`, `"type"`, ...
-        element: the id in brackets (click, hover, type, select), or the tab's index (tab_focus).
+        element: the id in brackets (click, hover, type, select, drag), or the tab's index
+            (tab_focus).
         text: what to type, the option, key, direction, address, or answer.
         press_enter: whether Enter follows what is typed; the grammar's default is that it does.
+        onto: the id that drag leads to.
     """
 
     kind: str
     element: int = -1
     text: str = ""
     press_enter: bool = True
+    onto: int = -1
 
 
-def parse_action(text: str) -> WebAction:
+def parse_action(text: str, *, kinds: Collection[str] = KINDS) -> WebAction:
     """Read one plain action.
+
+    Args:
+        text: the action.
+        kinds: the names of those there are.
 
     Raises:
         InvalidAction: it is none; the message says what one looks like.
     """
     text = text.strip()
     kind, rest = _split(text)
-    if kind not in _PATTERNS:
-        raise InvalidAction(
-            f"There is no action {kind!r:.60}. The actions are {', '.join(_PATTERNS)}."
-        )
+    if kind not in kinds:
+        raise InvalidAction(f"There is no action {kind!r:.60}. The actions are {', '.join(kinds)}.")
     found = _PATTERNS[kind].fullmatch(rest)
     if found is None:
         raise InvalidAction(f"{kind} is written like this: {_EXAMPLES.get(kind, kind)}")
     parts = found.groupdict()
-    element = parts.get("element")
-    if element is not None and len(element) > MAX_DIGITS:
-        raise InvalidAction(f"{kind}: there is no element [{element[:20]}...].")
+    ids = {key: parts[key] for key in ("element", "onto") if parts.get(key) is not None}
+    for digits in ids.values():
+        if len(digits) > MAX_DIGITS:
+            raise InvalidAction(f"{kind}: there is no element [{digits[:20]}...].")
     return WebAction(
         kind,
-        element=-1 if element is None else int(element),
+        element=int(ids.get("element", -1)),
         text=(parts.get("text") or "").removeprefix("direction=" if kind == "scroll" else ""),
         press_enter=parts.get("enter") != "0",
+        onto=int(ids.get("onto", -1)),
     )
 
 

@@ -58,14 +58,19 @@ def tabs_line(page: Page) -> str:
 
 def page_text(page: Page, view: View) -> str:
     """Write tabs, address and the part of the page that is on the screen."""
+    return "\n".join([tabs_line(page), f"URL: {one_line(page.url)}", *screen_lines(page, view)])
+
+
+def screen_lines(page: Page, view: View) -> list[str]:
+    """Write the part of the page that is on the screen, and how much there is besides."""
     shown = view.show(page)
-    lines = [tabs_line(page), f"URL: {one_line(page.url)}"]
+    lines = []
     if shown.above:
         lines.append(f"({shown.above} lines above: scroll [up])")
     lines += shown.lines
     if shown.below:
         lines.append(f"({shown.below} lines below: scroll [down])")
-    return "\n".join(lines)
+    return lines
 
 
 def one_line(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,16 @@ from trainers.tool_environments import (
     tool_environment,
 )
 
-OURS = [env_id for env_id in registered_ids() if env_id.startswith("agentgym/")]
+OURS = [
+    pytest.param(
+        env_id,
+        marks=pytest.mark.skipif(
+            "MiniWoB" in env_id and find_spec("miniwob") is None, reason="needs miniwob"
+        ),
+    )
+    for env_id in registered_ids()
+    if env_id.startswith("agentgym/")
+]
 NOT_TOOLS = ("reset", "get_reward")
 
 

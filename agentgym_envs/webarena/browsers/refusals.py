@@ -28,6 +28,11 @@ def is_disabled(node: Node) -> InvalidAction:
     return InvalidAction(f"{_shown(node)} is disabled.")
 
 
+def is_not_drawn(node: Node) -> InvalidAction:
+    """The element has no place on the page."""
+    return InvalidAction(f"{_shown(node)} is not drawn, so the mouse cannot reach it.")
+
+
 def takes_no_text(node: Node) -> InvalidAction:
     """The element is no text field."""
     return InvalidAction(f"{_shown(node)} takes no text; type works on text fields.")

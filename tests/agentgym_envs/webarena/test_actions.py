@@ -6,7 +6,7 @@ import pytest
 
 from agentgym_envs.actions import ACTION_FORMATS, make_parser
 from agentgym_envs.errors import InvalidAction
-from agentgym_envs.webarena.actions import VERBS, WebAction, parse_action
+from agentgym_envs.webarena.actions import DRAG, VERBS, WebAction, parse_action
 from agentgym_envs.webarena.backticks import BacktickParser, find_action
 
 WRITTEN = {
@@ -96,6 +96,17 @@ def test_calls_name_their_arguments() -> None:
     parser = make_parser("function_call", VERBS)
     call = {"name": "type", "arguments": {"element": 7, "content": "a", "press_enter": 1}}
     assert parser.parse(json.dumps(call)) == "type [7] [a] [1]"
+
+
+def test_other_environments_may_have_other_actions() -> None:
+    kinds = ("click", DRAG.name)
+    assert parse_action("drag [12] [9]", kinds=kinds) == WebAction("drag", 12, onto=9)
+    with pytest.raises(InvalidAction, match="no action 'goto'. The actions are click, drag."):
+        parse_action("goto [http://map.test/]", kinds=kinds)
+    with pytest.raises(InvalidAction, match=r"drag: there is no element \[99999"):
+        parse_action("drag [1] [" + "9" * 50 + "]", kinds=kinds)
+    with pytest.raises(InvalidAction, match="no action 'drag'"):
+        parse_action("drag [12] [9]")
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,11 @@ Everything here runs in the browser's thread. Knows neither tabs beside this one
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TypedDict
 
+from agentgym_envs.webarena.actions import WebAction
 from agentgym_envs.webarena.browsers import refusals
 from agentgym_envs.webarena.browsers.chromium.tab import Gone, NoBox, Tab
 from agentgym_envs.webarena.browsers.keys import read_keys
@@ -40,7 +43,12 @@ _HITS = f"""function (x, y) {{
     return !!hit && (e.contains(hit) || hit.contains(e));
 }}"""
 
-_CLICK = f"function () {{ {_ELEMENT} e.focus(); e.click(); }}"
+_CLICK = f"""function () {{
+    {_ELEMENT}
+    e.focus();
+    if (e.click) e.click();
+    else e.dispatchEvent(new MouseEvent('click', {{bubbles: true, cancelable: true}}));  // SVG
+}}"""
 _FOCUS = f"function () {{ {_ELEMENT} e.focus(); }}"
 
 _SELECT_ALL = f"""function () {{
@@ -87,6 +95,11 @@ _CHOOSE = f"""function () {{
     list.dispatchEvent(new Event('change', {{bubbles: true}}));
 }}"""
 
+ON_NODES = ("click", "hover", "type", "select", "drag")
+"""The actions that name nodes of the page."""
+
+_DRAG_STEPS = 12  # libraries follow the pointer's way, not only its ends
+_PAST = 4.0  # pixels: a list makes room at a place when the middle of what is there is passed
 _SET_AT_ONCE = frozenset({"color", "date", "datetime-local", "month", "range", "time", "week"})
 
 
@@ -95,6 +108,30 @@ class _Target(TypedDict):
     isDisabled: bool
     field: str
     link: str
+
+
+async def perform(tab: Tab, action: WebAction, nodes: Sequence[tuple[Node, int]]) -> None:
+    """Carry out an action of `ON_NODES`.
+
+    Args:
+        tab: whose page it is.
+        action: what to do.
+        nodes: the nodes that it names, each with its backend id.
+    """
+    node, where = nodes[0]
+    try:
+        if action.kind == "click":
+            await click(tab, node, where)
+        elif action.kind == "hover":
+            await hover(tab, node, where)
+        elif action.kind == "type":
+            await type_text(tab, node, where, action.text, press_enter=action.press_enter)
+        elif action.kind == "select":
+            await select(tab, node, where, action.text)
+        else:
+            await drag(tab, nodes[0], nodes[1])
+    except Gone as error:
+        raise refusals.is_gone(node) from error
 
 
 async def click(tab: Tab, node: Node, where: int) -> None:
@@ -115,7 +152,11 @@ async def click(tab: Tab, node: Node, where: int) -> None:
     except NoBox:
         await tab.call(where, _CLICK)
         return
-    if await tab.call(where, _HITS, x, y):
+    is_hit = await tab.call(where, _HITS, x, y)
+    if is_hit:
+        await tab.page.mouse.move(x, y)
+        is_hit = await tab.call(where, _HITS, x, y)  # it may give way to the pointer
+    if is_hit:
         await tab.page.mouse.click(x, y)
     else:
         await tab.call(where, _CLICK)
@@ -133,6 +174,24 @@ async def hover(tab: Tab, node: Node, where: int) -> None:
     except NoBox:
         return
     await tab.page.mouse.move(x, y)
+
+
+async def drag(tab: Tab, start: tuple[Node, int], end: tuple[Node, int]) -> None:
+    """Press the mouse on one node, move it to another and let go; both must be drawn."""
+    points = []
+    for node, where in (start, end):
+        await _look_at(tab, node, where)
+        try:
+            points.append(await tab.point(where))
+        except NoBox as error:
+            raise refusals.is_not_drawn(node) from error
+    (x, y), (end_x, end_y) = points
+    past = _PAST / max(math.hypot(end_x - x, end_y - y), 1.0)
+    mouse = tab.page.mouse
+    await mouse.move(x, y)
+    await mouse.down()
+    await mouse.move(end_x + past * (end_x - x), end_y + past * (end_y - y), steps=_DRAG_STEPS)
+    await mouse.up()
 
 
 async def type_text(tab: Tab, node: Node, where: int, text: str, *, press_enter: bool) -> None:
@@ -180,10 +239,7 @@ async def press(tab: Tab, keys: str) -> None:
 
 
 async def _look_at(tab: Tab, node: Node, where: int) -> _Target:
-    try:
-        target: _Target | None = await tab.call(where, _STATE)
-    except Gone as error:
-        raise refusals.is_gone(node) from error
+    target: _Target | None = await tab.call(where, _STATE)
     if target is None:
         raise refusals.is_gone(node) from Gone()
     return target

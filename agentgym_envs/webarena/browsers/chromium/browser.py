@@ -6,7 +6,7 @@ Knows tabs, addresses and cookies; what an action does inside of a page is `acts
 from __future__ import annotations
 
 import re
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ from agentgym_envs.errors import EnvFailure, InvalidAction
 from agentgym_envs.webarena.actions import WebAction
 from agentgym_envs.webarena.browsers import addresses, refusals
 from agentgym_envs.webarena.browsers.chromium import acts
-from agentgym_envs.webarena.browsers.chromium.context import open_context
+from agentgym_envs.webarena.browsers.chromium.context import Answering, open_context
 from agentgym_envs.webarena.browsers.chromium.origins import Origins
 from agentgym_envs.webarena.browsers.chromium.pool import Chromium, shared_chromium
 from agentgym_envs.webarena.browsers.chromium.server import Episode, SiteServer, shared_server
@@ -46,6 +46,7 @@ class ChromiumBrowser:
             None is for sites that somebody else serves.
         origins: `{site: origin}` of those.
         server: serves the embedded sites; None takes the process's own.
+        answer: answers all requests in the network's place, where there is no `state`.
         viewport: width and height of the window.
         har: a file for the network traffic of the episode; see `end_recording`.
 
@@ -59,6 +60,7 @@ class ChromiumBrowser:
         *,
         origins: Mapping[str, str] | None = None,
         server: SiteServer | None = None,
+        answer: Answering | None = None,
         viewport: tuple[int, int] = VIEWPORT,
         har: Path | None = None,
     ) -> None:
@@ -67,6 +69,7 @@ class ChromiumBrowser:
         self._har = har
         self._origins = Origins(origins or {})
         self._own_server = server
+        self._answer = answer
         self._server: SiteServer | None = None
         self._episode: Episode | None = None
         self._chromium: Chromium | None = None
@@ -90,10 +93,10 @@ class ChromiumBrowser:
 
     def act(self, action: WebAction) -> None:
         """Carry out an action."""
-        node, where = self._target(action)
+        nodes = self._targets(action)
         page, self._page = self._page, None
         try:
-            self._run(self._perform(action, node, where))
+            self._run(self._perform(action, nodes))
         except InvalidAction as error:
             if not isinstance(error.__cause__, Gone):
                 self._page = page
@@ -170,15 +173,15 @@ class ChromiumBrowser:
             self._episode.wait(LOAD_SECONDS)
         return found
 
-    def _target(self, action: WebAction) -> tuple[Node, int]:
-        """Return the node that an action names, and its backend id."""
+    def _targets(self, action: WebAction) -> list[tuple[Node, int]]:
+        """Return the nodes that an action names, each with its backend id."""
         page = self.page()
-        if action.kind not in ("click", "hover", "type", "select"):
-            return page.root, 0
-        node = page.node(action.element)
-        if node is None:
-            raise refusals.no_element(action.element, len(page.nodes))
-        return node, self._nodes[action.element - 1]
+        if action.kind not in acts.ON_NODES:
+            return []
+        elements = (action.element, action.onto) if action.kind == "drag" else (action.element,)
+        if missing := [element for element in elements if page.node(element) is None]:
+            raise refusals.no_element(missing[0], len(page.nodes))
+        return [(page.nodes[element - 1], self._nodes[element - 1]) for element in elements]
 
     # In the browser's thread ------------------------------------------------------------------
 
@@ -195,6 +198,7 @@ class ChromiumBrowser:
             viewport=self._viewport,
             har=self._har,
             only=None if self._episode is None else tuple(self._episode.origins.values()),
+            answer=self._answer,
         )
         await self._context.add_cookies(
             [
@@ -207,16 +211,10 @@ class ChromiumBrowser:
         await self._tabs.add()
         await self._goto(url)
 
-    async def _perform(self, action: WebAction, node: Node, where: int) -> None:
+    async def _perform(self, action: WebAction, nodes: Sequence[tuple[Node, int]]) -> None:
         tab, kind = self._tabs.current, action.kind
-        if kind == "click":
-            await acts.click(tab, node, where)
-        elif kind == "hover":
-            await acts.hover(tab, node, where)
-        elif kind == "type":
-            await acts.type_text(tab, node, where, action.text, press_enter=action.press_enter)
-        elif kind == "select":
-            await acts.select(tab, node, where, action.text)
+        if nodes:
+            await acts.perform(tab, action, nodes)
         elif kind == "press":
             await acts.press(tab, action.text)
         elif kind == "goto":

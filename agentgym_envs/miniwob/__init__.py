@@ -1,0 +1,1 @@
+"""MiniWoB++: small web tasks that the `miniwob` package brings as pages, in Chromium."""

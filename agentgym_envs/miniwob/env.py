@@ -1,0 +1,192 @@
+"""MiniWoBEnv: the tasks of MiniWoB++ in Chromium, read and played as text.
+
+The pages come from the `miniwob` package, which judges by scripts of its own; the browser, the tree
+of a page and the grammar are WebArena's. Knows no single task.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+try:
+    import playwright as _playwright  # noqa: F401
+    import starlette as _starlette  # noqa: F401
+    import uvicorn as _uvicorn  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        f'MiniWoB needs the miniwob extra ({error}): pip install "agentgym-envs[miniwob]"'
+    ) from error
+
+from gymnasium.error import ResetNeeded
+
+from agentgym_envs.core import ExpertMove, Outcome, TextEnv
+from agentgym_envs.errors import EnvFailure, InvalidAction
+from agentgym_envs.miniwob import expert, pages, prompts
+from agentgym_envs.miniwob.tasks import MiniWoBTasks, seed_of
+from agentgym_envs.tasks import TaskSpec
+from agentgym_envs.webarena.actions import DRAG, VERBS, parse_action
+from agentgym_envs.webarena.browsers.chromium.browser import ChromiumBrowser
+from agentgym_envs.webarena.browsers.chromium.picture import window_pixels
+from agentgym_envs.webarena.prompts import one_line, screen_lines
+from agentgym_envs.webarena.view import View
+
+_ON_OTHER_PAGES = ("goto", "new_tab", "tab_focus", "close_tab", "go_back", "go_forward")
+_VERBS = (*(verb for verb in VERBS if verb.name not in _ON_OTHER_PAGES), DRAG)
+_KINDS = tuple(verb.name for verb in _VERBS)
+
+WINDOW = (500, 320)
+"""Width and height of the window: a task is 160 by 210, and a calendar may open below it."""
+
+VIEWPORT_LINES = 80
+_LAST_PAGE = "last"
+
+
+class _Look(NamedTuple):
+    """How an episode stands: whether the page has ended it, and the reward it gave then."""
+
+    done: bool
+    raw: float
+
+
+class MiniWoBEnv(TextEnv):
+    """One small task on one page.
+
+    `info["raw_reward"]` is the page's own reward, from -1 to 1 and without loss for the time taken;
+    0 until the page has ended the episode. The reward is the same, but never below 0. An episode
+    whose raw reward is above 0 is a success, as in BrowserGym; its score is 1.
+
+    Args:
+        viewport_lines: lines of a page's tree shown at once; None shows whole pages.
+        **kwargs: as `TextEnv`; there is no original to be compatible with.
+
+    Raises:
+        ValueError: an argument has a value that is not allowed.
+        ImportError: a package is missing; the message says what to install.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
+    verbs = _VERBS
+    instructions = prompts.INSTRUCTIONS
+    default_max_turns = 10
+
+    def __init__(self, *, viewport_lines: int | None = VIEWPORT_LINES, **kwargs: Any) -> None:
+        if kwargs.get("compat") is not None:
+            raise ValueError(f"MiniWoB has no compat, got {kwargs['compat']!r}; leave it out")
+        if viewport_lines is not None and viewport_lines < 1:
+            raise ValueError(f"viewport_lines must be >= 1, or None, got {viewport_lines}")
+        pages.pages_folder()
+        super().__init__(MiniWoBTasks(), **kwargs)
+        self.source = f"miniwob/{pages.package_version()}"
+        self.viewport_lines = viewport_lines
+        self._browser: ChromiumBrowser | None = None
+        self._raw_reward = 0.0
+
+    def begin(self, task: TaskSpec) -> str:
+        """Open the task's page in a browser of its own and start the page's episode."""
+        self._close_browser()
+        self._raw_reward = 0.0
+        self._view = View(self.viewport_lines)
+        self._browser = ChromiumBrowser(answer=pages.answer, viewport=WINDOW)
+        self._browser.open(pages.page_url(task.subtask), {})
+        mode = "test" if task.split == "test" else "train"
+        start = f"agentgym.start({seed_of(task.number)}, {json.dumps(mode)})"
+        self.goal = self._browser.look_up(_LAST_PAGE, start)
+        look = self._look()
+        if not self.goal or look is None or look.done:
+            raise EnvFailure(f"the page of {task.task_id} ({task.subtask}) did not start")
+        return f"Goal: {one_line(self.goal)}\n\n{self._observation()}"
+
+    def apply(self, action: str) -> Outcome:
+        """Play one action: the browser's, `scroll` or `stop`."""
+        before = self.browser.page()
+        try:
+            done = parse_action(action, kinds=_KINDS)
+            if done.kind == "stop":
+                return Outcome(prompts.FAILED, terminated=True)
+            if done.kind == "scroll":
+                self._view.scroll(done.text, before)
+            else:
+                self.browser.act(done)
+        except InvalidAction as error:
+            return self._answer(str(error))
+        return self._answer()
+
+    def reject(self, completion: str, error: InvalidAction) -> Outcome:
+        """Answer a completion without an action; the page is shown again."""
+        return self._answer(str(error))
+
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        """Yield moves that solve the task from its beginning; few tasks have an expert.
+
+        Raises:
+            NotImplementedError: the task has none.
+        """
+        solve = expert.EXPERTS.get(self.task.subtask)
+        if solve is None:
+            raise NotImplementedError(
+                f"{self.task.subtask} has no expert; these tasks have one: "
+                f"{', '.join(sorted(expert.EXPERTS))}"
+            )
+        return solve(self.goal, lambda: self.browser.page())
+
+    @property
+    def browser(self) -> ChromiumBrowser:
+        """The current episode's browser.
+
+        Raises:
+            ResetNeeded: there has been no reset yet, or the environment is closed.
+        """
+        if self._browser is None:
+            raise ResetNeeded("there is no browser; call reset() first")
+        return self._browser
+
+    def render(self) -> Any:
+        """Return the window as an array (height, width, 3) for `"rgb_array"`, else as `TextEnv`."""
+        return window_pixels(self.browser) if self.render_mode == "rgb_array" else super().render()
+
+    def close(self) -> None:
+        """Release the browser; safe to call twice."""
+        self._close_browser()
+        super().close()
+
+    # Inside -----------------------------------------------------------------------------------
+
+    def _answer(self, refusal: str = "") -> Outcome:
+        """Tell what the page is like now; it may have ended the episode by itself."""
+        info: dict[str, Any] = {"is_valid_action": not refusal}
+        look = self._look()
+        if look is None:
+            return Outcome(prompts.LEFT, terminated=True, info=info)
+        if look.done:
+            self._raw_reward = look.raw
+            success = look.raw > 0
+            told = prompts.SOLVED if success else prompts.FAILED
+            reward = min(max(look.raw, 0.0), 1.0)
+            return Outcome(told, reward, terminated=True, info={**info, "success": success})
+        told = self._observation()
+        if refusal:
+            told = f"That did not work: {one_line(refusal)}\n\n{told}"
+        return Outcome(told, info=info)
+
+    def _look(self) -> _Look | None:
+        """Wait until the page stands still; None where it is not the task's page any more."""
+        told = self.browser.look_up(_LAST_PAGE, "agentgym.look()")
+        if not told:
+            self.browser.page()  # raises where the browser is broken
+            return None
+        look = json.loads(told)
+        return _Look(bool(look["done"]), float(look["raw"] or 0.0)) if look["started"] else None
+
+    def _observation(self) -> str:
+        return "\n".join(screen_lines(self.browser.page(), self._view))
+
+    def _close_browser(self) -> None:
+        if self._browser is not None:
+            browser, self._browser = self._browser, None
+            browser.close()
+
+    def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
+        info = super()._info(extra, truncated_by=truncated_by)
+        return {**info, "raw_reward": self._raw_reward}
