@@ -15,8 +15,8 @@ from trainers.extras import MISSING_TRAIN_EXTRA
 from trainers.results import Stopwatch
 from trainers.rewards import OWN_METRICS, episode_metrics, reward_columns, share_without_signal
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
-from trainers.trl_bridge.compact import Compact
 from trainers.trl_bridge.imitation import EpochOrder
+from trainers.trl_bridge.passes import CompactPasses
 from trainers.trl_bridge.rows import Rows, rows_of
 
 try:
@@ -55,7 +55,7 @@ class EpisodeBatch:
         return values[self.first : self.first + len(self.trajectories)]
 
 
-class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
+class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
     """`GRPOTrainer` whose rows come from trajectories.
 
     It lets an episode have several rows, leaves failed episodes out exactly, drops needless
@@ -239,44 +239,10 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         self._buffered_inputs = [trim_padding(batch) for batch in batches]
         return self._buffered_inputs[self._step % steps]
 
-    def _get_per_token_logps_and_entropies(
-        self,
-        model: Any,
-        input_ids: torch.Tensor,
-        attention_mask: torch.Tensor,
-        logits_to_keep: int,
-        batch_size: int | None = None,
-        compute_aux_loss: bool = False,
-        **kwargs: Any,
-    ) -> Any:
-        order = torch.arange(len(input_ids), device=input_ids.device)
-        if batch_size is not None and batch_size < len(order):
-            # Rows of like length come together, so that little is padding.
-            order = torch.argsort(attention_mask.sum(dim=1), descending=True, stable=True)
-        found: list[tuple[torch.Tensor | None, ...]] = []
-        for chunk in order.split(batch_size or len(order)):
-            layout = Compact.of(attention_mask[chunk])
-            packed = layout.pack(input_ids[chunk])
-            # An aux loss counts tokens by the mask; attention needs none.
-            mask = layout.pack(layout.mask) if compute_aux_loss else torch.ones_like(packed)
-            *outputs, aux_loss = super()._get_per_token_logps_and_entropies(
-                model,
-                packed,
-                mask,
-                layout.num_kept(logits_to_keep),
-                compute_aux_loss=compute_aux_loss,
-                **kwargs,
-            )
-            unpacked = (o if o is None else layout.unpack(o, logits_to_keep) for o in outputs)
-            found.append((*unpacked, aux_loss))
-        back = torch.argsort(order)
-        logps, entropies, aux_losses = zip(*found, strict=True)
-        self._last_logprobs = torch.cat(logps)[back].detach()
-        return (
-            torch.cat(logps)[back],
-            None if entropies[0] is None else torch.cat(entropies)[back],
-            None if aux_losses[0] is None else torch.stack(aux_losses).mean(),
-        )
+    def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
+        outputs = super()._get_per_token_logps_and_entropies(*args, **kwargs)
+        self._last_logprobs = outputs[0].detach()
+        return outputs
 
     def _is_without_gradient(self, inputs: dict[str, Any]) -> bool:
         has_kl = self.beta != 0.0 and not self.kl_in_reward

@@ -325,8 +325,8 @@ def test_logprobs_are_those_of_padded_rows_and_attention_needs_no_mask(
         monkeypatch.setattr("torch.nn.functional.scaled_dot_product_attention", watch)
         ours, in_parts = logprobs(None), logprobs(2)
         monkeypatch.undo()
-        theirs = super(EpisodeTrainer, trainer)._get_per_token_logps_and_entropies(
-            trainer.model, ids, mask, 3
+        theirs = GRPOTrainer._get_per_token_logps_and_entropies(
+            trainer, trainer.model, ids, mask, 3
         )[0]
     assert is_causal
     assert all(is_causal)
