@@ -1,4 +1,4 @@
-"""The failures an environment may raise; everything else is an observation."""
+"""What an environment may raise; everything else is an observation."""
 
 from __future__ import annotations
 
@@ -13,3 +13,7 @@ class EnvFailure(RuntimeError):
 
 class InvalidAction(ValueError):
     """A completion that holds no action; its message is written for the policy to read."""
+
+
+class UnknownTask(ValueError):
+    """There is no such task, subtask or split; the message says which there are."""

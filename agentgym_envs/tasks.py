@@ -9,6 +9,8 @@ from functools import cached_property
 from numbers import Integral
 from typing import Any
 
+from agentgym_envs.errors import UnknownTask
+
 _MAX_DIGITS = 18
 
 
@@ -57,7 +59,7 @@ class TaskSet(ABC):
         """Return (subtask, split) of a task number.
 
         Raises:
-            ValueError: there is no such task; the message says which numbers there are.
+            UnknownTask: there is no such task; the message says which numbers there are.
         """
 
     def labels(self, spec: TaskSpec) -> tuple[str | int, ...]:
@@ -68,7 +70,7 @@ class TaskSet(ABC):
         """Look a task up by id (`"babyai_41"`) or number (`41`).
 
         Raises:
-            ValueError: the id has another form, names another scenario, or does not exist.
+            UnknownTask: the id has another form, names another scenario, or does not exist.
         """
         number = self._number(task_id)
         subtask, split = self.describe(number)
@@ -78,16 +80,16 @@ class TaskSet(ABC):
         """List the ids of one split or panel, in order.
 
         Raises:
-            ValueError: there is no such split.
+            UnknownTask: there is no such split.
         """
         self.check_split(split)
         return [f"{self.env_name}_{number}" for number in self.numbers(split)]
 
     def check_split(self, split: str) -> None:
-        """Raise ValueError unless `split` is one of `splits` or `panels`."""
+        """Raise UnknownTask unless `split` is one of `splits` or `panels`."""
         allowed = (*self.splits, *self.panels)
         if split not in allowed:
-            raise ValueError(
+            raise UnknownTask(
                 f"unknown split {split!r} of {self.env_name}; allowed: {', '.join(allowed)}"
             )
 
@@ -99,7 +101,7 @@ class TaskSet(ABC):
             tasks: subtasks, depths or ids; None keeps everything.
 
         Raises:
-            ValueError: the split is unknown, or an entry of the filter matches nothing in it.
+            UnknownTask: the split is unknown, or an entry of the filter matches nothing in it.
         """
         self.check_split(split)
         numbers = self.numbers(split)
@@ -112,7 +114,7 @@ class TaskSet(ABC):
         missing = [entry for entry in tasks if entry not in known]
         if missing or not tasks:
             subtasks = sorted({self.spec(number).subtask for number in numbers})
-            raise ValueError(
+            raise UnknownTask(
                 f"tasks={list(tasks)!r}: {missing!r} match nothing in split {split!r} of "
                 f"{self.env_name}; allowed: its task ids, or the subtasks {subtasks}"
             )
@@ -127,7 +129,7 @@ class TaskSet(ABC):
             digits = task_id[len(prefix) :]
             if digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS:
                 return int(digits)
-        raise ValueError(
+        raise UnknownTask(
             f"unknown task_id {task_id!r:.80}; expected '{prefix}<number>' such as '{prefix}0', "
             f"or the number alone as an int"
         )
@@ -171,7 +173,7 @@ class ListedTasks(TaskSet):
         try:
             return self._index[number]
         except KeyError:
-            raise ValueError(
+            raise UnknownTask(
                 f"unknown task_id '{self.env_name}_{number}'; there are {len(self._index)} tasks, "
                 f"'{self.env_name}_{min(self._index)}' to '{self.env_name}_{max(self._index)}'; "
                 f"env.unwrapped.task_ids(split) lists them"

@@ -12,7 +12,9 @@ from importlib import import_module
 from importlib.metadata import entry_points
 
 import agentgym_envs
-from trainers.extras import MISSING_TRAIN_EXTRA
+from agentgym_envs import UnknownTask
+
+_REMEDY = 'pip install "agentgym-envs['  # what every missing extra's error says
 
 TRAINERS_GROUP = "agentgym.trainers"
 """Entry points of this group are algorithms of `agentgym train`; any package may add some."""
@@ -101,14 +103,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(target: str, argv: list[str]) -> int:
     module, _, function = target.partition(":")
     try:
-        run = getattr(import_module(module), function)
+        return int(getattr(import_module(module), function)(argv) or 0)
     except ImportError as error:
-        if str(error) != MISSING_TRAIN_EXTRA:
+        if _REMEDY not in str(error):
             raise
         print(f"agentgym: {error}", file=sys.stderr)
         return 1
-    try:
-        return int(run(argv) or 0)
+    except UnknownTask as error:
+        return _refuse(str(error))
     except KeyboardInterrupt:
         print("\ninterrupted", file=sys.stderr)
         return 130

@@ -44,6 +44,7 @@ COMMON_MODEL_OPTIONS = frozenset(
 
 
 MOST_CHOICES_SHOWN = 6
+_SHOWN = {"model_name_or_path": "--model MODEL", "turns": "--max-turns TURNS"}
 
 
 class ShortHelp(argparse.ArgumentDefaultsHelpFormatter):
@@ -55,8 +56,8 @@ class ShortHelp(argparse.ArgumentDefaultsHelpFormatter):
     def _format_action_invocation(self, action: argparse.Action) -> str:
         if not action.option_strings or action.dest == "help":
             return super()._format_action_invocation(action)
-        if "--model" in action.option_strings:
-            return "--model MODEL"
+        if action.dest in _SHOWN:
+            return _SHOWN[action.dest]
         value = "" if action.nargs in (0, "?") else f" {self._value(action)}"
         return action.option_strings[0] + value
 

@@ -100,3 +100,42 @@ def test_without_torch_a_training_command_says_what_to_install(
     monkeypatch.setitem(sys.modules, "torch", None)
     assert cli.main(["train", "grpo"]) == 1
     assert 'pip install "agentgym-envs[train]"' in capsys.readouterr().err
+
+
+def test_without_a_scenarios_extra_a_command_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("agentgym_envs.searchqa")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    assert cli.main(["play", "SearchQA"]) == 1
+    assert 'pip install "agentgym-envs[search]"' in capsys.readouterr().err
+
+
+def test_other_import_errors_are_not_hidden(command_that: Callable[[object], None]) -> None:
+    def broken(argv: list[str]) -> None:
+        raise ImportError("cannot import name 'x'")
+
+    command_that(broken)
+    with pytest.raises(ImportError, match="name 'x'"):
+        cli.main(["probe"])
+
+
+def test_an_unknown_task_is_a_mistake_on_the_command_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.main(["eval", "--env", "TextCraft", "--policy", "random", "--tasks", "7"]) == 2
+    assert "the subtasks ['depth 1'," in capsys.readouterr().err
+
+
+def test_help_shows_the_spellings_that_the_documentation_uses(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for command, option in (
+        ("sweep", "--max-turns"),
+        ("eval", "--policy"),
+        ("collect", "--policy"),
+    ):
+        with pytest.raises(SystemExit):
+            cli.main([command, "--help"])
+        assert f"  {option} " in capsys.readouterr().out
