@@ -1,10 +1,10 @@
 """`agentgym quickstart`: a small policy learns to pursue the goal, in minutes on a laptop.
 
 Measures the shipped `tiny` policy on TextCraft's held-out test goals, trains it on the training
-goals by PPO under a growing turn horizon, measures it again on the same test goals, and leaves a
-summary, the learning curve as a picture and every trajectory. `--algorithm grpo` trains by GRPO on
-as many episodes; `--algorithm sft` imitates the expert instead, for comparison. Knows which pieces
-to put together, not how they work.
+goals by GRPO under a growing turn horizon, measures it again on the same test goals, and leaves a
+summary, the learning curve as a picture and every trajectory. `--algorithm ppo` trains by PPO on as
+many episodes; `--algorithm sft` imitates the expert instead, for comparison. Knows which pieces to
+put together, not how they work.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from trainers.stopping import StopAfter
 
 ENV_ID = "agentgym/TextCraft-v0"
 PPO_STEPS = 2
-"""Optimizer steps on each batch of PPO's."""
+"""Optimizer steps on each batch of PPO's, each on a part of its own."""
 SLOTS = 100
 """Episodes advanced together; one forward pass serves all of them."""
 
@@ -46,7 +46,7 @@ class QuickstartArguments:
 
     Attributes:
         output_dir: where everything goes.
-        algorithm: `"ppo"`, `"grpo"`, or `"sft"` for imitation instead.
+        algorithm: `"grpo"`, `"ppo"`, or `"sft"` for imitation instead.
         model: the policy that is trained.
         batches: batches of episodes. PPO takes two optimizer steps on each, GRPO one; for SFT it
             is the number of steps.
@@ -68,20 +68,20 @@ class QuickstartArguments:
     _argument_group_name: ClassVar[str] = "quickstart"
 
     output_dir: str = field(default="runs/quickstart", metadata={"help": "Where everything goes."})
-    algorithm: Literal["ppo", "grpo", "sft"] = field(
-        default="ppo", metadata={"help": "ppo or grpo, or sft: imitate the expert instead."}
+    algorithm: Literal["grpo", "ppo", "sft"] = field(
+        default="grpo", metadata={"help": "grpo or ppo, or sft: imitate the expert instead."}
     )
     model: str = field(default="tiny", metadata={"help": "tiny, a folder or a Hugging Face id."})
-    batches: int = field(default=16, metadata={"help": "Batches of episodes."})
+    batches: int = field(default=32, metadata={"help": "Batches of episodes."})
     minutes: float = field(
         default=0.0, metadata={"help": "Stop training after so many minutes; 0 never does."}
     )
     max_turns: int = field(default=16, metadata={"help": "Turns of an episode."})
-    max_tokens_per_turn: int = field(default=160, metadata={"help": "Sampled tokens of a turn."})
+    max_tokens_per_turn: int = field(default=96, metadata={"help": "Sampled tokens of a turn."})
     horizon: str | None = field(
         default=None, metadata={"help": "Turn horizon over training; by default three stages."}
     )
-    learning_rate: float = field(default=3e-4, metadata={"help": "Learning rate at the start."})
+    learning_rate: float = field(default=6e-4, metadata={"help": "Learning rate at the start."})
     episodes: int = field(default=64, metadata={"help": "Episodes of a batch."})
     num_generations: int = field(default=8, metadata={"help": "grpo: episodes of a goal."})
     samples: int = field(default=2, metadata={"help": "Episodes per test goal."})
@@ -155,10 +155,11 @@ def train_online(
 ) -> None:
     """Train by PPO or GRPO under the growing horizon; the model is changed in place."""
     per_device = arguments.num_generations
+    parts = max(1, arguments.episodes // per_device)
     common: dict[str, Any] = {
         "output_dir": arguments.output_dir,
         "per_device_train_batch_size": per_device,
-        "gradient_accumulation_steps": max(1, arguments.episodes // per_device),
+        "steps_per_generation": parts,
         "learning_rate": arguments.learning_rate,
         "lr_scheduler_type": "linear",
         "max_steps": arguments.max_steps,
@@ -179,10 +180,19 @@ def train_online(
     }
     trainer: AgentPPOTrainer | AgentGRPOTrainer
     if arguments.algorithm == "ppo":
-        ppo = AgentPPOConfig(**common, num_iterations=PPO_STEPS, critic_learning_rate=1e-3)
+        ppo = AgentPPOConfig(
+            **common,
+            gradient_accumulation_steps=max(1, parts // PPO_STEPS),
+            num_iterations=1,
+            critic_learning_rate=1e-3,
+        )
         trainer = AgentPPOTrainer(model, environments, args=ppo, **further)
     else:
-        grpo = AgentGRPOConfig(**common, num_generations=arguments.num_generations)
+        grpo = AgentGRPOConfig(
+            **common,
+            gradient_accumulation_steps=parts,
+            num_generations=arguments.num_generations,
+        )
         trainer = AgentGRPOTrainer(model, environments, args=grpo, **further)
     trainer.train()
 

@@ -14,27 +14,22 @@ from pathlib import Path
 from benchmarks.studies.runs import RESULT, Run, play_study, study_parser
 from benchmarks.studies.table import learning_table
 
-STEPS = 24
+STEPS = 16
+PPO_STEPS = 2  # on each batch
 EPISODES_PER_STEP = 64
 EPISODES = STEPS * EPISODES_PER_STEP
 
 _QUIET = ("--report_to", "none", "--resume")
 _ONLINE = (
     *("--model", "tiny", "--lr_scheduler_type", "linear", "--learning_rate", "2e-4"),
-    *(
-        "--num_envs",
-        str(EPISODES_PER_STEP),
-        "--eval_strategy",
-        "no",
-        "--save_strategy",
-        "steps",
-        "--save_steps",
-        "12",
-    ),
-    *("--save_trajectories_every", "12", "--gradient_accumulation_steps", "8"),
-    *("--per_device_train_batch_size", "8"),
+    *("--num_envs", str(EPISODES_PER_STEP), "--per_device_train_batch_size", "8"),
+    *("--eval_strategy", "no", "--save_strategy", "steps", "--save_steps", "8"),
+    *("--save_trajectories_every", "8"),
 )
-_GROUPS = ("--num_generations", "8", "--max_steps", str(STEPS))
+_GROUPS = (
+    *("--num_generations", "8", "--gradient_accumulation_steps", "8"),
+    *("--max_steps", str(STEPS)),
+)
 
 ONLINE: dict[str, tuple[str, tuple[str, ...]]] = {
     "grpo": ("grpo", _GROUPS),
@@ -45,10 +40,13 @@ ONLINE: dict[str, tuple[str, tuple[str, ...]]] = {
     "rloo": ("rloo", _GROUPS),
     "reinforce_pp": ("reinforce_pp", _GROUPS),
     "reinforce_pp, group baseline": ("reinforce_pp", (*_GROUPS, "--baseline", "group")),
-    # Two optimizer steps on each batch.
     "ppo": (
         "ppo",
-        ("--max_steps", str(2 * STEPS), "--num_iterations", "2", "--critic_learning_rate", "1e-3"),
+        (
+            *("--max_steps", str(PPO_STEPS * STEPS), "--steps_per_generation", "8"),
+            *("--gradient_accumulation_steps", "4", "--num_iterations", "1"),
+            *("--critic_learning_rate", "1e-3"),
+        ),
     ),
 }
 """Algorithms that play while they train: name in the table -> command and its own options."""
@@ -62,7 +60,8 @@ class Ground:
 
     Attributes:
         env: options that name the scenario and an episode's budgets.
-        horizon: the turn horizon of those that play while they train.
+        horizon: the turn horizon of those that play while they train; `{stage}` stands for a third
+            of the optimizer steps.
         algorithms: which are compared there by default.
     """
 
@@ -73,8 +72,8 @@ class Ground:
 
 GROUNDS: dict[str, Ground] = {
     "TextCraft": Ground(
-        ("--env", "TextCraft", "--max_turns", "16", "--max_tokens_per_turn", "160"),
-        f"scaling:6,8,12@{STEPS // 3}",
+        ("--env", "TextCraft", "--max_turns", "16", "--max_tokens_per_turn", "96"),
+        "scaling:6,10,14@{stage}",
         ALGORITHMS,
     ),
     "BabyAI": Ground(
@@ -101,16 +100,16 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
     common = (*_QUIET, "--seed", str(seed), "--output_dir", str(model))
     if name in ONLINE:
         command, options = ONLINE[name]
-        horizon = ("--horizon", GROUNDS[ground].horizon)
+        steps = PPO_STEPS * STEPS if name == "ppo" else STEPS
+        horizon = ("--horizon", GROUNDS[ground].horizon.format(stage=steps // 3))
         training: list[tuple[str, ...]] = [
             ("train", command, *env, *_ONLINE, *horizon, *options, *common),
         ]
     elif name == "agentevol":
-        rounds = 2
         training = [
             (
                 *("train", "agentevol", *env, "--model", "tiny", *common),
-                *("--num_rounds", str(rounds), "--num_samples", "2", "--merge", "all"),
+                *("--num_rounds", "3", "--num_samples", "1", "--merge", "all"),
                 *("--learning_rate", "2e-4", "--num_envs", "64", "--eval_strategy", "no"),
             )
         ]

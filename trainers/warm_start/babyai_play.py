@@ -1,4 +1,4 @@
-"""Play in BabyAI: offered actions at random, now and then what the mission asks for.
+"""Play in BabyAI: whatever is offered last, now and then what the mission asks for.
 
 The levels are those of the training split, in rooms drawn from seeds that no split has. What the
 player reads is learned too, with a small weight: the lists of offered actions name again what was
@@ -23,7 +23,10 @@ READING_WEIGHT = 0.2
 
 
 def babyai_play(rng: np.random.Generator) -> list[Message]:
-    """Play one episode: as the expert in a share of the plays, else at random."""
+    """Play one episode: as the expert in a share of the plays, else the action offered last.
+
+    Who has just taken the last offer turns left, to see something else.
+    """
     env, levels = _game()
     number = int(rng.choice(levels)) + len(AGENTGYM_LEVELS) * int(rng.integers(*SEEDS))
     observation, info = env.reset(options={"task_id": number})
@@ -31,11 +34,14 @@ def babyai_play(rng: np.random.Generator) -> list[Message]:
     parser = ReactParser()
     heeds_goal = rng.random() < GOAL_SHARE
     expert = env.unwrapped.expert()
+    action = ""
     while True:
         messages.append(Message("user", observation, READING_WEIGHT))
-        action = str(rng.choice(info["available_actions"]))
         if heeds_goal:
             action = parser.parse(next(expert))
+        else:
+            offered = info["available_actions"][-1]
+            action = "turn left" if action == offered else offered
         messages.append(Message("assistant", parser.format(action, ""), 1.0))
         observation, _, terminated, truncated, info = env.step(messages[-1].content)
         if terminated or truncated:

@@ -1,11 +1,12 @@
-"""Play in TextCraft: a listed item is planned and crafted, now and then the one that is asked for.
+"""Play in TextCraft: listed items are planned and crafted, now and then the one that is asked for.
 
 Everything is a list of chat messages in the form that the rollout engine plays: system prompt,
 first observation, and a player's moves with the game's answers. The player can craft, but heeds the
-goal that it is shown only in a share of its plays. In the others it takes one of the listed items,
-whichever, plans it and crafts it, then another, until the play breaks off or the goal happens to
-come out. A made-up book gives Minecraft's item names random recipes, so that only reading the book
-helps; no task of the validation or test split is ever used. Knows texts, not tokens.
+goal that it is shown only in a share of its plays. In the others it works through the list from
+its top, plans each item that can be crafted from it and crafts it, until the play breaks off or the
+goal happens to come out. A made-up book gives Minecraft's item names random recipes, so that only
+reading the book helps; no task of the validation or test split is ever used. Knows texts, not
+tokens.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import cycle
 from math import ceil
 
 import numpy as np
@@ -29,9 +31,9 @@ from agentgym_envs.textcraft.thoughts import PlanLine, plan_moves
 from trainers.warm_start.messages import GOAL_SHARE, Message
 
 MAX_COMMANDS = 30
-MAX_ACTIONS = 10  # of the plan of an item that nobody asked for
+MAX_ACTIONS = 8  # of the plan of an item that nobody asked for
 MAX_GOAL_ACTIONS = 24
-TURNS = (4, 14)  # of a play, from one number to the other
+TURNS = (3, 9)  # of a play, from one number to the other
 SLIP_RATE = 0.35  # share of the plays in which the player slips once and recovers
 MAX_COUNT = 99
 _OUTPUT_COUNTS = (1, 1, 1, 1, 1, 1, 2, 2, 3, 4, 4, 6, 8)
@@ -115,6 +117,7 @@ def _play(book: RecipeBook, goal: str, rng: np.random.Generator) -> list[Message
         Message("system", _system_prompt()),
         Message("user", first_observation(commands, goal)),
     ]
+    next_item = cycle(items)
     slip_at = int(rng.integers(8)) if rng.random() < SLIP_RATE else -1
     item = ""
     moves: Iterator[ExpertMove] = iter(())
@@ -122,7 +125,7 @@ def _play(book: RecipeBook, goal: str, rng: np.random.Generator) -> list[Message
     for turn in range(2 * MAX_GOAL_ACTIONS if heeds_goal else num_turns):
         move = next(moves, None)
         if move is None:
-            item = str(rng.choice(items))
+            item = next(next_item)
             moves = plan_moves(plan(book, item, state.inventory if heeds_goal else None))
             move = next(moves)
         action = _slip(rng, move.action, book) if turn == slip_at else move.action
@@ -139,12 +142,11 @@ def _play(book: RecipeBook, goal: str, rng: np.random.Generator) -> list[Message
 
 
 def _craftable_from(commands: Sequence[str], book: RecipeBook) -> list[str]:
-    """Return the listed items that can be crafted in a few turns by listed commands alone."""
-    listed = set(commands)
-    outputs = dict.fromkeys(recipe.output for recipe in book.recipes if recipe.text in listed)
+    """Return the items that can be crafted in a few turns by listed commands alone, as listed."""
+    output_of = {recipe.text: recipe.output for recipe in book.recipes}
     found = []
-    for item in outputs:
-        is_listed = all(job.recipe.text in listed for job in plan(book, item).jobs)
+    for item in dict.fromkeys(output_of[text] for text in commands if text in output_of):
+        is_listed = all(job.recipe.text in commands for job in plan(book, item).jobs)
         if is_listed and _is_playable(book, item, MAX_ACTIONS):
             found.append(item)
     return found

@@ -22,7 +22,7 @@ from trainers.warm_start.textcraft_play import drill, made_up_play, training_spl
 
 MAX_LENGTH = 1000
 POOL = 128  # texts sorted by length together, so that a batch pads little
-BABYAI_SHARE = 0.3  # of the texts
+BABYAI_SHARE = 0.15  # of the texts
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def encode(messages: Sequence[Message]) -> Text:
 
 
 def draw(rng: np.random.Generator, progress: float) -> list[Message]:
-    """Draw a text; drills come first and grow, play takes over by a third of the way.
+    """Draw a text; drills come first and grow, play takes over by a quarter of the way.
 
     BabyAI's share is the same throughout.
 
@@ -63,10 +63,10 @@ def draw(rng: np.random.Generator, progress: float) -> list[Message]:
     """
     if rng.random() < BABYAI_SHARE:
         return babyai_play(rng)
-    if rng.random() < max(0.1, 1 - progress / 0.3):
+    if rng.random() < max(0.25, 1 - progress / 0.3):
         longest = 5 + int(15 * min(1.0, progress / 0.25))
         return drill(rng, int(rng.integers(4, longest + 1)))
-    return training_split_play(rng) if rng.random() < 0.6 else made_up_play(rng)
+    return training_split_play(rng) if rng.random() < 0.35 else made_up_play(rng)
 
 
 def draw_pool(seed: int, number: int, progress: float) -> list[Text]:
