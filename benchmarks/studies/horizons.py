@@ -17,11 +17,11 @@ from benchmarks.listing import table
 from benchmarks.studies.runs import RESULT, START, Run, play_study, study_parser
 from benchmarks.studies.table import gain_over_seeds, results_by_seed
 
-STEPS = 24
+STEPS = 18
 LONG = 20
 EPISODES_PER_STEP = 64
 DEEP = ("--tasks", "depth 2", "depth 3", "depth 4")
-ENV = ("--env", "TextCraft", *DEEP, "--max_turns", str(LONG), "--max_tokens_per_turn", "160")
+ENV = ("--env", "TextCraft", *DEEP, "--max_turns", str(LONG), "--max_tokens_per_turn", "128")
 
 SCHEDULES = {
     "fixed_short": "fixed:6",
@@ -38,10 +38,10 @@ def run_of(name: str, seed: int, folder: Path) -> Run:
     model = own / "model"
     training = (
         *("train", "grpo", *ENV, "--model", "tiny", "--horizon", SCHEDULES[name]),
-        *("--learning_rate", "2e-4", "--lr_scheduler_type", "linear", "--max_steps", str(STEPS)),
+        *("--learning_rate", "4e-4", "--lr_scheduler_type", "linear", "--max_steps", str(STEPS)),
         *("--per_device_train_batch_size", "8", "--gradient_accumulation_steps", "8"),
-        *("--num_envs", str(EPISODES_PER_STEP), "--save_trajectories_every", "12"),
-        *("--eval_strategy", "no", "--save_strategy", "steps", "--save_steps", "12"),
+        *("--num_envs", str(EPISODES_PER_STEP), "--save_trajectories_every", "9"),
+        *("--eval_strategy", "no", "--save_strategy", "steps", "--save_steps", "9"),
         *("--report_to", "none", "--resume", "--seed", str(seed), "--output_dir", str(model)),
     )
     return Run(own, (training, measurement(str(model), own / RESULT, seed)))

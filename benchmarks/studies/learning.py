@@ -21,7 +21,7 @@ EPISODES = STEPS * EPISODES_PER_STEP
 
 _QUIET = ("--report_to", "none", "--resume")
 _ONLINE = (
-    *("--model", "tiny", "--lr_scheduler_type", "linear", "--learning_rate", "2e-4"),
+    *("--model", "tiny", "--lr_scheduler_type", "linear", "--learning_rate", "4e-4"),
     *("--num_envs", str(EPISODES_PER_STEP), "--per_device_train_batch_size", "8"),
     *("--eval_strategy", "no", "--save_strategy", "steps", "--save_steps", "8"),
     *("--save_trajectories_every", "8"),
