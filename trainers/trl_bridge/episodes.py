@@ -227,10 +227,12 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         if batches is None or batches is before:
             return inputs
         steps = self.args.steps_per_generation
-        # The micro-batches of one optimizer step, or of all where several of these are one step.
-        together = min(self.args.gradient_accumulation_steps, steps)
+        per_update = self.args.gradient_accumulation_steps
+        # Micro-batches may change places within one optimizer step only.
+        together = min(per_update, steps)
+        is_whole = steps % per_update == 0 or per_update % steps == 0
         # "bnpo" divides by the tokens of each micro-batch, so regrouping would change its loss.
-        if steps % together == 0 and self.loss_type != "bnpo":
+        if is_whole and self.loss_type != "bnpo":
             batches = [
                 batch
                 for first in range(0, steps, together)

@@ -302,6 +302,28 @@ def test_each_of_several_optimizer_steps_is_regrouped_by_itself(
         assert lengths[first] + lengths[first + 1] == longest_first
 
 
+@pytest.mark.parametrize(("per_update", "steps"), [(3, 2), (2, 3)])
+def test_rows_stay_where_they_are_where_an_optimizer_step_takes_part_of_a_batch(
+    scripted: Callable[..., Scripted],
+    monkeypatch: pytest.MonkeyPatch,
+    per_update: int,
+    steps: int,
+) -> None:
+    regrouped: list[int] = []
+    monkeypatch.setattr(
+        "trainers.trl_bridge.episodes.regroup", lambda batches: regrouped.append(1) or batches
+    )
+    trainer = scripted(
+        [episode(float(n % 2), traces=[trace(2, [1], seed=n)]) for n in range(2 * steps)],
+        per_device_train_batch_size=2,
+        gradient_accumulation_steps=per_update,
+        steps_per_generation=steps,
+    )
+    trainer.train()
+    assert trainer._buffered_inputs is not None
+    assert not regrouped
+
+
 def test_logprobs_are_those_of_padded_rows_and_attention_needs_no_mask(
     scripted: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
