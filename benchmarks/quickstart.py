@@ -92,6 +92,19 @@ class QuickstartArguments:
     greedy: bool = field(default=False, metadata={"help": "Measure greedily too."})
     seed: int = field(default=0, metadata={"help": "Seed of everything that is drawn."})
 
+    def __post_init__(self) -> None:
+        """Check that a batch divides into what each optimizer step takes.
+
+        Raises:
+            ValueError: it does not.
+        """
+        part = self.num_generations * (PPO_STEPS if self.algorithm == "ppo" else 1)
+        if self.algorithm != "sft" and (self.episodes < 1 or self.episodes % part):
+            raise ValueError(
+                f"episodes must be a multiple of {part} with --algorithm {self.algorithm} and "
+                f"--num_generations {self.num_generations}, got {self.episodes}"
+            )
+
     @property
     def max_steps(self) -> int:
         """Optimizer steps."""
@@ -155,7 +168,7 @@ def train_online(
 ) -> None:
     """Train by PPO or GRPO under the growing horizon; the model is changed in place."""
     per_device = arguments.num_generations
-    parts = max(1, arguments.episodes // per_device)
+    parts = arguments.episodes // per_device
     common: dict[str, Any] = {
         "output_dir": arguments.output_dir,
         "per_device_train_batch_size": per_device,
@@ -182,7 +195,7 @@ def train_online(
     if arguments.algorithm == "ppo":
         ppo = AgentPPOConfig(
             **common,
-            gradient_accumulation_steps=max(1, parts // PPO_STEPS),
+            gradient_accumulation_steps=parts // PPO_STEPS,
             num_iterations=1,
             critic_learning_rate=1e-3,
         )

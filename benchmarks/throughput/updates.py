@@ -75,8 +75,8 @@ def update_rows(repeats: int, *, case: Case | None = None) -> Iterator[Row]:
     lengths = [len(trajectory.trace) for trajectory in played]
     yield compare(
         "update",
-        Side("GRPO update, agentgym", "tokens", _Update(played, case, stock=False).run),
-        Side("trl.GRPOTrainer, the same episodes", "tokens", _Update(played, case, stock=True).run),
+        Side("GRPO update, agentgym", "tokens", Update(played, case, stock=False).run),
+        Side("trl.GRPOTrainer, the same episodes", "tokens", Update(played, case, stock=True).run),
         repeats=min(repeats, case.most_repeats),
         episodes=len(played),
         tokens_of_an_episode=f"{sum(lengths) / len(lengths):.0f}, at most {max(lengths)}",
@@ -100,26 +100,27 @@ def play(case: Case) -> list[Trajectory]:
         environments.close()
 
 
-class _Update:
+class Update:
     """One side.
 
     Attributes:
-        losses: of the runs.
+        gradients: the norm of each run's gradient.
     """
 
     def __init__(self, played: Sequence[Trajectory], case: Case, *, stock: bool) -> None:
         self._played = played
         self._case = case
         self._stock = stock
-        self.losses: list[float] = []
+        self.gradients: list[float] = []
 
     def run(self, watch: Stopwatch) -> None:
         """Take one optimizer step from the start."""
         with tempfile.TemporaryDirectory() as folder:
             trainer = self._trainer(folder)
             with watch.running():
-                result = trainer.train()
-        self.losses.append(result.training_loss)
+                trainer.train()
+        logged = [entry for entry in trainer.state.log_history if "grad_norm" in entry]
+        self.gradients.append(logged[-1]["grad_norm"])
         watch.units += sum(len(trajectory.trace) for trajectory in self._played)
 
     def _trainer(self, folder: str) -> Any:
@@ -136,6 +137,7 @@ class _Update:
                 gradient_accumulation_steps=case.goals * case.group // case.rows_per_pass,
                 num_generations=case.group,
                 max_steps=1,
+                logging_steps=1,
                 bf16=False,
                 gradient_checkpointing=False,
                 save_strategy="no",

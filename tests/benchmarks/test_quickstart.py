@@ -6,7 +6,7 @@ from agentgym_envs import read_jsonl
 from benchmarks import quickstart
 
 SMALL = [
-    *("--batches", "1", "--episodes", "2", "--num_generations", "2"),
+    *("--batches", "1", "--episodes", "4", "--num_generations", "2"),
     *("--num_tasks", "2", "--samples", "1", "--max_turns", "2", "--horizon", "fixed:2"),
 ]
 
@@ -33,3 +33,11 @@ def test_the_quickstart_leaves_a_summary_a_picture_and_every_trajectory(
             assert len(trajectory.turns) <= 2
     assert (tmp_path / "model" / "model.safetensors").exists()
     assert "held-out goals" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("algorithm", "episodes"), [("grpo", "7"), ("ppo", "6"), ("grpo", "0")])
+def test_a_batch_that_does_not_divide_is_refused(tmp_path, algorithm, episodes, capsys):
+    options = ["--algorithm", algorithm, "--episodes", episodes, "--num_generations", "2"]
+    with pytest.raises(SystemExit):
+        quickstart.main([*options, "--output_dir", str(tmp_path)])
+    assert "episodes must be a multiple of" in capsys.readouterr().err

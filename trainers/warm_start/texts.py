@@ -53,7 +53,7 @@ def encode(messages: Sequence[Message]) -> Text:
 
 
 def draw(rng: np.random.Generator, progress: float) -> list[Message]:
-    """Draw a text; drills come first and grow, play takes over by a quarter of the way.
+    """Draw a text; drills come first and grow, then three texts of four are play.
 
     BabyAI's share is the same throughout.
 
