@@ -5,7 +5,7 @@ Importing this package registers the ids below; nothing heavy is imported until 
 
 from agentgym_envs.checker import ConformanceError, check_text_env
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
-from agentgym_envs.errors import EnvFailure, InvalidAction, UnknownTask
+from agentgym_envs.errors import EnvFailure, InvalidAction, NoExpert, UnknownTask
 from agentgym_envs.registry import register_env, registered_ids, resolve_env_id
 from agentgym_envs.spaces import FreeText
 from agentgym_envs.tasks import ListedTasks, TaskSet, TaskSpec
@@ -25,6 +25,7 @@ __all__ = [
     "TokenTrace",
     "Trajectory",
     "Turn",
+    "NoExpert",
     "UnknownTask",
     "check_text_env",
     "read_jsonl",

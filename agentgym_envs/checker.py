@@ -18,6 +18,7 @@ from gymnasium.utils.env_checker import check_env
 
 from agentgym_envs.actions import ACTION_FORMATS
 from agentgym_envs.core import INFO_KEYS, TextEnv
+from agentgym_envs.errors import NoExpert
 from agentgym_envs.registry import resolve_env_id
 
 MakeEnv = Callable[..., gym.Env[str, str]]
@@ -310,7 +311,7 @@ def _expert_actions(env: TextEnv) -> Iterator[str]:
     """Yield the expert's actions; none where the environment has no expert."""
     try:
         yield from env.expert()
-    except NotImplementedError:
+    except NoExpert:
         return
 
 

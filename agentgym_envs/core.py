@@ -14,7 +14,7 @@ import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
 from agentgym_envs.actions import ActionVerb, make_parser
-from agentgym_envs.errors import InvalidAction
+from agentgym_envs.errors import InvalidAction, NoExpert
 from agentgym_envs.spaces import FreeText
 from agentgym_envs.tasks import TaskSet, TaskSpec
 
@@ -152,8 +152,12 @@ class TextEnv(gym.Env[str, str], ABC):
         """Play one plain action. Impossible actions are outcomes too, never exceptions."""
 
     def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield moves that solve the task from the current state."""
-        raise NotImplementedError(f"{type(self).__name__} has no expert")
+        """Yield moves that solve the task from the current state.
+
+        Raises:
+            NoExpert: the environment, or this task, has none.
+        """
+        raise NoExpert(f"{type(self).__name__} has no expert")
 
     def reject(self, completion: str, error: InvalidAction) -> Outcome:
         """Answer a completion that holds no action."""

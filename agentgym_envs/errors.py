@@ -17,3 +17,7 @@ class InvalidAction(ValueError):
 
 class UnknownTask(ValueError):
     """There is no such task, subtask or split; the message says which there are."""
+
+
+class NoExpert(NotImplementedError):
+    """The environment, or the task at hand, has no expert; the message says what has one."""

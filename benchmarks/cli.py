@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 
 import agentgym_envs
-from agentgym_envs import UnknownTask
+from agentgym_envs import NoExpert, UnknownTask
 
 _REMEDY = 'pip install "agentgym-envs['  # what every missing extra's error says
 
@@ -109,7 +109,7 @@ def _run(target: str, argv: list[str]) -> int:
             raise
         print(f"agentgym: {error}", file=sys.stderr)
         return 1
-    except UnknownTask as error:
+    except (NoExpert, UnknownTask) as error:
         return _refuse(str(error))
     except KeyboardInterrupt:
         print("\ninterrupted", file=sys.stderr)

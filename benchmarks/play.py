@@ -12,7 +12,7 @@ from typing import Any
 
 import gymnasium as gym
 
-from agentgym_envs import TextEnv, resolve_env_id
+from agentgym_envs import NoExpert, TextEnv, resolve_env_id
 from agentgym_envs.actions import ACTION_FORMATS
 
 COMMANDS = {
@@ -122,8 +122,8 @@ class Session:
         try:
             # A fresh expert each time: the person may have left the last one's path.
             return next(self.base.expert(), NO_MOVE)
-        except NotImplementedError:
-            return "This environment has no expert."
+        except NoExpert as error:
+            return f"{error}."
 
     def _play(self, action: str) -> None:
         if self.over:

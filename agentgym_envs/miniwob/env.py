@@ -22,7 +22,7 @@ except ImportError as error:
 from gymnasium.error import ResetNeeded
 
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
-from agentgym_envs.errors import EnvFailure, InvalidAction
+from agentgym_envs.errors import EnvFailure, InvalidAction, NoExpert
 from agentgym_envs.miniwob import expert, pages, prompts
 from agentgym_envs.miniwob.tasks import MiniWoBTasks, seed_of
 from agentgym_envs.tasks import TaskSpec
@@ -121,11 +121,11 @@ class MiniWoBEnv(TextEnv):
         """Yield moves that solve the task from its beginning; few tasks have an expert.
 
         Raises:
-            NotImplementedError: the task has none.
+            NoExpert: the task has none.
         """
         solve = expert.EXPERTS.get(self.task.subtask)
         if solve is None:
-            raise NotImplementedError(
+            raise NoExpert(
                 f"{self.task.subtask} has no expert; these tasks have one: "
                 f"{', '.join(sorted(expert.EXPERTS))}"
             )

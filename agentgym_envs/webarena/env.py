@@ -27,7 +27,7 @@ except ImportError as error:
 from gymnasium.error import ResetNeeded
 
 from agentgym_envs.core import UNSCORED_KEY, ExpertMove, Outcome, TextEnv
-from agentgym_envs.errors import InvalidAction
+from agentgym_envs.errors import InvalidAction, NoExpert
 from agentgym_envs.tasks import TaskSpec
 from agentgym_envs.webarena import compat as original
 from agentgym_envs.webarena import expert, prompts
@@ -175,7 +175,7 @@ class WebArenaEnv(TextEnv):
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield the template's moves, and scroll to what it reads and touches; it may give up."""
         if not self._has_expert:
-            raise NotImplementedError("the embedded tasks alone have an expert")
+            raise NoExpert("the embedded tasks alone have an expert")
         number = self.task.number
         template, _ = catalogue.split_number(number)
         return expert.moves(template, catalogue.case_of(number), self.browser.page, self._view)

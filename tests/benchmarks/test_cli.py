@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 import agentgym_envs
+from agentgym_envs.textcraft.env import TextCraftEnv
 from benchmarks import cli
 
 
@@ -126,6 +128,15 @@ def test_an_unknown_task_is_a_mistake_on_the_command_line(
 ) -> None:
     assert cli.main(["eval", "--env", "TextCraft", "--policy", "random", "--tasks", "7"]) == 2
     assert "the subtasks ['depth 1'," in capsys.readouterr().err
+
+
+def test_asking_for_an_expert_where_there_is_none_is_one_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.delattr(TextCraftEnv, "expert_moves")
+    words = ["collect", "--env", "TextCraft", "--policy", "expert", "--num_episodes", "1"]
+    assert cli.main([*words, "--out", str(tmp_path / "episodes.jsonl")]) == 2
+    assert "TextCraftEnv has no expert" in capsys.readouterr().err
 
 
 def test_help_shows_the_spellings_that_the_documentation_uses(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import gymnasium as gym
 import pytest
 
-from agentgym_envs import EnvFailure
+from agentgym_envs import EnvFailure, NoExpert
 from agentgym_envs.miniwob.env import WINDOW, MiniWoBEnv
 from agentgym_envs.miniwob.expert import EXPERTS
 from agentgym_envs.miniwob.tasks import NAMES, SEEDS
@@ -103,7 +103,7 @@ def test_the_expert_solves_its_tasks(env: MiniWoBEnv, name: str) -> None:
 
 def test_a_task_without_an_expert_says_which_have_one(env: MiniWoBEnv) -> None:
     begin(env, "drag-cube")
-    with pytest.raises(NotImplementedError, match="drag-cube has no expert.*click-test"):
+    with pytest.raises(NoExpert, match="drag-cube has no expert.*click-test"):
         next(env.expert())
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from gymnasium.error import ResetNeeded
 
-from agentgym_envs import EnvFailure
+from agentgym_envs import EnvFailure, NoExpert
 from agentgym_envs.webarena.browsers.text.browser import TextBrowser
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.sites.people import AGENT
@@ -212,7 +212,7 @@ def test_broken_machinery_is_a_failure(env: WebArenaEnv, monkeypatch: pytest.Mon
 
 def test_given_tasks_have_no_expert(env: WebArenaEnv) -> None:
     begin(env, 0)
-    with pytest.raises(NotImplementedError, match="embedded tasks"):
+    with pytest.raises(NoExpert, match="embedded tasks"):
         next(env.expert())
 
 

@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("playwright")
 pytest.importorskip("uvicorn")
 
-from agentgym_envs import EnvFailure
+from agentgym_envs import EnvFailure, NoExpert
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.evaluators import build_evaluators
 from agentgym_envs.webarena.official import dataset
@@ -244,7 +244,7 @@ def test_an_official_task_is_played_from_reset_to_score(
     assert cleaned == [0]
     env.reset(options={"task_id": 2})
     assert cleaned == [0]
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(NoExpert):
         next(env.expert())
     env.close()
 
