@@ -1,23 +1,26 @@
 """`agentgym study horizons`: short, long, staged and adaptive turn horizons on deep goals.
 
 Every run trains the shipped `tiny` policy by GRPO on TextCraft's training goals of depth 2 or more,
-as many optimizer steps each, and is measured at the long horizon. Knows which commands to give.
+as many optimizer steps each. Its checkpoints play the test goals at the long horizon, so that the
+schedules can be compared at equal sampled tokens too. Knows which commands to give.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from benchmarks.listing import table
 from benchmarks.studies.runs import RESULT, START, Run, play_study, study_parser
 from benchmarks.studies.table import gain_over_seeds, results_by_seed
+from trainers.results import EvalResult
 
 STEPS = 18
+SAVE_EVERY = 6  # optimizer steps between the checkpoints that are measured
 LONG = 20
 EPISODES_PER_STEP = 64
 DEEP = ("--tasks", "depth 2", "depth 3", "depth 4")
@@ -40,11 +43,15 @@ def run_of(name: str, seed: int, folder: Path) -> Run:
         *("train", "grpo", *ENV, "--model", "tiny", "--horizon", SCHEDULES[name]),
         *("--learning_rate", "4e-4", "--lr_scheduler_type", "linear", "--max_steps", str(STEPS)),
         *("--per_device_train_batch_size", "8", "--gradient_accumulation_steps", "8"),
-        *("--num_envs", str(EPISODES_PER_STEP), "--save_trajectories_every", "9"),
-        *("--eval_strategy", "no", "--save_strategy", "steps", "--save_steps", "9"),
+        *("--num_envs", str(EPISODES_PER_STEP), "--save_trajectories_every", "6"),
+        *("--eval_strategy", "no", "--save_strategy", "steps", "--save_steps", str(SAVE_EVERY)),
         *("--report_to", "none", "--resume", "--seed", str(seed), "--output_dir", str(model)),
     )
-    return Run(own, (training, measurement(str(model), own / RESULT, seed)))
+    between = tuple(
+        measurement(str(model / f"checkpoint-{step}"), own / _result_at(step), seed)
+        for step in range(SAVE_EVERY, STEPS, SAVE_EVERY)
+    )
+    return Run(own, (training, *between, measurement(str(model), own / RESULT, seed)))
 
 
 def measurement(model: str, out: Path, seed: int) -> tuple[str, ...]:
@@ -55,67 +62,87 @@ def measurement(model: str, out: Path, seed: int) -> tuple[str, ...]:
     )
 
 
-def curves(folder: Path) -> dict[int, list[dict[str, float]]]:
-    """Read one schedule's training curves.
+@dataclass(frozen=True)
+class Point:
+    """A checkpoint of a run, measured.
 
-    Returns:
-        by seed, one entry per optimizer step: `step`, `tokens` sampled up to it, `success` of its
-        episodes, their `horizon`, and `seconds` up to it.
+    Attributes:
+        step: optimizer steps behind it.
+        tokens: tokens sampled up to it.
+        seconds: time trained up to it.
+        horizon: turns of the last episodes that it was trained on.
+        success: on the test goals, at the long horizon.
     """
-    found: dict[int, list[dict[str, float]]] = {}
-    for path in sorted(folder.glob("seed_*/model/metrics.jsonl")):
-        entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        points: list[dict[str, float]] = []
+
+    step: int
+    tokens: float
+    seconds: float
+    horizon: float
+    success: float
+
+
+def points_of(folder: Path, start: Mapping[int, EvalResult]) -> dict[int, list[Point]]:
+    """Return the measured checkpoints of one schedule by seed, the start first.
+
+    Args:
+        folder: the schedule's.
+        start: the start's results by seed.
+    """
+    found: dict[int, list[Point]] = {}
+    for seed, last in results_by_seed(folder).items():
+        if seed not in start:
+            continue
+        own = folder / f"seed_{seed}"
+        points = [Point(0, 0.0, 0.0, 0.0, start[seed].success)]
         tokens = seconds = 0.0
-        for entry in entries:
-            if "episodes/success" in entry:
-                tokens += entry["episodes/sampled_tokens"] * EPISODES_PER_STEP
-                seconds += entry.get("step_time", 0.0)
-                points.append(
-                    {
-                        "step": entry["global_step"],
-                        "tokens": tokens,
-                        "seconds": seconds,
-                        "success": entry["episodes/success"],
-                        "horizon": entry["horizon"],
-                    }
-                )
-        found[int(path.parent.parent.name.removeprefix("seed_"))] = points
+        lines = (own / "model" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+        for entry in map(json.loads, lines):
+            if "episodes/success" not in entry:
+                continue
+            step = entry["global_step"]
+            tokens += entry["episodes/sampled_tokens"] * EPISODES_PER_STEP
+            seconds += entry.get("step_time", 0.0)
+            measured = own / _result_at(step)
+            if step == STEPS or measured.exists():
+                result = last if step == STEPS else EvalResult.load(measured)
+                points.append(Point(step, tokens, seconds, entry["horizon"], result.success))
+        found[seed] = points
     return found
 
 
 def horizon_table(folder: Path) -> str:
-    """Return the Markdown table: success at the long horizon, tokens and time by schedule.
+    """Return the Markdown table of the schedules, at equal steps and at equal sampled tokens.
+
+    Equal tokens are those of the schedule that samples the fewest; success there is read between
+    the checkpoints on either side, linearly.
 
     Raises:
         ValueError: the start has not been measured.
     """
-    before = results_by_seed(folder / START)
-    if not before:
-        raise ValueError(f"{folder / START} holds no measurement of the start")
-    start = [f"{np.mean([r.success for r in before.values()]):.1%}", "", "", "", ""]
+    before, schedules = _read(folder)
+    start = [f"{np.mean([r.success for r in before.values()]):.1%}", "", "", "", "", ""]
     rows: list[Sequence[str]] = [("(the start)", *start)]
-    for name in SCHEDULES:
-        after = results_by_seed(folder / name)
-        if not after:
-            continue
-        gain, (low, high) = gain_over_seeds(before, after)
-        last = [points[-1] for points in curves(folder / name).values() if points]
-        successes = [result.success for result in after.values()]
+    budget = min((_mean(runs, "tokens") for runs in schedules.values()), default=0.0)
+    for name, runs in schedules.items():
+        gain, (low, high) = gain_over_seeds(before, results_by_seed(folder / name))
+        successes = [points[-1].success for points in runs.values()]
+        equal = [_success_at(points, budget) for points in runs.values()]
         rows.append(
             (
                 name.replace("_", " "),
                 f"{np.mean(successes):.1%} ({min(successes):.1%} to {max(successes):.1%})",
                 f"{100 * gain:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})",
-                f"{_mean_of(last, 'tokens') / 1e3:.0f}k",
-                f"{_mean_of(last, 'seconds'):.0f} s",
-                f"{_mean_of(last, 'horizon'):.0f}",
+                f"{np.mean(equal):.1%}",
+                f"{_mean(runs, 'tokens') / 1e3:.0f}k",
+                f"{_mean(runs, 'seconds'):.0f} s",
+                f"{_mean(runs, 'horizon'):.0f}",
             )
         )
     header = (
         "horizon",
         f"success at {LONG} turns (seeds)",
         "gain, points (95%)",
+        f"at {budget / 1e3:.0f}k tokens",
         "sampled tokens",
         "training time",
         "last horizon",
@@ -124,24 +151,32 @@ def horizon_table(folder: Path) -> str:
 
 
 def draw_curves(folder: Path) -> Path:
-    """Draw success of the training episodes against sampled tokens; return the picture's path."""
+    """Draw success at the long horizon against sampled tokens; return the picture's path.
+
+    Raises:
+        ValueError: the start has not been measured.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
-    for name in SCHEDULES:
-        runs = [points for points in curves(folder / name).values() if points]
-        if not runs:
-            continue
-        length = min(len(points) for points in runs)
-        tokens = np.mean([[p["tokens"] for p in points[:length]] for points in runs], axis=0)
-        success = np.mean([[p["success"] for p in points[:length]] for points in runs], axis=0)
-        width = min(5, length)
-        smooth = np.convolve(success, np.ones(width) / width, mode="valid")
-        axes.plot(tokens[width - 1 :] / 1e3, smooth, label=name.replace("_", " "))
-    axes.set(xlabel="sampled tokens, thousands", ylabel="success of training episodes", ylim=(0, 1))
+    for colour, (name, runs) in enumerate(_read(folder)[1].items()):
+        for points in runs.values():
+            tokens = [point.tokens / 1e3 for point in points]
+            success = [point.success for point in points]
+            axes.plot(tokens, success, color=f"C{colour}", alpha=0.25, linewidth=1)
+        steps = list(zip(*runs.values(), strict=True))
+        axes.plot(
+            [np.mean([point.tokens for point in step]) / 1e3 for step in steps],
+            [np.mean([point.success for point in step]) for step in steps],
+            color=f"C{colour}",
+            marker="o",
+            label=name.replace("_", " "),
+        )
+    axes.set(xlabel="sampled tokens, thousands", ylabel=f"test success at {LONG} turns")
+    axes.set_ylim(bottom=0)
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     path = folder / "curves.png"
@@ -162,5 +197,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _mean_of(points: Sequence[dict[str, Any]], key: str) -> float:
-    return float(np.mean([point[key] for point in points])) if points else float("nan")
+def _result_at(step: int) -> str:
+    return f"after_{step}.json"
+
+
+def _read(folder: Path) -> tuple[dict[int, EvalResult], dict[str, dict[int, list[Point]]]]:
+    """Return the start's results, and the runs of every schedule that has some."""
+    before = results_by_seed(folder / START)
+    if not before:
+        raise ValueError(f"{folder / START} holds no measurement of the start")
+    schedules = {name: points_of(folder / name, before) for name in SCHEDULES}
+    return before, {name: runs for name, runs in schedules.items() if runs}
+
+
+def _mean(runs: Mapping[int, Sequence[Point]], what: str) -> float:
+    """Return the mean over seeds of an attribute of the last checkpoint."""
+    return float(np.mean([getattr(points[-1], what) for points in runs.values()]))
+
+
+def _success_at(points: Sequence[Point], tokens: float) -> float:
+    known = [point.tokens for point in points]
+    return float(np.interp(tokens, known, [point.success for point in points]))

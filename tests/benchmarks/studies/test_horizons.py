@@ -9,11 +9,13 @@ from agentgym_envs.trajectory import Trajectory
 from benchmarks.studies.horizons import (
     EPISODES_PER_STEP,
     SCHEDULES,
-    curves,
+    STEPS,
     draw_curves,
     horizon_table,
+    points_of,
     run_of,
 )
+from benchmarks.studies.table import results_by_seed
 from trainers.results import summarize
 from wrappers.horizon import parse_schedule
 
@@ -33,34 +35,54 @@ def test_the_schedules_differ_in_nothing_but_the_horizon(tmp_path: Path) -> None
     assert len({tuple(words(name)) for name in SCHEDULES}) == 1
 
 
-def write(folder: Path, name: str, won: bool, tokens: float) -> None:
-    model = folder / name / "seed_0" / "model"
-    model.mkdir(parents=True)
-    played = [Trajectory("e", "a_1", status="terminated", success=won), Trajectory("e", "a_2")]
-    summarize(played).save(folder / name / "seed_0" / "after.json")
-    entries = [
-        {"global_step": 1, "episodes/success": 0.25, "episodes/sampled_tokens": tokens,
-         "horizon": 6.0, "step_time": 2.0},
-        {"global_step": 1, "eval_success": 0.5},
-        {"global_step": 2, "episodes/success": 0.5, "episodes/sampled_tokens": tokens,
-         "horizon": 12.0, "step_time": 3.0},
-    ]  # fmt: skip
+def test_the_checkpoints_between_are_measured_at_the_long_horizon_too(tmp_path: Path) -> None:
+    _, *measured = run_of("staged", 0, tmp_path).commands
+    models = [words[words.index("--model") + 1] for words in measured]
+    assert [Path(model).name for model in models] == ["checkpoint-6", "checkpoint-12", "model"]
+    turns = {words[words.index("--max_turns") + 1] for words in measured}
+    assert turns == {"20"}
+
+
+def write(folder: Path, name: str, won: int, *, between: int, tokens: float) -> None:
+    """Write a run of two goals: `between` are won at checkpoint 6, `won` at the end."""
+    own = folder / name / "seed_0"
+    (own / "model").mkdir(parents=True)
+    for result, wins in (("after_6.json", between), ("after.json", won)):
+        played = [
+            Trajectory("e", f"a_{i}", status="terminated", success=i < wins) for i in range(2)
+        ]
+        summarize(played).save(own / result)
+    entries: list[dict[str, float]] = [{"global_step": 1, "eval_success": 0.5}]
+    for step in (6, STEPS):
+        entries.append(
+            {"global_step": step, "episodes/success": 0.25, "episodes/sampled_tokens": tokens,
+             "horizon": step, "step_time": 2.5}
+        )  # fmt: skip
     text = "".join(json.dumps(entry) + "\n" for entry in entries)
-    (model / "metrics.jsonl").write_text(text)
+    (own / "model" / "metrics.jsonl").write_text(text)
 
 
-def test_the_table_tells_gain_tokens_time_and_the_last_horizon(tmp_path: Path) -> None:
-    write(tmp_path, "start", won=False, tokens=1.0)
-    write(tmp_path, "staged", won=True, tokens=100.0)
-    points = curves(tmp_path / "staged")[0]
-    assert [point["tokens"] for point in points] == [
-        100.0 * EPISODES_PER_STEP,
-        200.0 * EPISODES_PER_STEP,
+def test_schedules_are_compared_at_equal_steps_and_at_equal_tokens(tmp_path: Path) -> None:
+    write(tmp_path, "start", 0, between=0, tokens=1.0)
+    write(tmp_path, "fixed_short", 1, between=0, tokens=100.0)
+    write(tmp_path, "staged", 2, between=1, tokens=200.0)
+    start = results_by_seed(tmp_path / "start")
+    points = points_of(tmp_path / "staged", start)[0]
+    assert [(p.step, p.tokens, p.horizon, p.success) for p in points] == [
+        (0, 0.0, 0.0, 0.0),
+        (6, 200.0 * EPISODES_PER_STEP, 6, 0.5),
+        (STEPS, 400.0 * EPISODES_PER_STEP, STEPS, 1.0),
     ]
-    row = horizon_table(tmp_path).splitlines()[-1]
-    assert [cell.strip() for cell in row.strip("|").split("|")] == [
-        "staged", "50.0% (50.0% to 50.0%)", "+50.0 (+0.0 to +100.0)", "13k", "5 s", "12",
+    header, _, _, short, staged = (
+        [cell.strip() for cell in row.strip("|").split("|")]
+        for row in horizon_table(tmp_path).splitlines()
+    )
+    assert header[3] == "at 13k tokens"
+    assert short == [
+        "fixed short", "50.0% (50.0% to 50.0%)", "+50.0 (+0.0 to +100.0)", "50.0%", "13k", "5 s",
+        "18",
     ]  # fmt: skip
+    assert staged[3] == "50.0%", "its checkpoint of as many tokens"
     assert draw_curves(tmp_path).stat().st_size > 1000
 
 
