@@ -14,22 +14,17 @@ from pathlib import Path
 from benchmarks.studies.runs import RESULT, Run, play_study, study_parser
 from benchmarks.studies.table import learning_table
 
-STEPS = 16
 PPO_STEPS = 2  # on each batch
-EPISODES_PER_STEP = 64
-EPISODES = STEPS * EPISODES_PER_STEP
+EPISODES_PER_BATCH = 64
 
 _QUIET = ("--report_to", "none", "--resume")
 _ONLINE = (
-    *("--model", "tiny", "--lr_scheduler_type", "linear", "--learning_rate", "4e-4"),
-    *("--num_envs", str(EPISODES_PER_STEP), "--per_device_train_batch_size", "8"),
+    *("--model", "tiny", "--lr_scheduler_type", "linear"),
+    *("--num_envs", str(EPISODES_PER_BATCH), "--per_device_train_batch_size", "8"),
     *("--eval_strategy", "no", "--save_strategy", "steps", "--save_steps", "8"),
     *("--save_trajectories_every", "8"),
 )
-_GROUPS = (
-    *("--num_generations", "8", "--gradient_accumulation_steps", "8"),
-    *("--max_steps", str(STEPS)),
-)
+_GROUPS = ("--num_generations", "8", "--gradient_accumulation_steps", "8")
 
 ONLINE: dict[str, tuple[str, tuple[str, ...]]] = {
     "grpo": ("grpo", _GROUPS),
@@ -43,9 +38,8 @@ ONLINE: dict[str, tuple[str, tuple[str, ...]]] = {
     "ppo": (
         "ppo",
         (
-            *("--max_steps", str(PPO_STEPS * STEPS), "--steps_per_generation", "8"),
-            *("--gradient_accumulation_steps", "4", "--num_iterations", "1"),
-            *("--critic_learning_rate", "1e-3"),
+            *("--steps_per_generation", "8", "--gradient_accumulation_steps", "4"),
+            *("--num_iterations", "1", "--critic_learning_rate", "1e-3"),
         ),
     ),
 }
@@ -60,25 +54,37 @@ class Ground:
 
     Attributes:
         env: options that name the scenario and an episode's budgets.
+        batches: of `EPISODES_PER_BATCH` episodes, for each algorithm.
         horizon: the turn horizon of those that play while they train; `{stage}` stands for a third
             of the optimizer steps.
+        training: their further options.
+        samples: episodes of each test task.
         algorithms: which are compared there by default.
     """
 
     env: tuple[str, ...]
+    batches: int
     horizon: str
+    training: tuple[str, ...]
+    samples: int
     algorithms: tuple[str, ...]
 
 
 GROUNDS: dict[str, Ground] = {
     "TextCraft": Ground(
         ("--env", "TextCraft", "--max_turns", "16", "--max_tokens_per_turn", "96"),
+        16,
         "scaling:6,10,14@{stage}",
+        ("--learning_rate", "4e-4"),
+        2,
         ALGORITHMS,
     ),
     "BabyAI": Ground(
         ("--env", "BabyAI", "--max_turns", "8", "--max_tokens_per_turn", "24"),
+        32,
         "fixed:8",
+        ("--learning_rate", "3e-4", "--invalid_action_penalty", "0.1"),
+        4,
         ("grpo", "ppo"),
     ),
 }
@@ -94,16 +100,17 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
         seed: of the training, and of the measurement after it.
         folder: the study's on this ground.
     """
-    env = GROUNDS[ground].env
+    where = GROUNDS[ground]
+    env = where.env
     own = folder / name.replace(", ", "_").replace(" ", "_") / f"seed_{seed}"
     model = own / "model"
     common = (*_QUIET, "--seed", str(seed), "--output_dir", str(model))
     if name in ONLINE:
         command, options = ONLINE[name]
-        steps = PPO_STEPS * STEPS if name == "ppo" else STEPS
-        horizon = ("--horizon", GROUNDS[ground].horizon.format(stage=steps // 3))
+        steps = where.batches * (PPO_STEPS if name == "ppo" else 1)
+        schedule = ("--max_steps", str(steps), "--horizon", where.horizon.format(stage=steps // 3))
         training: list[tuple[str, ...]] = [
-            ("train", command, *env, *_ONLINE, *horizon, *options, *common),
+            ("train", command, *env, *_ONLINE, *where.training, *schedule, *options, *common),
         ]
     elif name == "agentevol":
         training = [
@@ -115,9 +122,10 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
         ]
     else:
         episodes = own / "episodes.jsonl"
+        number = where.batches * EPISODES_PER_BATCH
         training = [
             (
-                *("collect", *env, "--policy", "tiny", "--num_episodes", str(EPISODES)),
+                *("collect", *env, "--policy", "tiny", "--num_episodes", str(number)),
                 *("--out", str(episodes), "--seed", str(seed)),
             ),
             (
@@ -130,9 +138,11 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
 
 def measurement(ground: str, model: str, out: Path, seed: int) -> tuple[str, ...]:
     """Return the command that plays the test tasks."""
+    where = GROUNDS[ground]
     return (
-        *("eval", *GROUNDS[ground].env, "--split", "test", "--model", model, "--samples", "2"),
-        *("--seed", str(seed), "--out", str(out), "--num_envs", "100"),
+        *("eval", *where.env, "--split", "test", "--model", model),
+        *("--samples", str(where.samples), "--num_envs", "100"),
+        *("--seed", str(seed), "--out", str(out)),
     )
 
 

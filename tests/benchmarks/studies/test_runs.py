@@ -4,7 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.studies.learning import ALGORITHMS, EPISODES, GROUNDS, measurement, run_of
+from benchmarks.studies.learning import (
+    ALGORITHMS,
+    EPISODES_PER_BATCH,
+    GROUNDS,
+    measurement,
+    run_of,
+)
 from benchmarks.studies.runs import LOG, Run, play_all
 
 
@@ -41,12 +47,15 @@ def test_every_algorithms_run_ends_with_the_same_measurement(ground: str, tmp_pa
         assert all("3" in words for words in run.commands)
 
 
+@pytest.mark.parametrize("ground", GROUNDS)
 @pytest.mark.parametrize("name", [name for name in ALGORITHMS if name not in ("agentevol", "dpo")])
-def test_algorithms_that_play_get_equally_many_episodes(name: str, tmp_path: Path) -> None:
-    words = run_of("TextCraft", name, 0, tmp_path).commands[0]
+def test_algorithms_that_play_get_equally_many_episodes(
+    ground: str, name: str, tmp_path: Path
+) -> None:
+    words = run_of(ground, name, 0, tmp_path).commands[0]
 
-    def value(option: str, default: int) -> int:
-        return int(words[words.index(option) + 1]) if option in words else default
+    def value(option: str) -> int:
+        return int(words[words.index(option) + 1])
 
-    a_batch = value("--per_device_train_batch_size", 0) * value("--gradient_accumulation_steps", 0)
-    assert a_batch * value("--max_steps", 0) == EPISODES
+    a_step = value("--per_device_train_batch_size") * value("--gradient_accumulation_steps")
+    assert a_step * value("--max_steps") == GROUNDS[ground].batches * EPISODES_PER_BATCH
