@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Any
 
 import gymnasium as gym
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentgym_envs import TextEnv
 from agentgym_envs.actions import ACTION_FORMATS
-from agentgym_envs.core import INFO_KEYS
+from tests.agentgym_envs.fuzzing import any_json, any_text, as_call, as_code, play
 
 ENV_IDS = ("agentgym/BabyAI-v0", "agentgym/TextCraft-v0")
 STRINGS_PER_EXAMPLE = 5
@@ -25,27 +24,14 @@ WORDS = st.sampled_from(
     "check available actions the box Thought: Action: \n \t ''".split(" ")
 )
 PHRASES = st.lists(WORDS, max_size=12).map(" ".join)
-ANY_TEXT = st.text(st.characters(codec=None), max_size=200)
+ANY_TEXT = any_text()
 LONG = st.builds(lambda piece, count: piece * count, st.text(min_size=1), st.just(100_000)).map(
     lambda text: text[:100_000]
 )
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | PHRASES | ANY_TEXT,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(ANY_TEXT, inner, max_size=4),
-    max_leaves=10,
-)
+JSON = any_json(PHRASES)
 NAMES = st.sampled_from(["get", "craft", "inventory", "go_to", "pick_up", "drop", "toggle", "x"])
 KEYS = st.sampled_from(["count", "item", "output", "ingredients", "object", "door", "x"])
 ARGUMENTS = st.dictionaries(KEYS, PHRASES | JSON, max_size=3)
-
-
-def as_call(name: str, arguments: dict[str, Any]) -> str:
-    return json.dumps({"name": name, "arguments": arguments})
-
-
-def as_code(name: str, arguments: dict[str, Any]) -> str:
-    inside = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
-    return f"```python\n{name}({inside})\n```"
 
 
 SHAPED = {
@@ -63,23 +49,6 @@ def env_of(env_id: str, action_format: str) -> TextEnv:
     return env
 
 
-def play(env: TextEnv, seed: int, completions: list[str]) -> None:
-    env.reset(seed=seed)
-    for turn, completion in enumerate(completions, 1):
-        observation, reward, terminated, truncated, info = env.step(completion)
-        assert type(observation) is str
-        assert type(reward) is float
-        assert type(terminated) is type(truncated) is bool
-        assert set(INFO_KEYS) <= set(info)
-        assert info["turn"] == turn
-        assert 0.0 <= info["score"] <= 1.0
-        assert reward == float(info["success"])
-        assert type(info["is_valid_action"]) is type(info["success"]) is bool
-        assert json.loads(json.dumps(info)) == info
-        if terminated or truncated:
-            return
-
-
 @pytest.mark.parametrize("action_format", ACTION_FORMATS)
 @pytest.mark.parametrize("env_id", ENV_IDS)
 def test_any_text_is_answered(env_id: str, action_format: str) -> None:
@@ -91,7 +60,7 @@ def test_any_text_is_answered(env_id: str, action_format: str) -> None:
         st.lists(ANY_TEXT | PHRASES, min_size=1, max_size=STRINGS_PER_EXAMPLE),
     )
     def answers(seed: int, completions: list[str]) -> None:
-        play(env, seed, completions)
+        play(env, completions, seed=seed)
 
     answers()
 
@@ -107,7 +76,7 @@ def test_text_in_the_format_s_shape_is_answered(env_id: str, action_format: str)
         st.lists(SHAPED[action_format], min_size=1, max_size=STRINGS_PER_EXAMPLE),
     )
     def answers(seed: int, completions: list[str]) -> None:
-        play(env, seed, completions)
+        play(env, completions, seed=seed)
 
     answers()
 
@@ -120,8 +89,8 @@ def test_very_long_text_is_answered(env_id: str, action_format: str) -> None:
     @settings(max_examples=5)
     @given(LONG, PHRASES)
     def answers(long: str, phrase: str) -> None:
-        play(env, 0, [long, f"Action: {phrase} {long}", f"```python\nget(1, {long!r})\n```"])
-        play(env, 0, [json.dumps({"name": "get", "arguments": {"count": 1, "item": long}})])
+        play(env, [long, f"Action: {phrase} {long}", f"```python\nget(1, {long!r})\n```"], seed=0)
+        play(env, [as_call("get", {"count": 1, "item": long})], seed=0)
 
     answers()
 
@@ -145,4 +114,4 @@ def test_what_breaks_parsers_elsewhere_is_answered(env_id: str, action_format: s
         '{"name": "get", "arguments": {"count": "' + "9" * deep + '", "item": "stick"}}',
         "\ud800\udfff\x00\x1b[2J\u202e\u2028",
     ):
-        play(env_of(env_id, action_format), 0, [hostile])
+        play(env_of(env_id, action_format), [hostile], seed=0)

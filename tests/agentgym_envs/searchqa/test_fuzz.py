@@ -11,8 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentgym_envs.actions import ACTION_FORMATS
-from agentgym_envs.core import INFO_KEYS
 from agentgym_envs.searchqa.env import SearchQAEnv
+from tests.agentgym_envs.fuzzing import (
+    any_json,
+    any_text,
+    as_call,
+    as_code,
+    play,
+    success_pays_one,
+)
 from tests.agentgym_envs.searchqa import small_world
 
 COMPATS = (None, "agentgym")
@@ -25,25 +32,12 @@ PIECES = st.sampled_from(
 )
 PHRASES = st.lists(PIECES, max_size=14).map(" ".join)
 CONTENT = st.lists(PIECES, max_size=6).map(" ".join)
-ANY_TEXT = st.text(st.characters(codec=None), max_size=200)
+ANY_TEXT = any_text()
+JSON = any_json(CONTENT)
 NAMES = st.sampled_from(["search", "open", "python", "answer", "x"])
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | CONTENT | ANY_TEXT,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(ANY_TEXT, inner, max_size=4),
-    max_leaves=10,
-)
 KEYS = st.sampled_from(["query", "document", "code", "answer", "x"])
 ARGUMENTS = st.dictionaries(KEYS, CONTENT | JSON, max_size=2)
 TAGS = st.builds("<{0}>{1}</{0}>".format, NAMES, CONTENT | ANY_TEXT)
-
-
-def as_call(name: str, arguments: dict[str, Any]) -> str:
-    return json.dumps({"name": name, "arguments": arguments})
-
-
-def as_code(name: str, arguments: dict[str, Any]) -> str:
-    inside = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
-    return f"```python\n{name}({inside})\n```"
 
 
 SHAPED = {
@@ -59,21 +53,14 @@ def env_of(action_format: str, compat: str | None) -> SearchQAEnv:
     return small_world.make(action_format=action_format, compat=compat, max_turns=10**9)
 
 
-def play(env: SearchQAEnv, number: int, completions: list[str]) -> None:
-    env.reset(options={"task_id": number})
-    for turn, completion in enumerate(completions, 1):
-        observation, reward, terminated, truncated, info = env.step(completion)
-        assert type(observation) is str and observation
-        assert type(reward) is float
-        assert type(terminated) is type(truncated) is bool
-        assert set(INFO_KEYS) <= set(info)
-        assert info["turn"] == turn
-        assert 0.0 <= info["f1"] <= 1.0
-        assert reward == info["score"] == float(info["success"])
-        assert type(info["is_valid_action"]) is type(info["success"]) is bool
-        assert json.loads(json.dumps(info)) == info
-        if terminated or truncated:
-            return
+def pays_the_exact_match(before: float, reward: float, info: dict[str, Any]) -> None:
+    success_pays_one(before, reward, info)
+    assert reward == info["score"]
+    assert 0.0 <= info["f1"] <= 1.0
+
+
+def play_task(env: SearchQAEnv, number: int, completions: list[str]) -> None:
+    play(env, completions, check=pays_the_exact_match, options={"task_id": number})
 
 
 @pytest.mark.parametrize("compat", COMPATS)
@@ -84,7 +71,7 @@ def test_any_text_is_answered(action_format: str, compat: str | None) -> None:
     @settings(max_examples=EXAMPLES)
     @given(st.integers(0, 4), st.lists(ANY_TEXT | PHRASES, min_size=1, max_size=5))
     def answers(number: int, completions: list[str]) -> None:
-        play(env, number, completions)
+        play_task(env, number, completions)
 
     answers()
 
@@ -97,7 +84,7 @@ def test_text_in_the_format_s_shape_is_answered(action_format: str, compat: str 
     @settings(max_examples=EXAMPLES)
     @given(st.integers(0, 4), st.lists(SHAPED[action_format], min_size=1, max_size=5))
     def answers(number: int, completions: list[str]) -> None:
-        play(env, number, completions)
+        play_task(env, number, completions)
 
     answers()
 
@@ -128,4 +115,4 @@ def test_what_breaks_parsers_elsewhere_is_answered(action_format: str, compat: s
         "<answer>\ud800\x00</answer>",
         "<python>'\ud800\x00'</python>",
     ):
-        play(env_of(action_format, compat), 0, [hostile])
+        play_task(env_of(action_format, compat), 0, [hostile])

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentgym_envs.actions import ACTION_FORMATS
-from agentgym_envs.core import INFO_KEYS
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.sites.names import SITES
+from tests.agentgym_envs.fuzzing import any_text, as_call, as_code, play
 from tests.agentgym_envs.webarena import small_tasks
 
 EXAMPLES = 40
@@ -28,7 +25,7 @@ PIECES = st.sampled_from(
     )
 )
 CONTENT = st.lists(PIECES, max_size=4).map(" ".join)
-ANY_TEXT = st.text(st.characters(codec=None), max_size=80)
+ANY_TEXT = any_text(80)
 IDS = st.integers(-1, 90) | st.integers()
 NUMBERS = st.sampled_from(["-1", "0", "1", "99999999999999999999", "1e9", "0x10", "٣", "1;--", ""])
 TYPED = CONTENT | ANY_TEXT | NUMBERS
@@ -58,15 +55,6 @@ KEYS = st.sampled_from("element content press_enter option keys url answer direc
 ARGUMENTS = st.dictionaries(KEYS, VALUES, max_size=3)
 
 
-def as_call(name: str, arguments: dict[str, Any]) -> str:
-    return json.dumps({"name": name, "arguments": arguments})
-
-
-def as_code(name: str, arguments: dict[str, Any]) -> str:
-    inside = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
-    return f"```python\n{name}({inside})\n```"
-
-
 SHAPED = {
     "plain": ACTIONS,
     "react": st.builds("{} ```{}```".format, ANY_TEXT, ACTIONS),
@@ -86,22 +74,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def play(env: WebArenaEnv, number: int, completions: Iterator[str] | list[str]) -> None:
-    env.reset(options={"task_id": number})
-    for turn, completion in enumerate(completions, 1):
-        observation, reward, terminated, truncated, info = env.step(completion)
-        assert type(observation) is str and observation
-        assert type(reward) is float
-        assert type(terminated) is type(truncated) is bool
-        assert set(INFO_KEYS) <= set(info)
-        assert info["turn"] == turn
-        assert reward == float(info["success"])
-        assert type(info["is_valid_action"]) is bool
-        assert json.loads(json.dumps(info)) == info
-        if terminated or truncated:
-            return
-
-
 @pytest.mark.parametrize("action_format", ACTION_FORMATS)
 def test_text_in_the_format_s_shape_is_answered(folder: Path, action_format: str) -> None:
     env = WebArenaEnv(
@@ -114,7 +86,7 @@ def test_text_in_the_format_s_shape_is_answered(folder: Path, action_format: str
         st.lists(SHAPED[action_format], min_size=1, max_size=12),
     )
     def answers(number: int, completions: list[str]) -> None:
-        play(env, number, completions)
+        play(env, completions, options={"task_id": number})
 
     answers()
     env.close()
@@ -144,7 +116,7 @@ def test_what_breaks_parsers_elsewhere_is_answered(
         "goto [http://shopping.test/search?q=\ud800\x00]",
         "stop [\ud800\x00]",
     ):
-        play(env, 1, [hostile])
+        play(env, [hostile], options={"task_id": 1})
     env.close()
 
 
@@ -170,5 +142,9 @@ def test_hostile_text_in_every_field_of_a_site_s_first_page_is_answered(
             "-1",
             "9" * 40,
         ):
-            play(env, number, [f"type [{field}] [{text}] [1]", "go_back"])
+            play(
+                env,
+                [f"type [{field}] [{text}] [1]", "go_back"],
+                options={"task_id": number},
+            )
     env.close()
