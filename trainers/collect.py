@@ -16,7 +16,7 @@ from typing import ClassVar
 from agentgym_envs.agenttraj import read_trajectories, write_agenttraj
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from trainers.arguments import EnvArguments, EpisodeArguments
-from trainers.environments import Environments
+from trainers.environments import Environments, spread
 from trainers.parsing import CommandParser
 from trainers.policies import PolicyArguments, TaskPlayer, TextPlayer, open_player
 from trainers.results import summarize
@@ -90,7 +90,8 @@ class CollectArguments:
         out: the file.
         format: `"jsonl"`, ours with tokens, or `"agenttraj"`, AgentGym's conversations.
         data: files of trajectories to convert; nothing is played then.
-        num_episodes: how many; None plays each task of the split once.
+        num_episodes: how many; None plays each task once.
+        num_tasks: tasks to play, spread evenly over the split; 0 takes all.
         temperature: of the sampling; 0 is greedy.
         seed: of the sampling.
         append: add to the file instead of writing it anew.
@@ -118,9 +119,20 @@ class CollectArguments:
     num_episodes: int | None = field(
         default=None, metadata={"help": "Episodes to play; by default each task once."}
     )
+    num_tasks: int = field(
+        default=0,
+        metadata={
+            "help": "Tasks to play, spread evenly over the split; 0 plays them all. Fewer tasks "
+            "leave more of --num_episodes to each, which DPO's pairs need."
+        },
+    )
     temperature: float = field(default=1.0, metadata={"help": "Temperature; 0 is greedy."})
     seed: int = field(default=0, metadata={"help": "Seed of the sampling."})
     append: bool = field(default=False, metadata={"help": "Add to the file."})
+
+    def __post_init__(self) -> None:
+        if self.num_tasks < 0:
+            raise ValueError(f"num_tasks must be >= 0, got {self.num_tasks}")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -156,7 +168,7 @@ def _play(
     player = open_player(policy, environments, budgets, seed=options.seed)
     played = collect(
         player,
-        environments.task_ids(env.split, tasks=env.tasks),
+        spread(environments.task_ids(env.split, tasks=env.tasks), options.num_tasks),
         num_episodes=options.num_episodes,
         temperature=options.temperature,
         seed=options.seed,

@@ -69,3 +69,12 @@ def test_only_the_named_tasks_are_played(tmp_path: Path) -> None:
     out = tmp_path / "episodes.jsonl"
     assert main(f"--env {ENV_ID} --out {out} --tasks letters_3 5".split()) == 0
     assert [t.task_id for t in read_jsonl(out)] == ["letters_3", "letters_5"]
+
+
+def test_fewer_tasks_are_spread_over_the_split_and_played_more_often(tmp_path: Path) -> None:
+    out = tmp_path / "episodes.jsonl"
+    assert main(f"--env {ENV_ID} --out {out} --num_tasks 2 --num_episodes 4".split()) == 0
+    first, second, *again = [t.task_id for t in read_jsonl(out)]
+    assert again == [first, second] and int(second.removeprefix("letters_")) > 1
+    with pytest.raises(SystemExit, match="2"):
+        main(f"--env {ENV_ID} --out {out} --num_tasks -1".split())
