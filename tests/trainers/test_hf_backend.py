@@ -194,6 +194,17 @@ def test_rows_that_stop_leave_the_batch():
     assert session.worst_error(model, temperature=1.0) < 1e-4
 
 
+@pytest.mark.parametrize("cache", [True, False])
+def test_a_row_without_room_ends_while_the_others_write_on(cache: bool):
+    """One episode is near its context's end; so few rows ended do not leave the batch."""
+    model = tiny_model()
+    session = Session(HFBackend(model, cache=cache), prompts_of([200, *[10] * 19]))
+    turns = session.turn(list(range(20)), Sampling(150), budgets=[2, *[150] * 19])
+    assert [len(turn.ids) for turn in turns] == [2, *[150] * 19]
+    session.turn(list(range(20)), Sampling(4))
+    assert session.worst_error(model, temperature=1.0) < 1e-4
+
+
 def test_sampling_leaves_the_model_as_it_was():
     model = tiny_model()
     model.train()

@@ -69,8 +69,13 @@ class LiveRows:
         return before[: self.width]
 
     def next_positions(self) -> np.ndarray:
-        """Count one token more in each row that takes part, and return (width,) where it lies."""
+        """Count one token more in each row that still samples.
+
+        Returns:
+            (width,) where each row's token lies. Those of a row that has ended all lie in the one
+            column after its own: it may have no room for more.
+        """
         lengths = self.rows.lengths[: self.width]
         positions = lengths.copy()
-        lengths += 1
+        lengths += ~self._ended[: self.width]
         return positions
