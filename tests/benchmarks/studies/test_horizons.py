@@ -8,6 +8,7 @@ import pytest
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.studies.horizons import (
     EPISODES_PER_STEP,
+    SAVE_EVERY,
     SCHEDULES,
     STEPS,
     draw_curves,
@@ -39,6 +40,9 @@ def test_the_checkpoints_between_are_measured_at_the_long_horizon_too(tmp_path: 
     _, *measured = run_of("staged", 0, tmp_path).commands
     models = [words[words.index("--model") + 1] for words in measured]
     assert [Path(model).name for model in models] == ["checkpoint-6", "checkpoint-12", "model"]
+    training = run_of("staged", 0, tmp_path).commands[0]
+    kept = int(training[training.index("--save_total_limit") + 1])
+    assert kept * SAVE_EVERY >= STEPS, "none of them is deleted before it is measured"
     turns = {words[words.index("--max_turns") + 1] for words in measured}
     assert turns == {"20"}
 
