@@ -54,6 +54,9 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
         train_dataset: rows whose `prompt` is a task id; by default the split's tasks.
         processing_class: the tokenizer; by default the model's.
         **kwargs: passed to `trl.GRPOTrainer`, such as `peft_config` and `callbacks`.
+
+    Raises:
+        ValueError: the tasks do not fill a batch, or an argument does not fit the others.
     """
 
     config: type[Any] = AgentOnlineConfig
@@ -82,6 +85,7 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
         if train_dataset is None:
             ids = self.environments_played.task_ids(chosen.split, tasks=chosen.tasks)
             train_dataset = task_dataset(ids)
+        _refuse_too_few_tasks(train_dataset, args)
         validates = args.eval_strategy != "no"
         eval_dataset = None
         if validates:
@@ -165,6 +169,17 @@ def open_environments(env: str | EnvArguments | Environments, *, episodes: int) 
     if isinstance(env, str):
         env = EnvArguments(env=[env])
     return Environments(env, episodes=episodes)
+
+
+def _refuse_too_few_tasks(tasks: Any, args: Any) -> None:
+    """Refuse tasks that do not fill a batch: TRL would train no step, and save the model as is."""
+    needed = args.generation_batch_size // args.num_generations
+    if hasattr(tasks, "__len__") and len(tasks) < needed:
+        raise ValueError(
+            f"a batch of {args.generation_batch_size} episodes with num_generations="
+            f"{args.num_generations} needs {needed} tasks, got {len(tasks)}; raise "
+            "num_generations, make the batch smaller, or choose more tasks"
+        )
 
 
 def _refuse_split_weights(backend: str, *, is_split: bool) -> None:

@@ -151,13 +151,6 @@ class AgentPPOTrainer(TrainsCritic, OnlineTrainer):
         if not isinstance(args, AgentPPOConfig):
             raise TypeError(f"args must be an AgentPPOConfig, got {type(args).__name__}")
         super().__init__(model, env, args=args, **kwargs)
-        num_tasks = args.generation_batch_size // args.num_generations
-        if len(self.train_dataset) < num_tasks:
-            raise ValueError(
-                f"a batch of {args.generation_batch_size} episodes with num_generations="
-                f"{args.num_generations} needs {num_tasks} tasks, got {len(self.train_dataset)}; "
-                "raise num_generations, or make the batch smaller"
-            )
         self.kl_in_reward = args.kl_in_reward
         self._pays_by_turn = kwargs.get("reward_funcs") is None
         self._chat = ChatFormat.from_tokenizer(self.processing_class)

@@ -240,6 +240,18 @@ def test_an_unknown_baseline_names_those_that_are_allowed() -> None:
         reinforce_pp.AgentReinforcePPConfig(baseline="critic")
 
 
+@pytest.mark.parametrize("kind", [grpo.AgentGRPOTrainer, rloo.AgentRLOOTrainer])
+def test_too_few_tasks_for_a_batch_are_refused_with_the_remedy(
+    kind: type[OnlineTrainer], tmp_path: Path
+) -> None:
+    """TRL would train no step and save the model as if it had."""
+    options = {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 1}
+    args = kind.config(str(tmp_path), num_generations=2, report_to="none", **options)
+    few = EnvArguments(env=[ENV_ID], tasks=["0"])
+    with pytest.raises(ValueError, match=r"needs 2 tasks, got 1; .* choose more tasks"):
+        kind(make_folder(tmp_path / "model"), few, args=args)
+
+
 def test_split_weights_are_refused_with_a_backend_that_plays_on_them() -> None:
     _refuse_split_weights("vllm", is_split=True)
     _refuse_split_weights("hf", is_split=False)
