@@ -9,6 +9,8 @@ less its group's mean, over the group's deviation, on every token the policy sam
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
@@ -46,7 +48,9 @@ class AgentGRPOTrainer(OnlineTrainer):
             return of_episode
         of_turn = turn_advantages(
             episodes.trajectories,
+            first=episodes.first,
             group_size=episodes.group_size,
+            gather=episodes.gather,
             discount=self.args.turn_discount,
             invalid_penalty=self.args.invalid_action_penalty,
             scale=self.args.scale_rewards != "none",
@@ -64,37 +68,59 @@ class AgentGRPOTrainer(OnlineTrainer):
 def turn_advantages(
     trajectories: list[Trajectory],
     *,
+    first: int,
     group_size: int,
+    gather: Callable[[list[Any]], list[Any]],
     discount: float,
     invalid_penalty: float,
     scale: bool,
     anchor: str,
 ) -> list[list[float]]:
-    """Return the advantage of each turn over those that the group played in the same state.
+    """Return the advantage of each turn over those that its group played in the same state.
 
     Args:
-        trajectories: whole groups of `group_size`, one after the other.
-        group_size: episodes per task.
+        trajectories: the episodes of this process; a group's may lie in several.
+        first: the place of the first one among the episodes of all processes.
+        group_size: episodes per task; the groups follow one another.
+        gather: joins lists of the processes.
         discount: of the rewards of later turns.
         invalid_penalty: taken from the reward of an invalid action.
         scale: divide by the state's deviation.
         anchor: what tells a state: `"observation"`, what the turn read, or `"history"`, all that
             was read up to there.
+
+    Returns:
+        for each episode of this process, a value per turn; none for failed ones.
     """
-    returns: list[float] = []
-    anchors: list[tuple[Any, ...]] = []
-    for index, trajectory in enumerate(trajectories):
+    played: list[tuple[tuple[int, int], tuple[int, bytes], float]] = []
+    for episode, trajectory in enumerate(trajectories, first):
         if trajectory.status == "failed":
             continue
         turns = trajectory.turns
         rewards = [t.reward - invalid_penalty * (not t.is_valid_action) for t in turns]
-        returns += discounted_returns(rewards, discount)
-        read = [turn.observation for turn in turns]
-        for place in range(len(turns)):
-            seen = tuple(read[: place + 1]) if anchor == "history" else (read[place],)
-            anchors.append((index // group_size, *seen))
-    values = iter(relative_to_anchor(returns, anchors, scale=scale))
-    return [[] if t.status == "failed" else [next(values) for _ in t.turns] for t in trajectories]
+        returns = discounted_returns(rewards, discount)
+        states = _states([turn.observation for turn in turns], anchor)
+        for number, (state, value) in enumerate(zip(states, returns, strict=True)):
+            played.append(((episode, number), (episode // group_size, state), value))
+    played = gather(played)
+    values = relative_to_anchor(
+        [value for *_, value in played], [state for _, state, _ in played], scale=scale
+    )
+    advantages = {place: value for (place, *_), value in zip(played, values, strict=True)}
+    return [
+        [] if t.status == "failed" else [advantages[episode, n] for n in range(len(t.turns))]
+        for episode, t in enumerate(trajectories, first)
+    ]
+
+
+def _states(observations: Sequence[str], anchor: str) -> Iterator[bytes]:
+    """Name each turn's state by a digest, which is short enough to be sent around."""
+    read = blake2b(digest_size=16)
+    for observation in observations:
+        if anchor == "observation":
+            read = blake2b(digest_size=16)
+        read.update(observation.encode("utf-8", "surrogatepass") + b"\0")
+        yield read.digest()
 
 
 def main(argv: list[str] | None = None) -> int:

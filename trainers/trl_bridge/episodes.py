@@ -40,6 +40,7 @@ class EpisodeBatch:
         episode_of_row: (R,) int64, the index in `trajectories` behind each row; -1 for fillers.
         action_mask: (R, T), 1 on sampled tokens.
         reduce_sum: adds up a tensor over the processes.
+        gather: joins lists of the processes; small values that pickle.
     """
 
     trajectories: list[Trajectory]
@@ -49,6 +50,7 @@ class EpisodeBatch:
     episode_of_row: torch.Tensor
     action_mask: torch.Tensor
     reduce_sum: Callable[[torch.Tensor], torch.Tensor]
+    gather: Callable[[list[Any]], list[Any]]
 
     def local(self, values: torch.Tensor) -> torch.Tensor:
         """Return the part of (N,) values that belongs to this process's E episodes."""
@@ -194,6 +196,7 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
             episode_of_row=episode_of_row,
             action_mask=action_mask,
             reduce_sum=lambda tensor: self.accelerator.reduce(tensor, reduction="sum"),
+            gather=gather_object if self.accelerator.num_processes > 1 else list,
         )
         advantages = self.advantages_of(batch, episodes)
         is_per_token = advantages.ndim > 1
@@ -231,8 +234,7 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         # Micro-batches may change places within one optimizer step only.
         together = min(per_update, steps)
         is_whole = steps % per_update == 0 or per_update % steps == 0
-        # "bnpo" divides by the tokens of each micro-batch, so regrouping would change its loss.
-        if is_whole and self.loss_type != "bnpo":
+        if is_whole and not self._has_terms_of_micro_batches:
             batches = [
                 batch
                 for first in range(0, steps, together)
@@ -240,6 +242,16 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
             ]
         self._buffered_inputs = [trim_padding(batch) for batch in batches]
         return self._buffered_inputs[self._step % steps]
+
+    @property
+    def _has_terms_of_micro_batches(self) -> bool:
+        """Some term is over the tokens of each micro-batch, so regrouping would change the loss."""
+        return (
+            self.loss_type == "bnpo"
+            or self.top_entropy_quantile < 1.0
+            or self._entropy_bonus_enabled
+            or self.aux_loss_enabled
+        )
 
     def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
         outputs = super()._get_per_token_logps_and_entropies(*args, **kwargs)

@@ -260,14 +260,19 @@ def test_episodes_are_kept_once_a_batch_with_their_advantages(
     assert all(len(one.trace.advantages) == 5 for one in played)
 
 
+@pytest.mark.parametrize(
+    "terms",
+    [{}, {"entropy_coef": 0.5}, {"top_entropy_quantile": 0.4}, {"loss_type": "bnpo"}],
+    ids=str,
+)
 def test_regrouping_micro_batches_changes_no_gradient(
-    scripted: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
+    terms: dict[str, Any], scripted: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played = [
         episode(float(n % 2), traces=[trace(2 + n, [1, 0] * (1 + 3 * (n % 3)), seed=n)])
         for n in range(4)
     ]
-    options = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
+    options = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2, **terms}
     regrouped = gradient(scripted(played, **options))
     monkeypatch.setattr("trainers.trl_bridge.episodes.regroup", lambda batches: batches)
     monkeypatch.setattr("trainers.trl_bridge.episodes.trim_padding", lambda batch: batch)
