@@ -83,6 +83,7 @@ class PairArguments:
             play the training split.
         max_pairs_per_task: pairs drawn per task; 0 takes all.
         min_return_gap: smaller differences of the return are a tie.
+        compared_turns: turns of each episode that are compared; 0 takes all.
         num_tasks: tasks to play where there are no files; 0 takes all.
         num_samples: the policy's episodes per task.
         sampling_temperature: of the policy's episodes.
@@ -103,6 +104,13 @@ class PairArguments:
     )
     min_return_gap: float = field(
         default=0.01, metadata={"help": "Returns that differ by less are a tie."}
+    )
+    compared_turns: int = field(
+        default=0,
+        metadata={
+            "help": "Turns compared from where the episodes part; 1 compares the first actions "
+            "that differ, 0 all that follows too."
+        },
     )
     num_tasks: int = field(
         default=0, metadata={"help": "Tasks to play without --data; 0 plays the whole split."}
@@ -133,6 +141,7 @@ class PairArguments:
             against=against,
             max_pairs_per_task=self.max_pairs_per_task,
             min_return_gap=self.min_return_gap,
+            compared_turns=self.compared_turns,
             seed=seed,
         )
 

@@ -28,11 +28,13 @@ class Pair:
     Attributes:
         chosen, rejected: the episodes.
         shared_turns: leading turns that both have in common; the next one is where they part.
+        compared_turns: turns from there on that are compared; 0 compares all.
     """
 
     chosen: Trajectory
     rejected: Trajectory
     shared_turns: int
+    compared_turns: int = 0
 
 
 def preference_pairs(
@@ -41,6 +43,7 @@ def preference_pairs(
     against: Iterable[Trajectory] | None = None,
     max_pairs_per_task: int = 4,
     min_return_gap: float = 0.01,
+    compared_turns: int = 0,
     seed: int = 0,
 ) -> list[Pair]:
     """Pair episodes of the same task: success against failure, higher return against lower.
@@ -54,6 +57,7 @@ def preference_pairs(
         against: the episodes that are rejected; by default, each is compared with all the others.
         max_pairs_per_task: pairs drawn from those that a task has; 0 takes all.
         min_return_gap: returns that differ by less are a tie, where success does not tell either.
+        compared_turns: turns of each episode that are compared, from where they part; 0 takes all.
         seed: of the drawing; what is drawn for a task depends on its own episodes only.
 
     Returns:
@@ -65,6 +69,7 @@ def preference_pairs(
     for name, bound in (
         ("max_pairs_per_task", max_pairs_per_task),
         ("min_return_gap", min_return_gap),
+        ("compared_turns", compared_turns),
     ):
         if bound < 0:
             raise ValueError(f"{name} must be >= 0, got {bound}")
@@ -73,7 +78,7 @@ def preference_pairs(
     found: list[Pair] = []
     for key, candidates in preferred.items():
         pairs = [
-            Pair(chosen, rejected, shared)
+            Pair(chosen, rejected, shared, compared_turns)
             for chosen in candidates
             for rejected in others.get(key, [])
             if _is_better(chosen, rejected, min_return_gap)
@@ -109,6 +114,8 @@ def pair_rows(
 ) -> list[dict[str, list[int]]]:
     """Turn pairs into token rows, whose masks are 1 on what the policy wrote after they part.
 
+    A row ends with its last such token: what follows has no part in the loss.
+
     Recorded tokens are used if they are this chat format's; text is encoded otherwise. Pairs with
     an episode of several token windows (`keep_last_turns`) are left out: no one sequence holds it.
 
@@ -130,8 +137,8 @@ def pair_rows(
         total += 1
         chosen, rejected = chat.traces_of(pair.chosen), chat.traces_of(pair.rejected)
         masks = (
-            _mask(pair.chosen, chosen[0], pair.shared_turns),
-            _mask(pair.rejected, rejected[0], pair.shared_turns),
+            _mask(pair.chosen, chosen[0], pair),
+            _mask(pair.rejected, rejected[0], pair),
         )
         if len(chosen) > 1 or len(rejected) > 1:
             left_out["several token windows"] += 1
@@ -142,9 +149,9 @@ def pair_rows(
         else:
             rows.append(
                 {
-                    "chosen_ids": chosen[0].ids,
+                    "chosen_ids": chosen[0].ids[: len(masks[0])],
                     "chosen_mask": masks[0],
-                    "rejected_ids": rejected[0].ids,
+                    "rejected_ids": rejected[0].ids[: len(masks[1])],
                     "rejected_mask": masks[1],
                 }
             )
@@ -185,14 +192,17 @@ def _is_better(one: Trajectory, other: Trajectory, min_return_gap: float) -> boo
     return gap > 0 and gap >= min_return_gap
 
 
-def _mask(trajectory: Trajectory, trace: TokenTrace, shared: int) -> list[int]:
-    """Return the trace's action mask (P + T,) without the first `shared` turns."""
-    skipped = sum(turn.trained for turn in trajectory.turns[:shared])
+def _mask(trajectory: Trajectory, trace: TokenTrace, pair: Pair) -> list[int]:
+    """Return a mask that is 1 on the turns that are compared, up to the last of them."""
+    first = sum(turn.trained for turn in trajectory.turns[: pair.shared_turns])
+    end = first + (pair.compared_turns or len(trajectory.turns))
     mask = [0] * len(trace.prompt_ids)
     turns = last = 0
     for is_action in trace.action_mask:
         # Given tokens stand between turns, so each run of sampled ones is a turn.
         turns += is_action > last
-        mask.append(is_action if turns > skipped else 0)
+        mask.append(is_action if first < turns <= end else 0)
         last = is_action
+    while mask and not mask[-1]:
+        mask.pop()
     return mask

@@ -5,8 +5,8 @@ mean of the other episodes on the same task, on every token the policy sampled, 
 deviation. Failed episodes are in no mean and in no loss. Built on TRL's GRPO trainer, because TRL's
 own RLOO trainer can neither play nor mask what an environment wrote.
 
-One deviation: equation 6 weighs an episode by its whole log-probability, a sum over its tokens; here
-the default is their mean (`loss_type="grpo"`), so that long episodes do not drown short ones.
+One deviation: equation 6 weighs an episode by its whole log-probability, a sum over its tokens;
+here the default is their mean (`loss_type="grpo"`), so that long episodes do not drown short ones.
 `--loss_type dr_grpo` sums, and is then unbiased.
 """
 

@@ -131,7 +131,7 @@ def test_the_pairs_of_a_task_are_bounded_and_drawn_by_the_seed() -> None:
     assert preference_pairs(episodes, max_pairs_per_task=3, seed=1) != three
 
 
-@pytest.mark.parametrize("name", ["max_pairs_per_task", "min_return_gap"])
+@pytest.mark.parametrize("name", ["max_pairs_per_task", "min_return_gap", "compared_turns"])
 def test_negative_bounds_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} must be >= 0, got -1"):
         preference_pairs([], **{name: -1})
@@ -145,6 +145,18 @@ def test_only_what_was_written_after_the_shared_turns_counts() -> None:
     row = pair_rows(preference_pairs([good, bad]), CHAT)[0]
     assert own_text(row["chosen_ids"], row["chosen_mask"]) == ["left<|im_end|>", "take<|im_end|>"]
     assert own_text(row["rejected_ids"], row["rejected_mask"]) == ["right<|im_end|>"]
+
+
+@pytest.mark.parametrize(("turns", "chosen"), [(1, ["left"]), (2, ["left", "take"]), (9, None)])
+def test_the_first_actions_that_differ_can_be_compared_alone(
+    turns: int, chosen: list[str] | None
+) -> None:
+    good, bad = played("go", "left", "take", "eat", reward=1.0), played("go", "right", "sleep")
+    row = pair_rows(preference_pairs([good, bad], compared_turns=turns), CHAT)[0]
+    expected = [f"{word}<|im_end|>" for word in chosen or ["left", "take", "eat"]]
+    assert own_text(row["chosen_ids"], row["chosen_mask"]) == expected
+    assert row["chosen_mask"][-1] == row["rejected_mask"][-1] == 1, "nothing stands behind it"
+    assert len(row["chosen_ids"]) == len(row["chosen_mask"])
 
 
 def test_both_sides_have_the_same_context() -> None:
@@ -162,7 +174,7 @@ def test_recorded_tokens_are_taken_as_they_were_sampled() -> None:
     trace.completion_ids[first] = 7  # what was sampled need not be what the tokenizer would say
     good.traces = [trace]
     row = pair_rows(preference_pairs([good, bad]), CHAT)[0]
-    assert row["chosen_ids"] == trace.ids
+    assert row["chosen_ids"] == trace.ids[: len(row["chosen_mask"])]
     assert own_text(row["chosen_ids"], row["chosen_mask"]) == ["left<|im_end|>"]
 
 
