@@ -15,6 +15,7 @@ from benchmarks.studies.runs import RESULT, Run, play_study, study_parser
 from benchmarks.studies.table import learning_table
 
 PPO_STEPS = 2  # on each batch
+DPO_SAMPLES = 8  # episodes of a task, so that some succeed and some do not
 EPISODES_PER_BATCH = 64
 
 _QUIET = ("--report_to", "none", "--resume")
@@ -126,11 +127,14 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
         training = [
             (
                 *("collect", *env, "--policy", "tiny", "--num_episodes", str(number)),
+                *("--num_tasks", str(number // DPO_SAMPLES)),
                 *("--out", str(episodes), "--seed", str(seed)),
             ),
             (
                 *("train", "dpo", *env, "--model", "tiny", *common, "--data", str(episodes)),
-                *("--eval_strategy", "no", "--num_train_epochs", "2"),
+                *("--eval_strategy", "no", "--num_train_epochs", "2", "--learning_rate", "2e-4"),
+                *("--lr_scheduler_type", "linear", "--max_pairs_per_task", "6"),
+                *("--compared_turns", "1"),
             ),
         ]
     return Run(own, (*training, measurement(ground, str(model), own / RESULT, seed)))
