@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from agentgym_envs.core import UNSCORED, UNSCORED_KEY
+
 FIELDS = (
     "file",
     "line",
@@ -108,7 +110,7 @@ def entry_of(
             round(sum(paid), 4),
             len(turns),
             str(record.get("status", "")),
-            record.get("truncated_by"),
+            UNSCORED_KEY if record.get("error") == UNSCORED else record.get("truncated_by"),
             str(record.get("goal", "")),
             marks,
             tokens,

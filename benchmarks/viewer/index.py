@@ -32,6 +32,7 @@ class _Progress:
         offset: bytes of the lines read.
         lines: how many.
         last: where the last line read begins, and the checksum of its bytes.
+        is_open: the last line has no end yet.
         is_other: it holds something else.
     """
 
@@ -40,6 +41,7 @@ class _Progress:
     offset: int = 0
     lines: int = 0
     last: tuple[int, int] = (0, 0)
+    is_open: bool = False
     is_other: bool = False
 
 
@@ -175,9 +177,14 @@ class Index:
             return True
         with file.path.open("rb") as stream:
             stream.seek(progress.offset)
+            if progress.is_open and stream.read(1) == b"\n":
+                progress.offset += 1
+            stream.seek(progress.offset)
             for count, line in enumerate(stream, 1):
-                if not line.endswith(b"\n"):  # still being written
+                is_open = not line.endswith(b"\n")
+                if is_open and read_episode(line) is None:  # still being written
                     break
+                progress.is_open = is_open
                 self._take_in(file, progress, line)
                 if progress.is_other:
                     return True

@@ -29,9 +29,9 @@ function card(entry, place, current) {
 
 export function drawGroup(group, current) {
   if (group.length < 2) return null;
-  const { success } = summarize(group);
+  const { played } = summarize(group);
   const reached = group.filter((entry) => entry.success).length;
-  const told = success === null ? "" : `, ${reached} of ${group.length} reached the goal`;
+  const told = played ? `, ${reached} of ${played} reached the goal` : "";
   const row = el("ol", { class: "attempts" });
   row.append(...group.map((entry, place) => card(entry, place, current)));
   return el(

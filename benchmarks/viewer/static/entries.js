@@ -9,7 +9,9 @@ const CAUSES = {
 };
 
 export function outcomeOf(entry) {
-  if (entry.status === "failed") return { kind: "failed", mark: "✕", told: "failed" };
+  if (entry.status === "failed") {
+    return { kind: "failed", mark: "✕", told: entry.cause === "unscored" ? "unscored" : "failed" };
+  }
   if (entry.success) return { kind: "success", mark: "✓", told: "success" };
   if (entry.status === "truncated") {
     const cause = CAUSES[entry.cause] ?? entry.cause ?? "cut off";
@@ -58,6 +60,7 @@ export class Entries {
     });
     const [file, run, phase] = files[entry.file];
     entry.run = run;
+    entry.runName = this.runs[run].name;
     entry.key = `${file}:${entry.line}`;
     entry.game = shortEnv(entry.env);
     entry.player = entry.policy.split("/").filter(Boolean).pop() ?? "";
@@ -66,6 +69,13 @@ export class Entries {
     entry.groupKey = [run, phase, entry.env, entry.task, entry.step].join("\n");
     this.all.push(entry);
     this.byKey.set(entry.key, entry);
+  }
+
+  // The number of the run of a name; null where there is none, or none is named and several are.
+  runNumber(name) {
+    if (name === undefined) return this.runs.length === 1 ? 0 : null;
+    const place = this.runs.findIndex((run) => run.name === name);
+    return place < 0 ? null : place;
   }
 
   // The attempts that were played together, and those of other policies, steps and runs.

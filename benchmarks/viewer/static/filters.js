@@ -48,8 +48,13 @@ export function valueOf(entry, name) {
   return name === "result" ? entry.outcome.told : entry[name];
 }
 
+// A run is named by its path: its number would be another run's once there are more.
+export function isOfRun(entry, filters) {
+  return filters.run === undefined || entry.runName === filters.run;
+}
+
 function passes(entry, filters, hits) {
-  if (filters.run !== undefined && String(entry.run) !== filters.run) return false;
+  if (!isOfRun(entry, filters)) return false;
   for (const [name] of CHOICES) {
     const wanted = filters[name];
     if (wanted === undefined) continue;
@@ -101,14 +106,16 @@ export function counts(entries, name) {
   return [...found].sort(([a], [b]) => (typeof a === "number" ? a - b : collator.compare(a, b)));
 }
 
-// Failed episodes are counted apart; they enter no mean.
+// Failed episodes, and those that nobody could score, are counted apart; they enter no mean.
 export function summarize(entries) {
   const played = entries.filter((entry) => entry.status !== "failed");
   const total = (name) => played.reduce((sum, entry) => sum + Number(entry[name]), 0);
   const mean = (name) => total(name) / played.length;
   return {
     count: entries.length,
-    failed: entries.length - played.length,
+    played: played.length,
+    failed: entries.filter((entry) => entry.outcome.told === "failed").length,
+    unscored: entries.filter((entry) => entry.outcome.told === "unscored").length,
     success: played.length ? mean("success") : null,
     score: played.length ? mean("score") : null,
     return: played.length ? mean("return") : null,

@@ -5,7 +5,7 @@ import { Entries } from "./entries.js";
 import { el, say } from "./dom.js";
 import { EpisodeScreen } from "./episode.js";
 import { FilterBar } from "./filterbar.js";
-import { SORTS, arrange, choose, counts, summarize } from "./filters.js";
+import { SORTS, arrange, choose, counts, isOfRun, summarize } from "./filters.js";
 import { fillHelp, listenToKeys } from "./keys.js";
 import { List } from "./list.js";
 import { number, percent } from "./marks.js";
@@ -101,8 +101,7 @@ class Viewer {
 
   drawList() {
     const { filters, sort, isDescending } = this.wanted;
-    const isWithin = (entry) => filters.run === undefined || String(entry.run) === filters.run;
-    const within = this.entries.all.filter(isWithin);
+    const within = this.entries.all.filter((entry) => isOfRun(entry, filters));
     this.shown = arrange(choose(within, filters, this.hits), sort, isDescending);
     if (byId("list-screen").hidden) return;
     const names = SORTS.map(([name]) => name).filter((name) => name !== "id");
@@ -110,7 +109,7 @@ class Viewer {
     // Where the score is the return once more, one column is enough.
     if (within.every((entry) => entry.score === entry.return)) varying.delete("score");
     drawRuns(byId("runs"), this.entries, filters);
-    const run = filters.run === undefined && this.entries.runs.length > 1 ? null : filters.run ?? 0;
+    const run = this.entries.runNumber(filters.run);
     drawAbout(byId("about"), run === null ? null : this.entries.runs[run]);
     this.showCurve(run);
     this.filterBar.draw(within, this.wanted);
@@ -129,6 +128,7 @@ class Viewer {
       `${number(found.turns, 1)} turns`,
     ];
     if (found.failed) told.push(`${number(found.failed)} failed, counted apart`);
+    if (found.unscored) told.push(`${number(found.unscored)} unscored, counted apart`);
     say(byId("summary"), told.join(" · "));
   }
 
@@ -138,8 +138,8 @@ class Viewer {
       byId("curve").hidden = true;
       return;
     }
-    if (this.curve?.run !== Number(run)) {
-      this.curve = { run: Number(run), points: [] };
+    if (this.curve?.run !== run) {
+      this.curve = { run, points: [] };
       await this.readCurve();
     } else this.drawCurve();
   }

@@ -13,16 +13,16 @@ function bar(share) {
   return el("span", { class: "share", "aria-hidden": "true" }, inner);
 }
 
-function runLink(run, place, entries, filters) {
+function runLink(run, entries, filters) {
   const own = summarize(entries);
-  const chosen = filters.run === String(place);
+  const chosen = filters.run === run.name;
   const counted = `${number(own.count)} · ${percent(own.success)}`;
   const told = own.count ? counted : "no trajectories yet";
   return el(
     "a",
     {
       class: "run",
-      href: listHash({ filters: { run: place }, sort: "id", isDescending: false }),
+      href: listHash({ filters: { run: run.name }, sort: "id", isDescending: false }),
       "aria-current": chosen ? "true" : null,
       title: run.name,
     },
@@ -41,7 +41,7 @@ export function drawRuns(host, entries, filters) {
     el("span", { class: "run-title" }, "Everything"),
     el("span", { class: "run-facts" }, `${number(entries.all.length)} trajectories`),
   );
-  const links = entries.runs.map((run, place) => runLink(run, place, byRun[place], filters));
+  const links = entries.runs.map((run, place) => runLink(run, byRun[place], filters));
   host.replaceChildren(...(entries.runs.length > 1 ? [all, ...links] : links));
 }
 

@@ -87,9 +87,10 @@ export function drawEnd(record, entry) {
   const headline = {
     success: "The goal was reached",
     failed: "The machinery broke; this episode counts nowhere",
+    unscored: "Nobody could score it; this episode counts nowhere",
     cut: `Cut off: ${told.replace(/^cut: /, "")}`,
     lost: "It ended without success",
-  }[kind];
+  }[told === "unscored" ? told : kind];
   const paid = `return ${number(entry.return)} · score ${number(entry.score)}`;
   const numbers = `${paid} · ${entry.turns} turns`;
   const last = record.final_observation;

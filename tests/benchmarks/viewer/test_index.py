@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectory import Trajectory, write_jsonl
 from benchmarks.viewer import entries
 from benchmarks.viewer.entries import FIELDS, read_episode, without_tokens
@@ -73,6 +74,30 @@ def test_a_half_written_last_line_waits_for_its_end(tmp_path: Path) -> None:
         file.write(line[50:])
     index.update()
     assert [row["task"] for row in rows(index)] == ["counting_0", "counting_1"]
+
+
+def test_a_last_line_without_an_end_is_read_and_the_next_ones_keep_their_numbers(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "played.jsonl"
+    lines = [json.dumps(made(task).to_json()) for task in range(3)]
+    path.write_text("\n".join(lines[:2]))
+    index = Index(tmp_path)
+    index.update()
+    assert [row["task"] for row in rows(index)] == ["counting_0", "counting_1"]
+    path.write_text("\n".join(lines))
+    index.update()
+    index.update()
+    found = [(row["task"], row["line"]) for row in rows(index)]
+    assert found == [("counting_0", 1), ("counting_1", 2), ("counting_2", 3)]
+    assert (index.epoch, index.unreadable) == (0, 0)
+
+
+def test_an_episode_that_nobody_could_score_says_so(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "a.jsonl", [made(0, status="failed", truncated_by=None, error=UNSCORED)])
+    index = Index(tmp_path)
+    index.update()
+    assert [(row["status"], row["cause"]) for row in rows(index)] == [("failed", "unscored")]
 
 
 def test_a_file_written_anew_begins_another_epoch(tmp_path: Path) -> None:

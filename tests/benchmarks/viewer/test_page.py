@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectory import write_jsonl
 from benchmarks.viewer.export import export
 from benchmarks.viewer.index import Index
@@ -62,6 +63,29 @@ def test_a_failed_episode_says_what_broke_and_counts_nowhere(tmp_path: Path, ope
     summary(page, "1 failed, counted apart")
     page.click("#row-1")
     assert page.inner_text(".turn.end.failed .error .passage") == "the simulator died"
+
+
+def test_an_episode_that_nobody_could_score_counts_nowhere(tmp_path: Path, opened: Open) -> None:
+    unscored = made(1, status="failed", truncated_by=None, error=UNSCORED)
+    write_jsonl(tmp_path / "played.jsonl", [solved(1), made(1), unscored])
+    page = opened(tmp_path)
+    summary(page, "success 50.0%")
+    summary(page, "1 unscored, counted apart")
+    page.click("#row-2")
+    assert page.inner_text(".turn.end.failed h3").startswith("Nobody could score it")
+    assert "1 of 2 reached the goal" in page.inner_text(".group h2")
+
+
+def test_the_address_of_a_run_stays_its_own_when_others_come(tmp_path: Path, opened: Open) -> None:
+    for name, count in (("a", 1), ("c", 3)):
+        write_jsonl(tmp_path / f"{name}.jsonl", [made(task) for task in range(count)])
+    page = opened(tmp_path)
+    page.click(".run[title='c.jsonl']")
+    summary(page, "3 trajectories")
+    address = page.url.partition("#")[2]
+    write_jsonl(tmp_path / "b.jsonl", [made(0), made(1)])
+    again = opened(tmp_path, f"#{address}")
+    summary(again, "3 trajectories")
 
 
 def test_keys_walk_the_list_the_trajectories_and_their_turns(tmp_path: Path, opened: Open) -> None:
