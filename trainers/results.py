@@ -1,6 +1,6 @@
 """What an evaluation found, with its uncertainty. Knows trajectories and numbers; no model.
 
-Intervals are 95% percentile bootstraps over tasks: the samples of one task are not independent.
+Intervals are 95% and over tasks, as `trainers.intervals` makes them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ import numpy as np
 
 from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectory import Trajectory
-
-NUM_RESAMPLES = 10_000
+from trainers.intervals import mean_gain, mean_over_tasks
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class EvalResult:
         temperature: of the sampling; None for policies without tokens.
         seed: of the sampling.
         success: mean over tasks of the share of successful episodes.
-        ci95: 95% bootstrap of `success` over tasks.
+        ci95: 95% interval of `success` over tasks.
         score: mean progress, 0..1.
         mean_turns: turns per episode.
         invalid_rate: share of turns whose action was invalid.
@@ -141,6 +140,7 @@ def summarize(
             f"scored and the others failed"
         )
     success = _by_task(played, [float(t.success) for t in played])
+    estimate = mean_over_tasks(list(success.values()))
     score = _by_task(played, [t.score for t in played])
     subtask_of = {t.task_id: t.subtask for t in played}
     members: dict[str, list[str]] = {}
@@ -155,8 +155,8 @@ def summarize(
         samples_per_task=max(counts.values()),
         temperature=temperature,
         seed=seed,
-        success=float(np.mean(list(success.values()))),
-        ci95=bootstrap_mean(list(success.values())),
+        success=estimate.value,
+        ci95=(estimate.low, estimate.high),
         score=float(np.mean(list(score.values()))),
         mean_turns=turns / len(played),
         invalid_rate=invalid / max(turns, 1),
@@ -177,32 +177,13 @@ def summarize(
     )
 
 
-def bootstrap_mean(values: Sequence[float], *, seed: int = 0) -> tuple[float, float]:
-    """Return the 95% percentile bootstrap interval of a mean.
-
-    Args:
-        values: one value per task.
-        seed: of the resampling; the same values give the same interval.
-
-    Raises:
-        ValueError: there are no values.
-    """
-    if not values:
-        raise ValueError("a bootstrap needs at least one value")
-    data = np.asarray(values, dtype=np.float64)
-    generator = np.random.default_rng(seed)
-    picks = generator.integers(len(data), size=(NUM_RESAMPLES, len(data)))
-    low, high = np.quantile(data[picks].mean(axis=1), [0.025, 0.975])
-    return float(low), float(high)
-
-
 @dataclass(frozen=True)
 class Gain:
     """How much better a policy became.
 
     Attributes:
         gain: difference of the success rates, after minus before.
-        ci95: its 95% bootstrap, paired over tasks.
+        ci95: its 95% interval, paired over tasks.
         n_tasks: the tasks that both evaluations played.
     """
 
@@ -221,7 +202,8 @@ def paired_gain(before: EvalResult, after: EvalResult) -> Gain:
     if not shared:
         raise ValueError("the two evaluations share no task, so they cannot be compared")
     differences = [after.tasks[task_id] - before.tasks[task_id] for task_id in shared]
-    return Gain(float(np.mean(differences)), bootstrap_mean(differences), len(shared))
+    gain = mean_gain(differences)
+    return Gain(gain.value, (gain.low, gain.high), len(shared))
 
 
 class Stopwatch:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.report.page import write_report
+from benchmarks.report.plots import NoTrainingRun
 from benchmarks.report.results import read_sweep
 
 
@@ -30,8 +31,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     out = Path(options.out or options.sweep)
     try:
         results = read_sweep(options.sweep)
-        page = write_report(results, out, runs=[Path(run) for run in options.run])
     except ValueError as error:
+        parser.error(str(error))
+    try:
+        page = write_report(results, out, runs=[Path(run) for run in options.run])
+    except NoTrainingRun as error:  # other errors are ours, and no fault of the command line
         parser.error(str(error))
     print(f"{out / 'report.md'}\n{page}")
     return 0

@@ -6,26 +6,18 @@ machinery broke, are counted apart and enter nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from math import comb, sqrt
+from math import comb
 
 import numpy as np
 
 from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectory import Trajectory
-from trainers.results import bootstrap_mean
+from trainers.intervals import Estimate, mean_gain, mean_over_tasks, wilson
 
-Z95 = 1.959963984540054  # the standard normal's 97.5% quantile
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean with its 95% interval."""
-
-    value: float
-    low: float
-    high: float
+TaskKey = tuple[str, str, str]
+"""env_id, source and task_id: an id alone names other tasks elsewhere."""
 
 
 @dataclass
@@ -44,8 +36,8 @@ class Tally:
         truncated: episodes cut short.
     """
 
-    successes: dict[str, list[bool]] = field(default_factory=dict)
-    scores: dict[str, list[float]] = field(default_factory=dict)
+    successes: dict[TaskKey, list[bool]] = field(default_factory=dict)
+    scores: dict[TaskKey, list[float]] = field(default_factory=dict)
     turns: int = 0
     invalid: int = 0
     tokens: int = 0
@@ -60,8 +52,9 @@ class Tally:
             self.unscored += episode.error == UNSCORED
             self.failures += episode.error != UNSCORED
             return
-        self.successes.setdefault(episode.task_id, []).append(episode.success)
-        self.scores.setdefault(episode.task_id, []).append(episode.score)
+        task = (episode.env_id, episode.source, episode.task_id)
+        self.successes.setdefault(task, []).append(episode.success)
+        self.scores.setdefault(task, []).append(episode.score)
         self.turns += len(episode.turns)
         self.invalid += sum(not turn.is_valid_action for turn in episode.turns)
         self.tokens += sum(turn.num_tokens for turn in episode.turns)
@@ -79,12 +72,12 @@ class Tally:
         return min((len(outcomes) for outcomes in self.successes.values()), default=0)
 
     @property
-    def task_success(self) -> dict[str, float]:
+    def task_success(self) -> dict[TaskKey, float]:
         """The share of successful episodes of each task."""
         return {task: float(np.mean(found)) for task, found in self.successes.items()}
 
     @property
-    def task_score(self) -> dict[str, float]:
+    def task_score(self) -> dict[TaskKey, float]:
         """The mean score of each task."""
         return {task: float(np.mean(found)) for task, found in self.scores.items()}
 
@@ -121,21 +114,6 @@ def tally(episodes: Iterable[Trajectory]) -> Tally:
     return found
 
 
-def wilson(hits: int, total: int) -> Estimate:
-    """Return a proportion with Wilson's 95% score interval (Wilson 1927, JASA 22:209).
-
-    Raises:
-        ValueError: there are no trials, or more hits than trials.
-    """
-    if total < 1 or not 0 <= hits <= total:
-        raise ValueError(f"expected 0 <= hits <= total and total >= 1, got {hits} of {total}")
-    share = hits / total
-    scale = 1 + Z95**2 / total
-    middle = (share + Z95**2 / (2 * total)) / scale
-    half = Z95 / scale * sqrt(share * (1 - share) / total + Z95**2 / (4 * total**2))
-    return Estimate(share, max(0.0, middle - half), min(1.0, middle + half))
-
-
 def pass_at_k(num_episodes: int, num_successes: int, k: int) -> float:
     """Estimate without bias that one of k episodes succeeds (arXiv 2107.03374, equation 1).
 
@@ -149,18 +127,6 @@ def pass_at_k(num_episodes: int, num_successes: int, k: int) -> float:
             f"expected 1 <= k <= n and 0 <= c <= n, got n={num_episodes}, c={num_successes}, k={k}"
         )
     return 1.0 - comb(num_episodes - num_successes, k) / comb(num_episodes, k)
-
-
-def mean_over_tasks(values: Sequence[float]) -> Estimate:
-    """Return a mean over tasks with its 95% percentile bootstrap.
-
-    Where every task has 0, or every task 1, a bootstrap would claim certainty; Wilson's interval
-    over the tasks stands in its place.
-    """
-    if len(set(values)) == 1 and values[0] in (0.0, 1.0):
-        return wilson(int(values[0]) * len(values), len(values))
-    low, high = bootstrap_mean(values)
-    return Estimate(float(np.mean(values)), low, high)
 
 
 @dataclass(frozen=True)
@@ -180,14 +146,19 @@ class Difference:
     worse: int
 
 
-def paired(first: Mapping[str, float], second: Mapping[str, float]) -> Difference | None:
-    """Compare success task by task, with a bootstrap over tasks; None where no task is shared."""
+def paired(first: Mapping[TaskKey, float], second: Mapping[TaskKey, float]) -> Difference | None:
+    """Compare success task by task; None where no task is shared.
+
+    Args:
+        first: the success rate of each task.
+        second: the same of who is compared with.
+    """
     shared = [task for task in first if task in second]
     if not shared:
         return None
     gains = [first[task] - second[task] for task in shared]
     return Difference(
-        mean_over_tasks(gains),
+        mean_gain(gains),
         len(shared),
         better=sum(gain > 0 for gain in gains),
         worse=sum(gain < 0 for gain in gains),

@@ -6,6 +6,7 @@ Knows the order of the report's parts; their numbers come from `tables` and `plo
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -103,6 +104,8 @@ def _scenarios(results: SweepResults) -> list[str]:
         ):
             if rows is not None:
                 parts += [f"**{title}**", tables.markdown(rows)]
+        if note := tables.pair_note(settings):
+            parts.append(note)
     return parts
 
 
@@ -115,7 +118,12 @@ def _label(setting: Setting) -> str:
 def _pictures(pictures: Sequence[tuple[str, str]]) -> list[str]:
     if not pictures:
         return []
-    return ["## Plots", *(f"![{title}]({PICTURES}/{name}.png)" for title, name in pictures)]
+    return ["## Plots", *(f"![{_plain(title)}]({PICTURES}/{name}.png)" for title, name in pictures)]
+
+
+def _plain(title: str) -> str:
+    """Escape what Markdown would read as markup: a run's folder may have any name."""
+    return re.sub(r"([\\\[\]`*<])", r"\\\1", title)
 
 
 def _html(text: str, out: Path) -> str:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 from benchmarks.report.results import Setting, SweepResults
 from benchmarks.report.tables import PASS_AT
+from benchmarks.sweep.plan import slug
 from trainers.curve import draw_learning_curve
 
 COLOURS = ("#2457c5", "#c0392b", "#18794e", "#b7791f", "#6b3fa0", "#0f766e", "#555f6d", "#a21caf")
+MARKERS = "osD^vPX*"
+COSTS = ("tokens", "seconds")
+
+
+class NoTrainingRun(ValueError):
+    """A folder was named as a training run and holds none."""
 
 
 def draw_all(
@@ -25,7 +33,11 @@ def draw_all(
 
     Returns:
         (title, file name without suffix) of each picture.
+
+    Raises:
+        NoTrainingRun: one of the runs is none; nothing is written then.
     """
+    curves = [_learning_curve(run) for run in runs]
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []
     for scenario, settings in results.scenarios().items():
@@ -33,11 +45,14 @@ def draw_all(
             drawn.append(_picture(folder, f"turns_{scenario}", _turns(scenario, settings)))
         if max(s.whole.samples for s in settings) > 1:
             drawn.append(_picture(folder, f"pass_{scenario}", _pass(scenario, settings)))
-    if any(s.whole.tokens for s in results.settings):
-        drawn.append(_picture(folder, "cost_tokens", _cost(results, "tokens an episode")))
-    drawn.append(_picture(folder, "cost_seconds", _cost(results, "seconds an episode")))
-    for run in runs:
-        drawn.append(_training(run, folder))
+    for kind in COSTS:
+        if any(_spent(setting, kind) for setting in results.settings):
+            drawn.append(_picture(folder, f"cost_{kind}", _cost(results, kind)))
+    for place, (run, curve) in enumerate(zip(runs, curves, strict=True), 1):
+        # Two runs may have one name, as fixed/seed_0 and scaling/seed_0 do.
+        name = f"training_{place}_{slug(run.resolve().name)}"
+        (folder / f"{name}.png").write_bytes(curve.read_bytes())
+        drawn.append((f"Training: {run}", name))
     return drawn
 
 
@@ -88,27 +103,34 @@ def _pass(scenario: str, settings: Sequence[Setting]) -> Draw:
     return f"{scenario}: pass@k", draw
 
 
-def _cost(results: SweepResults, axis: str) -> Draw:
+def _cost(results: SweepResults, kind: str) -> Draw:
     def draw(axes: Any) -> None:
-        scenarios = list(results.scenarios())
+        markers = dict(zip(results.scenarios(), cycle(MARKERS), strict=False))
         for colour, policy, theirs in _by_policy(results.settings):
-            for setting in theirs:
-                played = setting.whole.played
-                success = setting.whole.success()
-                if success is None:
-                    continue
-                spent = setting.whole.tokens if axis.startswith("tokens") else setting.seconds
-                marker = "osD^vPX*"[scenarios.index(setting.scenario) % 8]
-                axes.plot(
-                    spent / max(played, 1) or None, success.value, marker, color=colour, alpha=0.8
-                )
-            axes.plot([], [], "o", color=colour, label=policy)
-        for place, scenario in enumerate(scenarios):
-            axes.plot([], [], "osD^vPX*"[place % 8], color="#999999", label=scenario)
+            # A logarithmic axis has no place for what cost nothing, as the expert's tokens do.
+            points = [
+                (_spent(setting, kind), success.value, markers[setting.scenario])
+                for setting in theirs
+                if _spent(setting, kind) and (success := setting.whole.success()) is not None
+            ]
+            for spent, value, marker in points:
+                axes.plot(spent, value, marker, color=colour, alpha=0.8)
+            if points:
+                axes.plot([], [], "o", color=colour, label=policy)
+        for scenario, marker in markers.items():
+            axes.plot([], [], marker, color="#999999", label=scenario)
         axes.set_xscale("log")
-        axes.set_xlabel(axis)
+        axes.set_xlabel(f"{kind} an episode")
 
-    return f"Success against {axis}", draw
+    return f"Success against {kind} an episode", draw
+
+
+def _spent(setting: Setting, kind: str) -> float:
+    """Return what an episode cost, as the tables have it: failed ones took time, but no tokens."""
+    whole = setting.whole
+    if kind == "tokens":
+        return whole.tokens / max(whole.episodes, 1)
+    return setting.seconds / max(whole.played, 1)
 
 
 def _line(axes: Any, found: Sequence[tuple[Any, Any]], colour: str, label: str) -> None:
@@ -130,13 +152,12 @@ def _by_policy(settings: Sequence[Setting]) -> list[tuple[str, str, list[Setting
     ]
 
 
-def _training(run: Path, folder: Path) -> tuple[str, str]:
-    """Copy a training run's learning curve, with its horizon's stages, into the report."""
-    found = run / "learning_curve.png"
-    if not found.exists():
-        draw_learning_curve(run)
-    if not found.exists():
-        raise ValueError(f"{run} holds no training run: neither metrics.jsonl nor a learning curve")
-    name = f"training_{run.name}"
-    (folder / f"{name}.png").write_bytes(found.read_bytes())
-    return f"Training: {run}", name
+def _learning_curve(run: Path) -> Path:
+    """Return the picture of a run's learning curve, drawn now where the run has left none."""
+    kept = run / "learning_curve.png"
+    found = kept if kept.exists() else draw_learning_curve(run)
+    if found is None:
+        raise NoTrainingRun(
+            f"{run} holds no training run: neither a learning curve nor metrics to draw one from"
+        )
+    return found

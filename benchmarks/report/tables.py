@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from benchmarks.report.metrics import Estimate, Tally, paired
+from benchmarks.report.metrics import Tally, paired
 from benchmarks.report.results import Setting, in_panel_order
+from trainers.intervals import Estimate
 
 Rows = list[list[str]]
 
@@ -83,22 +84,47 @@ def pass_table(settings: Sequence[Setting]) -> Rows | None:
 
 
 def pair_table(settings: Sequence[Setting]) -> Rows | None:
-    """Compare settings two by two on the tasks that both played; None where there is one."""
+    """Compare settings two by two on the tasks that both played; None where no two share a task.
+
+    At most `MOST_PAIRS` pairs, those of equal turn limits first; `pair_note` tells of the others.
+    """
     rows = [["first", "second", "tasks", "gain of the first (95% interval)", "better", "worse"]]
-    for one, other in list(combinations(settings, 2))[:MOST_PAIRS]:
+    for one, other in _pairs(settings)[:MOST_PAIRS]:
         found = paired(one.whole.task_success, other.whole.task_success)
-        if found is not None:
-            rows.append(
-                [
-                    one.name,
-                    other.name,
-                    str(found.n_tasks),
-                    points(found.gain),
-                    str(found.better),
-                    str(found.worse),
-                ]
-            )
+        assert found is not None, "a pair shares a task"
+        rows.append(
+            [
+                one.name,
+                other.name,
+                str(found.n_tasks),
+                points(found.gain),
+                str(found.better),
+                str(found.worse),
+            ]
+        )
     return rows if len(rows) > 1 else None
+
+
+def pair_note(settings: Sequence[Setting]) -> str:
+    """Say how many pairs `pair_table` leaves out and how to see them; empty where it has all."""
+    more = len(_pairs(settings)) - MOST_PAIRS
+    if more < 1:
+        return ""
+    told = "1 more pair is" if more == 1 else f"{more} more pairs are"
+    return (
+        f"{told} not listed; those of equal turn limits come first. `agentgym compare` takes the "
+        "folders of any two under the sweep's `cells`, as POLICY/SCENARIO/turns_N."
+    )
+
+
+def _pairs(settings: Sequence[Setting]) -> list[tuple[Setting, Setting]]:
+    """List the settings two by two that share a task, those of equal turn limits first."""
+    found = [
+        (one, other)
+        for one, other in combinations(settings, 2)
+        if one.whole.successes.keys() & other.whole.successes.keys()
+    ]
+    return sorted(found, key=lambda pair: pair[0].max_turns != pair[1].max_turns)
 
 
 def points(gain: Estimate) -> str:

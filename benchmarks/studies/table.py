@@ -9,7 +9,8 @@ import numpy as np
 
 from benchmarks.listing import table
 from benchmarks.studies.runs import RESULT, START
-from trainers.results import EvalResult, bootstrap_mean
+from trainers.intervals import mean_gain
+from trainers.results import EvalResult
 
 
 def results_by_seed(folder: Path) -> dict[int, EvalResult]:
@@ -23,7 +24,7 @@ def results_by_seed(folder: Path) -> dict[int, EvalResult]:
 def gain_over_seeds(
     before: Mapping[int, EvalResult], after: Mapping[int, EvalResult]
 ) -> tuple[float, tuple[float, float]]:
-    """Return the mean gain over seeds and its 95% bootstrap, paired by task.
+    """Return the mean gain over seeds and its 95% interval, paired by task.
 
     A task's gain is its mean over the seeds, so that the interval is over tasks: it tells how far
     the gain would go on other goals, not on other seeds, whose spread is seen in their own columns.
@@ -39,7 +40,8 @@ def gain_over_seeds(
         float(np.mean([after[seed].tasks[task] - before[seed].tasks[task] for seed in seeds]))
         for task in tasks
     ]
-    return float(np.mean(gains)), bootstrap_mean(gains)
+    found = mean_gain(gains)
+    return found.value, (found.low, found.high)
 
 
 def learning_table(folder: Path) -> str:

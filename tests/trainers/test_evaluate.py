@@ -12,9 +12,10 @@ from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer
 from trainers.arguments import EnvArguments, EpisodeArguments
 from trainers.environments import Environments, spread
 from trainers.evaluate import EvalResult, evaluate, main, paired_gain
+from trainers.intervals import bootstrap_mean
 from trainers.playing import PolicyPlayer
 from trainers.policies import TextPlayer
-from trainers.results import bootstrap_mean, summarize
+from trainers.results import summarize
 
 
 def played(task: str, success: bool, *, status: str = "terminated") -> Trajectory:

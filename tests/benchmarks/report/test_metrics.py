@@ -6,31 +6,23 @@ from hypothesis import strategies as st
 
 from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectory import Trajectory, Turn
-from benchmarks.report.metrics import paired, pass_at_k, tally, wilson
+from benchmarks.report.metrics import paired, pass_at_k, tally
+from trainers.intervals import wilson
 
 
-def episode(task, success, *, status="terminated", score=None, valid=(True,), tokens=3):
+def episode(
+    task, success, *, status="terminated", score=None, valid=(True,), tokens=3,
+    env_id="agentgym/TextCraft-v0", source="",
+):  # fmt: skip
     return Trajectory(
-        "agentgym/TextCraft-v0",
+        env_id,
         task,
+        source=source,
         status=status,
         success=success,
         score=float(success) if score is None else score,
         turns=[Turn("o", "a", 0.0, is_valid, 0.0, tokens) for is_valid in valid],
     )
-
-
-def test_wilson_agrees_with_published_values():
-    # Newcombe 1998, Statistics in Medicine 17:857, table I: 81 of 263, 15 of 148, 0 of 20, 1 of 29.
-    for hits, total, low, high in (
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0.0, 0.1611),
-        (1, 29, 0.0061, 0.1718),
-    ):
-        found = wilson(hits, total)
-        assert found.low == pytest.approx(low, abs=5e-5)
-        assert found.high == pytest.approx(high, abs=5e-5)
 
 
 @given(st.integers(1, 7), st.data())
@@ -89,8 +81,43 @@ def test_pass_at_k_needs_k_episodes_of_every_task():
     assert found.pass_at(1).value == pytest.approx(0.25)
 
 
+def of_tasks(**rates):
+    return {("agentgym/TextCraft-v0", "", task): rate for task, rate in rates.items()}
+
+
 def test_policies_are_compared_on_the_tasks_that_both_played():
-    found = paired({"a": 1.0, "b": 0.5, "c": 1.0}, {"a": 0.0, "b": 0.5, "d": 1.0})
+    found = paired(of_tasks(a=1.0, b=0.5, c=1.0), of_tasks(a=0.0, b=0.5, d=1.0))
     assert (found.n_tasks, found.better, found.worse) == (2, 1, 0)
     assert found.gain.value == pytest.approx(0.5)
-    assert paired({"a": 1.0}, {"b": 1.0}) is None
+    assert paired(of_tasks(a=1.0), of_tasks(b=1.0)) is None
+
+
+def test_one_id_in_two_environments_or_sources_is_two_tasks():
+    here = episode("t_1", True, env_id="mine/Game-v0", source="game/1")
+    there = episode("t_1", False, env_id="yours/Game-v0", source="game/1")
+    later = episode("t_1", False, env_id="mine/Game-v0", source="game/2")
+    assert tally([here, there, later]).task_success == {
+        ("mine/Game-v0", "game/1", "t_1"): 1.0,
+        ("yours/Game-v0", "game/1", "t_1"): 0.0,
+        ("mine/Game-v0", "game/2", "t_1"): 0.0,
+    }
+    first, second = tally([here]).task_success, tally([there, later]).task_success
+    assert paired(first, second) is None
+
+
+@given(st.integers(1, 400), st.sampled_from([(0.0, 0.0), (1.0, 1.0), (0.5, 0.5), (1.0, 0.0)]))
+def test_a_swap_of_the_policies_negates_the_interval_where_all_tasks_agree(n, rates):
+    one, other = ({("env", "", str(task)): rate for task in range(n)} for rate in rates)
+    gain, loss = paired(one, other).gain, paired(other, one).gain
+    assert (loss.value, loss.low, loss.high) == (-gain.value, -gain.high, -gain.low)
+    assert -1.0 <= gain.low < gain.high <= 1.0
+
+
+def test_two_policies_that_always_fail_may_differ_either_way():
+    never = of_tasks(**{f"t_{n}": 0.0 for n in range(20)})
+    always = of_tasks(**{f"t_{n}": 1.0 for n in range(20)})
+    width = wilson(0, 20).high
+    assert paired(never, never).gain.low == -width
+    assert paired(never, never).gain.high == width
+    assert paired(always, never).gain.low == 1 - width
+    assert paired(never, always).gain.high == width - 1

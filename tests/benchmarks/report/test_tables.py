@@ -1,0 +1,59 @@
+from agentgym_envs.trajectory import Trajectory
+from benchmarks.report.page import write_report
+from benchmarks.report.results import Setting, SweepResults
+from benchmarks.report.tables import MOST_PAIRS, pair_note, pair_table
+
+ENV_ID = "agentgym/TextCraft-v0"
+
+
+def setting(policy, max_turns, *, tasks=("t_1", "t_2"), env_id=ENV_ID):
+    found = Setting(policy, env_id, "test", max_turns, digest="")
+    for task in tasks:
+        found.whole.add(Trajectory(env_id, task, status="terminated", success=True))
+    return found
+
+
+def settings(num_policies, limits):
+    """Return settings in the order of `read_sweep`."""
+    return [setting(f"p{n}", limit) for limit in limits for n in range(num_policies)]
+
+
+def test_pairs_of_equal_turn_limits_come_first():
+    rows = pair_table(settings(2, [5, 10]))
+    assert [row[:2] for row in rows[1:]] == [
+        ["p0, 5 turns", "p1, 5 turns"],
+        ["p0, 10 turns", "p1, 10 turns"],
+        ["p0, 5 turns", "p0, 10 turns"],
+        ["p0, 5 turns", "p1, 10 turns"],
+        ["p1, 5 turns", "p0, 10 turns"],
+        ["p1, 5 turns", "p1, 10 turns"],
+    ]
+    assert pair_note(settings(2, [5, 10])) == ""
+
+
+def test_pairs_that_are_left_out_are_counted_and_the_highest_limit_keeps_its_own():
+    many = settings(4, [5, 10, 20])  # 66 pairs, 18 of equal limits
+    rows = pair_table(many)
+    assert len(rows) == 1 + MOST_PAIRS
+    assert sum(row[0].count("20 turns") and row[1].count("20 turns") for row in rows) == 6
+    assert pair_note(many).startswith("36 more pairs are not listed")
+    exactly_one_more = [setting(f"p{n}", 5) for n in range(8)] + [
+        setting(f"q{n}", 5, tasks=["t_9"]) for n in range(3)
+    ]
+    assert pair_note(exactly_one_more).startswith("1 more pair is not listed")
+
+
+def test_settings_that_share_no_task_are_no_pair():
+    apart = [setting("p", 5, tasks=["t_1"]), setting("q", 5, tasks=["t_2"])]
+    elsewhere = [setting("p", 5), setting("q", 5, env_id="mine/TextCraft-v0")]
+    assert pair_table(apart) is None
+    assert pair_table(elsewhere) is None
+    assert pair_table([setting("p", 5)]) is None
+
+
+def test_a_report_says_below_its_table_what_it_left_out(tmp_path):
+    write_report(SweepResults(tmp_path, settings(4, [5, 10, 20]), []), tmp_path)
+    text = (tmp_path / "report.md").read_text()
+    table, _, rest = text.partition("36 more pairs are not listed")
+    assert table.rstrip().endswith("|")
+    assert "`agentgym compare`" in rest.splitlines()[0]

@@ -1,0 +1,115 @@
+"""Means over tasks with their 95% intervals. Knows numbers; no episodes, no policies.
+
+Percentile bootstraps over tasks, since the samples of one task are not independent. Where all tasks
+agree there is nothing to resample, and a bootstrap would claim certainty from a handful of tasks:
+Wilson's interval stands in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+NUM_RESAMPLES = 10_000
+Z95 = 1.959963984540054
+"""The standard normal's 97.5% quantile."""
+_DRAWS_AT_ONCE = 2**17
+"""Draws that a bootstrap holds in memory: 16 bytes each."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def wilson(hits: int, total: int) -> Estimate:
+    """Return a proportion with Wilson's 95% score interval (Wilson 1927, JASA 22:209).
+
+    Args:
+        hits: the successes.
+        total: the trials.
+
+    Raises:
+        ValueError: there are no trials, or more hits than trials.
+    """
+    if total < 1 or not 0 <= hits <= total:
+        raise ValueError(f"expected 0 <= hits <= total and total >= 1, got {hits} of {total}")
+    share = hits / total
+    scale = 1 + Z95**2 / total
+    middle = (share + Z95**2 / (2 * total)) / scale
+    half = Z95 / scale * sqrt(share * (1 - share) / total + Z95**2 / (4 * total**2))
+    return Estimate(share, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def bootstrap_mean(values: Sequence[float], *, seed: int = 0) -> tuple[float, float]:
+    """Return the 95% percentile bootstrap interval of a mean.
+
+    Args:
+        values: one value per task.
+        seed: of the resampling; the same values give the same interval.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    if not values:
+        raise ValueError("a bootstrap needs at least one value")
+    data = np.asarray(values, dtype=np.float64)
+    generator = np.random.default_rng(seed)
+    means = np.empty(NUM_RESAMPLES)
+    # All resamples at once would take 160 KB a task. The slices draw the same numbers in the same
+    # order, so their length changes no interval.
+    rows = max(1, _DRAWS_AT_ONCE // len(data))
+    for start in range(0, NUM_RESAMPLES, rows):
+        part = means[start : start + rows]
+        picks = generator.integers(len(data), size=(len(part), len(data)))
+        part[:] = data[picks].mean(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def mean_over_tasks(shares: Sequence[float]) -> Estimate:
+    """Return the mean of what lies in 0..1, such as success rates, with its interval over tasks.
+
+    Where all tasks have 0, or all have 1, the interval is Wilson's.
+
+    Args:
+        shares: one value per task.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    if len(set(shares)) == 1 and shares[0] in (0.0, 1.0):
+        return wilson(int(shares[0]) * len(shares), len(shares))
+    return _bootstrapped(shares)
+
+
+def mean_gain(gains: Sequence[float]) -> Estimate:
+    """Return the mean of what lies in -1..1, differences of success rates, with its interval.
+
+    Where all tasks have gain 0, 1 or -1, the interval reaches from that value as far as Wilson's
+    does from 0 hits: to both sides of 0, and inwards from 1 and -1. Negated gains have the negated
+    interval.
+
+    Args:
+        gains: one value per task.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    if len(set(gains)) == 1 and gains[0] in (-1.0, 0.0, 1.0):
+        value = float(gains[0])
+        reach = wilson(0, len(gains)).high
+        return Estimate(value, max(-1.0, value - reach), min(1.0, value + reach))
+    return _bootstrapped(gains)
+
+
+def _bootstrapped(values: Sequence[float]) -> Estimate:
+    low, high = bootstrap_mean(values)
+    return Estimate(float(np.mean(values)), low, high)
