@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 
 from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.gae import ActionTime
 
 try:
     import torch
@@ -79,21 +80,23 @@ def whiten(
 
 
 def with_kl_to_go(
-    rewards: torch.Tensor, kl: torch.Tensor, mask: torch.Tensor, *, beta: float
+    rewards: torch.Tensor, kl: torch.Tensor, time: ActionTime, *, beta: float
 ) -> torch.Tensor:
     """Return A_t = R - beta * sum of the KL from t on: REINFORCE++ (arXiv 2501.03262, eq. 8).
 
+    The sum goes to the end of the episode, through all its token windows.
+
     Args:
-        rewards: (R,) of each row's episode.
+        rewards: (E,) of each episode; NaN counts as 0.
         kl: (R, T), log-probability of the policy less that of the reference (k1).
-        mask: (R, T).
+        time: where the sampled tokens stand in their episodes.
         beta: the weight of the KL.
 
     Returns:
-        (R, T), 0 where the mask is 0.
+        (R, T), 0 on all that was not sampled.
     """
-    to_go = (kl * mask).flip(1).cumsum(dim=1).flip(1)
-    return (rewards.nan_to_num(nan=0.0)[:, None] - beta * to_go) * mask
+    to_go = time.gather(kl).flip(1).cumsum(dim=1).flip(1)  # (E, L)
+    return time.scatter(rewards.nan_to_num(nan=0.0)[:, None] - beta * to_go)
 
 
 def discounted_returns(rewards: Sequence[float], discount: float) -> list[float]:

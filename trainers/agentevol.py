@@ -158,7 +158,7 @@ class AgentEvol:
         count = self.options.expert_episodes
         if count:
             ids = self._task_ids(0)
-            with self.args.main_process_first(desc="the expert's episodes"):
+            with self.args.main_process_first(local=False, desc="the expert's episodes"):
                 base += played_once(
                     self.files.base,
                     lambda: expert_episodes(
@@ -192,7 +192,7 @@ class AgentEvol:
             )
 
         path = self.files.explored(global_step)
-        with self.args.main_process_first(desc="exploration"):
+        with self.args.main_process_first(local=False, desc="exploration"):
             return played_once(path, play, reuse=resume or not self._is_main)
 
     def _task_ids(self, count: int) -> list[str]:

@@ -88,6 +88,13 @@ class AgentDefaults:
     metric_for_best_model: str | None = field(
         default=SUCCESS_METRIC, metadata={"help": "Metric that chooses the best checkpoint."}
     )
+    ddp_timeout: int = field(
+        default=86_400,
+        metadata={
+            "help": "Seconds that processes wait for each other; torch's half hour is less than "
+            "one may play while the others wait."
+        },
+    )
 
     def __post_init__(self) -> None:
         derive_device(self)

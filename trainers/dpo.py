@@ -236,7 +236,7 @@ def sampled_pairs(
         )
 
     folder = Path(args.output_dir) / "pairs"
-    with args.main_process_first(desc="playing for pairs"):
+    with args.main_process_first(local=False, desc="playing for pairs"):
         reuse = resume or args.process_index > 0
         expert = played_once(
             folder / "expert.jsonl",

@@ -114,10 +114,7 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
     ) -> None:
         """Make what plays the episodes of training and evaluations, and what keeps them."""
         args = self.args
-        suffix = f"_rank{args.process_index}" if args.world_size > 1 else ""
-        self._files = TrajectoryFiles(
-            args.output_dir, every=rollout.save_trajectories_every, suffix=suffix
-        )
+        self._files = TrajectoryFiles.of(args, every=rollout.save_trajectories_every)
         self._player = PolicyPlayer(
             self.environments_played,
             self.model,
@@ -133,7 +130,7 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
                 self.environments_played,
                 self._player,
                 evaluation,
-                TrajectoryFiles(args.output_dir, suffix=suffix),
+                TrajectoryFiles.of(args),
             )
 
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
@@ -192,6 +189,12 @@ def _refuse_split_weights(backend: str, *, is_split: bool) -> None:
         )
 
 
+def _use_revision_for_reference(args: Any, revision: str | None) -> None:
+    """Tell TRL, which loads the KL's reference by the model's name, the policy's own revision."""
+    if args.beta and revision:
+        args.model_init_kwargs = {**(args.model_init_kwargs or {}), "revision": revision}
+
+
 def _reward_list(
     reward_funcs: RewardFunc | Sequence[RewardFunc] | None, penalty: float
 ) -> list[RewardFunc]:
@@ -226,6 +229,7 @@ def train_online(
         argv, algorithm=algorithm, config=trainer.config, description=description
     )
     model, tokenizer = load_policy(model_args)
+    _use_revision_for_reference(args, model_args.model_revision)
     made: Any = trainer(
         model,
         env,

@@ -154,6 +154,17 @@ class TrajectoryFiles:
         self._suffix = suffix
         self._written: set[Path] = set()
 
+    @classmethod
+    def of(cls, args: Any, *, every: int = 1) -> TrajectoryFiles:
+        """Return the files of a trainer's process, told apart where several play.
+
+        Args:
+            args: the trainer's arguments.
+            every: write every so many optimizer steps; 0 never writes.
+        """
+        suffix = f"_rank{args.process_index}" if args.world_size > 1 else ""
+        return cls(args.output_dir, every=every, suffix=suffix)
+
     def write(self, name: str, global_step: int, trajectories: Iterable[Trajectory]) -> None:
         """Write the episodes of a step, if it is one of those that are kept.
 

@@ -16,6 +16,7 @@ from typing import Any
 from trainers.advantages import centred, whiten, with_kl_to_go
 from trainers.configs import AgentOnlineConfig
 from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.gae import ActionTime
 from trainers.online import OnlineTrainer, train_online
 from trainers.trl_bridge import EpisodeBatch
 
@@ -70,8 +71,9 @@ class AgentReinforcePPTrainer(OnlineTrainer):
             values = rewards[row][:, None] * mask
         else:
             rewards = episodes.local(episodes.rewards)
+            time = ActionTime.of(mask, episodes.episode_of_row, len(rewards))
             kl = self.kl_of(batch, episodes)
-            values = with_kl_to_go(rewards[row], kl, mask, beta=self.beta)
+            values = with_kl_to_go(rewards.to(kl.dtype), kl, time, beta=self.beta)
         return whiten(values, mask, reduce_sum=episodes.reduce_sum)
 
 

@@ -197,8 +197,7 @@ def watch_by_playing(
         policy_name=str(args.output_dir),
         seed=args.seed,
     )
-    files = TrajectoryFiles(str(args.output_dir))
-    trainer.validation = validation_of(env, player, evaluation, files)
+    trainer.validation = validation_of(env, player, evaluation, TrajectoryFiles.of(args))
 
 
 def training_episodes(

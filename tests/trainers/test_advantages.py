@@ -16,12 +16,19 @@ from trainers.advantages import (
     whiten,
     with_kl_to_go,
 )
+from trainers.gae import ActionTime
 
 NAN = math.nan
 
 
 def tensor(values: object) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float64)
+
+
+def time_of(mask: list[list[int]], episodes: list[int] | None = None) -> ActionTime:
+    """An episode a row, unless `episodes` says otherwise."""
+    of_row = torch.tensor(list(range(len(mask))) if episodes is None else episodes)
+    return ActionTime.of(torch.tensor(mask), of_row, int(of_row.max()) + 1)
 
 
 def close(got: torch.Tensor, expected: object) -> None:
@@ -65,13 +72,21 @@ def test_whitening_fewer_than_two_tokens_gives_zeros(mask: list[list[int]]) -> N
 
 def test_the_kl_of_later_tokens_is_taken_from_an_earlier_one() -> None:
     # The last token is an observation after the last action; its divergence counts nowhere.
-    got = with_kl_to_go(tensor([1.0]), tensor([[1, 9, 2, 9]]), tensor([[1, 0, 1, 0]]), beta=0.1)
+    time = time_of([[1, 0, 1, 0]])
+    got = with_kl_to_go(tensor([1.0]), tensor([[1, 9, 2, 9]]), time, beta=0.1)
     close(got, [[1 - 0.3, 0, 1 - 0.2, 0]])
 
 
+def test_the_kl_of_an_episodes_later_windows_counts_too() -> None:
+    """Two windows of the first episode, one of the second."""
+    time = time_of([[1, 1], [0, 1], [1, 0]], episodes=[0, 0, 1])
+    got = with_kl_to_go(tensor([1.0, 5.0]), tensor([[1, 2], [9, 4], [3, 9]]), time, beta=0.1)
+    close(got, [[1 - 0.7, 1 - 0.6], [0, 1 - 0.4], [5 - 0.3, 0]])
+
+
 def test_a_failed_episode_has_no_reward() -> None:
-    mask = tensor([[0, 0]])
-    close(with_kl_to_go(tensor([NAN]), tensor([[1, 1]]), mask, beta=0.1), [[0, 0]])
+    time = time_of([[0, 0]])
+    close(with_kl_to_go(tensor([NAN]), tensor([[1, 1]]), time, beta=0.1), [[0, 0]])
 
 
 def test_discounted_returns_by_hand() -> None:
@@ -131,7 +146,7 @@ def test_token_functions_equal_a_loop(data: st.DataObject, rows: int, width: int
 
     mask, kl = draw(st.integers(0, 1)), draw(st.floats(-3, 3))
     rewards = [float(row) for row in range(rows)]
-    got = with_kl_to_go(tensor(rewards), tensor(kl), tensor(mask), beta=0.3)
+    got = with_kl_to_go(tensor(rewards), tensor(kl), time_of(mask), beta=0.3)
     expected = [[0.0] * width for _ in range(rows)]
     for row in range(rows):
         for t in range(width):

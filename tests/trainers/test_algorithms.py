@@ -13,7 +13,7 @@ from agentgym_envs.trajectory import Trajectory, Turn, read_jsonl
 from tests.trainers.toys import ENV_ID, FAILED, episode, make_folder, make_tokenizer, trace
 from trainers import grpo, reinforce_pp, rloo
 from trainers.arguments import EnvArguments
-from trainers.online import OnlineTrainer, _refuse_split_weights
+from trainers.online import OnlineTrainer, _refuse_split_weights, _use_revision_for_reference
 
 MASK = [1, 1, 0, 0, 1]
 
@@ -280,6 +280,14 @@ def test_too_few_tasks_for_a_batch_are_refused_with_the_remedy(
     few = EnvArguments(env=[ENV_ID], tasks=["0"])
     with pytest.raises(ValueError, match=r"needs 2 tasks, got 1; .* choose more tasks"):
         kind(make_folder(tmp_path / "model"), few, args=args)
+
+
+def test_the_reference_is_of_the_policys_revision() -> None:
+    args = grpo.AgentGRPOConfig("runs/none", beta=0.1, model_init_kwargs={"dtype": "float32"})
+    _use_revision_for_reference(args, None)
+    assert args.model_init_kwargs == {"dtype": "float32"}
+    _use_revision_for_reference(args, "step-200")
+    assert args.model_init_kwargs == {"dtype": "float32", "revision": "step-200"}
 
 
 def test_split_weights_are_refused_with_a_backend_that_plays_on_them() -> None:

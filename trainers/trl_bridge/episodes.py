@@ -180,7 +180,9 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
     def _get_train_sampler(self, dataset: Any = None) -> EpochOrder:
         sampler = super()._get_train_sampler(dataset)
         generator = sampler.generator if sampler.shuffle else None
-        return EpochOrder(sampler, generator=generator, seed=self.args.seed)
+        return EpochOrder(
+            sampler, generator=generator, seed=self.args.seed, state=lambda: self.state
+        )
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         batch = super()._generate_and_score_completions(inputs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from trainers.extras import MISSING_TRAIN_EXTRA
@@ -11,6 +11,7 @@ from trainers.seeds import batch_seed
 try:
     import torch
     from torch.utils.data import Sampler
+    from transformers import TrainerState
     from transformers.trainer_pt_utils import LengthGroupedSampler
     from trl import SFTTrainer
 except ImportError as error:
@@ -21,27 +22,33 @@ class EpochOrder(Sampler[int]):
     """A sampler whose order depends on the seed and the epoch only.
 
     Samplers that go on drawing from epoch to epoch would begin again with the first epoch's order
-    in a run that is resumed in a later one.
+    in a run that is resumed in a later one. The epoch is asked for, since `set_epoch` does not
+    reach a sampler that is cut for several processes and, in a resumed run, skips batches.
 
     Args:
         sampler: draws from `generator`.
         generator: the sampler's; None where it does not shuffle.
         seed: the run's seed.
+        state: of the trainer; its `epoch` counts the epochs that are behind it.
     """
 
-    def __init__(self, sampler: Any, *, generator: torch.Generator | None, seed: int) -> None:
+    def __init__(
+        self,
+        sampler: Any,
+        *,
+        generator: torch.Generator | None,
+        seed: int,
+        state: Callable[[], TrainerState],
+    ) -> None:
         self._sampler = sampler
         self._generator = generator
         self._seed = seed
-        self._epoch = 0
-
-    def set_epoch(self, epoch: int) -> None:
-        """Choose the epoch; the trainer calls it."""
-        self._epoch = epoch
+        self._state = state
 
     def __iter__(self) -> Iterator[int]:
         if self._generator is not None:
-            self._generator.manual_seed(batch_seed(self._seed, (self._epoch,)))
+            epoch = int(self._state().epoch or 0)
+            self._generator.manual_seed(batch_seed(self._seed, (epoch,)))
         return iter(self._sampler)
 
     def __len__(self) -> int:
@@ -56,4 +63,6 @@ class ImitationTrainer(SFTTrainer):  # type: ignore[misc]
         if not isinstance(sampler, LengthGroupedSampler):
             return sampler
         sampler.generator = torch.Generator()
-        return EpochOrder(sampler, generator=sampler.generator, seed=self.args.seed)
+        return EpochOrder(
+            sampler, generator=sampler.generator, seed=self.args.seed, state=lambda: self.state
+        )
