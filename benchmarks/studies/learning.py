@@ -81,10 +81,13 @@ GROUNDS: dict[str, Ground] = {
         ALGORITHMS,
     ),
     "BabyAI": Ground(
-        ("--env", "BabyAI", "--max_turns", "8", "--max_tokens_per_turn", "24"),
-        32,
+        ("--env", "BabyAI", "--max_turns", "8", "--max_tokens_per_turn", "16"),
+        24,
         "fixed:8",
-        ("--learning_rate", "3e-4", "--invalid_action_penalty", "0.1"),
+        (
+            *("--learning_rate", "4e-4", "--scale_rewards", "none"),
+            *("--invalid_action_penalty", "0.1"),
+        ),
         4,
         ("grpo", "ppo"),
     ),
