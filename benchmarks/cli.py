@@ -13,6 +13,7 @@ from importlib.metadata import entry_points
 
 import agentgym_envs
 from agentgym_envs import NoExpert, UnknownTask
+from trainers.mistakes import CommandError
 
 _REMEDY = 'pip install "agentgym-envs['  # what every missing extra's error says
 
@@ -109,7 +110,7 @@ def _run(target: str, argv: list[str]) -> int:
             raise
         print(f"agentgym: {error}", file=sys.stderr)
         return 1
-    except (NoExpert, UnknownTask) as error:
+    except (CommandError, NoExpert, UnknownTask) as error:
         return _refuse(str(error))
     except KeyboardInterrupt:
         print("\ninterrupted", file=sys.stderr)

@@ -32,19 +32,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Play one environment until the person leaves."""
     parser = _parser()
     options = parser.parse_args(argv)
+    if options.seed is not None and options.seed < 0:
+        parser.error(f"--seed must be >= 0, got {options.seed}")
     try:
         import readline  # noqa: F401 - gives input() line editing and history
     except ImportError:  # not part of Python on Windows
         pass
     try:
-        env = gym.make(
-            resolve_env_id(options.env),
-            disable_env_checker=True,
-            split=options.split,
-            action_format=options.action_format,
-            compat=options.compat,
-            max_turns=options.max_turns,
-        )
+        env = _make(options)
         session = Session(env, seed=options.seed, task_id=options.task_id)
     except ValueError as error:
         parser.error(str(error))
@@ -55,6 +50,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         env.close()
     return 0
+
+
+def _make(options: argparse.Namespace) -> gym.Env[Any, Any]:
+    env_id = resolve_env_id(options.env)
+    try:
+        return gym.make(
+            env_id,
+            disable_env_checker=True,
+            split=options.split,
+            action_format=options.action_format,
+            compat=options.compat,
+            max_turns=options.max_turns,
+        )
+    except TypeError as error:  # it does not take the arguments that all text environments take
+        raise ValueError(
+            f"{env_id} is not a text environment ({error}); agentgym envs lists them"
+        ) from error
 
 
 class Session:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import cache
+from typing import Any
 
 import gymnasium as gym
 
@@ -62,13 +63,17 @@ class Panel:
         """The environment's short name."""
         return self.env_id.rpartition("/")[2].rpartition("-v")[0]
 
-    def tasks(self) -> dict[str, tuple[str, ...]]:
+    def tasks(self, env_kwargs: Mapping[str, Any] | None = None) -> dict[str, tuple[str, ...]]:
         """Return the task ids of each subtask.
 
+        Args:
+            env_kwargs: what the environment is made with, in place of its defaults.
+
         Raises:
-            ValueError: the environment's tasks are not the pinned ones.
+            ValueError: the environment's tasks are not the pinned ones, or with `env_kwargs` they
+                are other data under the same ids.
         """
-        found = _tasks(self.env_id, self.split, self.every)
+        found = self._found(env_kwargs or {})
         digest = task_digest(found)
         if digest != self.digest:
             sizes = {subtask: len(ids) for subtask, ids in found.items()}
@@ -79,6 +84,27 @@ class Panel:
                 "is meant, pin it anew in benchmarks/suites.py"
             )
         return {subtask: found[subtask] for subtask in self.sizes}
+
+    def _found(self, env_kwargs: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+        with closing(_made(self.env_id, env_kwargs)) as env:
+            if env_kwargs:
+                self._check_source(env.source, env_kwargs)
+            found: dict[str, list[str]] = {}
+            for task_id in env.task_ids(self.split):
+                found.setdefault(env.tasks_of.spec(task_id).subtask, []).append(task_id)
+        return {subtask: tuple(ids[:: self.every]) for subtask, ids in found.items()}
+
+    def _check_source(self, source: str, env_kwargs: Mapping[str, Any]) -> None:
+        # Other data may well have tasks of the same numbers, so that the ids alone do not tell.
+        with closing(_made(self.env_id, {})) as env:
+            pinned = env.source
+        if source != pinned:
+            raise ValueError(
+                f"with env_kwargs {dict(env_kwargs)}, {self.env_id} plays {source!r}, but the "
+                f"suite's panel is {pinned!r}; allowed are arguments that keep the panel's data, "
+                "such as compat. Other data are measured with: "
+                f"agentgym eval --env {self.scenario} --env-kwargs ..."
+            )
 
 
 @dataclass(frozen=True)
@@ -102,15 +128,15 @@ def task_digest(tasks: Mapping[str, Sequence[str]]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
-@cache
-def _tasks(env_id: str, split: str, every: int) -> dict[str, tuple[str, ...]]:
-    env = gym.make(env_id, disable_env_checker=True)
+def _made(env_id: str, kwargs: Mapping[str, Any]) -> TextEnv:
+    try:
+        env: gym.Env[Any, Any] = gym.make(env_id, disable_env_checker=True, **kwargs)
+    except TypeError as error:  # what Gymnasium makes of an argument that nobody takes
+        raise ValueError(
+            f"env_kwargs must fit every environment of the suite, got {dict(kwargs)}: {error}"
+        ) from error
     assert isinstance(env.unwrapped, TextEnv)
-    found: dict[str, list[str]] = {}
-    for task_id in env.unwrapped.task_ids(split):
-        found.setdefault(env.unwrapped.tasks_of.spec(task_id).subtask, []).append(task_id)
-    env.close()
-    return {subtask: tuple(ids[::every]) for subtask, ids in found.items()}
+    return env.unwrapped
 
 
 WEBARENA = Panel(

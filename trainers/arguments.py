@@ -220,6 +220,8 @@ class EpisodeArguments(BackendArguments):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} must be >= 1, got {value}")
+        if not 0.0 <= self.max_failed_share <= 1.0:
+            raise ValueError(f"max_failed_share must be in 0..1, got {self.max_failed_share}")
 
 
 @dataclass

@@ -17,8 +17,15 @@ from agentgym_envs.agenttraj import read_trajectories, write_agenttraj
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from trainers.arguments import EnvArguments, EpisodeArguments
 from trainers.environments import Environments, spread
+from trainers.mistakes import CommandError, check_output
 from trainers.parsing import CommandParser
-from trainers.policies import PolicyArguments, TaskPlayer, TextPlayer, open_player
+from trainers.policies import (
+    PolicyArguments,
+    TaskPlayer,
+    TextPlayer,
+    open_environments,
+    open_player,
+)
 from trainers.results import summarize
 
 _COLLECTION_STREAM = 3
@@ -43,10 +50,11 @@ def collect(
         seed: of the sampling.
 
     Raises:
-        ValueError: there are no tasks, or fewer than one episode is asked for.
+        CommandError: there are no tasks.
+        ValueError: fewer than one episode is asked for.
     """
     if not task_ids:
-        raise ValueError("there are no tasks to play")
+        raise CommandError("there are no tasks to play")
     count = len(task_ids) if num_episodes is None else num_episodes
     if count < 1:
         raise ValueError(f"num_episodes must be >= 1, got {count}")
@@ -131,8 +139,15 @@ class CollectArguments:
     append: bool = field(default=False, metadata={"help": "Add to the file."})
 
     def __post_init__(self) -> None:
-        if self.num_tasks < 0:
-            raise ValueError(f"num_tasks must be >= 0, got {self.num_tasks}")
+        if self.num_episodes is not None and self.num_episodes < 1:
+            raise ValueError(f"num_episodes must be >= 1, got {self.num_episodes}")
+        for name in ("num_tasks", "temperature", "seed"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must be >= 0, got {getattr(self, name)}")
+        for path in self.data:
+            if not Path(path).is_file():
+                raise ValueError(f"data: there is no file {path}")
+        check_output("out", self.out)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -145,17 +160,23 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.hide("eval_split")
     env, budgets, policy, options = parser.parse(argv)
-    if options.data:
-        episodes = [t for path in options.data for t in read_trajectories(path)]
-    else:
-        episodes = _play(env, budgets, policy, options)
+    episodes = _read(options.data) if options.data else _play(env, budgets, policy, options)
     count = len(episodes)
     if options.format == "agenttraj":
         count = write_agenttraj(options.out, episodes, append=options.append)
     else:
         write_jsonl(options.out, episodes, append=options.append)
     print(f"wrote {count} episodes to {options.out}")
+    if not options.data:
+        print(_summary(episodes))
     return 0
+
+
+def _read(files: Sequence[str]) -> list[Trajectory]:
+    try:
+        return [trajectory for path in files for trajectory in read_trajectories(path)]
+    except ValueError as error:
+        raise CommandError(str(error)) from error
 
 
 def _play(
@@ -164,7 +185,7 @@ def _play(
     policy: PolicyArguments,
     options: CollectArguments,
 ) -> list[Trajectory]:
-    environments = Environments(env)
+    environments = open_environments(env)
     player = open_player(policy, environments, budgets, seed=options.seed)
     played = collect(
         player,
@@ -174,8 +195,14 @@ def _play(
         seed=options.seed,
     )
     environments.close()
-    print(summarize(played, policy=player.name))
     return played
+
+
+def _summary(played: Sequence[Trajectory]) -> str:
+    try:
+        return str(summarize(played, policy=played[0].policy))
+    except ValueError as error:  # none of them has a score; they are kept all the same
+        return f"no success rate: {error}"
 
 
 if __name__ == "__main__":

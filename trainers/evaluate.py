@@ -13,9 +13,10 @@ from typing import ClassVar
 
 from agentgym_envs.trajectory import Trajectory, write_jsonl
 from trainers.arguments import EnvArguments, EpisodeArguments
-from trainers.environments import Environments, spread
+from trainers.environments import spread
+from trainers.mistakes import CommandError, check_output
 from trainers.parsing import CommandParser
-from trainers.policies import PolicyArguments, TaskPlayer, open_player
+from trainers.policies import PolicyArguments, TaskPlayer, open_environments, open_player
 from trainers.results import EvalResult, Gain, Stopwatch, paired_gain, summarize
 
 __all__ = ["EvalResult", "Gain", "evaluate", "main", "paired_gain"]
@@ -41,10 +42,11 @@ def evaluate(
         on_played: is given the episodes.
 
     Raises:
-        ValueError: there are no tasks or no samples.
+        CommandError: there are no tasks, or no episode has a score.
+        ValueError: there are no samples.
     """
     if not task_ids:
-        raise ValueError("there are no tasks to evaluate on")
+        raise CommandError("there are no tasks to evaluate on")
     if samples < 1:
         raise ValueError(f"samples must be >= 1, got {samples}")
     watch = Stopwatch()
@@ -55,13 +57,16 @@ def evaluate(
     )
     if on_played is not None:
         on_played(played)
-    return summarize(
-        played,
-        policy=player.name,
-        temperature=temperature if player.has_temperature else None,
-        seed=seed,
-        wall_s=watch.seconds,
-    )
+    try:
+        return summarize(
+            played,
+            policy=player.name,
+            temperature=temperature if player.has_temperature else None,
+            seed=seed,
+            wall_s=watch.seconds,
+        )
+    except ValueError as error:
+        raise CommandError(str(error)) from error
 
 
 _EVALUATION_STREAM = 2
@@ -94,6 +99,13 @@ class MeasureArguments:
         default=None, metadata={"help": "Write the episodes to this JSONL file."}
     )
 
+    def __post_init__(self) -> None:
+        for name, least in (("num_tasks", 0), ("samples", 1), ("temperature", 0), ("seed", 0)):
+            if not getattr(self, name) >= least:
+                raise ValueError(f"{name} must be >= {least}, got {getattr(self, name)}")
+        check_output("out", self.out)
+        check_output("trajectories", self.trajectories)
+
 
 def main(argv: list[str] | None = None) -> int:
     """Run `agentgym eval`."""
@@ -105,7 +117,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.set_defaults(split="test", policy="tiny")
     parser.hide("eval_split")
     env, budgets, policy, measure = parser.parse(argv)
-    environments = Environments(env)
+    environments = open_environments(env)
     task_ids = spread(environments.task_ids(env.split, tasks=env.tasks), measure.num_tasks)
     player = open_player(policy, environments, budgets, seed=measure.seed)
     result = evaluate(

@@ -1,18 +1,22 @@
 """Who plays: a language model, the expert, or random actions, behind one `play` method.
 
+Opens what a command names, and says in a sentence what of it cannot be opened.
+
 Text policies need no torch; it is imported only when a model is opened.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.arguments import EpisodeArguments, read_object
+from trainers.arguments import EnvArguments, EpisodeArguments, read_object
 from trainers.backends.scripted import play
 from trainers.environments import Environments
+from trainers.mistakes import CommandError
 from trainers.seeds import batch_seed
 from wrappers.failures import FailureRules
 
@@ -112,6 +116,10 @@ class OpeningArguments:
 
     def __post_init__(self) -> None:
         read_object("api_kwargs", self.api_kwargs)
+        if self.max_requests < 1:
+            raise ValueError(f"max_requests must be >= 1, got {self.max_requests}")
+        if not self.request_timeout > 0:
+            raise ValueError(f"request_timeout must be > 0 seconds, got {self.request_timeout}")
 
 
 @dataclass
@@ -145,6 +153,18 @@ class OpenModel(NamedTuple):
     tokenizer: Any
 
 
+def open_environments(args: EnvArguments) -> Environments:
+    """Open the environments that `args` name.
+
+    Raises:
+        CommandError: none is named, or one cannot be made as told.
+    """
+    try:
+        return Environments(args)
+    except (TypeError, ValueError) as error:  # TypeError: Gymnasium's, for unknown arguments
+        raise CommandError(str(error)) from error
+
+
 def open_player(
     args: PolicyArguments,
     environments: Environments,
@@ -163,28 +183,31 @@ def open_player(
         model: what `open_model` gave for the same policy, where it is open already.
 
     Raises:
-        ValueError: the options do not fit the policy, or its server refuses them.
+        CommandError: there is no such policy, the options do not fit it, or its server refuses
+            them.
     """
     if args.policy in TEXT_POLICIES:
         rules = FailureRules(max_failed_share=budgets.max_failed_share)
         return TextPlayer(environments, args.policy, seed=seed, failure_rules=rules)
-    # The expert and random actions shall not wait for torch.
-    if args.is_address:
-        from trainers.backends.openai_api import open_api_player
+    with _opening(args.policy):
+        # The expert and random actions shall not wait for torch.
+        if args.is_address:
+            from trainers.backends.openai_api import open_api_player
 
-        return open_api_player(args, environments, budgets, seed=seed)
-    from trainers.playing import PolicyPlayer
+            return open_api_player(args, environments, budgets, seed=seed)
+        from trainers.playing import PolicyPlayer
 
-    model = open_model(args, budgets, overlap=environments.args.overlap) if model is None else model
-    return PolicyPlayer(
-        environments,
-        None,
-        model.tokenizer,
-        budgets,
-        policy_name=args.policy,
-        seed=seed,
-        backend=model.backend,
-    )
+        if model is None:
+            model = open_model(args, budgets, overlap=environments.args.overlap)
+        return PolicyPlayer(
+            environments,
+            None,
+            model.tokenizer,
+            budgets,
+            policy_name=args.policy,
+            seed=seed,
+            backend=model.backend,
+        )
 
 
 def open_model(
@@ -198,7 +221,8 @@ def open_model(
         overlap: whether environments are played by `EnvArguments.overlap`.
 
     Raises:
-        ValueError: the options do not fit the policy, or its server refuses them.
+        CommandError: there is no such policy, the options do not fit it, or its server refuses
+            them.
     """
     from transformers import AutoTokenizer
 
@@ -209,11 +233,49 @@ def open_model(
 
     hide_loading_bars()
     max_length = budgets.max_tokens_per_episode
-    if budgets.backend == "hf":
-        named = ModelArguments(model_name_or_path=args.policy, dtype=args.dtype)
-        model, tokenizer = load_for_playing(named)
-        backend = open_on_model(budgets, model, max_length=max_length, row_streams=overlap)
-        return OpenModel(backend, tokenizer)
-    source = resolve_model(args.policy)
-    backend = open_on_files(budgets, source, dtype=args.dtype, max_length=max_length)
-    return OpenModel(backend, AutoTokenizer.from_pretrained(source))
+    with _opening(args.policy):
+        if budgets.backend == "hf":
+            named = ModelArguments(model_name_or_path=args.policy, dtype=args.dtype)
+            model, tokenizer = load_for_playing(named)
+            backend = open_on_model(budgets, model, max_length=max_length, row_streams=overlap)
+            return OpenModel(backend, tokenizer)
+        source = resolve_model(args.policy)
+        backend = open_on_files(budgets, source, dtype=args.dtype, max_length=max_length)
+        return OpenModel(backend, AutoTokenizer.from_pretrained(source))
+
+
+def check_model(args: PolicyArguments) -> None:
+    """See that there is a model of this name, by what is quickest to load of it: its tokenizer.
+
+    Args:
+        args: who plays: neither a text policy nor an address.
+
+    Raises:
+        CommandError: there is none.
+    """
+    from transformers import AutoTokenizer
+
+    from trainers.loading import resolve_model
+
+    with _opening(args.policy):
+        AutoTokenizer.from_pretrained(resolve_model(args.policy))
+
+
+@contextmanager
+def _opening(policy: str) -> Iterator[None]:
+    """Say which policy it is that cannot be opened, and why."""
+    try:
+        yield
+    except CommandError:
+        raise
+    except (OSError, ValueError) as error:  # transformers and the servers' clients raise these
+        from trainers.option_files import did_you_mean  # it needs the train extra, as models do
+
+        hint = did_you_mean(
+            policy,
+            (*TEXT_POLICIES, "tiny"),
+            otherwise="allowed: expert, random, tiny, a folder, a Hugging Face id or the address "
+            "of an OpenAI-compatible server",
+        )
+        told = " ".join(str(error).split())
+        raise CommandError(f"cannot open the policy {policy!r}{hint} ({told})") from error

@@ -6,12 +6,14 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from benchmarks.suites import SUITES, find_suite
-from benchmarks.sweep.plan import grid
+from benchmarks.sweep.fingerprints import policy_fingerprint
+from benchmarks.sweep.plan import Cell, grid
 from benchmarks.sweep.runner import Play, over_processes, over_ray, play_missing
 from benchmarks.sweep.store import SweepFolder
+from benchmarks.sweep.worker import check_playable
 from trainers.arguments import EpisodeArguments, MakeArguments
 from trainers.parsing import CommandParser
 from trainers.policies import OpeningArguments
@@ -76,32 +78,36 @@ class SweepArguments:
 
     def __post_init__(self) -> None:
         find_suite(self.suite)
-        for name in ("samples", "batch_size"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be >= 1, got {getattr(self, name)}")
-        if self.temperature < 0:
-            raise ValueError(f"temperature must be >= 0, got {self.temperature}")
+        at_least = {
+            **dict.fromkeys(("samples", "batch_size"), 1),
+            **dict.fromkeys(("workers", "threads", "temperature", "ray_gpus"), 0),
+        }
+        for name, least in at_least.items():
+            if not getattr(self, name) >= least:
+                raise ValueError(f"{name} must be >= {least}, got {getattr(self, name)}")
+        if not self.ray_cpus > 0:
+            raise ValueError(f"ray_cpus must be > 0, got {self.ray_cpus}")
         _ = self.turn_limits, self.seed_list
 
     @property
     def turn_limits(self) -> list[int | None]:
-        """`turns`, with None for the environments' own.
+        """`turns`, each once, with None for the environments' own.
 
         Raises:
             ValueError: an entry is neither `default` nor a whole number from 1.
         """
-        return [
-            None if word == "default" else _whole("turns", word, 1) for word in _words(self.turns)
-        ]
+        words = _words(self.turns)
+        limits = [None if word == "default" else _whole("turns", word, 1) for word in words]
+        return list(dict.fromkeys(limits))
 
     @property
     def seed_list(self) -> list[int]:
-        """`seeds` as numbers.
+        """`seeds` as numbers, each once.
 
         Raises:
             ValueError: an entry is no whole number from 0.
         """
-        return [_whole("seeds", word, 0) for word in _words(self.seeds)]
+        return list(dict.fromkeys(_whole("seeds", word, 0) for word in _words(self.seeds)))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -115,24 +121,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     sweep, making, budgets, opening = parser.parse(argv)
     if not sweep.policy:
         parser.error("no policy is named; pass --policy, such as --policy random --policy expert")
-    settings = {**asdict(making), **asdict(budgets), **asdict(opening)}
     folder = SweepFolder(sweep.out)
     try:
-        cells = grid(
-            find_suite(sweep.suite),
-            list(dict.fromkeys(sweep.policy)),
-            max_turns=sweep.turn_limits,
-            seeds=sweep.seed_list,
-            samples=sweep.samples,
-            temperature=sweep.temperature,
-            batch_size=sweep.batch_size,
-            settings=settings,
-        )
+        cells = _cells(sweep, {**asdict(making), **asdict(budgets), **asdict(opening)})
+        play = _where(sweep)
+        # Before the folder is claimed, or a misspelt policy would stay in every later report.
+        check_playable([cell for cell in cells if folder.missing(cell)])
         folder.claim(cells)
-    except ValueError as error:
+        folder.note_call(run_record(command="sweep", seed=0, configs=[sweep]))
+    except (OSError, ValueError) as error:
         parser.error(str(error))
-    folder.note_call(run_record(command="sweep", seed=0, configs=[sweep]))
-    outcome = play_missing(folder, cells, _where(sweep))
+    outcome = play_missing(folder, cells, play)
     print(
         f"{outcome.played} episodes played, {outcome.failed} of them failed; "
         f"{sum(len(cell.tasks) * cell.samples for cell in cells)} are asked for in all\n"
@@ -141,6 +140,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     for line in outcome.broken:
         print(f"given up: {line}", file=sys.stderr)
     return 1 if outcome.broken else 0
+
+
+def _cells(sweep: SweepArguments, settings: dict[str, Any]) -> list[Cell]:
+    policies = list(dict.fromkeys(sweep.policy))
+    return grid(
+        find_suite(sweep.suite),
+        policies,
+        max_turns=sweep.turn_limits,
+        seeds=sweep.seed_list,
+        samples=sweep.samples,
+        temperature=sweep.temperature,
+        batch_size=sweep.batch_size,
+        settings=settings,
+        fingerprints={policy: policy_fingerprint(policy) for policy in policies},
+    )
 
 
 def _where(sweep: SweepArguments) -> Play:

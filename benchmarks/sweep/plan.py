@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from benchmarks.suites import Panel, Suite
+from trainers.arguments import read_object
 
 SWEEP_STREAM = 3
 """Tells a sweep's random numbers from those of `agentgym eval`."""
+
+FREE_SETTINGS = frozenset(
+    {"env_backend", "step_timeout", "max_failed_share", "max_requests", "request_timeout"}
+)
+"""Settings that say how episodes are played and not which: a cell may go on under other ones."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +39,11 @@ class Cell:
         samples: episodes per task.
         temperature: of the sampling.
         batch_size: episodes that are played together.
-        settings: everything else that decides what is played, by option name.
+        settings: every other option of the playing, by name; `FREE_SETTINGS` do not decide what is
+            played.
         tasks: the task ids, subtask by subtask.
+        fingerprint: of the policy's files, as `policy_fingerprint` gives it; None where it was not
+            taken, as in sweeps of earlier versions.
     """
 
     policy: str
@@ -48,6 +57,7 @@ class Cell:
     batch_size: int
     settings: tuple[tuple[str, Any], ...]
     tasks: tuple[str, ...]
+    fingerprint: str | None = None
 
     @property
     def scenario(self) -> str:
@@ -101,6 +111,7 @@ def grid(
     temperature: float,
     batch_size: int,
     settings: dict[str, Any],
+    fingerprints: Mapping[str, str] | None = None,
 ) -> list[Cell]:
     """List the cells of a sweep: policy by policy, so that a process seldom changes its model.
 
@@ -112,11 +123,16 @@ def grid(
         samples: episodes per task.
         temperature: of the sampling.
         batch_size: episodes played together.
-        settings: everything else that decides what is played.
+        settings: every other option of the playing.
+        fingerprints: of the policies' files, by policy.
 
     Raises:
         ValueError: a panel's tasks are not the pinned ones.
     """
+    kwargs = read_object("env_kwargs", settings.get("env_kwargs"))
+    if "max_turns" in kwargs:
+        raise ValueError("env_kwargs must leave max_turns to the grid; pass --max-turns instead")
+    panels = [(panel, _in_order(panel, kwargs)) for panel in suite.panels]
     return [
         Cell(
             policy=policy,
@@ -129,25 +145,45 @@ def grid(
             temperature=temperature,
             batch_size=batch_size,
             settings=tuple(sorted(settings.items())),
-            tasks=_in_order(panel),
+            tasks=tasks,
+            fingerprint=(fingerprints or {}).get(policy),
         )
         for policy in policies
-        for panel in suite.panels
+        for panel, tasks in panels
         for turns in max_turns
         for seed in seeds
     ]
 
 
-def differences(one: Cell, other: Cell) -> list[str]:
-    """Name the fields in which two cells of one name differ, with both values."""
-    ours, theirs = one.to_json(), other.to_json()
-    return [
-        f"{key}: {theirs[key]!r:.60} there, {ours[key]!r:.60} asked for"
-        for key in ours
-        if ours[key] != theirs[key]
+def differences(asked: Cell, found: Cell) -> list[str]:
+    """Say in what a cell that was asked for differs from the one of its name that was played.
+
+    `FREE_SETTINGS` are not compared, nor the policy's files where one cell does not know them.
+    """
+    ours, theirs = _identity(asked), _identity(found)
+    told = [
+        f"{key}: {theirs.get(key)!r} there, {ours.get(key)!r} asked for"
+        for key in {**ours, **theirs}
+        if ours.get(key) != theirs.get(key)
     ]
+    if asked.tasks != found.tasks:
+        told.append(f"tasks: {len(found.tasks)} there, other {len(asked.tasks)} asked for")
+    if asked.fingerprint and found.fingerprint is not None:
+        if asked.fingerprint != found.fingerprint:
+            told.append(f"{asked.policy} held other files then, so it was another policy")
+    return told
 
 
-def _in_order(panel: Panel) -> tuple[str, ...]:
-    groups: Iterable[tuple[str, ...]] = panel.tasks().values()
+def _identity(cell: Cell) -> dict[str, Any]:
+    """Return what is compared value by value."""
+    values = {**cell.to_json(), **dict(cell.settings)}
+    return {
+        key: value
+        for key, value in values.items()
+        if key not in FREE_SETTINGS and key not in ("settings", "tasks", "fingerprint")
+    }
+
+
+def _in_order(panel: Panel, env_kwargs: Mapping[str, Any]) -> tuple[str, ...]:
+    groups: Iterable[tuple[str, ...]] = panel.tasks(env_kwargs).values()
     return tuple(task for group in groups for task in group)

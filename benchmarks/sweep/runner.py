@@ -19,8 +19,12 @@ from agentgym_envs.errors import EnvFailure
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.worker import Batch, Worker, begin_process, play_batch
+from trainers.mistakes import CommandError
 
 _LOG = logging.getLogger(__name__)
+
+_GIVEN_UP = (EnvFailure, CommandError)
+"""What ends a batch and not the sweep: machinery that broke, a policy that cannot be opened."""
 
 Play = Callable[[Sequence[Batch]], Iterator[tuple[Batch, "int | Exception"]]]
 """Plays batches, and yields each as it ends: with its failed episodes, or with what broke."""
@@ -50,10 +54,7 @@ def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outc
         play: where batches are played: `over_processes` or `over_ray`.
     """
     missing = [
-        Batch(str(folder.path), cell, number)
-        for cell in cells
-        for number in range(len(cell.batches))
-        if not folder.is_done(cell, number)
+        Batch(str(folder.path), cell, number) for cell in cells for number in folder.missing(cell)
     ]
     total = sum(len(cell.tasks) * cell.samples for cell in cells)
     ahead = sum(len(batch.cell.batches[batch.number]) for batch in missing)
@@ -150,7 +151,7 @@ class _RayWorker:
     def play(self, batch: Batch) -> tuple[Batch, int | Exception]:
         try:
             return batch, self._worker.play(batch)  # type: ignore[attr-defined]
-        except EnvFailure as error:
+        except _GIVEN_UP as error:
             return batch, error
 
 
@@ -158,10 +159,10 @@ def _result(future: Future[int]) -> int | Exception:
     """Return a batch's failed episodes, or why it was given up; mistakes of ours are raised."""
     try:
         return future.result()
-    except (EnvFailure, BrokenProcessPool) as error:
-        if isinstance(error, BrokenProcessPool):
-            raise RuntimeError(
-                "a worker of the sweep died, perhaps for want of memory; call the same command "
-                "again to go on, with fewer --workers"
-            ) from error
+    except BrokenProcessPool as error:
+        raise RuntimeError(
+            "a worker of the sweep died, perhaps for want of memory; call the same command again "
+            "to go on, with fewer --workers"
+        ) from error
+    except _GIVEN_UP as error:
         return error

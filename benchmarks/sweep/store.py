@@ -19,6 +19,7 @@ from uuid import uuid4
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from benchmarks.sweep.plan import Cell, differences
 from trainers.files import replace_text
+from trainers.mistakes import CommandError
 
 CELLS = "cells"
 CELL_FILE = "cell.json"
@@ -51,18 +52,17 @@ class SweepFolder:
     def claim(self, cells: Sequence[Cell]) -> None:
         """Note down what is to be played.
 
+        A cell that no batch was played of is free, whoever claimed it.
+
         Raises:
             ValueError: a cell of that name was played with other settings.
         """
         for cell in cells:
-            file = self._of(cell) / CELL_FILE
-            if file.exists():
-                found = Cell.from_json(json.loads(file.read_text(encoding="utf-8")))
-                if different := differences(cell, found):
-                    raise ValueError(
-                        f"{file.parent} holds episodes played otherwise ({'; '.join(different)}); "
-                        "use another --out, or the same settings"
-                    )
+            if any(self._of(cell).glob("batch_*.jsonl")) and (told := self._differences(cell)):
+                raise ValueError(
+                    f"{self._of(cell)} holds episodes played otherwise ({told}); use another "
+                    "--out, or the same settings"
+                )
         for cell in cells:
             replace_text(self._of(cell) / CELL_FILE, json.dumps(cell.to_json(), indent=2) + "\n")
 
@@ -81,10 +81,20 @@ class SweepFolder:
         """Tell whether a batch has been played."""
         return self._batch(cell, batch).exists()
 
+    def missing(self, cell: Cell) -> list[int]:
+        """List a cell's batches that are still to be played."""
+        return [n for n in range(len(cell.batches)) if not self.is_done(cell, n)]
+
     def write(
         self, cell: Cell, batch: int, episodes: Sequence[Trajectory], *, seconds: float
     ) -> None:
-        """Put a played batch in place."""
+        """Put a played batch in place.
+
+        Raises:
+            CommandError: another call has claimed the cell meanwhile, with other settings.
+        """
+        if told := self._differences(cell):
+            raise CommandError(f"another call has claimed this cell with other settings ({told})")
         file = self._batch(cell, batch)
         # The seconds first: what tells that the batch is done comes last.
         replace_text(file.with_suffix(".json"), json.dumps({"seconds": round(seconds, 3)}) + "\n")
@@ -112,6 +122,14 @@ class SweepFolder:
         """List the files of a cell's finished batches."""
         numbers = range(len(cell.batches))
         return [self._batch(cell, n) for n in numbers if self.is_done(cell, n)]
+
+    def _differences(self, cell: Cell) -> str:
+        """Say in what the cell of this name that is there differs; empty where in nothing."""
+        file = self._of(cell) / CELL_FILE
+        if not file.exists():
+            return ""
+        found = Cell.from_json(json.loads(file.read_text(encoding="utf-8")))
+        return "; ".join(differences(cell, found))
 
     def _of(self, cell: Cell) -> Path:
         return self.path / CELLS / cell.name

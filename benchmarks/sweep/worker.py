@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from multiprocessing import parent_process
 from multiprocessing.connection import wait
 from typing import Any
 
+from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
 from trainers.arguments import EnvArguments, EpisodeArguments
 from trainers.environments import Environments
+from trainers.mistakes import CommandError
 from trainers.policies import (
     TEXT_POLICIES,
     OpeningArguments,
     OpenModel,
     PolicyArguments,
     TaskPlayer,
+    check_model,
+    open_environments,
     open_model,
     open_player,
 )
@@ -59,6 +64,8 @@ class Worker:
 
         Raises:
             EnvFailure: more of them failed than `max_failed_share` allows; nothing is kept.
+            CommandError: the environment or the policy cannot be opened, or the cell is not this
+                sweep's any more; nothing is kept.
         """
         cell = batch.cell
         task_ids = list(cell.batches[batch.number])
@@ -76,34 +83,66 @@ class Worker:
             self._environments = None
 
     def _player(self, cell: Cell) -> TaskPlayer:
-        settings = dict(cell.settings)
-        budgets = _made(EpisodeArguments, settings)
-        policy = PolicyArguments(
-            policy=cell.policy,
-            **{f.name: settings[f.name] for f in fields(OpeningArguments) if f.name in settings},
-        )
-        environments = self._open_environments(cell, settings)
-        model = None
-        if cell.policy not in TEXT_POLICIES and not policy.is_address:
-            if self._model is None or self._model[0] != cell.policy:
-                self._model = None  # the old one goes before the new one comes
-                self._model = (cell.policy, open_model(policy, budgets))
-            model = self._model[1]
+        policy, budgets = _policy(cell), _made(EpisodeArguments, cell)
+        environments = self._open_environments(cell)
+        model = self._open_model(cell, policy, budgets) if _has_weights(policy) else None
         return open_player(policy, environments, budgets, seed=cell.seed, model=model)
 
-    def _open_environments(self, cell: Cell, settings: dict[str, Any]) -> Environments:
+    def _open_environments(self, cell: Cell) -> Environments:
         key = (cell.env_id, cell.max_turns, cell.split)
         if self._environments is None or self._environments[0] != key:
             self.close()
-            arguments = _made(EnvArguments, settings)
-            arguments.env, arguments.split = [cell.env_id], cell.split
-            arguments.max_turns, arguments.num_envs = cell.max_turns, cell.batch_size
-            self._environments = (key, Environments(arguments))
+            self._environments = (key, _environments(cell, num_envs=cell.batch_size))
         return self._environments[1]
 
+    def _open_model(
+        self, cell: Cell, policy: PolicyArguments, budgets: EpisodeArguments
+    ) -> OpenModel:
+        if self._model is None or self._model[0] != cell.policy:
+            self._model = None  # the old one goes before the new one comes
+            if cell.fingerprint is not None and policy_fingerprint(cell.policy) != cell.fingerprint:
+                raise CommandError(f"{cell.policy} holds other files than when the sweep began")
+            self._model = (cell.policy, open_model(policy, budgets))
+        return self._model[1]
 
-def _made(kind: type, settings: dict[str, Any]) -> Any:
-    """Build an arguments dataclass from those of the settings that it knows."""
+
+def check_playable(cells: Sequence[Cell]) -> None:
+    """See that the environments and policies of cells can be opened; loads no model's weights.
+
+    Raises:
+        CommandError: one cannot be opened.
+    """
+    for cell in {cell.env_id: cell for cell in cells}.values():
+        _environments(cell, num_envs=1).close()
+    for cell in {cell.policy: cell for cell in cells}.values():
+        policy = _policy(cell)
+        if policy.is_address:
+            environments = _environments(cell, num_envs=1)
+            open_player(policy, environments, _made(EpisodeArguments, cell), seed=cell.seed)
+            environments.close()
+        elif _has_weights(policy):
+            check_model(policy)
+
+
+def _policy(cell: Cell) -> PolicyArguments:
+    opening = _made(OpeningArguments, cell)
+    return PolicyArguments(**vars(opening), policy=cell.policy)
+
+
+def _has_weights(policy: PolicyArguments) -> bool:
+    return policy.policy not in TEXT_POLICIES and not policy.is_address
+
+
+def _environments(cell: Cell, *, num_envs: int) -> Environments:
+    arguments = _made(EnvArguments, cell)
+    arguments.env, arguments.split = [cell.env_id], cell.split
+    arguments.max_turns, arguments.num_envs = cell.max_turns, num_envs
+    return open_environments(arguments)
+
+
+def _made(kind: type, cell: Cell) -> Any:
+    """Build an arguments dataclass from those of the cell's settings that it knows."""
+    settings = dict(cell.settings)
     return kind(**{f.name: settings[f.name] for f in fields(kind) if f.name in settings})
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks.viewer.export import export
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.server import LOOPBACK, READING_SECONDS, ViewerServer
+from trainers.mistakes import check_output
 
 FIRST_PORT = 7060
 PORTS = range(FIRST_PORT, FIRST_PORT + 20)
@@ -26,6 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.export is None and (options.scenes or options.tokens):
         parser.error("--scenes and --tokens belong to --export; the server makes both on demand")
     try:
+        check_output("--export", options.export)
         index = Index(options.folder)
         if options.export is not None:
             held = export(

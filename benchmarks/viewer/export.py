@@ -38,14 +38,18 @@ def export(
         how many episodes it holds.
 
     Raises:
-        ValueError: there are no episodes and no run.
+        ValueError: there are no episodes and no run, or the file cannot be written.
     """
     index.update()
     if not index.entries and not index.runs:
         raise ValueError(f"{index.root} holds no episodes and no training run")
     title = html.escape(f"{index.root.resolve().name} · agentgym view")
     data = _parts(index, with_scenes=with_scenes, with_tokens=with_tokens)
-    replace_text(Path(path), "".join(one_page(data, title=title)))
+    page = "".join(one_page(data, title=title))
+    try:
+        replace_text(Path(path), page)
+    except OSError as error:
+        raise ValueError(f"cannot write {path}: {error}") from error
     return len(index.entries)
 
 

@@ -139,6 +139,18 @@ def test_asking_for_an_expert_where_there_is_none_is_one_too(
     assert "TextCraftEnv has no expert" in capsys.readouterr().err
 
 
+def test_what_cannot_be_done_as_told_is_one_too(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    nowhere = str(tmp_path / "nowhere")
+    assert cli.main(["eval", "--env", "TextCraft", "--policy", nowhere]) == 2
+    assert f"cannot open the policy {nowhere!r}; allowed: expert," in capsys.readouterr().err
+    assert cli.main(["eval", "--policy", "random"]) == 2
+    assert "no environment is named; pass --env" in capsys.readouterr().err
+    assert cli.main(["eval", "--policy", "random", "--env", "CartPole-v1"]) == 2
+    assert "unexpected keyword argument 'action_format'" in capsys.readouterr().err
+
+
 def test_help_shows_the_spellings_that_the_documentation_uses(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -122,6 +122,8 @@ def test_ctrl_c_leaves_cleanly(monkeypatch: pytest.MonkeyPatch) -> None:
         (["TextCraft", "--task-id", "textcraft_9999"], "textcraft_9999"),
         (["TextCraft", "--split", "dev"], "validation"),
         (["TextCraft", "--max-turns", "0"], "max_turns must be >= 1"),
+        (["TextCraft", "--seed", "-1"], "--seed must be >= 0, got -1"),
+        (["CartPole-v1"], "CartPole-v1 is not a text environment"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_told(

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 
 import pytest
@@ -30,6 +31,23 @@ def test_the_quick_suite_is_a_part_of_the_papers_panels(panel):
 def test_tasks_that_are_not_the_pinned_ones_are_refused():
     with pytest.raises(ValueError, match="pin it anew"):
         replace(TEXTCRAFT, digest="0" * 16).tasks()
+
+
+@pytest.mark.parametrize("panel", PAPER_PANELS, ids=lambda panel: panel.scenario)
+def test_the_originals_protocol_plays_the_pinned_tasks(panel):
+    assert panel.tasks({"compat": "agentgym"}) == panel.tasks()
+
+
+def test_arguments_that_bring_other_data_are_refused(tmp_path):
+    recipe = {"type": "crafting_shapeless", "ingredients": ["log"], "result": {"id": "plank"}}
+    (tmp_path / "plank.json").write_text(json.dumps(recipe))
+    with pytest.raises(ValueError, match="'recipes_dir'.*'minecraft-.*compat.*agentgym eval"):
+        TEXTCRAFT.tasks({"recipes_dir": str(tmp_path)})
+
+
+def test_an_argument_that_a_panel_does_not_take_is_refused():
+    with pytest.raises(ValueError, match="fit every environment of the suite.*'top_k'"):
+        TEXTCRAFT.tasks({"top_k": 5})
 
 
 def test_embedded_panels_stand_beside_no_number_of_the_paper():

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from agentgym_envs import read_jsonl
-from tests.trainers.toys import ENV_ID, make_folder
+from tests.trainers.toys import ENV_ID, FAILED, make_folder
 from trainers.arguments import EnvArguments
 from trainers.collect import collect, expert_episodes, main
 from trainers.environments import Environments
+from trainers.mistakes import CommandError
 from trainers.policies import TextPlayer
 
 
@@ -78,3 +79,44 @@ def test_fewer_tasks_are_spread_over_the_split_and_played_more_often(tmp_path: P
     assert again == [first, second] and int(second.removeprefix("letters_")) > 1
     with pytest.raises(SystemExit, match="2"):
         main(f"--env {ENV_ID} --out {out} --num_tasks -1".split())
+
+
+def test_episodes_are_written_where_none_has_a_score(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(TextPlayer, "play", lambda *args, **kwargs: [FAILED, FAILED])
+    out = tmp_path / "episodes.jsonl"
+    assert main(f"--env {ENV_ID} --out {out} --policy random".split()) == 0
+    assert list(read_jsonl(out)) == [FAILED, FAILED]
+    told = capsys.readouterr().out
+    assert told.startswith("wrote 2 episodes")
+    assert "no success rate: no episode" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--num-episodes 0", "num_episodes must be >= 1, got 0"),
+        ("--seed -1", "seed must be >= 0, got -1"),
+        ("--temperature -1", "temperature must be >= 0, got -1.0"),
+        ("--out .", "out must name a file, got the folder ."),
+        ("--data nosuch.jsonl", "there is no file nosuch.jsonl"),
+    ],
+)
+def test_a_mistake_is_told_before_anything_is_played(
+    words: str,
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(TextPlayer, "play", lambda *args, **kwargs: pytest.fail("it plays"))
+    with pytest.raises(SystemExit, match="2"):
+        main(f"--env {ENV_ID} --out {tmp_path / 'episodes.jsonl'} {words}".split())
+    assert told in capsys.readouterr().err
+
+
+def test_a_file_of_something_else_cannot_be_converted(tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("something else")
+    with pytest.raises(CommandError, match="other, line 1: not a trajectory"):
+        main(f"--data {tmp_path / 'other'} --out {tmp_path / 'episodes.jsonl'}".split())

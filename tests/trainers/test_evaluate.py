@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from trainers.arguments import EnvArguments, EpisodeArguments
 from trainers.environments import Environments, spread
 from trainers.evaluate import EvalResult, evaluate, main, paired_gain
 from trainers.intervals import bootstrap_mean
+from trainers.mistakes import CommandError
 from trainers.playing import PolicyPlayer
 from trainers.policies import TextPlayer
 from trainers.results import summarize
@@ -120,6 +122,43 @@ def test_nothing_to_evaluate_is_refused() -> None:
         evaluate(TextPlayer(letters, "expert"), [])
     with pytest.raises(ValueError, match="samples must be >= 1, got 0"):
         evaluate(TextPlayer(letters, "expert"), ["letters_0"], samples=0)
+
+
+class Unscored:
+    """Plays what only a judge could score."""
+
+    name, has_temperature = "unscored", False
+
+    def play(
+        self, task_ids: Sequence[str], *, temperature: float = 1.0, stream: Sequence[int] = ()
+    ) -> list[Trajectory]:
+        return [Trajectory("e", task, status="failed", error=UNSCORED) for task in task_ids]
+
+
+def test_episodes_are_kept_where_none_has_a_score() -> None:
+    kept: list[Trajectory] = []
+    with pytest.raises(CommandError, match="of 2, 2 need a judge"):
+        evaluate(Unscored(), ["a", "b"], on_played=kept.extend)
+    assert len(kept) == 2
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("samples", "0", "samples must be >= 1, got 0"),
+        ("num-tasks", "-1", "num_tasks must be >= 0, got -1"),
+        ("seed", "-1", "seed must be >= 0, got -1"),
+        ("temperature", "-1", "temperature must be >= 0, got -1.0"),
+        ("out", ".", "out must name a file, got the folder ."),
+        ("trajectories", ".", "trajectories must name a file, got the folder ."),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_told(
+    option: str, value: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["--env", ENV_ID, "--policy", "random", f"--{option}", value])
+    assert told in capsys.readouterr().err
 
 
 def test_the_command_measures_a_model_and_writes_what_it_found(

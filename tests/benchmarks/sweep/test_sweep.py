@@ -8,35 +8,10 @@ import time
 import pytest
 
 from agentgym_envs.errors import EnvFailure
-from benchmarks.sweep import command
 from benchmarks.sweep.plan import Cell, slug
 from benchmarks.sweep.runner import play_missing
 from benchmarks.sweep.store import SweepFolder
-from benchmarks.sweep.worker import Worker
-
-
-def cell(**changes):
-    values = {
-        "policy": "random",
-        "env_id": "agentgym/TextCraft-v0",
-        "split": "test",
-        "digest": "",
-        "max_turns": 4,
-        "seed": 0,
-        "samples": 2,
-        "temperature": 1.0,
-        "batch_size": 3,
-        "settings": (("action_format", "react"),),
-        "tasks": ("textcraft_1", "textcraft_2", "textcraft_3", "textcraft_9"),
-    }
-    return Cell(**{**values, **changes})
-
-
-def in_this_process(batches):
-    worker = Worker()
-    for batch in batches:
-        yield batch, worker.play(batch)
-    worker.close()
+from tests.benchmarks.sweep.samples import cell, in_this_process
 
 
 def content(folder):
@@ -89,14 +64,6 @@ def test_a_lost_batch_is_played_again_just_as_before(tmp_path):
     assert content(tmp_path) == before
 
 
-def test_other_settings_in_the_same_folder_are_refused(tmp_path):
-    folder = SweepFolder(tmp_path)
-    folder.claim([cell()])
-    with pytest.raises(ValueError, match="temperature: 1.0 there, 0.5 asked for"):
-        folder.claim([cell(temperature=0.5)])
-    folder.claim([cell(), cell(seed=1)])  # more of the grid is welcome
-
-
 def test_a_broken_batch_is_named_and_left_for_the_next_call(tmp_path):
     folder = SweepFolder(tmp_path)
     folder.claim([cell()])
@@ -108,23 +75,6 @@ def test_a_broken_batch_is_named_and_left_for_the_next_call(tmp_path):
     outcome = play_missing(folder, [cell()], broken_once)
     assert outcome.broken == [f"{cell().name}, batch 0: the simulator died"]
     assert play_missing(folder, [cell()], in_this_process).played == 3
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ([], "no policy is named"),
-        (["--policy", "random", "--suite", "nix"], "unknown suite 'nix'"),
-        (["--policy", "random", "--max-turns", "5,x"], "'x' is no whole number from 1"),
-        (["--policy", "random", "--seeds", "-1"], "no whole number from 0"),
-        (["--policy", "random", "--samples", "0"], "samples must be >= 1"),
-    ],
-)
-def test_a_mistake_on_the_command_line_is_named(words, told, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        command.main(words)
-    assert stopped.value.code == 2
-    assert told in capsys.readouterr().err
 
 
 # What the command does, without its seconds of imports.

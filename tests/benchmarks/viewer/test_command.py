@@ -24,12 +24,15 @@ def test_an_export_says_what_it_holds(tmp_path: Path, capsys: pytest.CaptureFixt
         ([".", "--tokens"], "belong to --export"),
         ([".", "--port", "70000"], r"--port must be in 0\.\.65535, got 70000"),
         ([".", "--host", "192.0.2.1"], r"cannot listen on 192\.0\.2\.1"),
+        ([".", "--export", "."], "--export must name a file, got the folder"),
+        ([".", "--export", "./file/page.html"], r"cannot write .*, for .*file is not a folder"),
     ],
 )
 def test_a_mistake_is_told_with_its_remedy(
     words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [str(tmp_path) if word == "." else word for word in words]
+    (tmp_path / "file").touch()
+    words = [str(tmp_path) + word[1:] if word[0] == "." else word for word in words]
     with pytest.raises(SystemExit, match="2"):
         main([*words, "--no-browser"])
     error = capsys.readouterr().err

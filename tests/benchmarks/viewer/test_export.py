@@ -135,3 +135,10 @@ def test_names_of_one_module_do_not_meet_those_of_another() -> None:
 def test_an_import_that_is_not_understood_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match="write import"):
         bundle({"main.js": line}, "main.js")
+
+
+def test_a_file_that_cannot_be_replaced_is_told(tmp_path: Path) -> None:
+    index = Index(training_run(tmp_path / "run"))
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match="cannot write .*page.html"):
+        export(index, tmp_path / "file" / "page.html")

@@ -1,0 +1,72 @@
+"""Tells the policies apart that a folder held at different times. Knows files, not models."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from trainers.policies import TEXT_POLICIES
+
+_FILES = (
+    "*config.json",
+    "*.safetensors",
+    "*.index.json",
+    "pytorch_model*",
+    "adapter_model*",
+    "tokenizer*",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab*",
+    "merges.txt",
+    "*.model",
+    "chat_template*",
+    "*.py",
+)
+"""What transformers reads of a folder. A run's own also holds metrics, plots and episodes, which
+change without the policy."""
+
+_READ_WHOLE = 64 * 2**20
+_SAMPLE, _STRIDE = 4 * 2**10, 2**20
+"""Of larger files, so many bytes of each so many: to read 15 GB whole would cost every call a
+minute. Their ends alone would not do: a LoRA merged into its base may leave the first and the last
+tensor as they were. Times of change would not either: a copy has others."""
+
+
+def policy_fingerprint(policy: str) -> str:
+    """Return a digest of the files that a policy is loaded from; empty where they are not here.
+
+    Expert and chance have no files. Servers and Hugging Face ids are taken at their name.
+
+    Args:
+        policy: as `--policy` takes it.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    if policy in TEXT_POLICIES:
+        return ""
+    folder = _folder(policy)
+    if not folder.is_dir():
+        return ""
+    found = {path for pattern in _FILES for path in folder.glob(pattern) if path.is_file()}
+    digest = hashlib.sha256()
+    for path in sorted(found):
+        digest.update(f"{path.name}\t{path.stat().st_size}\n".encode())
+        _take_in(digest, path)
+    return digest.hexdigest()[:16]
+
+
+def _folder(policy: str) -> Path:
+    # Imported here: it brings torch, which the policies without files do not wait for.
+    from trainers.loading import resolve_model
+
+    return Path(resolve_model(policy))
+
+
+def _take_in(digest: hashlib._Hash, path: Path) -> None:
+    size = path.stat().st_size
+    sample, stride = (size, max(size, 1)) if size <= _READ_WHOLE else (_SAMPLE, _STRIDE)
+    with path.open("rb", buffering=0) as file:
+        for start in range(0, size, stride):
+            file.seek(start)
+            digest.update(file.read(sample))

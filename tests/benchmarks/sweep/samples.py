@@ -1,0 +1,28 @@
+"""A small cell, and what plays batches without starting processes."""
+
+from benchmarks.sweep.plan import Cell
+from benchmarks.sweep.worker import Worker
+
+
+def cell(**changes):
+    values = {
+        "policy": "random",
+        "env_id": "agentgym/TextCraft-v0",
+        "split": "test",
+        "digest": "",
+        "max_turns": 4,
+        "seed": 0,
+        "samples": 2,
+        "temperature": 1.0,
+        "batch_size": 3,
+        "settings": (("action_format", "react"),),
+        "tasks": ("textcraft_1", "textcraft_2", "textcraft_3", "textcraft_9"),
+    }
+    return Cell(**{**values, **changes})
+
+
+def in_this_process(batches):
+    worker = Worker()
+    for batch in batches:
+        yield batch, worker.play(batch)
+    worker.close()

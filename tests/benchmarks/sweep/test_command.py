@@ -1,0 +1,136 @@
+import json
+from concurrent.futures import Future
+
+import pytest
+
+from benchmarks.suites import Panel, Suite, task_digest
+from benchmarks.sweep import command
+from benchmarks.sweep.runner import _result
+from benchmarks.sweep.store import SweepFolder
+from benchmarks.sweep.worker import Batch, Worker
+from tests.benchmarks.sweep.samples import cell, in_this_process
+from tests.helpers import COUNTING_ID, register_helpers
+from tests.trainers.chat_server import message, models, serving
+from tests.trainers.toys import make_folder
+from trainers.mistakes import CommandError
+
+SMALL = tuple(f"counting_{number}" for number in range(50, 53))
+LARGE = tuple(f"counting_{number}" for number in range(53, 60))
+
+
+@pytest.fixture
+def counting(monkeypatch):
+    """A suite of ten short tasks, played without starting processes."""
+    register_helpers()
+    digest = task_digest({"small": SMALL, "large": LARGE})
+    panel = Panel(COUNTING_ID, "test", {"small": 3, "large": 7}, digest)
+    monkeypatch.setattr(command, "find_suite", lambda name: Suite(name, "", (panel,)))
+    monkeypatch.setattr(command, "_where", lambda sweep: in_this_process)
+
+
+def swept(out, *words):
+    return command.main(["--out", str(out), *words])
+
+
+def refused(capsys, *words):
+    """Return why a command line is refused."""
+    with pytest.raises(SystemExit) as stopped:
+        command.main(list(words))
+    assert stopped.value.code == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "no policy is named"),
+        (["--policy", "random", "--suite", "nix"], "unknown suite 'nix'"),
+        (["--policy", "random", "--max-turns", "5,x"], "'x' is no whole number from 1"),
+        (["--policy", "random", "--seeds", "-1"], "no whole number from 0"),
+        (["--policy", "random", "--samples", "0"], "samples must be >= 1"),
+        (["--policy", "random", "--workers", "-1"], "workers must be >= 0, got -1"),
+        (["--policy", "random", "--threads", "-1"], "threads must be >= 0, got -1"),
+        (["--policy", "random", "--ray-cpus", "0"], "ray_cpus must be > 0, got 0.0"),
+        (["--policy", "random", "--max-failed-share", "20"], "must be in 0..1, got 20.0"),
+        (["--policy", "random", "--env-kwargs", '{"max_turns": 5}'], "pass --max-turns"),
+        (["--policy", "random", "--env-kwargs", '{"recipes_dir": "nix"}'], "'nix' is not a folder"),
+        (["--policy", "random", "--wrapper", "nonsense"], "expected module:Class"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_named_before_the_folder_is_claimed(
+    words, told, capsys, tmp_path
+):
+    out = tmp_path / "sweep"
+    suite = [] if "--suite" in words else ["--suite", "textcraft"]
+    assert told in refused(capsys, *suite, "--out", str(out), *words)
+    assert not out.exists()
+
+
+@pytest.mark.usefixtures("counting")
+def test_a_policy_that_cannot_be_opened_leaves_no_trace(capsys, tmp_path):
+    out, nowhere = tmp_path / "sweep", tmp_path / "nowhere"
+    words = ["--out", str(out), "--policy", "random", "--policy", str(nowhere)]
+    assert f"cannot open the policy {str(nowhere)!r}" in refused(capsys, *words)
+    assert not out.exists()
+
+
+def test_a_server_is_asked_what_it_serves_before_the_folder_is_claimed(counting, capsys, tmp_path):
+    answers = {"/v1/models": models("one"), "/v1/chat/completions": lambda body: message("double")}
+    with serving(answers) as server:
+        words = ["--turns", "1", "--out", str(tmp_path / "sweep"), "--policy"]
+        assert "--api_model beside it" in refused(capsys, *words, server.url)
+        assert not (tmp_path / "sweep").exists()
+        assert command.main([*words, f"{server.url}/v1"]) == 0
+
+
+def test_a_folder_that_cannot_be_one_is_told(counting, capsys, tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    assert "file" in refused(capsys, "--policy", "random", "--out", str(file))
+
+
+def test_limits_and_seeds_that_are_named_twice_are_played_once(counting, capsys, tmp_path):
+    assert swept(tmp_path, "--policy", "random", "--turns", "2,02", "--seeds", "1,1,1") == 0
+    assert "10 episodes played, 0 of them failed; 10 are asked for" in capsys.readouterr().out
+
+
+def test_a_sweep_goes_on_with_more_time_and_patience(counting, capsys, tmp_path):
+    words = ["--policy", "random", "--turns", "2", "--batch-size", "4"]
+    swept(tmp_path, *words)
+    next(tmp_path.rglob("batch_0001.jsonl")).unlink()
+    capsys.readouterr()
+    later = ["--env-backend", "thread", "--step-timeout", "9", "--max-failed-share", "0.9"]
+    assert swept(tmp_path, *words, *later, "--request-timeout", "9", "--max-requests", "2") == 0
+    assert "4 episodes played" in capsys.readouterr().out
+    assert dict(SweepFolder(tmp_path).cells()[0].settings)["step_timeout"] == 9
+
+
+def test_a_folder_that_holds_another_model_by_now_is_refused(counting, capsys, tmp_path):
+    model = make_folder(tmp_path / "model")
+    words = ["--policy", model, "--turns", "1", "--max-tokens-per-turn", "2"]
+    words += ["--out", str(tmp_path / "sweep"), "--batch-size", "4"]
+    assert command.main(words) == 0
+    capsys.readouterr()
+    assert command.main(words) == 0
+    assert "0 episodes played" in capsys.readouterr().out
+    make_folder(tmp_path / "model", seed=1)
+    assert f"{model} held other files then" in refused(capsys, *words)
+
+
+def test_a_model_that_changes_while_a_sweep_runs_is_not_played(tmp_path):
+    asked = cell(policy=make_folder(tmp_path / "model"), fingerprint="of what was there first")
+    worker = Worker()
+    with pytest.raises(CommandError, match="other files than when the sweep began"):
+        worker.play(Batch(str(tmp_path), asked, 0))
+    worker.close()
+
+
+def test_a_policy_that_breaks_in_a_worker_is_given_up_with_a_sentence(tmp_path):
+    model = make_folder(tmp_path / "model")
+    (tmp_path / "model" / "config.json").write_text(json.dumps({"model_type": "nix"}))
+    worker, future = Worker(), Future()
+    with pytest.raises(CommandError) as broken:
+        worker.play(Batch(str(tmp_path), cell(policy=model), 0))
+    worker.close()
+    future.set_exception(broken.value)
+    assert str(_result(future)).startswith(f"cannot open the policy {model!r}")

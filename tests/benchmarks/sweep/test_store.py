@@ -1,0 +1,91 @@
+import json
+
+import pytest
+
+from benchmarks.sweep.plan import FREE_SETTINGS
+from benchmarks.sweep.runner import play_missing
+from benchmarks.sweep.store import CELL_FILE, SweepFolder
+from tests.benchmarks.sweep.samples import cell, in_this_process
+from trainers.mistakes import CommandError
+
+LONG = "x" * 100
+FIRST = {"settings": (("action_format", "react"), ("env_kwargs", LONG)), "fingerprint": "a"}
+
+
+def begun(path, first):
+    """Return a folder in which a cell's first batch was played."""
+    folder = SweepFolder(path)
+    folder.claim([first])
+    folder.write(first, 0, [], seconds=1.0)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"temperature": 0.5}, "temperature: 1.0 there, 0.5 asked for"),
+        (
+            {"settings": (("action_format", "react"), ("env_kwargs", LONG + "!"))},
+            f"env_kwargs: {LONG!r} there, {LONG + '!'!r} asked for",
+        ),
+        ({"tasks": ("textcraft_1",)}, "tasks: 4 there, other 1 asked for"),
+        ({"fingerprint": "b"}, "random held other files then, so it was another policy"),
+    ],
+    ids=["field", "setting", "tasks", "files"],
+)
+def test_what_was_played_otherwise_is_refused_and_only_what_differs_is_told(
+    tmp_path, changes, told
+):
+    folder = begun(tmp_path, cell(**FIRST))
+    with pytest.raises(ValueError) as refused:
+        folder.claim([cell(**{**FIRST, **changes})])
+    assert f"holds episodes played otherwise ({told}); use" in str(refused.value)
+    assert folder.cells() == [cell(**FIRST)]
+
+
+def test_more_of_the_grid_is_welcome(tmp_path):
+    folder = begun(tmp_path, cell())
+    folder.claim([cell(), cell(seed=1)])
+    assert len(folder.cells()) == 2
+
+
+def test_a_cell_that_nothing_was_played_of_is_free(tmp_path):
+    folder = SweepFolder(tmp_path)
+    folder.claim([cell()])
+    folder.claim([cell(temperature=0.5)])
+    assert folder.cells() == [cell(temperature=0.5)]
+
+
+def test_a_call_whose_cell_was_claimed_otherwise_adds_nothing_to_it(tmp_path):
+    folder = SweepFolder(tmp_path)
+    folder.claim([cell()])
+    folder.claim([cell(temperature=0.5)])
+    with pytest.raises(CommandError, match="another call.*temperature: 0.5 there, 1.0 asked for"):
+        folder.write(cell(), 0, [], seconds=1.0)
+    assert not folder.is_done(cell(), 0)
+
+
+@pytest.mark.parametrize("name", sorted(FREE_SETTINGS))
+def test_a_cell_goes_on_under_other_settings_of_how_it_is_played(tmp_path, name):
+    folder = begun(tmp_path, cell(settings=((name, 1),)))
+    later = cell(settings=((name, 2),))
+    folder.claim([later])
+    assert folder.cells() == [later]
+
+
+def test_a_folder_of_an_earlier_version_is_read_and_gone_on_with(tmp_path):
+    folder = begun(tmp_path, cell())
+    file = next(tmp_path.rglob(CELL_FILE))
+    record = json.loads(file.read_text())
+    del record["fingerprint"]
+    file.write_text(json.dumps(record))
+    assert folder.cells() == [cell()]
+    folder.claim([cell(fingerprint="a")])
+    assert play_missing(folder, folder.cells(), in_this_process).played == 5
+
+
+def test_a_policy_whose_folder_is_gone_keeps_what_it_played(tmp_path):
+    folder = begun(tmp_path, cell(fingerprint="a"))
+    folder.claim([cell(fingerprint="")])
+    with pytest.raises(ValueError, match="held other files"):  # what came in its place did not play
+        folder.claim([cell(fingerprint="b")])
