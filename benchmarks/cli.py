@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 
 import agentgym_envs
-from agentgym_envs import NoExpert, UnknownTask
+from agentgym_envs import EnvFailure, NoExpert, UnknownTask
 from trainers.mistakes import CommandError
 
 _REMEDY = 'pip install "agentgym-envs['  # what every missing extra's error says
@@ -112,6 +112,9 @@ def _run(target: str, argv: list[str]) -> int:
         return 1
     except (CommandError, NoExpert, UnknownTask) as error:
         return _refuse(str(error))
+    except EnvFailure as error:
+        print(f"agentgym: the machinery broke, not the policy: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("\ninterrupted", file=sys.stderr)
         return 130

@@ -25,6 +25,7 @@ from trainers.configs import SUCCESS_METRIC, AgentSFTConfig, ModelArguments
 from trainers.curve import draw_learning_curve
 from trainers.environments import Environments, spread
 from trainers.loading import adapter_config, load_for_playing, load_policy, save_policy
+from trainers.mistakes import CommandError
 from trainers.pairs import distinct
 from trainers.playing import PolicyPlayer
 from trainers.records import write_run
@@ -83,7 +84,7 @@ class AgentEvol:
         evaluation: EvaluationArguments,
     ) -> None:
         if rollout.horizon is not None and rollout.horizon.startswith("adaptive"):
-            raise ValueError(
+            raise CommandError(
                 f"agentevol cannot follow --horizon {rollout.horizon}: that goes by the success of "
                 f"every optimizer step, and a round plays once; use fixed: or scaling:"
             )
@@ -211,7 +212,7 @@ class AgentEvol:
     ) -> Round:
         """Fine-tune on a round's data, and leave its model and record in its folder."""
         if not data:
-            raise ValueError(
+            raise CommandError(
                 f"round {number} has nothing to learn from: none of {len(explored)} episodes "
                 f"succeeded and there is no base set; raise --num_samples, pass --data or "
                 f"--expert_episodes, or start from a stronger --model"

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.mistakes import CommandError
 
 try:
     from trl import DPOConfig
@@ -271,7 +272,7 @@ def main(argv: list[str] | None = None) -> int:
             resume=run.resume,
         )
     else:
-        raise ValueError("there are no pairs: pass --data FILE, or --env to play for them")
+        raise CommandError("there are no pairs: pass --data FILE, or --env to play for them")
     logger.info("%d pairs of episodes", len(pairs))
     model, tokenizer = load_policy(model_args)
     trainer = AgentDPOTrainer(

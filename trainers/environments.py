@@ -12,6 +12,7 @@ import gymnasium as gym
 
 from agentgym_envs.core import TextEnv
 from trainers.arguments import EnvArguments
+from trainers.mistakes import CommandError
 from wrappers.horizon import HorizonCurriculum, HorizonSchedule
 from wrappers.vector import TextVectorEnv
 
@@ -49,10 +50,10 @@ def load_attribute(name: str) -> Any:
     """
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:
-        raise ValueError(f"expected module:Class, got {name!r}")
+        raise CommandError(f"expected module:Class, got {name!r}")
     module = importlib.import_module(module_name)
     if not hasattr(module, attribute):
-        raise ValueError(f"module {module_name!r} has no {attribute!r}")
+        raise CommandError(f"module {module_name!r} has no {attribute!r}")
     return getattr(module, attribute)
 
 
@@ -69,7 +70,7 @@ class Environments:
 
     def __init__(self, args: EnvArguments, *, episodes: int = MOST_ENVS) -> None:
         if not args.env:
-            raise ValueError("no environment is named; pass --env, such as --env TextCraft")
+            raise CommandError("no environment is named; pass --env, such as --env TextCraft")
         self.args = args
         slots = args.num_envs or min(episodes, MOST_ENVS)
         kwargs = {"action_format": args.action_format, **args.extra_kwargs}
@@ -84,10 +85,10 @@ class Environments:
             probe = factory()
             text_env = probe.unwrapped
             if not isinstance(text_env, TextEnv):
-                raise ValueError(f"{env_id} is not a TextEnv, so it has no tasks to train on")
+                raise CommandError(f"{env_id} is not a TextEnv, so it has no tasks to train on")
             name = text_env.tasks_of.env_name
             if name in self.vectors:
-                raise ValueError(f"{env_id}: another environment has the task ids {name}_* too")
+                raise CommandError(f"{env_id}: another environment has the task ids {name}_* too")
             self._probes[name] = text_env
             self.vectors[name] = TextVectorEnv(
                 [factory] * slots, backend=args.env_backend, step_timeout=args.step_timeout

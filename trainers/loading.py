@@ -7,6 +7,7 @@ from typing import Any
 
 from trainers.configs import TINY, ModelArguments, has_accelerator
 from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.mistakes import CommandError
 
 try:
     import torch
@@ -23,7 +24,9 @@ def resolve_model(name: str | None) -> str:
         ValueError: there is no name.
     """
     if not name:
-        raise ValueError("no model is named; pass --model with a Hugging Face id, a folder or tiny")
+        raise CommandError(
+            "no model is named; pass --model with a Hugging Face id, a folder or tiny"
+        )
     if name == TINY:
         from trainers.tiny import tiny_folder  # only this name needs the file
 

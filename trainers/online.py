@@ -15,6 +15,7 @@ from trainers.configs import AgentOnlineConfig
 from trainers.environments import Environments
 from trainers.extras import MISSING_TRAIN_EXTRA
 from trainers.loading import adapter_config, load_policy, resolve_model
+from trainers.mistakes import CommandError
 from trainers.playing import PolicyPlayer
 from trainers.progress import use_short_progress
 from trainers.records import TrajectoryFiles, keep_records
@@ -79,7 +80,7 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
         if args.use_vllm:
-            raise ValueError("use_vllm starts an engine that plays nothing; use --backend vllm")
+            raise CommandError("use_vllm starts an engine that plays nothing; use --backend vllm")
         self.environments_played = open_environments(env, episodes=args.generation_batch_size)
         chosen = self.environments_played.args
         if train_dataset is None:
@@ -172,7 +173,7 @@ def _refuse_too_few_tasks(tasks: Any, args: Any) -> None:
     """Refuse tasks that do not fill a batch: TRL would train no step, and save the model as is."""
     needed = args.generation_batch_size // args.num_generations
     if hasattr(tasks, "__len__") and len(tasks) < needed:
-        raise ValueError(
+        raise CommandError(
             f"a batch of {args.generation_batch_size} episodes with num_generations="
             f"{args.num_generations} needs {needed} tasks, got {len(tasks)}; raise "
             "num_generations, make the batch smaller, or choose more tasks"
@@ -182,7 +183,7 @@ def _refuse_too_few_tasks(tasks: Any, args: Any) -> None:
 def _refuse_split_weights(backend: str, *, is_split: bool) -> None:
     """Refuse to play in passes that all processes would have to make together."""
     if is_split and backend == "hf":
-        raise ValueError(
+        raise CommandError(
             "backend 'hf' cannot play with weights that are split over processes: each makes as "
             "many passes as its own episodes need, so they would wait for each other for ever; "
             "use --backend vllm under FSDP2, or ZeRO-2 in place of ZeRO-3"

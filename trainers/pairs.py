@@ -16,6 +16,7 @@ import numpy as np
 
 from agentgym_envs.trajectory import TokenTrace, Trajectory
 from trainers.chat import ChatFormat
+from trainers.mistakes import CommandError
 from trainers.seeds import batch_seed
 
 logger = logging.getLogger(__name__)
@@ -157,7 +158,7 @@ def pair_rows(
             )
     reasons = ", ".join(f"{count} with {reason}" for reason, count in left_out.items() if count)
     if not rows:
-        raise ValueError(
+        raise CommandError(
             f"there is no pair to learn from: {total} found, {reasons or 'none left out'}; a pair "
             f"is two episodes of one task of which one did better, so collect several per task, "
             f"or raise --max_length"

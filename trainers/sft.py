@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.mistakes import CommandError
 
 try:
     from trl import SFTConfig
@@ -107,7 +108,7 @@ def token_rows(
     if too_long:
         logger.warning("left out %d sequences of more than %s tokens", too_long, max_tokens)
     if not rows:
-        raise ValueError(
+        raise CommandError(
             f"none of {total} episodes can be trained on: they failed, had no success (pass "
             f"--unsuccessful to keep those), or were longer than {max_tokens} tokens"
         )
@@ -211,7 +212,7 @@ def training_episodes(
     if data:
         return [trajectory for path in data for trajectory in read_trajectories(path)]
     if environments is None:
-        raise ValueError("there is nothing to imitate: pass --data FILE, or --env for its expert")
+        raise CommandError("there is nothing to imitate: pass --data FILE, or --env for its expert")
     chosen = environments.args
     task_ids = environments.task_ids(chosen.split, tasks=chosen.tasks)
     return expert_episodes(environments, task_ids, num_episodes=num_episodes)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import agentgym_envs
+from agentgym_envs import EnvFailure
 from agentgym_envs.textcraft.env import TextCraftEnv
 from benchmarks import cli
 
@@ -149,6 +150,24 @@ def test_what_cannot_be_done_as_told_is_one_too(
     assert "no environment is named; pass --env" in capsys.readouterr().err
     assert cli.main(["eval", "--policy", "random", "--env", "CartPole-v1"]) == 2
     assert "unexpected keyword argument 'action_format'" in capsys.readouterr().err
+
+
+def test_a_trainers_refusal_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["train", "grpo", "--env", "TextCraft", "--tasks", "depth 4", "--model", "tiny"]
+    assert cli.main([*words, "--report_to", "none", "--max_steps", "1"]) == 2
+    told = capsys.readouterr().err
+    assert "needs 8 tasks, got 7" in told and "Traceback" not in told
+
+
+def test_broken_machinery_ends_a_command_with_what_broke(
+    command_that: Callable[[object], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(argv: list[str]) -> None:
+        raise EnvFailure("the server is down")
+
+    command_that(broken)
+    assert cli.main(["probe"]) == 1
+    assert "not the policy: the server is down" in capsys.readouterr().err
 
 
 def test_help_shows_the_spellings_that_the_documentation_uses(

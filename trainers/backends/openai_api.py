@@ -17,6 +17,7 @@ from trainers.arguments import EpisodeArguments, read_object
 from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
 from trainers.environments import Environments
 from trainers.episodes import Episode, EpisodeLoop, Reply, Stop
+from trainers.mistakes import CommandError
 from trainers.policies import PolicyArguments
 from trainers.seeds import batch_seed
 from wrappers.failures import Attempts, FailureRules
@@ -126,7 +127,7 @@ class APIPolicy:
             too_long = any(words in error.message.lower() for words in _OVERFLOW)
             if error.status in (400, 413, 422) and too_long:
                 return Stop("token_budget")
-            raise ValueError(_remedy(error)) from error
+            raise CommandError(_remedy(error)) from error
         conversation.completions.append(completion)
         conversation.num_tokens = num_tokens
         return Reply(completion, _answer(completion), num_sampled)
@@ -256,12 +257,12 @@ def _only_model(client: JSONClient) -> str:
     try:
         served = [model["id"] for model in client.get("/models")["data"]]
     except (RequestFailed, RequestRefused) as error:
-        raise ValueError(
+        raise CommandError(
             f"{error}; expected an OpenAI-compatible server's address with its /v1, such as "
             f"http://localhost:8000/v1, or --api_model beside it"
         ) from error
     if len(served) != 1:
-        raise ValueError(f"{client.base_url} serves {served}; name one with --api_model")
+        raise CommandError(f"{client.base_url} serves {served}; name one with --api_model")
     return str(served[0])
 
 
