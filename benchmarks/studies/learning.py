@@ -20,7 +20,7 @@ EPISODES_PER_BATCH = 64
 
 _QUIET = ("--report_to", "none", "--resume")
 _ONLINE = (
-    *("--model", "tiny", "--lr_scheduler_type", "linear"),
+    *("--lr_scheduler_type", "linear"),
     *("--num_envs", str(EPISODES_PER_BATCH), "--per_device_train_batch_size", "8"),
     *("--eval_strategy", "no", "--save_strategy", "steps", "--save_steps", "8"),
     *("--save_trajectories_every", "8"),
@@ -61,6 +61,8 @@ class Ground:
         training: their further options.
         samples: episodes of each test task.
         algorithms: which are compared there by default.
+        start: options of `python -m trainers.warm_start` that make what the algorithms begin with;
+            without any it is `tiny` as shipped.
     """
 
     env: tuple[str, ...]
@@ -69,6 +71,7 @@ class Ground:
     training: tuple[str, ...]
     samples: int
     algorithms: tuple[str, ...]
+    start: tuple[str, ...] = ()
 
 
 GROUNDS: dict[str, Ground] = {
@@ -84,12 +87,10 @@ GROUNDS: dict[str, Ground] = {
         ("--env", "BabyAI", "--max_turns", "8", "--max_tokens_per_turn", "16"),
         24,
         "fixed:8",
-        (
-            *("--learning_rate", "4e-4", "--scale_rewards", "none"),
-            *("--invalid_action_penalty", "0.1"),
-        ),
+        ("--learning_rate", "4e-4"),
         4,
         ("grpo", "ppo"),
+        ("--rooms",),
     ),
 }
 """Scenario -> how it is played."""
@@ -108,7 +109,8 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
     env = where.env
     own = folder / name.replace(", ", "_").replace(" ", "_") / f"seed_{seed}"
     model = own / "model"
-    common = (*_QUIET, "--seed", str(seed), "--output_dir", str(model))
+    start = start_of(ground, folder)
+    common = (*_QUIET, "--seed", str(seed), "--model", start, "--output_dir", str(model))
     if name in ONLINE:
         command, options = ONLINE[name]
         steps = where.batches * (PPO_STEPS if name == "ppo" else 1)
@@ -119,7 +121,7 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
     elif name == "agentevol":
         training = [
             (
-                *("train", "agentevol", *env, "--model", "tiny", *common),
+                *("train", "agentevol", *env, *common),
                 *("--num_rounds", "3", "--num_samples", "1", "--merge", "all"),
                 *("--learning_rate", "2e-4", "--num_envs", "64", "--eval_strategy", "no"),
             )
@@ -129,18 +131,32 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
         number = where.batches * EPISODES_PER_BATCH
         training = [
             (
-                *("collect", *env, "--policy", "tiny", "--num_episodes", str(number)),
+                *("collect", *env, "--policy", start, "--num_episodes", str(number)),
                 *("--num_tasks", str(number // DPO_SAMPLES)),
                 *("--out", str(episodes), "--seed", str(seed)),
             ),
             (
-                *("train", "dpo", *env, "--model", "tiny", *common, "--data", str(episodes)),
+                *("train", "dpo", *env, *common, "--data", str(episodes)),
                 *("--eval_strategy", "no", "--num_train_epochs", "2", "--learning_rate", "2e-4"),
                 *("--lr_scheduler_type", "linear", "--max_pairs_per_task", "6"),
                 *("--compared_turns", "1"),
             ),
         ]
     return Run(own, (*training, measurement(ground, str(model), own / RESULT, seed)))
+
+
+def start_of(ground: str, folder: Path) -> str:
+    """Return the model that a ground's runs begin with."""
+    return str(folder / "start_model") if GROUNDS[ground].start else "tiny"
+
+
+def making_of(ground: str, folder: Path) -> Run | None:
+    """Return what makes a ground's start; None where it is shipped."""
+    where, model = GROUNDS[ground], start_of(ground, folder)
+    if not where.start:
+        return None
+    words = (*where.start, "--out", model)
+    return Run(Path(f"{model}_made"), (words,), module="trainers.warm_start")
 
 
 def measurement(ground: str, model: str, out: Path, seed: int) -> tuple[str, ...]:
@@ -165,7 +181,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         folder = Path(options.out) / ground
         names = options.algorithms or GROUNDS[ground].algorithms
         runs = [run_of(ground, name, seed, folder) for seed in options.seeds for name in names]
-        play_study(options, folder, runs, partial(measurement, ground))
+        play_study(
+            options,
+            folder,
+            runs,
+            partial(measurement, ground),
+            start=start_of(ground, folder),
+            making=making_of(ground, folder),
+        )
         text = learning_table(folder)
         (folder / "table.md").write_text(text + "\n", encoding="utf-8")
         print(f"{ground}\n\n{text}\n")

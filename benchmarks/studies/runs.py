@@ -12,8 +12,10 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+AGENTGYM = "benchmarks"
 DONE = "done"
 LOG = "log.txt"
 RESULT = "after.json"
@@ -30,10 +32,12 @@ class Run:
     Attributes:
         folder: what the commands write into.
         commands: the words after `agentgym`, one entry per command, in order.
+        module: what is run in place of `agentgym`.
     """
 
     folder: Path
     commands: tuple[tuple[str, ...], ...]
+    module: str = AGENTGYM
 
     @property
     def is_done(self) -> bool:
@@ -69,14 +73,16 @@ def _play(run: Run, threads: int) -> None:
     run.folder.mkdir(parents=True, exist_ok=True)
     with (run.folder / LOG).open("a", encoding="utf-8") as log:
         for words in run.commands:
-            command = [sys.executable, "-m", "benchmarks", *words]
+            command = [sys.executable, "-m", run.module, *words]
             environ = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "PASSIVE"}
             status = subprocess.run(
                 command, stdout=log, stderr=subprocess.STDOUT, env=environ, check=False
             ).returncode
             if status:
+                program = "agentgym" if run.module == AGENTGYM else f"python -m {run.module}"
                 raise RuntimeError(
-                    f"agentgym {' '.join(words)} ended with status {status}; see {run.folder / LOG}"
+                    f"{program} {' '.join(words)} ended with status {status}; see "
+                    f"{run.folder / LOG}"
                 )
     (run.folder / DONE).touch()
     print(f"done: {run.folder}", flush=True)
@@ -96,13 +102,31 @@ def study_parser(
 
 
 def play_study(
-    options: argparse.Namespace, folder: Path, runs: Sequence[Run], measurement: Measurement
+    options: argparse.Namespace,
+    folder: Path,
+    runs: Sequence[Run],
+    measurement: Measurement,
+    *,
+    start: str = "tiny",
+    making: Run | None = None,
 ) -> None:
-    """Measure the start with every seed and play the runs, unless only the table is asked for."""
+    """Measure the start with every seed and play the runs, unless only the table is asked for.
+
+    Args:
+        options: as `study_parser` reads them.
+        folder: the study's.
+        runs: what is trained.
+        measurement: how a model is measured.
+        start: the model that all runs begin with.
+        making: what makes it, first of all; None where it is there.
+    """
     if options.table_only:
         return
+    play = partial(play_all, workers=options.workers, threads=options.threads)
+    if making is not None:
+        play([making])
     starts = []
     for seed in options.seeds:
         own = folder / START / f"seed_{seed}"
-        starts.append(Run(own, (measurement("tiny", own / RESULT, seed),)))
-    play_all([*starts, *runs], workers=options.workers, threads=options.threads)
+        starts.append(Run(own, (measurement(start, own / RESULT, seed),)))
+    play([*starts, *runs])

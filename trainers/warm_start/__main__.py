@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 import trainers.warm_start
+from trainers.warm_start.continuing import teach_rooms
 from trainers.warm_start.training import train
 
 
@@ -14,15 +15,26 @@ def main() -> None:
         prog="python -m trainers.warm_start", description=trainers.warm_start.__doc__
     )
     parser.add_argument("--out", required=True, help="folder of the checkpoint")
-    parser.add_argument("--tokens", type=int, default=8_000_000, help="tokens to train on")
+    parser.add_argument(
+        "--rooms",
+        action="store_true",
+        help="go on from the shipped policy with play in BabyAI's rooms, in place of training "
+        "from nothing",
+    )
+    parser.add_argument(
+        "--tokens", type=int, help="tokens to train on; 8 million, or 1 million with --rooms"
+    )
     parser.add_argument(
         "--batch-tokens", type=int, default=1024, help="tokens per step, padding included"
     )
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
+    if arguments.rooms:
+        teach_rooms(arguments.out, num_tokens=arguments.tokens or 1_000_000, seed=arguments.seed)
+        return
     train(
         arguments.out,
-        num_tokens=arguments.tokens,
+        num_tokens=arguments.tokens or 8_000_000,
         batch_tokens=arguments.batch_tokens,
         seed=arguments.seed,
     )

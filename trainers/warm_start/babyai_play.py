@@ -27,7 +27,7 @@ def babyai_play(rng: np.random.Generator) -> list[Message]:
 
     Who has just taken the last offer turns left, to see something else.
     """
-    env, levels = _game()
+    env, levels = babyai_game(MAX_TURNS)
     number = int(rng.choice(levels)) + len(AGENTGYM_LEVELS) * int(rng.integers(*SEEDS))
     observation, info = env.reset(options={"task_id": number})
     messages = [Message("system", env.unwrapped.system_prompt)]
@@ -49,7 +49,8 @@ def babyai_play(rng: np.random.Generator) -> list[Message]:
 
 
 @cache
-def _game() -> tuple[Any, tuple[int, ...]]:
-    env: Any = gym.make("agentgym/BabyAI-v0", action_format="react", max_turns=MAX_TURNS)
+def babyai_game(max_turns: int) -> tuple[Any, tuple[int, ...]]:
+    """Return an environment, and the numbers of the training split's levels."""
+    env: Any = gym.make("agentgym/BabyAI-v0", action_format="react", max_turns=max_turns)
     tasks = env.unwrapped.tasks_of
     return env, tuple(sorted({number % len(AGENTGYM_LEVELS) for number in tasks.numbers("train")}))

@@ -96,13 +96,14 @@ def batches(seed: int, *, num_tokens: int, batch_tokens: int) -> Iterator[tuple[
             after = seen + sum(len(text.ids) for text in texts)
             if after < num_tokens:
                 coming = writer.submit(draw_pool, seed, number, after / num_tokens)
-            groups = _groups(texts, batch_tokens)
+            groups = groups_of(texts, batch_tokens)
             for place in np.random.default_rng([seed, number, 1]).permutation(len(groups)):
                 seen += sum(len(text.ids) for text in groups[place])
                 yield groups[place], min(1.0, seen / num_tokens)
 
 
-def _groups(texts: Sequence[Text], batch_tokens: int) -> list[list[Text]]:
+def groups_of(texts: Sequence[Text], batch_tokens: int) -> list[list[Text]]:
+    """Cut texts that are sorted by length into batches of so many tokens, padding included."""
     groups: list[list[Text]] = [[]]
     for text in texts:
         if groups[-1] and (len(groups[-1]) + 1) * len(text.ids) > batch_tokens:

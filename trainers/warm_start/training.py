@@ -39,18 +39,13 @@ def train(folder: str, *, num_tokens: int, batch_tokens: int, seed: int) -> None
     tokenizer = tiny_tokenizer()
     model = build_model(len(tokenizer), seed=seed)
     print(f"{model.num_parameters():,} parameters, {len(tokenizer)} tokens", flush=True)
-    matrices = [p for n, p in model.named_parameters() if p.ndim == 2 and "embed" not in n]
-    others = [p for n, p in model.named_parameters() if p.ndim != 2 or "embed" in n]
-    optimizers: list[torch.optim.Optimizer] = [
-        torch.optim.Muon(matrices, lr=MUON_LR, weight_decay=0.01),
-        torch.optim.AdamW(others, lr=ADAMW_LR, betas=(0.9, 0.95), weight_decay=0.0),
-    ]
+    optimizers = optimizers_of(model, weight_decay=0.01)
     probes = _probes(seed)
     start, reports = time.time(), 0
     stream = batches(seed, num_tokens=num_tokens, batch_tokens=batch_tokens)
     for step, (texts, progress) in enumerate(stream, 1):
         rate = min(1.0, step / WARM_UP) * min(1.0, (1 - progress) / DECAY)
-        loss = _take_step(model, texts, optimizers, rate)
+        loss = take_step(model, texts, optimizers, (MUON_LR * rate, ADAMW_LR * rate))
         if progress * REPORTS >= reports + 1:
             reports += 1
             print(f"{time.time() - start:.0f} s, step {step}, {progress:.0%}: {loss:.3f} nats")
@@ -59,14 +54,27 @@ def train(folder: str, *, num_tokens: int, batch_tokens: int, seed: int) -> None
     save_tiny(folder, model, tokenizer)
 
 
-def _take_step(
+def optimizers_of(
+    model: Qwen3ForCausalLM, *, weight_decay: float = 0.0
+) -> list[torch.optim.Optimizer]:
+    """Return Muon for the matrices, with its weight decay, and AdamW for all else."""
+    matrices = [p for n, p in model.named_parameters() if p.ndim == 2 and "embed" not in n]
+    others = [p for n, p in model.named_parameters() if p.ndim != 2 or "embed" in n]
+    return [
+        torch.optim.Muon(matrices, lr=MUON_LR, weight_decay=weight_decay),
+        torch.optim.AdamW(others, lr=ADAMW_LR, betas=(0.9, 0.95), weight_decay=0.0),
+    ]
+
+
+def take_step(
     model: Qwen3ForCausalLM,
     texts: Sequence[Text],
     optimizers: Sequence[torch.optim.Optimizer],
-    rate: float,
+    rates: Sequence[float],
 ) -> float:
-    for optimizer, peak in zip(optimizers, (MUON_LR, ADAMW_LR), strict=True):
-        optimizer.param_groups[0]["lr"] = peak * rate
+    """Take one step on a batch, with a learning rate for each optimizer; return its loss, nats."""
+    for optimizer, rate in zip(optimizers, rates, strict=True):
+        optimizer.param_groups[0]["lr"] = rate
     losses, weights = token_losses(model, texts)
     loss = (losses * weights).sum() / weights.sum().clamp(min=1)
     loss.backward()

@@ -6,6 +6,7 @@ import pytest
 from agentgym_envs.babyai.env import BabyAIEnv
 from agentgym_envs.textcraft.env import TextCraftEnv
 from trainers.warm_start.babyai_play import SEEDS, babyai_play
+from trainers.warm_start.babyai_rooms import rooms_play, wanted
 from trainers.warm_start.messages import GOAL_SHARE
 from trainers.warm_start.textcraft_play import drill, made_up_play, training_split_play
 from trainers.warm_start.texts import encode
@@ -15,6 +16,7 @@ KINDS = {
     "made-up": made_up_play,
     "training split": training_split_play,
     "BabyAI": babyai_play,
+    "BabyAI, rooms": rooms_play,
 }
 
 
@@ -91,3 +93,36 @@ def test_a_player_heeds_the_goal_in_its_share_of_the_plays_and_crafts_what_is_li
         assert any(f" {first[1]} using" in line for line in question.content.splitlines())
     # A share of the plays, and what chance adds.
     assert GOAL_SHARE * 300 - 40 < heeded < GOAL_SHARE * 300 + 80
+
+
+@pytest.mark.parametrize(
+    ("goal", "expected"),
+    [
+        ("go to the red ball", ["go to red ball 1"]),
+        ("pick up a box", ["pick up grey box 2", "pick up red box 1"]),
+        ("open a grey door", ["open grey closed door 1"]),
+        ("go to a key after you pick up the red box", ["pick up red box 1"]),
+        ("put the red ball next to the key", []),
+    ],
+)
+def test_the_wanted_actions_do_what_a_part_of_the_mission_says(goal, expected):
+    offered = [
+        "turn left", "go to red ball 1", "pick up red ball 1", "pick up grey box 2",
+        "pick up red box 1", "open grey closed door 1", "go to grey closed door 1",
+    ]  # fmt: skip
+    assert wanted(goal, offered) == expected
+
+
+def test_in_rooms_all_that_is_learned_was_possible_and_slips_are_only_read():
+    rng = np.random.default_rng(3)
+    learned = slips = 0
+    for _ in range(60):
+        messages = rooms_play(rng)
+        for answer, action in zip(messages[1::2], messages[2::2], strict=True):
+            told = action.content.partition("Action: ")[2]
+            if action.weight:
+                learned += 1
+                assert f'"{told}"' in answer.content
+            else:
+                slips += 1
+    assert 0.02 < slips / (slips + learned) < 0.12

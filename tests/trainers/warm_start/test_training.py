@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
 import torch
+from transformers import AutoModelForCausalLM
 
-from trainers.tiny import build_model
+from trainers.tiny import build_model, tiny_folder
+from trainers.warm_start.babyai_rooms import rooms_play
+from trainers.warm_start.continuing import teach_rooms
 from trainers.warm_start.textcraft_play import training_split_play
 from trainers.warm_start.texts import Text, batches, encode, tiny_tokenizer
 from trainers.warm_start.training import likelihood, token_losses
@@ -40,3 +43,22 @@ def test_batches_depend_on_the_seed_alone_and_end_at_their_tokens():
     assert progress == sorted(progress) and progress[-1] == 1.0
     sizes = [len(ids) * max(map(len, ids)) for ids, _ in first]
     assert all(size <= 1024 or len(ids) == 1 for size, (ids, _) in zip(sizes, first, strict=True))
+
+
+def test_going_on_in_rooms_depends_on_the_seed_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr("trainers.warm_start.continuing.POOL", 4)
+    models = []
+    for place, seed in enumerate((5, 5, 6)):
+        teach_rooms(str(tmp_path / str(place)), num_tokens=2_000, seed=seed)
+        model = AutoModelForCausalLM.from_pretrained(tmp_path / str(place))
+        models.append(torch.cat([p.flatten() for p in model.parameters()]))
+    assert torch.equal(models[0], models[1])
+    assert not torch.equal(models[0], models[2])
+
+
+@pytest.mark.slow
+def test_going_on_in_rooms_makes_their_play_likelier(tmp_path):
+    teach_rooms(str(tmp_path), num_tokens=100_000, seed=5)
+    texts = [encode(rooms_play(np.random.default_rng([9, n]))) for n in range(24)]
+    taught, shipped = (AutoModelForCausalLM.from_pretrained(f) for f in (tmp_path, tiny_folder()))
+    assert likelihood(taught, texts) < 0.9 * likelihood(shipped, texts)
