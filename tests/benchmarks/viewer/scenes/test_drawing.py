@@ -112,6 +112,7 @@ def test_tokens_tell_what_they_were_sampled_with_by_pointer_and_by_key(page):
 def test_the_prompt_unfolds_where_the_tokens_begin_and_nowhere_else(page):
     page.evaluate(DRAW, ["tokens", tokens(), 0])
     page.get_by_text("The prompt: 2 tokens").click()
+    page.locator(".token-prompt .token").nth(1).wait_for()  # drawn when the toggle is heard
     assert page.locator(".token-prompt .token").count() == 2
     page.evaluate(DRAW, ["tokens", tokens(), 1])
     assert page.locator(".token-prompt").count() == 0
