@@ -54,7 +54,7 @@ for split in ("train", "test"):
     # SciWorld's last fifth is genetics, where its simulator takes 20 s to find a solution.
     for task_id in ids[: len(ids) * 4 // 5 : len(ids) // 5]:
         told = [env.reset(options={"task_id": task_id})]
-        with contextlib.suppress(NoExpert):  # not every task of MiniWoB has an expert
+        with contextlib.suppress(agentgym_envs.NoExpert):  # not every task of MiniWoB has an expert
             for action in env.expert():
                 told.append(env.step(action))
                 if told[-1][2] or told[-1][3]:
