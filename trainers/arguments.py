@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from agentgym_envs import resolve_env_id
 from agentgym_envs.actions import ACTION_FORMATS
-from wrappers.horizon import HorizonSchedule, parse_schedule
+from wrappers.schedules import HorizonSchedule, parse_schedule
 from wrappers.vector import Backend
 
 

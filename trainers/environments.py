@@ -13,7 +13,8 @@ import gymnasium as gym
 from agentgym_envs.core import TextEnv
 from trainers.arguments import EnvArguments
 from trainers.mistakes import CommandError
-from wrappers.horizon import HorizonCurriculum, HorizonSchedule
+from wrappers.horizon import HorizonCurriculum
+from wrappers.schedules import HorizonSchedule
 from wrappers.vector import TextVectorEnv
 
 MOST_ENVS = 64

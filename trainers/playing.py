@@ -18,7 +18,7 @@ from trainers.generation import Sampling
 from trainers.rollout import RolloutEngine
 from trainers.seeds import batch_seed
 from wrappers.failures import FailureRules
-from wrappers.horizon import HorizonSchedule
+from wrappers.schedules import HorizonSchedule
 
 
 class PolicyPlayer:

@@ -2,14 +2,9 @@
 
 from wrappers.adaptive_horizon import AdaptiveHorizon
 from wrappers.failures import Attempts, FailureRules
-from wrappers.horizon import (
-    FixedHorizon,
-    HorizonCurriculum,
-    HorizonSchedule,
-    ScalingInter,
-    parse_schedule,
-)
+from wrappers.horizon import HorizonCurriculum
 from wrappers.record import RecordTrajectories, TrajectoryWriter
+from wrappers.schedules import FixedHorizon, HorizonSchedule, ScalingInter, parse_schedule
 from wrappers.slot_arguments import TextVector
 from wrappers.vector import TextVectorEnv
 

@@ -18,7 +18,7 @@ from benchmarks.studies.horizons import (
 )
 from benchmarks.studies.table import results_by_seed
 from trainers.results import summarize
-from wrappers.horizon import parse_schedule
+from wrappers.schedules import parse_schedule
 
 
 def test_every_schedule_is_one_that_the_command_reads() -> None:
