@@ -14,10 +14,11 @@ import os
 import sys
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from agentgym_envs.trajectory import Trajectory, write_jsonl
+from agentgym_envs.trajectory import write_jsonl
 from trainers.arguments import EnvArguments, EpisodeArguments, RolloutArguments
 from trainers.collect import expert_episodes
 from trainers.configs import AgentGRPOConfig, AgentSFTConfig, ModelArguments
@@ -32,6 +33,7 @@ from trainers.records import write_run
 from trainers.results import EvalResult, paired_gain
 from trainers.sft import AgentSFTTrainer
 from trainers.stopping import StopAfter
+from trainers.watching import Watch
 
 ENV_ID = "agentgym/TextCraft-v0"
 PPO_STEPS = 2
@@ -144,23 +146,19 @@ class Measurement:
             ways = [(panel, arguments.samples, 1.0)]
             ways += [(f"{panel}_greedy", 1, 0.0)] if arguments.greedy else []
             for label, samples, temperature in ways:
-                results[label] = evaluate(
-                    player,
-                    task_ids,
-                    samples=samples,
-                    temperature=temperature,
-                    seed=arguments.seed,
-                    on_played=_writer(folder / "trajectories" / f"{name}_{label}.jsonl"),
-                )
+                kept = folder / "trajectories" / f"{name}_{label}.jsonl"
+                with Watch(name, samples * len(task_ids)) as watch:
+                    results[label] = evaluate(
+                        player,
+                        task_ids,
+                        samples=samples,
+                        temperature=temperature,
+                        seed=arguments.seed,
+                        on_trajectory=watch,
+                        on_played=partial(write_jsonl, kept),
+                    )
                 results[label].save(folder / f"{name}_{label}.json")
         return results
-
-
-def _writer(path: Path) -> Any:
-    def write(played: list[Trajectory]) -> None:
-        write_jsonl(path, played)
-
-    return write
 
 
 def train_online(

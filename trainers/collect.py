@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from agentgym_envs.agenttraj import read_trajectories, write_agenttraj
+from agentgym_envs.agenttraj import read_agenttraj, read_trajectories, write_agenttraj
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from trainers.arguments import EnvArguments, EpisodeArguments
 from trainers.environments import Environments, spread
@@ -27,6 +27,7 @@ from trainers.policies import (
     open_player,
 )
 from trainers.results import summarize
+from trainers.watching import Watch
 
 _COLLECTION_STREAM = 3
 FORMATS = ("jsonl", "agenttraj")
@@ -39,6 +40,7 @@ def collect(
     num_episodes: int | None = None,
     temperature: float = 1.0,
     seed: int = 0,
+    on_trajectory: Callable[[Trajectory], None] | None = None,
 ) -> list[Trajectory]:
     """Play episodes, going round the tasks in order.
 
@@ -48,6 +50,7 @@ def collect(
         num_episodes: how many; None plays each task once.
         temperature: of the sampling; 0 is greedy.
         seed: of the sampling.
+        on_trajectory: called with each episode as it ends.
 
     Raises:
         CommandError: there are no tasks.
@@ -59,7 +62,12 @@ def collect(
     if count < 1:
         raise ValueError(f"num_episodes must be >= 1, got {count}")
     chosen = [task_ids[index % len(task_ids)] for index in range(count)]
-    return player.play(chosen, temperature=temperature, stream=(_COLLECTION_STREAM, seed))
+    return player.play(
+        chosen,
+        temperature=temperature,
+        stream=(_COLLECTION_STREAM, seed),
+        on_trajectory=on_trajectory,
+    )
 
 
 def expert_episodes(
@@ -160,16 +168,38 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.hide("eval_split")
     env, budgets, policy, options = parser.parse(argv)
-    episodes = _read(options.data) if options.data else _play(env, budgets, policy, options)
-    count = len(episodes)
-    if options.format == "agenttraj":
-        count = write_agenttraj(options.out, episodes, append=options.append)
-    else:
-        write_jsonl(options.out, episodes, append=options.append)
-    print(f"wrote {count} episodes to {options.out}")
-    if not options.data:
-        print(_summary(episodes))
+    _check_kept(options)
+    if options.data:
+        print(f"wrote {_write(_read(options.data), options)} episodes to {options.out}")
+        return 0
+    environments = open_environments(env)
+    player = open_player(policy, environments, budgets, seed=options.seed)
+    tasks = spread(environments.task_ids(env.split, tasks=env.tasks), options.num_tasks)
+    total = options.num_episodes or len(tasks)
+    with Watch(player.name, total, kept_for=options.out) as watch:
+        played = collect(
+            player,
+            tasks,
+            num_episodes=options.num_episodes,
+            temperature=options.temperature,
+            seed=options.seed,
+            on_trajectory=watch,
+        )
+        count = _write(played, options)
+        watch.written()
+    environments.close()
+    print(f"wrote {count} episodes to {options.out}\n{_summary(played)}")
     return 0
+
+
+def _check_kept(options: CollectArguments) -> None:
+    """See that what is there is of the form that is to be added, before there is more to lose."""
+    if options.append and Path(options.out).exists():
+        read = read_agenttraj if options.format == "agenttraj" else read_jsonl
+        try:
+            next(read(options.out), None)
+        except ValueError as error:
+            raise CommandError(f"cannot append --format {options.format}: {error}") from error
 
 
 def _read(files: Sequence[str]) -> list[Trajectory]:
@@ -179,23 +209,12 @@ def _read(files: Sequence[str]) -> list[Trajectory]:
         raise CommandError(str(error)) from error
 
 
-def _play(
-    env: EnvArguments,
-    budgets: EpisodeArguments,
-    policy: PolicyArguments,
-    options: CollectArguments,
-) -> list[Trajectory]:
-    environments = open_environments(env)
-    player = open_player(policy, environments, budgets, seed=options.seed)
-    played = collect(
-        player,
-        spread(environments.task_ids(env.split, tasks=env.tasks), options.num_tasks),
-        num_episodes=options.num_episodes,
-        temperature=options.temperature,
-        seed=options.seed,
-    )
-    environments.close()
-    return played
+def _write(episodes: Sequence[Trajectory], options: CollectArguments) -> int:
+    """Write the file; return how many episodes went into it."""
+    if options.format == "agenttraj":
+        return write_agenttraj(options.out, episodes, append=options.append)
+    write_jsonl(options.out, episodes, append=options.append)
+    return len(episodes)
 
 
 def _summary(played: Sequence[Trajectory]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import ClassVar
 
 from agentgym_envs.trajectory import Trajectory, write_jsonl
@@ -18,6 +17,7 @@ from trainers.mistakes import CommandError, check_output
 from trainers.parsing import CommandParser
 from trainers.policies import PolicyArguments, TaskPlayer, open_environments, open_player
 from trainers.results import EvalResult, Gain, Stopwatch, paired_gain, summarize
+from trainers.watching import Watch
 
 __all__ = ["EvalResult", "Gain", "evaluate", "main", "paired_gain"]
 
@@ -29,6 +29,7 @@ def evaluate(
     samples: int = 1,
     temperature: float = 1.0,
     seed: int = 0,
+    on_trajectory: Callable[[Trajectory], None] | None = None,
     on_played: Callable[[list[Trajectory]], None] | None = None,
 ) -> EvalResult:
     """Play every task `samples` times and sum up what came out.
@@ -39,7 +40,8 @@ def evaluate(
         samples: episodes per task.
         temperature: of the sampling; 0 is greedy. Policies without tokens ignore it.
         seed: of the sampling.
-        on_played: is given the episodes.
+        on_trajectory: called with each episode as it ends.
+        on_played: called with all of them, by task.
 
     Raises:
         CommandError: there are no tasks, or no episode has a score.
@@ -54,6 +56,7 @@ def evaluate(
         [task_id for task_id in task_ids for _ in range(samples)],
         temperature=temperature,
         stream=(_EVALUATION_STREAM, seed),
+        on_trajectory=on_trajectory,
     )
     if on_played is not None:
         on_played(played)
@@ -120,24 +123,28 @@ def main(argv: list[str] | None = None) -> int:
     environments = open_environments(env)
     task_ids = spread(environments.task_ids(env.split, tasks=env.tasks), measure.num_tasks)
     player = open_player(policy, environments, budgets, seed=measure.seed)
-    result = evaluate(
-        player,
-        task_ids,
-        samples=measure.samples,
-        temperature=measure.temperature,
-        seed=measure.seed,
-        on_played=lambda played: _keep(measure.trajectories, played),
-    )
+    total = len(task_ids) * measure.samples
+    with Watch(player.name, total, kept_for=measure.trajectories) as watch:
+
+        def keep(played: list[Trajectory]) -> None:
+            if measure.trajectories is not None:
+                write_jsonl(measure.trajectories, played)
+                watch.written()
+
+        result = evaluate(
+            player,
+            task_ids,
+            samples=measure.samples,
+            temperature=measure.temperature,
+            seed=measure.seed,
+            on_trajectory=watch,
+            on_played=keep,
+        )
     print(result)
     if measure.out is not None:
         result.save(measure.out)
     environments.close()
     return 0
-
-
-def _keep(path: str | None, played: list[Trajectory]) -> None:
-    if path is not None:
-        write_jsonl(Path(path), played)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ Knows models, tokenizers and environments; no losses, no trainer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -91,6 +91,7 @@ class PolicyPlayer:
         global_step: int = 0,
         training: bool = False,
         stream: Sequence[int] = (),
+        on_trajectory: Callable[[Trajectory], None] | None = None,
     ) -> list[Trajectory]:
         """Play one episode per task id.
 
@@ -100,6 +101,7 @@ class PolicyPlayer:
             global_step: the optimizer step whose weights play; steers the horizon and is stored.
             training: play under the horizon schedule.
             stream: names the batch's random numbers, together with the seed.
+            on_trajectory: called with each episode as it ends.
         """
         self._backend.reseed(batch_seed(self._seed, stream))
         self._backend.follow(global_step)
@@ -108,6 +110,7 @@ class PolicyPlayer:
             list(task_ids),
             global_step=global_step,
             sampling=replace(self._sampling, temperature=temperature),
+            on_trajectory=on_trajectory,
         )
 
     def horizon(self, global_step: int) -> int | None:

@@ -7,7 +7,7 @@ Text policies need no torch; it is imported only when a model is opened.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -33,9 +33,17 @@ class TaskPlayer(Protocol):
     """The policy samples tokens."""
 
     def play(
-        self, task_ids: Sequence[str], *, temperature: float = 1.0, stream: Sequence[int] = ()
+        self,
+        task_ids: Sequence[str],
+        *,
+        temperature: float = 1.0,
+        stream: Sequence[int] = (),
+        on_trajectory: Callable[[Trajectory], None] | None = None,
     ) -> list[Trajectory]:
-        """Play one episode per task id, in order; `stream` names the random numbers."""
+        """Play one episode per task id, in order; `stream` names the random numbers.
+
+        `on_trajectory` is called with each episode as it ends, in whatever order they do.
+        """
 
 
 class TextPlayer:
@@ -64,15 +72,21 @@ class TextPlayer:
         self._rules = failure_rules
 
     def play(
-        self, task_ids: Sequence[str], *, temperature: float = 1.0, stream: Sequence[int] = ()
+        self,
+        task_ids: Sequence[str],
+        *,
+        temperature: float = 1.0,
+        stream: Sequence[int] = (),
+        on_trajectory: Callable[[Trajectory], None] | None = None,
     ) -> list[Trajectory]:
-        """Play one episode per task id, in order."""
+        """Play one episode per task id, in order; `TaskPlayer.play` says what is what."""
         return play(
             self._envs,
             list(task_ids),
             self.name,
             seed=batch_seed(self._seed, stream),
             failure_rules=self._rules,
+            on_trajectory=on_trajectory,
         )
 
 

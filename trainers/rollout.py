@@ -155,7 +155,12 @@ class RolloutEngine:
         self.overlap = overlap
 
     def run(
-        self, task_ids: Sequence[str], *, global_step: int = 0, sampling: Sampling | None = None
+        self,
+        task_ids: Sequence[str],
+        *,
+        global_step: int = 0,
+        sampling: Sampling | None = None,
+        on_trajectory: Callable[[Trajectory], None] | None = None,
     ) -> list[Trajectory]:
         """Play every task once.
 
@@ -164,6 +169,7 @@ class RolloutEngine:
                 episodes.
             global_step: optimizer step, for horizon schedules and the record.
             sampling: replaces the engine's for this run.
+            on_trajectory: replaces the engine's for this run.
 
         Returns:
             One trajectory per task, in the same order.
@@ -184,7 +190,7 @@ class RolloutEngine:
             self.env,
             policy,
             failure_rules=self.failure_rules,
-            on_trajectory=self.on_trajectory,
+            on_trajectory=on_trajectory or self.on_trajectory,
             overlap=self.overlap,
         )
         return loop.run(task_ids, global_step=global_step)

@@ -13,13 +13,12 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from importlib import import_module
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
 from agentgym_envs.errors import EnvFailure
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.worker import Batch, Worker, begin_process, play_batch
 from trainers.mistakes import CommandError
+from trainers.watching import episode_progress
 
 _LOG = logging.getLogger(__name__)
 
@@ -59,14 +58,7 @@ def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outc
     total = sum(len(cell.tasks) * cell.samples for cell in cells)
     ahead = sum(len(batch.cell.batches[batch.number]) for batch in missing)
     outcome = Outcome()
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("episodes, ends in"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns) as bar:
+    with episode_progress() as bar:
         task = bar.add_task("sweep", total=total, completed=total - ahead)
         for batch, result in play(missing):
             episodes = len(batch.cell.batches[batch.number])
@@ -160,7 +152,7 @@ def _result(future: Future[int]) -> int | Exception:
     try:
         return future.result()
     except BrokenProcessPool as error:
-        raise RuntimeError(
+        raise EnvFailure(
             "a worker of the sweep died, perhaps for want of memory; call the same command again "
             "to go on, with fewer --workers"
         ) from error

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from agentgym_envs import read_jsonl
+from agentgym_envs import Trajectory, read_jsonl
 from tests.trainers.toys import ENV_ID, FAILED, make_folder
 from trainers.arguments import EnvArguments
 from trainers.collect import collect, expert_episodes, main
@@ -114,6 +116,43 @@ def test_a_mistake_is_told_before_anything_is_played(
     with pytest.raises(SystemExit, match="2"):
         main(f"--env {ENV_ID} --out {tmp_path / 'episodes.jsonl'} {words}".split())
     assert told in capsys.readouterr().err
+
+
+def test_what_was_played_before_ctrl_c_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    play = TextPlayer.play
+
+    def play_two(self: TextPlayer, task_ids: Sequence[str], **kwargs: Any) -> list[Trajectory]:
+        play(self, task_ids[:2], **kwargs)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TextPlayer, "play", play_two)
+    out = tmp_path / "episodes.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        main(f"--env {ENV_ID} --out {out} --num_episodes 5".split())
+    assert "2 episodes had ended" in capsys.readouterr().err
+    assert not out.exists()
+    assert main(f"--data {tmp_path / 'episodes.unfinished.jsonl'} --out {out}".split()) == 0
+    assert [t.success for t in read_jsonl(out)] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("form", "there", "told"),
+    [
+        ("agenttraj", "something else", "cannot append --format agenttraj.*not JSON"),
+        ("jsonl", "[]", "cannot append --format jsonl.*line 1: not a trajectory"),
+    ],
+)
+def test_episodes_are_not_added_to_a_file_of_another_form(
+    form: str, there: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TextPlayer, "play", lambda *args, **kwargs: pytest.fail("it plays"))
+    out = tmp_path / "episodes"
+    out.write_text(there)
+    with pytest.raises(CommandError, match=told):
+        main(f"--env {ENV_ID} --out {out} --append --format {form}".split())
+    assert out.read_text() == there
 
 
 def test_a_file_of_something_else_cannot_be_converted(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -130,7 +130,12 @@ class Unscored:
     name, has_temperature = "unscored", False
 
     def play(
-        self, task_ids: Sequence[str], *, temperature: float = 1.0, stream: Sequence[int] = ()
+        self,
+        task_ids: Sequence[str],
+        *,
+        temperature: float = 1.0,
+        stream: Sequence[int] = (),
+        on_trajectory: Callable[[Trajectory], None] | None = None,
     ) -> list[Trajectory]:
         return [Trajectory("e", task, status="failed", error=UNSCORED) for task in task_ids]
 

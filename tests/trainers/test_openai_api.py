@@ -155,11 +155,13 @@ def test_an_episode_whose_requests_fail_is_failed_and_in_no_success_rate() -> No
         return Failure(503) if is_a else says_the_letter(body)
 
     ids = [f"letters_{number}" for number in range(8)]
+    ended: list[Trajectory] = []
     seen: list[Trajectory] = []
     with serving({CHAT: broken_for_a}) as server:
-        result = evaluate(player_of(server), ids, on_played=seen.extend)
+        result = evaluate(player_of(server), ids, on_trajectory=ended.append, on_played=seen.extend)
     assert (result.success, result.n_tasks, result.failures) == (1.0, 7, 1)
     assert [t.task_id for t in seen] == ids
+    assert ended == [*seen[1:], seen[0]]  # each of them once, the one that was tried again last
     assert (seen[0].status, seen[0].truncated_by) == ("failed", None)
     assert "503" in str(seen[0].error)
 

@@ -8,7 +8,7 @@ endpoint does not need a client library of its own.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -187,7 +187,12 @@ class APIPlayer:
         self._rules = failure_rules or FailureRules(max_failed_share=budgets.max_failed_share)
 
     def play(
-        self, task_ids: Sequence[str], *, temperature: float = 1.0, stream: Sequence[int] = ()
+        self,
+        task_ids: Sequence[str],
+        *,
+        temperature: float = 1.0,
+        stream: Sequence[int] = (),
+        on_trajectory: Callable[[Trajectory], None] | None = None,
     ) -> list[Trajectory]:
         """Play one episode per task id, in order.
 
@@ -195,11 +200,13 @@ class APIPlayer:
             task_ids: the tasks.
             temperature: of the sampling; 0 is greedy.
             stream: names the requests' seeds, together with the player's.
+            on_trajectory: called with each episode as it ends, played again or given up.
 
         Raises:
             ValueError: the server refuses requests.
             EnvFailure: more episodes failed than the failure rules allow.
         """
+        told = on_trajectory or _ignore
         attempts = Attempts(self._rules)
         played: dict[int, Trajectory] = {}
         waiting = list(range(len(task_ids)))
@@ -212,7 +219,9 @@ class APIPlayer:
                 seed=batch_seed(self._seed, stream),
                 fields=self._fields,
             )
-            loop = EpisodeLoop(self._envs, policy, failure_rules=self._rules)
+            loop = EpisodeLoop(
+                self._envs, policy, failure_rules=self._rules, on_trajectory=_but_unanswered(told)
+            )
             again = []
             for place, trajectory in enumerate(loop.run([task_ids[i] for i in waiting])):
                 index = waiting[place]
@@ -222,10 +231,25 @@ class APIPlayer:
                         continue
                     trajectory.status, trajectory.truncated_by = "failed", None
                     trajectory.error = policy.failures[place]
+                    told(trajectory)
                 played[index] = trajectory
             waiting = again
         attempts.check(len(task_ids))
         return [played[index] for index in range(len(task_ids))]
+
+
+def _ignore(trajectory: Trajectory) -> None:
+    pass
+
+
+def _but_unanswered(told: Callable[[Trajectory], None]) -> Callable[[Trajectory], None]:
+    """Leave out the episodes that a lost request ended: they are played again, or given up."""
+
+    def tell(trajectory: Trajectory) -> None:
+        if trajectory.truncated_by != REQUEST_FAILED:
+            told(trajectory)
+
+    return tell
 
 
 def open_api_player(
