@@ -74,14 +74,24 @@ def chosen_slots(options: Mapping[str, Any] | None, num_envs: int) -> list[int]:
     """List the slots that `reset(options=options)` resets: all, or those given a task.
 
     Raises:
-        ValueError: a list among the options has not one entry per slot.
+        ValueError: the options are no mapping, a list among them has not one entry per slot, or
+            the tasks are several and no list.
     """
-    options = options or {}
+    options = {} if options is None else options
+    if not isinstance(options, Mapping):
+        raise ValueError(
+            f"options must be a dict such as {{'task_id': [..]}} or None, got {options!r:.80}"
+        )
     for key, value in options.items():
         if isinstance(value, list):
             check_length(f"options[{key!r}]", value, num_envs)
     task_ids = options.get("task_id")
     if not isinstance(task_ids, list):
+        if not (task_ids is None or isinstance(task_ids, str | Integral)):
+            raise ValueError(
+                "options['task_id'] must be one task for every slot or a list with one entry per "
+                f"slot, got a {type(task_ids).__name__}: {task_ids!r:.80}"
+            )
         return list(range(num_envs))
     return [index for index, task_id in enumerate(task_ids) if task_id is not None]
 
@@ -134,10 +144,11 @@ def env_fns_of(
             f"keyword arguments {sorted(env_kwargs)} need an env id; "
             "functions hold their environment's arguments themselves"
         )
-    fns = list(env_fns)
+    fns = [] if callable(env_fns) else list(env_fns)
     if not fns or not all(callable(fn) for fn in fns):
         raise ValueError(
-            f"env_fns must hold a function per slot, or be an env id, got {fns!r:.200}"
+            f"env_fns must be an env id, or a list that holds a function per slot, such as "
+            f"[make_env] * 4; got {env_fns!r:.200}"
         )
     if num_envs is not None and num_envs != len(fns):
         raise ValueError(

@@ -66,6 +66,18 @@ class SlotCalls:
         Raises:
             Exception: what an environment raised, once every slot has been heard.
         """
+        return self._gather(begins, lambda _, answer: answer)
+
+    def play(self, begins: Mapping[int, Begin]) -> dict[int, Answer]:
+        """Make calls of `reset` and `step` as `gather` does, and note what the slots say.
+
+        A slot that raises is left as it was; what the others say is noted all the same.
+        """
+        return self._gather(begins, self._note)
+
+    def _gather(
+        self, begins: Mapping[int, Begin], taken: Callable[[int, Any], Any]
+    ) -> dict[int, Any]:
         answers: dict[int, Any] = {}
         errors: list[Exception] = []
         waiting = list(begins)
@@ -74,7 +86,7 @@ class SlotCalls:
                 begin()
             while waiting:
                 try:
-                    answers[waiting[0]] = self.slots[waiting[0]].receive()
+                    answers[waiting[0]] = taken(waiting[0], self.slots[waiting[0]].receive())
                 except EnvFailure as failure:
                     self._fail(waiting[0], str(failure))
                 except Exception as error:  # raised below, once every slot has been heard
@@ -211,7 +223,7 @@ class SlotCalls:
 
     def _said(self, index: int, reward: float) -> Answer:
         said = self.episodes[index]
-        return said.observation, reward, said.terminated, said.truncated, said.info
+        return said.observation, reward, said.terminated, said.truncated, {**said.info}
 
     def _fail(self, index: int, message: str) -> None:
         self.slots[index].discard()

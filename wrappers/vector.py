@@ -7,7 +7,7 @@ Knows episodes and their arguments; `wrappers.slot_calls` knows how slots are ca
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any, Literal, Self, get_args
@@ -110,23 +110,21 @@ class TextVectorEnv:
             observations and infos.
 
         Raises:
-            ValueError: a list has the wrong length, or an environment refuses an option. Slots that
-                did not refuse have been reset.
+            ValueError: a list has the wrong length, or an environment refuses an option. A slot
+                that refuses goes on with the episode it had; the others have been reset.
         """
         self._check_open()
         seeds = seeds_of(seed, self.num_envs)
-        chosen = self._renew(options)
+        chosen = self._chosen(options)
         self._start(index for index in chosen if not self.slots[index].running)
-        answers = self._exchange(
+        self._calls.play(
             {
-                index: ("reset", (seeds[index], options_of(index, options or {})))
+                index: self._call(index, "reset", seeds[index], options_of(index, options or {}))
                 for index in chosen
                 if self.slots[index].running
             }
         )
-        for index, (observation, info) in answers.items():
-            self._episodes[index] = SlotEpisode(observation, info=info, begun=True)
-        return [e.observation for e in self._episodes], [e.info for e in self._episodes]
+        return [e.observation for e in self._episodes], self._infos()
 
     def step(
         self, actions: Sequence[str | None]
@@ -149,25 +147,22 @@ class TextVectorEnv:
         self._check_open()
         self._calls.check_actions(actions)
         self._calls.check_settled(_given(actions), "step")
-        answers = self._exchange(
+        answers = self._calls.play(
             {
-                index: ("step", (action,))
+                index: self._call(index, "step", action)
                 for index, action in enumerate(actions)
                 if action is not None and not self._episodes[index].failed
             }
         )
         rewards = [0.0] * self.num_envs
-        for index, (observation, reward, terminated, truncated, info) in answers.items():
+        for index, (_, reward, *_flags) in answers.items():
             rewards[index] = reward
-            self._episodes[index] = SlotEpisode(
-                observation, terminated, truncated, info, begun=True
-            )
         return (
             [e.observation for e in self._episodes],
             rewards,
             [e.terminated for e in self._episodes],
             [e.truncated for e in self._episodes],
-            [e.info for e in self._episodes],
+            self._infos(),
         )
 
     # One by one -------------------------------------------------------------------------------
@@ -186,7 +181,7 @@ class TextVectorEnv:
         """
         self._check_open()
         seeds = seeds_of(seed, self.num_envs)
-        for index in self._renew(options):
+        for index in self._chosen(options):
             begins = [self._call(index, "reset", seeds[index], options_of(index, options or {}))]
             if not self.slots[index].running:
                 begins.insert(0, partial(self.slots[index].start, self._start_timeout))
@@ -283,7 +278,7 @@ class TextVectorEnv:
             if (where is None or where[index]) and episode.is_live
         ]
         self._calls.check_settled(asked, "expert_actions")
-        answers = self._exchange({index: ("expert_action", ()) for index in asked})
+        answers = self._calls.gather({i: self._call(i, "expert_action") for i in asked})
         return [answers.get(index) for index in range(self.num_envs)]
 
     def close(self) -> None:
@@ -316,25 +311,20 @@ class TextVectorEnv:
     def _start_timeout(self) -> float | None:
         return None if self.step_timeout is None else START_SECONDS
 
-    def _renew(self, options: dict[str, Any] | None) -> list[int]:
-        """Forget the episodes of the slots that `reset(options=options)` resets; return these."""
+    def _infos(self) -> list[dict[str, Any]]:
+        """Copy what the slots said last, for a caller may write into it."""
+        return [{**episode.info} for episode in self._episodes]
+
+    def _chosen(self, options: dict[str, Any] | None) -> list[int]:
+        """List the slots that `reset(options=options)` resets, none of them amid a call."""
         chosen = chosen_slots(options, self.num_envs)
         self._calls.check_settled(chosen, "reset")
-        for index in chosen:
-            if not self._episodes[index].failed:
-                self._episodes[index] = SlotEpisode()
         return chosen
 
     def _start(self, indices: Iterable[int]) -> None:
         """Make fresh environments, all at once."""
         timeout = self._start_timeout
         self._calls.gather({index: partial(self.slots[index].start, timeout) for index in indices})
-
-    def _exchange(self, calls: Mapping[int, tuple[str, tuple[Any, ...]]]) -> dict[int, Any]:
-        """Make calls in several slots at once; slots that fail are marked and left out."""
-        return self._calls.gather(
-            {index: self._call(index, method, *args) for index, (method, args) in calls.items()}
-        )
 
     def _call(self, index: int, method: str, *args: Any) -> Begin:
         return partial(self.slots[index].send, method, *args, timeout=self.step_timeout)
@@ -344,7 +334,7 @@ class TextVectorEnv:
         self._calls.settle()
         self._start(index for index, slot in enumerate(self.slots) if not slot.running)
         running = [index for index, slot in enumerate(self.slots) if slot.running]
-        answers = self._exchange({index: (method, args) for index in running})
+        answers = self._calls.gather({i: self._call(i, method, *args) for i in running})
         lost = [index for index in range(self.num_envs) if index not in answers]
         if lost:
             told = "; ".join(f"slot {i}: {self._episodes[i].info['failure']}" for i in lost)

@@ -87,13 +87,8 @@ def test_an_int_seed_counts_up_and_a_list_gives_each_its_own(env: TextVectorEnv)
 
 def test_the_caller_s_mistakes_are_raised_with_their_message(env: TextVectorEnv) -> None:
     env.reset()
-    with pytest.raises(ValueError, match="unknown task_id 'counting_99'.*60 tasks"):
-        env.reset(options={"task_id": [1, "counting_99", 2]})
-    assert env.get("goal")[::2] == ["bring the counter to 2", "bring the counter to 3"]
-    env.reset()
     with pytest.raises(ValueError, match="unknown reset options"):
         env.reset(options={"task": 1})
-    env.reset()
     with pytest.raises(TypeError, match="slot 2 must be a str or None, got 3"):
         env.step(["add 1", None, 3])  # type: ignore[list-item]
     with pytest.raises(KeyError, match="a bug"):
@@ -102,9 +97,37 @@ def test_the_caller_s_mistakes_are_raised_with_their_message(env: TextVectorEnv)
         env.get("no_such_name")
 
 
+def test_a_refused_reset_leaves_its_slot_as_it_was_and_the_others_begun(env: TextVectorEnv) -> None:
+    env.reset(options={"task_id": [4, 20, 30]})
+    env.step([None, "add 3", None])
+    with pytest.raises(ValueError, match="unknown task_id 'counting_99'.*60 tasks"):
+        env.reset(options={"task_id": [7, "counting_99", 9]})
+    observations, _, _, _, infos = env.step(["add 1", "add 1", "add 2"])
+    assert observations == [f"The counter is {n}." for n in (1, 4, 2)]
+    assert [info["task_id"] for info in infos] == ["counting_7", "counting_20", "counting_9"]
+    assert [info["turn"] for info in infos] == [1, 2, 1]
+
+
+def test_a_bug_in_one_slot_s_step_loses_no_other_slot_s_turn(env: TextVectorEnv) -> None:
+    env.reset(options={"task_id": [4, 20, 30]})
+    with pytest.raises(KeyError, match="a bug"):
+        env.step(["say bug", "add 1", None])
+    observations, _, _, _, infos = env.step([None, None, "add 2"])
+    assert observations[1:] == ["The counter is 1.", "The counter is 2."]
+    assert infos[1]["turn"] == 1
+
+
+def test_what_a_caller_writes_into_an_info_stays_there(env: TextVectorEnv) -> None:
+    _, infos = env.reset(options={"task_id": [4, 20, 30]})
+    infos[0]["task_id"] = "mine"
+    assert env.step([None, "add 1", None])[4][0]["task_id"] == "counting_4"
+
+
 @pytest.mark.parametrize(
     ("call", "told"),
     [
+        (lambda env: env.reset(options="counting_1"), "options must be a dict .*'counting_1'"),
+        (lambda env: env.reset(options={"task_id": (1, 2, 3)}), "must be one task .*got a tuple"),
         (lambda env: env.step(["add 1"]), "actions must hold one entry for each of the 3 slots"),
         (lambda env: env.step("abc"), "actions must hold one entry"),
         (lambda env: env.reset(seed=[1]), "seed must hold one entry"),
@@ -125,6 +148,7 @@ def test_lists_must_fit_the_slots(call: Any, told: str) -> None:
         ((COUNTING_ID, 0), {}, ValueError, "num_envs must be >= 1, got 0"),
         (([],), {}, ValueError, "a function per slot"),
         (([CountingEnv, "x"],), {}, ValueError, "a function per slot"),
+        ((CountingEnv, 2), {}, ValueError, r"such as \[make_env\] \* 4; got <class"),
         (([CountingEnv] * 2, 3), {}, ValueError, "num_envs=3, but there are 2 env_fns"),
         ((COUNTING_ID, 1), {"backend": "fork"}, ValueError, "'fork'; allowed: sync, thread, proc"),
         ((COUNTING_ID, 1), {"step_timeout": 1}, ValueError, "backend='thread' or 'process'"),
