@@ -44,6 +44,8 @@ def collect(
 ) -> list[Trajectory]:
     """Play episodes, going round the tasks in order.
 
+    What does not go round is spread evenly over the tasks, since these stand by difficulty.
+
     Args:
         player: the policy.
         task_ids: the tasks.
@@ -61,7 +63,8 @@ def collect(
     count = len(task_ids) if num_episodes is None else num_episodes
     if count < 1:
         raise ValueError(f"num_episodes must be >= 1, got {count}")
-    chosen = [task_ids[index % len(task_ids)] for index in range(count)]
+    rounds, rest = divmod(count, len(task_ids))
+    chosen = list(task_ids) * rounds + (spread(task_ids, rest) if rest else [])
     return player.play(
         chosen,
         temperature=temperature,
@@ -106,7 +109,7 @@ class CollectArguments:
         out: the file.
         format: `"jsonl"`, ours with tokens, or `"agenttraj"`, AgentGym's conversations.
         data: files of trajectories to convert; nothing is played then.
-        num_episodes: how many; None plays each task once.
+        num_episodes: how many; None plays each task once. Fewer are spread evenly over the split.
         num_tasks: tasks to play, spread evenly over the split; 0 takes all.
         temperature: of the sampling; 0 is greedy.
         seed: of the sampling.
@@ -133,7 +136,11 @@ class CollectArguments:
         },
     )
     num_episodes: int | None = field(
-        default=None, metadata={"help": "Episodes to play; by default each task once."}
+        default=None,
+        metadata={
+            "help": "Episodes to play; by default each task once. Fewer are spread evenly over "
+            "the split."
+        },
     )
     num_tasks: int = field(
         default=0,

@@ -26,6 +26,15 @@ def test_episodes_go_round_the_tasks_in_order(letters: Environments) -> None:
     assert all(t.success and t.policy == "expert" for t in played)
 
 
+def test_fewer_episodes_than_tasks_are_of_every_difficulty() -> None:
+    environments = Environments(EnvArguments(env=["TextCraft"]))
+    ids = environments.task_ids("train")
+    depths = {t.subtask for t in expert_episodes(environments, ids, num_episodes=40)}
+    assert depths >= {"depth 1", "depth 2", "depth 3"}
+    rest = [t.task_id for t in expert_episodes(environments, ids[:3], num_episodes=4)]
+    assert rest == [*ids[:3], ids[0]]
+
+
 def test_each_task_is_played_once_by_default(letters: Environments) -> None:
     ids = letters.task_ids("train")
     assert [t.task_id for t in expert_episodes(letters, ids)] == ids
