@@ -30,6 +30,12 @@ def registered_ids() -> tuple[str, ...]:
     return tuple(_REGISTERED)
 
 
+def short_env_name(env_id: str) -> str:
+    """Return an id without its namespace and version: `"BabyAI"` of `"agentgym/BabyAI-v0"`."""
+    name = env_id.rpartition("/")[2]
+    return name.rpartition("-v")[0] or name
+
+
 def resolve_env_id(name: str) -> str:
     """Turn a short name (`"TextCraft"`, `"textcraft"`) or an id into a registered id.
 
@@ -43,8 +49,7 @@ def resolve_env_id(name: str) -> str:
     if module:
         importlib.import_module(module)
     for env_id in _REGISTERED:
-        short = env_id.rpartition("/")[2].rpartition("-v")[0]
-        if name == env_id or name.lower() == short.lower():
+        if name == env_id or name.lower() == short_env_name(env_id).lower():
             return env_id
     if name in gym.registry:
         return name

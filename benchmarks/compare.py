@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from agentgym_envs.registry import short_env_name
 from agentgym_envs.trajectory import Trajectory, read_jsonl
 from benchmarks.listing import table
 from benchmarks.report.metrics import Tally, paired
@@ -150,7 +151,7 @@ def tallies(path: str | Path, choice: Choice = EVERYTHING) -> dict[str, Tally]:
         origin = Origin(episode.env_id, episode.policy, episode.global_step, episode.split)
         there[origin] += 1
         if choice.takes(origin):
-            scenario = episode.env_id.rpartition("/")[2].rpartition("-v")[0] or episode.env_id
+            scenario = short_env_name(episode.env_id)
             for name in (ALL, scenario, f"{scenario}: {episode.subtask}"):
                 found.setdefault(name, Tally()).add(episode)
     if not there:

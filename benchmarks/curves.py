@@ -9,7 +9,7 @@ from typing import Any
 from trainers.curve import HELD_OUT, draw_success, read_metrics, series, shade_horizons
 
 
-def draw_learning_curve(folder: str | Path) -> Path:
+def draw_quickstart_curve(folder: str | Path) -> Path:
     """Draw success over training with the horizon's stages, and the measurements at both ends.
 
     Args:

@@ -306,7 +306,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _report(folder: Path, summary: dict[str, Any]) -> None:
-    from benchmarks.curves import draw_learning_curve
+    from benchmarks.curves import draw_quickstart_curve
 
     low, high = summary["ci95_gain"]
     print(
@@ -314,7 +314,7 @@ def _report(folder: Path, summary: dict[str, Any]) -> None:
         f"{summary['success_after']:.1%}, gain {summary['gain']:+.1%} "
         f"(95% interval {low:+.1%} to {high:+.1%}), {summary['wall_s']:.0f} s in all"
     )
-    picture = draw_learning_curve(folder)
+    picture = draw_quickstart_curve(folder)
     print(
         f"summary:       {folder / 'summary.json'}\n"
         f"learning curve: {picture}\n"

@@ -16,6 +16,7 @@ from typing import Any
 import gymnasium as gym
 
 from agentgym_envs import TextEnv
+from agentgym_envs.registry import short_env_name
 
 EMBEDDED = "embedded"
 """The label of panels that play data of our own in place of the paper's."""
@@ -61,7 +62,7 @@ class Panel:
     @property
     def scenario(self) -> str:
         """The environment's short name."""
-        return self.env_id.rpartition("/")[2].rpartition("-v")[0]
+        return short_env_name(self.env_id)
 
     def tasks(self, env_kwargs: Mapping[str, Any] | None = None) -> dict[str, tuple[str, ...]]:
         """Return the task ids of each subtask.

@@ -22,7 +22,7 @@ from agentgym_envs.trajectory import Trajectory
 from trainers.arguments import EvaluationArguments, RolloutArguments
 from trainers.collect import expert_episodes, played_once
 from trainers.configs import SUCCESS_METRIC, AgentSFTConfig, ModelArguments
-from trainers.curve import draw_learning_curve
+from trainers.curve import draw_run_curve
 from trainers.environments import Environments, spread
 from trainers.loading import adapter_config, load_for_playing, load_policy, save_policy
 from trainers.mistakes import CommandError
@@ -134,7 +134,7 @@ class AgentEvol:
             if self._is_main:
                 self.files.log(done)
                 if importlib.util.find_spec("matplotlib") is not None:
-                    draw_learning_curve(self.files.folder)
+                    draw_run_curve(self.files.folder)
             yield done
         if self._is_main:
             save_policy(*load_policy(self._model_of(number)), self.files.folder)

@@ -41,7 +41,7 @@ def series(entries: list[dict[str, Any]], name: str) -> tuple[Array, Array]:
     return np.array(steps), np.array(values, dtype=float)
 
 
-def draw_learning_curve(folder: str | Path) -> Path | None:
+def draw_run_curve(folder: str | Path) -> Path | None:
     """Draw success over optimizer steps, with the horizon's stages and the validations.
 
     Where no episodes are played in training, as in imitation, the loss stands beside the

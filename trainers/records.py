@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory, write_jsonl
-from trainers.curve import draw_learning_curve, whole_lines
+from trainers.curve import draw_run_curve, whole_lines
 from trainers.extras import MISSING_TRAIN_EXTRA
 from trainers.files import replace_text
 from trainers.health import HealthWarnings
@@ -234,7 +234,7 @@ class LearningCurve(TrainerCallback):  # type: ignore[misc]
     def on_save(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
         """Draw what there is so far."""
         if self._can_draw and state.is_world_process_zero:
-            draw_learning_curve(self._folder)
+            draw_run_curve(self._folder)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
         """Draw the whole run."""

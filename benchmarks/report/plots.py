@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.report.results import Setting, SweepResults
 from benchmarks.report.tables import PASS_AT
 from benchmarks.sweep.plan import slug
-from trainers.curve import draw_learning_curve
+from trainers.curve import draw_run_curve
 
 COLOURS = ("#2457c5", "#c0392b", "#18794e", "#b7791f", "#6b3fa0", "#0f766e", "#555f6d", "#a21caf")
 MARKERS = "osD^vPX*"
@@ -155,7 +155,7 @@ def _by_policy(settings: Sequence[Setting]) -> list[tuple[str, str, list[Setting
 def _learning_curve(run: Path) -> Path:
     """Return the picture of a run's learning curve, drawn now where the run has left none."""
     kept = run / "learning_curve.png"
-    found = kept if kept.exists() else draw_learning_curve(run)
+    found = kept if kept.exists() else draw_run_curve(run)
     if found is None:
         raise NoTrainingRun(
             f"{run} holds no training run: neither a learning curve nor metrics to draw one from"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentgym_envs.registry import short_env_name
 from benchmarks.report.metrics import Tally
 from benchmarks.suites import PAPER_PANELS, Panel
 from benchmarks.sweep.plan import Cell
@@ -43,7 +44,7 @@ class Setting:
     @property
     def scenario(self) -> str:
         """The environment's short name."""
-        return self.env_id.rpartition("/")[2].rpartition("-v")[0]
+        return short_env_name(self.env_id)
 
     @property
     def name(self) -> str:

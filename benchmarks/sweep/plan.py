@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from agentgym_envs.registry import short_env_name
 from benchmarks.suites import Panel, Suite
 from trainers.arguments import read_object
 
@@ -62,7 +63,7 @@ class Cell:
     @property
     def scenario(self) -> str:
         """The environment's short name."""
-        return self.env_id.rpartition("/")[2].rpartition("-v")[0]
+        return short_env_name(self.env_id)
 
     @property
     def name(self) -> str:

@@ -4,6 +4,7 @@ import gymnasium as gym
 import pytest
 
 from agentgym_envs import register_env, registered_ids, resolve_env_id
+from agentgym_envs.registry import short_env_name
 from tests.helpers import CountingEnv
 
 GUEST_ID = "tests/Guest-v3"
@@ -35,6 +36,14 @@ def test_one_call_registers_a_user_s_environment_with_its_defaults() -> None:
 )
 def test_short_names_ids_and_modules_resolve(name: str, env_id: str) -> None:
     assert resolve_env_id(name) == env_id
+
+
+@pytest.mark.parametrize(
+    ("env_id", "name"),
+    [("agentgym/BabyAI-v0", "BabyAI"), ("CartPole-v1", "CartPole"), ("mylab/Chess", "Chess")],
+)
+def test_the_short_name_is_the_id_without_namespace_and_version(env_id: str, name: str) -> None:
+    assert short_env_name(env_id) == name
 
 
 def test_an_unknown_name_is_refused_with_those_there_are() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from trainers import records
 from trainers.arguments import RolloutArguments
-from trainers.curve import draw_learning_curve, read_metrics, series
+from trainers.curve import draw_run_curve, read_metrics, series
 from trainers.health import SYMPTOMS, HealthWarnings
 from trainers.records import (
     LearningCurve,
@@ -109,10 +109,10 @@ def write_metrics(folder: Path, entries: list[dict[str, Any]]) -> None:
 
 
 def test_a_curve_is_drawn_of_played_and_of_imitated_runs(tmp_path: Path) -> None:
-    assert draw_learning_curve(tmp_path) is None
+    assert draw_run_curve(tmp_path) is None
     validation = {"eval_success": 0.5, "eval_success_low": 0.4, "eval_success_high": 0.6}
     write_metrics(tmp_path, [{"global_step": 5, "loss": 1.0}, {"global_step": 5, **validation}])
-    picture = draw_learning_curve(tmp_path)
+    picture = draw_run_curve(tmp_path)
     assert picture == tmp_path / "learning_curve.png"
     imitated = picture.read_bytes()
     played = {"episodes/success": 0.3, "loss": 0.1}
@@ -120,7 +120,7 @@ def test_a_curve_is_drawn_of_played_and_of_imitated_runs(tmp_path: Path) -> None
         tmp_path,
         [{"global_step": n, "horizon": 6 + n // 3, **played} for n in range(1, 6)],
     )
-    assert draw_learning_curve(tmp_path) == picture
+    assert draw_run_curve(tmp_path) == picture
     assert picture.read_bytes().startswith(PNG)
     assert picture.read_bytes() != imitated
 
