@@ -37,15 +37,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Lay rows out as a Markdown table with aligned columns; the first row is the header."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+def table(rows: Sequence[Sequence[str]], *, numbers_from: int | None = None) -> str:
+    """Lay rows out as a Markdown table with aligned columns; bars in cells are escaped.
+
+    Args:
+        rows: the first one is the header.
+        numbers_from: this column and those behind it are set to the right; None sets none so.
+    """
+    cells = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    left = len(widths) if numbers_from is None else numbers_from
     lines = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
-        for row in rows
+        "| "
+        + " | ".join(
+            cell.ljust(width) if place < left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        + " |"
+        for row in cells
     ]
-    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    return "\n".join(lines)
+    rule = ["-" * (width + 1) + ("-" if n < left else ":") for n, width in enumerate(widths)]
+    return "\n".join([lines[0], f"|{'|'.join(rule)}|", *lines[1:]])
 
 
 def _make(env_id: str) -> TextEnv:

@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"measuring {name} ...", flush=True)
         for row in _rows_of(name)(options.repeats):
             rows.append(row)
-    print(f"\n{markdown(rows)}\n\n{_stamp_line(stamp)}")
+    print(f"\n{speed_table(rows)}\n\n{_stamp_line(stamp)}")
     if options.out is not None:
         path = Path(options.out)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -53,8 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def markdown(rows: Sequence[Row]) -> str:
-    """Lay the rows out as a Markdown table.
+def speed_table(rows: Sequence[Row]) -> str:
+    """Return the measurements as a table.
 
     `speed` is the baseline's time over ours for the same work: 2.0 is twice as fast.
     """

@@ -53,3 +53,13 @@ def test_an_environment_without_its_extra_is_listed_with_the_remedy(
     assert listing.main([]) == 0
     row = capsys.readouterr().out.splitlines()[2]
     assert 'not installed: needs an extra: pip install "agentgym-envs[science]"' in row
+
+
+def test_a_table_keeps_bars_and_line_breaks_inside_their_cells() -> None:
+    told = listing.table([("a", "b"), ("x|y", "one\ntwo")])
+    assert told.splitlines() == ["| a    | b       |", "|------|---------|", "| x\\|y | one two |"]
+
+
+def test_a_table_sets_its_numbers_to_the_right() -> None:
+    told = listing.table([("name", "tasks"), ("p", "7")], numbers_from=1)
+    assert told.splitlines() == ["| name | tasks |", "|------|------:|", "| p    |     7 |"]

@@ -109,7 +109,7 @@ def test_a_row_without_a_baseline_leaves_its_cells_empty() -> None:
         Row("a", "alone", "steps", 1234.5),
         Row("a", "both", "steps", 10.0, "bare", "moves", 20.0, 0.5, (0.4, 0.6)),
     ]
-    lines = command.markdown(rows).splitlines()
+    lines = command.speed_table(rows).splitlines()
     assert [cell.strip() for cell in lines[2].split("|")[1:-1]] == [
         "alone", "1,234 steps", "", "", "", "",
     ]  # fmt: skip
