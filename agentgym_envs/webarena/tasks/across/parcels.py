@@ -151,7 +151,7 @@ class RefundIssue(Template):
     sites = ("shopping", "gitlab")
     split = "train"
     intent = (
-        "In my Forgeyard project {project}, open an issue titled “Refund for order {order}” whose "
+        "In the Forgeyard project {project}, open an issue titled “Refund for order {order}” whose "
         "description is the total of that order at Larder & Loom, written as the shop writes it, "
         "and nothing else."
     )

@@ -78,7 +78,8 @@ class FreeMuseums(Template):
     sites = ("map",)
     split = "train"
     intent = (
-        "Put every museum in {town} that has free entrance on my list {list}, and no other place."
+        "Put every museum in {town} that has free entrance on my list {list}. Put nothing else on "
+        "it and take nothing off it."
     )
 
     def draw(self, world: World, rng: random.Random) -> Case | None:

@@ -8,7 +8,7 @@ from agentgym_envs.webarena.sites.people import TOWNS
 
 _REMARKS = (
     "I tried this in {town} and it took me {n} days.",
-    "Could you send me the details by the {n}th?",
+    "Could you send me the details by the {nth}?",
     "We are {n} people from {town} and would like to join.",
     "My notes say {n}, but I may be wrong.",
     "Thank you, I will report back in {n} weeks.",
@@ -43,8 +43,18 @@ _RULES = (
 )
 
 
+_MOST = 28
+"""No number is larger, as some are days of a month."""
+
+
 def _filled(pattern: str, rng: random.Random) -> str:
-    return pattern.format(town=rng.choice(TOWNS), n=rng.randint(2, 60))
+    number = rng.randint(2, _MOST)
+    return pattern.format(town=rng.choice(TOWNS), n=number, nth=_ordinal(number))
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if 10 < number < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def remark(rng: random.Random) -> str:

@@ -152,6 +152,9 @@ class LatestAuthor(Template):
         fitting = [row for row in reviews if row["rating"] == stars]
         if not fitting or reviews[0]["nickname"] == fitting[0]["nickname"]:
             return None
+        days = [row["created_at"][:10] for row in fitting[:2]]
+        if len(set(days)) < len(days):
+            return None  # the site shows no hours
         told = "1 star" if stars == 1 else f"{stars} stars"
         return Case(
             {"product": product["name"], "stars": told}, exact_answer(fitting[0]["nickname"])
@@ -168,14 +171,14 @@ class LatestAuthor(Template):
 
 
 class PriceByWeight(Template):
-    """Which of two foods is cheaper by weight."""
+    """What 100 g cost of the food that is cheaper by weight."""
 
     number = 15
     sites = (SITE,)
     split = "test"
     intent = (
-        "Which costs less by weight, {first} or {second}? Answer with the lower price for 100 g "
-        "alone, rounded to the cent and written like $1.23."
+        "Take whichever of {first} and {second} is cheaper by weight. What do 100 g of it cost? "
+        "Answer with that price alone, rounded to the cent and written like $1.23."
     )
 
     def draw(self, world: World, rng: random.Random) -> Case | None:

@@ -227,7 +227,8 @@ class WorstRated(Template):
         if len(left) < 2 or any(row["brand"] != brand for row in rows):
             return None
         place = rows.index(left[0])
-        if place >= 60 or left[0]["rating"] == left[1]["rating"]:
+        shown = [f"{row['rating']:.1f}" for row in left[:2]]
+        if place >= 60 or shown[0] == shown[1]:
             return None
         return Case({"brand": brand, "number": str(least)}, exact_answer(left[0]["name"]))
 
