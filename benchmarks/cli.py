@@ -6,10 +6,14 @@ that `agentgym envs` needs no torch.
 
 from __future__ import annotations
 
+import contextlib
+import os
+import select
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
+from typing import TextIO
 
 import agentgym_envs
 from agentgym_envs import EnvFailure, NoExpert, UnknownTask
@@ -76,9 +80,37 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the words after `agentgym`; None takes the program's own.
 
     Returns:
-        the exit status: 0 on success, 2 for a mistake on the command line, 130 on Ctrl-C.
+        the exit status: 0 on success, 2 for a mistake on the command line, 130 on Ctrl-C, 141
+        where the reader of what is printed has gone, as `head` does.
     """
-    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        try:
+            return _dispatch(list(sys.argv[1:] if argv is None else argv))
+        finally:
+            sys.stdout.flush()  # here, and not at the interpreter's end, where it cannot be caught
+    except BrokenPipeError:
+        unread = [stream for stream in (sys.stdout, sys.stderr) if _is_unread(stream)]
+        if not unread:
+            raise
+        for stream in unread:  # what is left in their buffers has to go somewhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return 141
+
+
+def _is_unread(stream: TextIO) -> bool:
+    """Tell whether a stream is a pipe whose reader has gone."""
+    try:
+        stream.flush()
+    except BrokenPipeError:
+        return True
+    with contextlib.suppress(OSError, AttributeError):  # no file, or a system without `poll`
+        poll = select.poll()
+        poll.register(stream.fileno(), select.POLLOUT)
+        return any(event & select.POLLERR for _, event in poll.poll(0))
+    return False
+
+
+def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         print(_help(), end="")
         return 0

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -92,6 +94,54 @@ def test_ctrl_c_ends_a_command_without_a_traceback(
     command_that(interrupt)
     assert cli.main(["probe"]) == 130
     assert capsys.readouterr().err.strip() == "interrupted"
+
+
+LONG_COMMAND = """
+import sys
+from benchmarks import cli
+
+def probe(argv):
+    for number in range(100_000 if argv == ["much"] else 1):
+        print(number)
+    if argv == ["exits"]:
+        raise SystemExit(0)
+
+sys.modules["probe"] = sys.modules["__main__"]
+cli.COMMANDS["probe"] = ("probe:probe", "")
+sys.exit(cli.main(["probe", *sys.argv[1:]]))
+"""
+
+
+def read_by_nobody(*words: str, python: tuple[str, ...] = ()) -> tuple[int, str]:
+    """Run a command whose reader has gone, as `head` does, and return its status and complaints."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(
+        [sys.executable, *python, "-c", LONG_COMMAND, *words],
+        stdout=writer, stderr=subprocess.PIPE, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    os.close(writer)
+    return ended.returncode, ended.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes that break")
+@pytest.mark.parametrize("words", [["much"], ["little"], ["exits"]])
+@pytest.mark.parametrize("python", [(), ("-u",)], ids=["buffered", "unbuffered"])
+def test_a_reader_that_has_read_enough_ends_a_command_in_silence(
+    words: list[str], python: tuple[str, ...]
+) -> None:
+    assert read_by_nobody(*words, python=python) == (141, "")
+
+
+def test_a_pipe_that_breaks_elsewhere_is_not_hidden(
+    command_that: Callable[[object], None],
+) -> None:
+    def broken(argv: list[str]) -> None:
+        raise BrokenPipeError("a simulator's")
+
+    command_that(broken)
+    with pytest.raises(BrokenPipeError, match="a simulator's"):
+        cli.main(["probe"])
 
 
 def test_without_torch_a_training_command_says_what_to_install(
