@@ -14,6 +14,7 @@ import gymnasium as gym
 
 from agentgym_envs import NoExpert, TextEnv, resolve_env_id
 from agentgym_envs.actions import ACTION_FORMATS
+from trainers.arguments import read_object
 
 COMMANDS = {
     ":help": "show this list",
@@ -54,6 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _make(options: argparse.Namespace) -> gym.Env[Any, Any]:
     env_id = resolve_env_id(options.env)
+    further = read_object("env_kwargs", options.env_kwargs)
     try:
         return gym.make(
             env_id,
@@ -62,11 +64,11 @@ def _make(options: argparse.Namespace) -> gym.Env[Any, Any]:
             action_format=options.action_format,
             compat=options.compat,
             max_turns=options.max_turns,
+            **further,
         )
-    except TypeError as error:  # it does not take the arguments that all text environments take
-        raise ValueError(
-            f"{env_id} is not a text environment ({error}); agentgym envs lists them"
-        ) from error
+    except TypeError as error:  # Gymnasium's, for arguments that an environment does not take
+        told = f"does not take {sorted(further)}" if further else "is not a text environment"
+        raise ValueError(f"{env_id} {told} ({error}); agentgym envs lists them") from error
 
 
 class Session:
@@ -208,6 +210,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--max-turns", "--max_turns", type=int, help="turn limit; by default the environment's own"
+    )
+    parser.add_argument(
+        "--env-kwargs",
+        "--env_kwargs",
+        help="further arguments of the environment, as JSON: '{\"available_actions\": true}'",
     )
     return parser
 

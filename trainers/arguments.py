@@ -68,7 +68,10 @@ class MakeArguments:
     )
     env_kwargs: str | None = field(
         default=None,
-        metadata={"help": "Further arguments of the environments, as JSON: '{\"compat\": null}'."},
+        metadata={
+            "help": "Further arguments of the environments, as JSON: '{\"compat\": null}'. "
+            'Those of one among several stand under its name: \'{"SearchQA": {"top_k": 3}}\'.'
+        },
     )
 
     def __post_init__(self) -> None:

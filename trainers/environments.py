@@ -11,6 +11,9 @@ from typing import Any
 import gymnasium as gym
 
 from agentgym_envs.core import TextEnv
+from agentgym_envs.errors import UnknownTask
+from agentgym_envs.registry import short_env_name
+from agentgym_envs.tasks import TaskSet
 from trainers.arguments import EnvArguments
 from trainers.mistakes import CommandError
 from wrappers.horizon import HorizonCurriculum
@@ -52,7 +55,13 @@ def load_attribute(name: str) -> Any:
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:
         raise CommandError(f"expected module:Class, got {name!r}")
-    module = importlib.import_module(module_name)
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise CommandError(
+            f"cannot import {module_name!r} of {name!r} ({error}); install it, or put its folder "
+            "on PYTHONPATH"
+        ) from error
     if not hasattr(module, attribute):
         raise CommandError(f"module {module_name!r} has no {attribute!r}")
     return getattr(module, attribute)
@@ -74,11 +83,9 @@ class Environments:
             raise CommandError("no environment is named; pass --env, such as --env TextCraft")
         self.args = args
         slots = args.num_envs or min(episodes, MOST_ENVS)
-        kwargs = {"action_format": args.action_format, **args.extra_kwargs}
-        if args.max_turns is not None:
-            kwargs["max_turns"] = args.max_turns
         self._factories = {
-            env_id: EnvFactory(env_id, kwargs, tuple(args.wrapper)) for env_id in args.env
+            env_id: EnvFactory(env_id, _kwargs_of(env_id, args), tuple(args.wrapper))
+            for env_id in args.env
         }
         self._probes: dict[str, TextEnv] = {}
         self.vectors: dict[str, TextVectorEnv] = {}
@@ -109,13 +116,24 @@ class Environments:
     def task_ids(self, split: str, *, tasks: Sequence[str] | None = None) -> list[str]:
         """List the task ids of a split over all environments, narrowed by `tasks`.
 
+        Of several environments each is narrowed by the entries that it knows.
+
         Raises:
-            ValueError: the split is unknown, or an entry of `tasks` matches nothing.
+            ValueError: the split is unknown, an entry of `tasks` matches nothing, or an environment
+                knows none of them.
         """
         labels = None if tasks is None else [int(t) if t.isdigit() else t for t in tasks]
         found: list[str] = []
+        used: set[str | int] = set()
         for name, env in self._probes.items():
-            found += [f"{name}_{number}" for number in env.tasks_of.select(split, labels)]
+            own = labels
+            if labels is not None and len(self._probes) > 1:
+                own = _known(labels, env.tasks_of, split) or labels
+                used.update(own)
+            found += [f"{name}_{number}" for number in env.tasks_of.select(split, own)]
+        if used and used != set(labels or ()):
+            unused = [label for label in labels or () if label not in used]
+            raise UnknownTask(f"tasks: {unused} match nothing in split {split!r} of {self.env_ids}")
         return found
 
     def close(self) -> None:
@@ -124,6 +142,34 @@ class Environments:
             env.close()
         for probe in self._probes.values():
             probe.close()
+
+
+def _kwargs_of(env_id: str, args: EnvArguments) -> dict[str, Any]:
+    """Return an environment's keyword arguments: what all are given, and what it is by name."""
+    kwargs: dict[str, Any] = {"action_format": args.action_format}
+    by_name: dict[str, dict[str, Any]] = {}
+    for key, value in args.extra_kwargs.items():
+        named = _named(key, args.env) if isinstance(value, dict) else None
+        if named is None:
+            kwargs[key] = value
+        else:
+            by_name[named] = value
+    kwargs.update(by_name.get(env_id, {}))
+    if args.max_turns is not None:
+        kwargs["max_turns"] = args.max_turns
+    return kwargs
+
+
+def _named(key: str, env_ids: Sequence[str]) -> str | None:
+    """Return which of the environments a key names; None where it is an argument's name."""
+    return next((i for i in env_ids if key.lower() in (i.lower(), short_env_name(i).lower())), None)
+
+
+def _known(labels: Sequence[str | int], tasks: TaskSet, split: str) -> list[str | int]:
+    """Return the labels that some task of the split has."""
+    tasks.check_split(split)
+    known = {label for n in tasks.numbers(split) for label in tasks.labels(tasks.spec(n))}
+    return [label for label in labels if label in known]
 
 
 def spread(ids: Sequence[str], count: int) -> list[str]:
