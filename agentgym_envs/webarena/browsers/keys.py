@@ -12,17 +12,23 @@ MODIFIERS = {
     "shift": "Shift",
     "alt": "Alt",
     "option": "Alt",
-    "meta": "Meta",
-    "cmd": "Meta",
-    "command": "Meta",
+    "meta": "Control",
+    "cmd": "Control",
+    "command": "Control",
 }
-"""What a modifier may be called, in lower case, and its name."""
+"""What a modifier may be called, in lower case, and its name.
+
+WebArena's Meta is the Mac's; what it does there, Control does here.
+"""
 
 _NAMES = (
     "Enter", "Tab", "Escape", "Space", "Backspace", "Delete", "Insert", "Home", "End", "PageUp",
     "PageDown", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight",
     *(f"F{number}" for number in range(1, 13)),
 )  # fmt: skip
+_UNSHIFTED = "`1234567890-=[]\\;',./abcdefghijklmnopqrstuvwxyz"
+_SHIFTED = '~!@#$%^&*()_+{}|:"<>?ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+_WITH_SHIFT = dict(zip(_UNSHIFTED, _SHIFTED, strict=True))
 _SHORT = {
     "return": "Enter", "esc": "Escape", "del": "Delete", "up": "ArrowUp", "down": "ArrowDown",
     "left": "ArrowLeft", "right": "ArrowRight",
@@ -36,11 +42,13 @@ class Keys(NamedTuple):
 
     Attributes:
         modifiers: such as `("Control",)`, in the order in which they were written.
-        key: a name such as `"Enter"`, or one printable character.
+        key: a name such as `"Enter"`, or one printable character, as it is with Shift held down.
+        text: as they were written.
     """
 
     modifiers: tuple[str, ...]
     key: str
+    text: str
 
 
 def read_keys(text: str) -> Keys:
@@ -55,7 +63,9 @@ def read_keys(text: str) -> Keys:
     is_character = len(key) == 1 and key.isprintable()
     if "" in modifiers or not (is_character or key in KEYS.values()):
         raise refusals.no_key(text)
-    return Keys(modifiers, key)
+    if is_character and set(modifiers) == {"Shift"}:
+        return Keys((), _WITH_SHIFT.get(key, key), text)
+    return Keys(modifiers, key, text)
 
 
 def _split(text: str) -> list[str]:

@@ -57,6 +57,11 @@ def no_key(keys: str) -> InvalidAction:
     )
 
 
+def key_does_more(keys: str, what: str) -> InvalidAction:
+    """The key would do something that this browser cannot do."""
+    return InvalidAction(f"{keys!r:.40} {what}.")
+
+
 def no_address(url: str) -> InvalidAction:
     """The text is no address that can be opened."""
     return InvalidAction(f"{url!r:.80} is no address; addresses begin with http:// or https://.")

@@ -13,7 +13,7 @@ from agentgym_envs.webarena.actions import WebAction
 from agentgym_envs.webarena.browsers import refusals
 from agentgym_envs.webarena.browsers.chromium.tab import Gone, NoBox, Tab
 from agentgym_envs.webarena.browsers.keys import read_keys
-from agentgym_envs.webarena.browsers.typing_rules import typed_text
+from agentgym_envs.webarena.browsers.typing_rules import SET_AT_ONCE, typed_text
 from agentgym_envs.webarena.page import Node
 
 _ELEMENT = """const e = this.nodeType === 1 ? this
@@ -100,7 +100,6 @@ ON_NODES = ("click", "hover", "type", "select", "drag")
 
 _DRAG_STEPS = 12  # libraries follow the pointer's way, not only its ends
 _PAST = 4.0  # pixels: a list makes room at a place when the middle of what is there is passed
-_SET_AT_ONCE = frozenset({"color", "date", "datetime-local", "month", "range", "time", "week"})
 
 
 class _Target(TypedDict):
@@ -202,7 +201,7 @@ async def type_text(tab: Tab, node: Node, where: int, text: str, *, press_enter:
     if target["isDisabled"]:
         raise refusals.is_disabled(node)
     text = typed_text(node, target["field"], text)
-    if target["field"] in _SET_AT_ONCE:
+    if target["field"] in SET_AT_ONCE:
         await tab.call(where, _SET_VALUE, text)
     else:
         await tab.call(where, _SELECT_ALL)
@@ -229,13 +228,11 @@ async def select(tab: Tab, node: Node, where: int, option: str) -> None:
 
 async def press(tab: Tab, keys: str) -> None:
     """Press a key or combination."""
-    modifiers, key = read_keys(keys)
-    if len(key) == 1 and not key.isascii():  # keyboards have no such key
+    modifiers, key, _ = read_keys(keys)
+    if len(key) > 1 or key.isascii():
+        await tab.page.keyboard.press("+".join([*modifiers, key]))
+    elif not modifiers:  # keyboards have no such key
         await tab.page.keyboard.insert_text(key.encode("utf-8", "replace").decode())
-        return
-    # WebArena's Meta is the Mac's; what it does there, Control does here.
-    held = ["Control" if name == "Meta" else name for name in modifiers]
-    await tab.page.keyboard.press("+".join([*held, key]))
 
 
 async def _look_at(tab: Tab, node: Node, where: int) -> _Target:

@@ -5,7 +5,7 @@ It does what Chromium does with plain HTML, with these differences, for a policy
 1. Forms are not validated here; the sites say what is wrong with what they are sent.
 2. Going back and forward fetches the page afresh, as a server that forbids caching would have it; a
    page that answers a POST is shown as it was.
-3. Keys that move the caret or the page are taken and do nothing.
+3. Keys that need lines, words, the parts of a day, a clipboard or an open menu are refused.
 """
 
 from __future__ import annotations
@@ -166,6 +166,7 @@ class TextBrowser:
             page, _, fragment = url.partition("#")
             if fragment and page == addresses.without_fragment(entry.url):
                 entry.document.focused = None
+                entry.document.pointed = entry.document.ids.get(fragment)
                 self._show(Entry(url, entry.document, entry.was_posted), replaces=False)
                 return
         loaded = self._loader.load(url, form=form, referer=referer)

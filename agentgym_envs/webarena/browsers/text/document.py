@@ -40,6 +40,7 @@ class Document:
         labels: the labels of each control that has some.
         controls_of: the control of each label that has one.
         focused: the control that has the focus.
+        pointed: what was clicked last without taking the focus; Tab goes on from there.
     """
 
     def __init__(self, url: str, source: str, *, status: int = 200) -> None:
@@ -70,6 +71,8 @@ class Document:
         self._values: dict[Element, str] = {}
         self._checked: dict[Element, bool] = {}
         self._chosen: dict[Element, list[Element]] = {}
+        self._selections: dict[Element, tuple[int, int]] = {}
+        self.pointed: Element | None = None
         self.focused = next((c for c in self.controls if "autofocus" in c.attrib), None)
 
     def afresh(self) -> Document:
@@ -121,25 +124,40 @@ class Document:
         """Tell whether a control takes no input and is not sent."""
         return "disabled" in control.attrib or control in self._disabled
 
+    def limit(self, field: Element) -> int | None:
+        """Return how many characters a field holds, or None where it does not say."""
+        text = field.get("maxlength", "")
+        return int(text) if text.isdecimal() and len(text) < 9 else None
+
+    def selection(self, field: Element) -> tuple[int, int]:
+        """Return where selecting began and where the caret is; the same where nothing is."""
+        return self._selections.get(field, (0, 0))
+
+    def radios(self, radio: Element) -> list[Element]:
+        """List the radio buttons of which one can be ticked, this one among them."""
+        form, name = self.form_of(radio), radio.get("name")
+        others = (c for c in self.controls if c.tag == "input" and input_type(c) == "radio")
+        same = [o for o in others if o.get("name") == name and self.form_of(o) is form]
+        return same if name else [radio]
+
     # Changes ----------------------------------------------------------------------------------
 
     def fill(self, control: Element, text: str) -> None:
-        """Replace the text of a field."""
-        limit = control.get("maxlength", "")
-        if limit.isdecimal() and len(limit) < 9:
-            text = text[: int(limit)]
-        self._values[control] = text
+        """Replace the text of a field; the caret stands behind it."""
+        self._values[control] = text[: self.limit(control)]
+        self.select(control, len(self._values[control]), len(self._values[control]))
+
+    def select(self, field: Element, anchor: int, caret: int) -> None:
+        """Select the text between two places; the second is the caret's."""
+        self._selections[field] = (anchor, caret)
 
     def tick(self, control: Element) -> None:
         """Do what a click does to a checkbox or radio button."""
         if input_type(control) == "checkbox":
             self._checked[control] = not self.is_checked(control)
             return
-        form, name = self.form_of(control), control.get("name")
-        for other in self.controls:
-            same_name = bool(name) and other.get("name") == name and input_type(other) == "radio"
-            if same_name and self.form_of(other) is form:
-                self._checked[other] = False
+        for other in self.radios(control):
+            self._checked[other] = False
         self._checked[control] = True
 
     def choose(self, option: Element) -> None:
@@ -154,7 +172,7 @@ class Document:
     def reset(self, form: Element) -> None:
         """Give the controls of a form what the page came with."""
         for control in self.controls_in(form):
-            for held in (self._values, self._checked, self._chosen):
+            for held in (self._values, self._checked, self._chosen, self._selections):
                 held.pop(control, None)
 
     # Forms ------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from lxml.etree import _Element as Element
 
 from agentgym_envs.webarena.browsers import refusals
 from agentgym_envs.webarena.browsers.addresses import resolved
-from agentgym_envs.webarena.browsers.keys import Keys, read_keys
+from agentgym_envs.webarena.browsers.keys import read_keys
 from agentgym_envs.webarena.browsers.text.document import (
     Document,
     is_text_field,
@@ -27,15 +27,22 @@ from agentgym_envs.webarena.browsers.text.forms import (
     sends_by_enter,
     submission,
 )
-from agentgym_envs.webarena.browsers.text.roles import input_type
+from agentgym_envs.webarena.browsers.text.keyboard import (
+    LINE_BREAK,
+    press_in_field,
+    press_in_list,
+    press_in_radios,
+)
+from agentgym_envs.webarena.browsers.text.roles import input_type, is_list_box
 from agentgym_envs.webarena.browsers.tree_rules import collapse
-from agentgym_envs.webarena.browsers.typing_rules import typed_text
+from agentgym_envs.webarena.browsers.typing_rules import SET_AT_ONCE, typed_text
 from agentgym_envs.webarena.page import Node
 
 Demand = Submission | str | None
 """What the browser is to open: what a form sends, an address, or nothing."""
 
 _CONTROLS = frozenset({"a", "button", "input", "select", "textarea", "label", "option"})
+_STOPS = frozenset({"a", "button", "input", "select", "textarea"})
 _CHECKABLE = ("checkbox", "radio")
 
 
@@ -65,6 +72,7 @@ class Input:
             control = self._document.controls_of.get(control)
         if control is not None and control.tag != "option" and self._document.is_disabled(control):
             raise refusals.is_disabled(node)
+        self._document.pointed = element
         return self._activate(control)
 
     def type(self, node: Node, element: Element, text: str, *, press_enter: bool) -> Demand:
@@ -108,16 +116,32 @@ class Input:
         """Press a key on the control that has the focus.
 
         Raises:
-            InvalidAction: no key is called so.
+            InvalidAction: no key is called so, or it would do here what this browser cannot do.
         """
         keys = read_keys(text)
-        focused = self._document.focused
+        document, focused = self._document, self._document.focused
+        kind = "" if focused is None or focused.tag != "input" else input_type(focused)
         if keys.key == "Tab" and set(keys.modifiers) <= {"Shift"}:
+            if kind in SET_AT_ONCE - {"color", "range"}:
+                raise refusals.key_does_more(
+                    text, "goes through the parts of this field; use click"
+                )
             self._move_focus(-1 if keys.modifiers else 1)
-        elif focused is not None and not keys.modifiers:
-            if keys.key == "Enter":
+        elif focused is None:
+            return None
+        elif keys.key == "Enter":
+            if not keys.modifiers or (keys.modifiers == ("Shift",) and focused.tag == "textarea"):
                 return self._enter(focused)
-            return self._key(focused, keys)
+            if focused.tag in ("a", "button"):
+                raise refusals.key_does_more(text, "may open a window; press Enter alone")
+        elif is_text_field(focused):
+            press_in_field(document, focused, keys)
+        elif focused.tag == "select":
+            press_in_list(document, focused, keys)
+        elif keys.key == "Space" and focused.tag in ("button", "input"):
+            return self._activate(focused)
+        elif kind == "radio":
+            press_in_radios(document, focused, keys)
         return None
 
     # What controls do -------------------------------------------------------------------------
@@ -139,6 +163,10 @@ class Input:
             document.focused = select_of(control)
             return None
         document.focused = control
+        if is_text_field(control):
+            end = len(document.value(control))
+            document.select(control, end, end)
+            return None
         if control.tag == "input" and input_type(control) in _CHECKABLE:
             document.tick(control)
             return None
@@ -165,54 +193,54 @@ class Input:
     def _enter(self, control: Element) -> Demand:
         document = self._document
         if control.tag == "textarea":
-            document.fill(control, document.value(control) + "\n")
+            press_in_field(document, control, LINE_BREAK)
             return None
-        is_input = control.tag == "input" and not submits(control)
-        if not is_input or input_type(control) in ("button", "reset"):
-            return None if control.tag == "select" else self._activate(control)
+        if control.tag == "select" and not is_list_box(control):
+            return None
+        is_button = control.tag == "button" or submits(control)
+        if control.tag == "a" or is_button or input_type(control) in ("button", "reset"):
+            return self._activate(control)
         form = document.form_of(control)
         if form is None or not sends_by_enter(document, form):
             return None
         return submission(document, form, default_button(document, form))
 
-    def _key(self, control: Element, keys: Keys) -> Demand:
-        document = self._document
-        if is_text_field(control):
-            if "readonly" not in control.attrib:
-                text = document.value(control)
-                if keys.key == "Backspace":
-                    document.fill(control, text[:-1])
-                elif keys.key == "Space" or len(keys.key) == 1:
-                    document.fill(control, text + (" " if keys.key == "Space" else keys.key))
-            return None
-        if keys.key == "Space" and control.tag in ("button", "input"):
-            return self._activate(control)
-        return None
-
     def _move_focus(self, by: int) -> None:
         document = self._document
-        stops = [
-            element
-            for element in document.body.iter("a", "button", "input", "select", "textarea")
-            if self._is_stop(element)
-        ]
-        if not stops:
-            return
-        if document.focused in stops:
-            index = stops.index(document.focused) + by
-        else:
-            index = 0 if by > 0 else len(stops) - 1
-        document.focused = stops[index] if 0 <= index < len(stops) else None
+        around = document.pointed if document.focused is None else document.focused
+        stops = [e for e in document.body.iter() if e is around or self._is_stop(e)]
+        if by < 0:
+            stops.reverse()
+        if around in stops:
+            place = stops.index(around)
+            after = stops[place + 1 :]
+            # Tab leaves the page behind the last control, but not behind the last text.
+            goes_round = by > 0 and not after and document.focused is None
+            stops = stops[:place] if goes_round else after
+        document.pointed = None
+        document.focused = stops[0] if stops else None
+        if stops and is_text_field(stops[0]) and stops[0].tag == "input":
+            document.select(stops[0], 0, len(document.value(stops[0])))
 
     def _is_stop(self, element: Element) -> bool:
+        if element.tag not in _STOPS:
+            return False
         if element.tag == "a":
             can_focus = "href" in element.attrib
+        elif element.tag == "input" and input_type(element) == "radio":
+            can_focus = not self._document.is_disabled(element) and self._leads_group(element)
         else:
             can_focus = not self._document.is_disabled(element) and not (
                 element.tag == "input" and input_type(element) == "hidden"
             )
         around = chain([element], element.iterancestors())
         return can_focus and not any("hidden" in found.attrib for found in around)
+
+    def _leads_group(self, radio: Element) -> bool:
+        """Tell whether Tab stops at a radio button: at the ticked one alone, if one is."""
+        group = self._document.radios(radio)
+        ticked = [other for other in group if self._document.is_checked(other)]
+        return not ticked or ticked[0] is radio
 
 
 def _position(names: list[str], wanted: str) -> int | None:

@@ -41,6 +41,30 @@ lines</textarea></p>
 </form>
 """
 
+KEYS = """
+<h1>Keys</h1>
+<form method="post" action="/echo">
+<p><label for="word">Word</label> <input id="word" name="word" value="lamp oil"></p>
+<p><label for="short">Short</label> <input id="short" name="short" value="abcd" maxlength="4"></p>
+<p><label for="note">Note</label> <textarea id="note" name="note">two
+lines</textarea></p>
+<p><label for="many">Many</label> <input id="many" name="many" type="number" value="12"></p>
+<p><label for="sought">Sought</label> <input id="sought" name="sought" type="search" value="oil">
+</p>
+<p><label for="size">Size</label> <select id="size" name="size"><option>Tiny</option>
+<option selected>Small</option><option disabled>Giant</option><option>Large</option>
+<option>Huge</option><option>Vast</option></select></p>
+<p><label for="some">Some</label> <select id="some" name="some" multiple><option>One</option>
+<option>Two</option></select></p>
+<p><label><input type="radio" name="pay" value="card"> Card</label>
+<label><input type="radio" name="pay" value="cash" checked> Cash</label>
+<label><input type="radio" name="pay" value="loan"> Loan</label></p>
+<p><input type="checkbox" id="gift" name="gift"> <label for="gift">Gift</label></p>
+<p><label for="day">Day</label> <input id="day" name="day" type="date" value="2026-03-14"></p>
+<p><button>Send</button></p>
+</form>
+"""
+
 
 def serve() -> Callable[..., TextBrowser]:
     """Return what opens a new gallery and a browser on one of its pages."""
@@ -77,6 +101,10 @@ def build() -> Site:
     @site.get("/form")
     def form(visit: Visit) -> Response:
         return page("Form", FORM)
+
+    @site.get("/keys")
+    def keys(visit: Visit) -> Response:
+        return page("Keys", KEYS)
 
     @site.post("/echo")
     def echo(visit: Visit) -> Response:
