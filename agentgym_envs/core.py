@@ -1,76 +1,40 @@
 """TextEnv: the one base class of every scenario.
 
 Owns what all scenarios share: choosing a task, reading the action out of a completion, the turn
-limit, the info dict and the five-tuple. Knows nothing of any game.
+limit, the info dict and the five-tuple. Knows nothing of any game. What a turn tells has a module
+of its own, `outcome`, whose names can be imported from here.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
-from agentgym_envs.actions import ActionVerb, make_parser
+from agentgym_envs.actions import ActionParser, ActionVerb, make_parser
+from agentgym_envs.arguments import whole_number
 from agentgym_envs.errors import InvalidAction, NoExpert
+from agentgym_envs.outcome import INFO_KEYS, UNSCORED, UNSCORED_KEY, ExpertMove, Outcome
 from agentgym_envs.spaces import FreeText
 from agentgym_envs.tasks import TaskSet, TaskSpec
 
+__all__ = [
+    "COMPATIBILITIES",
+    "INFO_KEYS",
+    "UNSCORED",
+    "UNSCORED_KEY",
+    "ExpertMove",
+    "Outcome",
+    "TextEnv",
+]
+
+_REQUIRED = ("instructions", "verbs", "default_max_turns")
+"""What a scenario must have set when `TextEnv.__init__` begins."""
+
 COMPATIBILITIES: tuple[str | None, ...] = (None, "agentgym")
-
-INFO_KEYS: tuple[str, ...] = (
-    "task_id",  # str
-    "subtask",  # str
-    "split",  # str
-    "source",  # str: the data behind the ids, with its version
-    "goal",  # str
-    "success",  # bool
-    "score",  # float in 0..1: progress
-    "is_valid_action",  # bool; True at reset
-    "available_actions",  # list[str] | None
-    "turn",  # int: steps taken in this episode
-    "truncated_by",  # None | "env_limit" | "max_turns" | "horizon"
-)
-"""The keys that `info` always holds; a scenario may add its own."""
-
-UNSCORED_KEY = "unscored"
-"""A key that a scenario may add, bool: the episode is over, and nobody knows if it succeeded.
-
-Whoever records episodes gives it the status `"failed"`, so that it counts neither as a success nor
-as a failure.
-"""
-
-UNSCORED = "nobody could tell whether the task was done; it needs a judge"
-"""The error of such a record."""
-
-
-class Outcome(NamedTuple):
-    """What `TextEnv.apply` returns: the scenario's answer to one action.
-
-    Attributes:
-        observation: what the policy reads next.
-        reward: this step's reward.
-        terminated: the game is over, won or lost.
-        truncated: the simulator's own limit was met.
-        info: values for `success`, `score`, `is_valid_action`, and keys of the scenario's own.
-            Left out, `success` is False, `score` is 1.0 on success and else what it was, and
-            `is_valid_action` is True.
-    """
-
-    observation: str
-    reward: float = 0.0
-    terminated: bool = False
-    truncated: bool = False
-    info: Mapping[str, Any] = {}
-
-
-class ExpertMove(NamedTuple):
-    """One move of an expert: a plain action, and why, in one or a few lines."""
-
-    action: str
-    thought: str = ""
 
 
 class TextEnv(gym.Env[str, str], ABC):
@@ -90,6 +54,7 @@ class TextEnv(gym.Env[str, str], ABC):
 
     Raises:
         ValueError: an argument has a value that is not allowed.
+        TypeError: the class lacks an attribute that a scenario must set.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
@@ -106,6 +71,9 @@ class TextEnv(gym.Env[str, str], ABC):
     source: str
     """Names the data that the ids refer to, with a version."""
 
+    original_parsers: ClassVar[Mapping[str, ActionParser]] = {}
+    """What reads completions under `compat="agentgym"`; formats left out are read as ever."""
+
     reset_options: ClassVar[tuple[str, ...]] = ("task_id",)
     """The keys that `reset(options=...)` takes."""
 
@@ -120,10 +88,11 @@ class TextEnv(gym.Env[str, str], ABC):
         tasks: Sequence[str | int] | None = None,
         render_mode: str | None = None,
     ) -> None:
+        _check_attributes(self)
         if compat not in COMPATIBILITIES:
             raise ValueError(f"unknown compat {compat!r}; allowed: None, 'agentgym'")
-        if max_turns is not None and max_turns < 1:
-            raise ValueError(f"max_turns must be >= 1 or None, got {max_turns}")
+        if max_turns is not None:
+            max_turns = whole_number("max_turns", max_turns, least=1, besides=" or None")
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(
                 f"unknown render_mode {render_mode!r}; allowed: {self.metadata['render_modes']}"
@@ -133,6 +102,8 @@ class TextEnv(gym.Env[str, str], ABC):
         self.compat = compat
         self.action_format = action_format
         self.parser = make_parser(action_format, self.verbs)
+        if self.is_original:
+            self.parser = self.original_parsers.get(action_format, self.parser)
         self.max_turns = self.default_max_turns if max_turns is None else max_turns
         self.render_mode = render_mode
         self.observation_space = FreeText()
@@ -164,7 +135,12 @@ class TextEnv(gym.Env[str, str], ABC):
         return Outcome(str(error), info={"is_valid_action": False})
 
     def available_actions(self) -> list[str] | None:
-        """List the plain actions that are possible now; None where they are not listed."""
+        """List the plain actions that are possible now; None where they are not listed.
+
+        Raises:
+            ResetNeeded: there has been no reset yet.
+        """
+        _ = self.task
         return None
 
     def choose_task(self, options: Mapping[str, Any]) -> TaskSpec:
@@ -172,9 +148,10 @@ class TextEnv(gym.Env[str, str], ABC):
         task_id = options.get("task_id")
         if task_id is None:
             if not len(self._draws_from):
+                why = self.tasks_of.why_empty(self.split)
                 raise ValueError(
                     f"split {self.split!r} holds no task to draw in {self.source!r}; make the "
-                    "environment with another split=, or name a task_id"
+                    f"environment with another split=, or name a task_id{why and f': {why}'}"
                 )
             drawn = int(self.np_random.integers(len(self._draws_from)))
             task_id = int(self._draws_from[drawn])
@@ -189,6 +166,11 @@ class TextEnv(gym.Env[str, str], ABC):
     def system_prompt(self) -> str:
         """The instruction text, the action format's rules included."""
         return f"{self.instructions.strip()}\n\n{self.parser.instructions}"
+
+    @property
+    def is_original(self) -> bool:
+        """It plays as the original does, for `compat="agentgym"`."""
+        return self.compat is not None
 
     @property
     def env_id(self) -> str:
@@ -214,9 +196,13 @@ class TextEnv(gym.Env[str, str], ABC):
         """Iterate over actions in the env's own `action_format` that solve the current task.
 
         Valid from the current state; step the environment with each action before taking the next.
+
+        Raises:
+            ResetNeeded: there has been no reset yet.
+            NoExpert: at the first action, where there is no expert.
         """
-        for move in self.expert_moves():
-            yield self.parser.format(move.action, move.thought)
+        _ = self.task
+        return self._formatted_moves()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -229,10 +215,17 @@ class TextEnv(gym.Env[str, str], ABC):
             options: `{"task_id": "<env>_<number>" | int}`; the id may be of any split.
 
         Raises:
-            ValueError: an option or the task id is unknown.
+            ValueError: `options` is no dict, or an option or the task id is unknown.
         """
         super().reset(seed=seed)
-        options = options or {}
+        if options is None:
+            options = {}
+        if not isinstance(options, Mapping):
+            example = {"task_id": options if isinstance(options, str | int) else "<env>_<number>"}
+            raise ValueError(
+                f"reset options must be a dict or None, got {options!r:.80}; write for example "
+                f"options={example}"
+            )
         unknown = sorted(str(key) for key in set(options) - set(self.reset_options))
         if unknown:
             raise ValueError(
@@ -243,6 +236,8 @@ class TextEnv(gym.Env[str, str], ABC):
         self._score = 0.0
         self._over = True  # stays so if `begin` raises
         observation = self.begin(self._task)
+        if not hasattr(self, "goal"):
+            raise TypeError(f"{type(self).__name__}.begin must set self.goal, the goal in words")
         self._over = False
         self._last = (None, observation)
         return observation, self._info({}, truncated_by=None)
@@ -259,7 +254,7 @@ class TextEnv(gym.Env[str, str], ABC):
 
         Raises:
             ResetNeeded: the episode is over or has not begun.
-            TypeError: `action` is not a string.
+            TypeError: `action` is not a string, or the scenario answered with no `Outcome`.
         """
         if self._over:
             raise ResetNeeded("the episode is over; call reset() before step()")
@@ -273,6 +268,11 @@ class TextEnv(gym.Env[str, str], ABC):
             outcome = self.reject(action, error)
         else:
             outcome = self.apply(plain)
+        if not isinstance(outcome, Outcome):
+            raise TypeError(
+                f"{type(self).__name__}.apply must return an Outcome, got "
+                f"{type(outcome).__name__}: {outcome!r:.80}"
+            )
         truncated_by = None
         if outcome.truncated:
             truncated_by = "env_limit"
@@ -296,6 +296,10 @@ class TextEnv(gym.Env[str, str], ABC):
         action, observation = self._last
         return observation if action is None else f"> {action}\n{observation}"
 
+    def _formatted_moves(self) -> Iterator[str]:
+        for move in self.expert_moves():
+            yield self.parser.format(move.action, move.thought)
+
     def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
         success = bool(extra.get("success", False))
         self._score = float(extra.get("score", 1.0 if success else self._score))
@@ -313,3 +317,12 @@ class TextEnv(gym.Env[str, str], ABC):
             "score": self._score,
             "success": success,
         }
+
+
+def _check_attributes(env: TextEnv) -> None:
+    missing = [name for name in _REQUIRED if not hasattr(env, name)]
+    if missing:
+        raise TypeError(
+            f"{type(env).__name__} must set {', '.join(missing)}: as class attributes, or before "
+            "it calls super().__init__()"
+        )

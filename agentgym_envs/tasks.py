@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -50,6 +50,9 @@ class TaskSet(ABC):
     A panel can be named where a split can; its tasks' `split` is the one they are part of.
     """
 
+    tasks_filter: str = "task ids, their numbers, or subtasks"
+    """What a `tasks=` filter takes, as messages tell it."""
+
     @abstractmethod
     def numbers(self, split: str) -> Sequence[int]:
         """List the task numbers of one of `splits` or `panels`, in order."""
@@ -65,6 +68,10 @@ class TaskSet(ABC):
     def labels(self, spec: TaskSpec) -> tuple[str | int, ...]:
         """Return what a `tasks=` filter may call this task: its id, number and subtask."""
         return (spec.task_id, spec.number, spec.subtask)
+
+    def why_empty(self, split: str) -> str:
+        """Say why a split or panel holds no task; empty where there is nothing to say."""
+        return ""
 
     def spec(self, task_id: str | int) -> TaskSpec:
         """Look a task up by id (`"babyai_41"`) or number (`41`).
@@ -98,31 +105,52 @@ class TaskSet(ABC):
 
         Args:
             split: one of `splits` or `panels`.
-            tasks: subtasks, depths or ids; None keeps everything.
+            tasks: a list of subtasks, depths or ids, or one of them; None keeps everything.
 
         Raises:
-            UnknownTask: the split is unknown, or an entry of the filter matches nothing in it.
+            UnknownTask: the split is unknown, the filter holds something else, or an entry of it
+                matches nothing in the split.
         """
         self.check_split(split)
         numbers = self.numbers(split)
         if tasks is None:
             return numbers
-        if isinstance(tasks, (str, int)):
-            tasks = [tasks]
+        wanted = self._entries(tasks, split)
         labels = {number: self.labels(self.spec(number)) for number in numbers}
         known = {label for row in labels.values() for label in row}
-        missing = [entry for entry in tasks if entry not in known]
-        if missing or not tasks:
-            subtasks = sorted({self.spec(number).subtask for number in numbers})
+        missing = [entry for entry in wanted if entry not in known]
+        if missing or not wanted:
             raise UnknownTask(
-                f"tasks={list(tasks)!r}: {missing!r} match nothing in split {split!r} of "
-                f"{self.env_name}; allowed: its task ids, or the subtasks {subtasks}"
+                f"tasks={wanted!r}: {missing!r} match nothing in split {split!r} of "
+                f"{self.env_name}; allowed: {self._allowed(split)}"
             )
-        wanted = set(tasks)
-        return [number for number, row in labels.items() if wanted.intersection(row)]
+        chosen = set(wanted)
+        return [number for number, row in labels.items() if chosen.intersection(row)]
+
+    def _entries(self, tasks: Any, split: str) -> list[str | int]:
+        """Return the entries of a filter; one entry may stand alone."""
+        if _is_label(tasks):
+            return [tasks]
+        if not isinstance(tasks, Iterable) or isinstance(tasks, (Mapping, bytes)):
+            raise UnknownTask(
+                f"tasks={tasks!r:.80} is no filter; give a list of {self._allowed(split)}"
+            )
+        entries = list(tasks)
+        for entry in entries:
+            if not _is_label(entry):
+                raise UnknownTask(
+                    f"tasks={entries!r:.80}: {entry!r:.80} is neither a str nor an int; give a "
+                    f"list of {self._allowed(split)}"
+                )
+        return entries
+
+    def _allowed(self, split: str) -> str:
+        subtasks = sorted({self.spec(number).subtask for number in self.numbers(split)})
+        example = f", such as tasks={subtasks[:1]!r}" if subtasks else ""
+        return f"{self.tasks_filter}{example}; split {split!r} has the subtasks {subtasks}"
 
     def _number(self, task_id: Any) -> int:
-        if isinstance(task_id, Integral) and not isinstance(task_id, bool):
+        if _is_number(task_id):
             return int(task_id)
         prefix = f"{self.env_name}_"
         if isinstance(task_id, str) and task_id.startswith(prefix):
@@ -133,6 +161,14 @@ class TaskSet(ABC):
             f"unknown task_id {task_id!r:.80}; expected '{prefix}<number>' such as '{prefix}0', "
             f"or the number alone as an int"
         )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_label(value: Any) -> bool:
+    return isinstance(value, str) or _is_number(value)
 
 
 class ListedTasks(TaskSet):

@@ -156,6 +156,7 @@ class BabyAIEnv(TextEnv):
 
     def available_actions(self) -> list[str]:
         """List the plain actions that are possible now."""
+        _ = self.task
         if self._game is not None:
             return list(self._game.actions)
         return list(self._available)

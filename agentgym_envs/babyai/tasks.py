@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from agentgym_envs.babyai.levels import AGENTGYM_LEVELS, FURTHER_LEVELS, SUBTASKS
+from agentgym_envs.errors import UnknownTask
 from agentgym_envs.tasks import TaskSet, TaskSpec
 
 FIRST_FURTHER = 4_000_000
@@ -29,6 +30,7 @@ class BabyAITasks(TaskSet):
 
     env_name = "babyai"
     splits = ("train", "validation", "test", "other_levels", "further_levels")
+    tasks_filter = "task ids, their numbers, subtasks or level names"
 
     @cached_property
     def _numbers(self) -> dict[str, list[int]]:
@@ -57,7 +59,7 @@ class BabyAITasks(TaskSet):
         """Return (level name, seed) of a task number.
 
         Raises:
-            ValueError: there is no such task.
+            UnknownTask: there is no such task.
         """
         if 0 <= number < FIRST_FURTHER:
             seed, index = divmod(number, _AGENTGYM_STRIDE)
@@ -65,7 +67,7 @@ class BabyAITasks(TaskSet):
         seed, index = divmod(number - FIRST_FURTHER, _FURTHER_STRIDE)
         if 0 <= seed < _FURTHER_SEEDS and index < len(FURTHER_LEVELS):
             return FURTHER_LEVELS[index], seed
-        raise ValueError(
+        raise UnknownTask(
             f"unknown task_id 'babyai_{number}'; allowed: level_index + 40 * seed with seed < "
             f"100000 (0 to 3999999), and 4000000 + index + 100 * seed with index < "
             f"{len(FURTHER_LEVELS)} and seed < 100000; env.unwrapped.task_ids(split) lists a split"

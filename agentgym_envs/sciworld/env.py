@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from agentgym_envs.arguments import positive_seconds
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.sciworld import answers
@@ -42,6 +43,7 @@ class SciWorldEnv(TextEnv):
         **kwargs: as `TextEnv`.
 
     Raises:
+        ValueError: an argument has a value that is not allowed.
         ImportError: the science extra is not installed.
     """
 
@@ -62,8 +64,7 @@ class SciWorldEnv(TextEnv):
         call_timeout: float = CALL_SECONDS,
         **kwargs: Any,
     ) -> None:
-        if call_timeout <= 0:
-            raise ValueError(f"call_timeout must be > 0 seconds, got {call_timeout}")
+        call_timeout = positive_seconds("call_timeout", call_timeout)
         self._games = _tasks()
         self._is_original = kwargs.get("compat") is not None
         if self._is_original:
@@ -115,6 +116,7 @@ class SciWorldEnv(TextEnv):
 
     def available_actions(self) -> list[str] | None:
         """List the actions that are possible now, where they were asked for."""
+        _ = self.task
         if not self._lists_actions or self._simulator is None:
             return None
         return self._simulator.valid_actions()

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from agentgym_envs.errors import UnknownTask
 from agentgym_envs.tasks import TaskSet, TaskSpec
 
 NUM_VARIATIONS: dict[str, int] = {
@@ -94,6 +95,7 @@ class SciWorldTasks(TaskSet):
     env_name = "sciworld"
     splits = ("train", "validation", "test")
     panels = {"paper_test": "test"}
+    tasks_filter = "task ids, their numbers, subtasks or the simulator's task names"
 
     @cached_property
     def _games(self) -> list[Game]:
@@ -119,10 +121,10 @@ class SciWorldTasks(TaskSet):
         """Return what a number means to the simulator.
 
         Raises:
-            ValueError: there is no such task.
+            UnknownTask: there is no such task.
         """
         if not 0 <= number < len(self._games):
-            raise ValueError(
+            raise UnknownTask(
                 f"unknown task_id 'sciworld_{number}'; there are {len(self._games)} tasks, "
                 f"'sciworld_0' to 'sciworld_{len(self._games) - 1}'; env.unwrapped.task_ids(split) "
                 "lists a split"

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.arguments import whole_number
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.searchqa import compat as original
@@ -64,8 +65,7 @@ class SearchQAEnv(TextEnv):
         top_k: int = 3,
         **kwargs: Any,
     ) -> None:
-        if not 1 <= top_k <= MAX_TOP_K:
-            raise ValueError(f"top_k must be in 1..{MAX_TOP_K}, got {top_k}")
+        top_k = whole_number("top_k", top_k, least=1, most=MAX_TOP_K)
         if kwargs.get("compat") == "agentgym":
             self.instructions = prompts.COMPAT_INSTRUCTIONS
             self.verbs = tuple(verb for verb in prompts.VERBS if verb.name in original.TAGS)

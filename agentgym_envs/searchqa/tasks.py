@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agentgym_envs.errors import UnknownTask
 from agentgym_envs.searchqa.questions import QuestionSet
 from agentgym_envs.tasks import TaskSet, TaskSpec
 
@@ -21,6 +22,7 @@ class SearchQATasks(TaskSet):
     env_name = "searchqa"
     splits = ("train", "validation", "test")
     panels = {"paper_test": "test"}
+    tasks_filter = "task ids, their numbers, subtasks or reasoning structures"
 
     def __init__(self, questions: QuestionSet) -> None:
         self.questions = questions
@@ -29,12 +31,16 @@ class SearchQATasks(TaskSet):
         """List the numbers of a split or panel, ascending."""
         return self.questions.numbers(split)
 
+    def why_empty(self, split: str) -> str:
+        """Say what the question set says of it."""
+        return self.questions.why_empty(split)
+
     def describe(self, number: int) -> tuple[str, str]:
         """Return (family, split) of a question."""
         try:
             question = self.questions.question(number)
         except ValueError as error:
-            raise ValueError(
+            raise UnknownTask(
                 f"unknown task_id 'searchqa_{number}': {error}; env.unwrapped.task_ids(split) "
                 "lists a split"
             ) from None

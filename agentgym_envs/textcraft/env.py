@@ -73,11 +73,6 @@ class TextCraftEnv(TextEnv):
         """Return the task that `options` name by id or goal, or draw one."""
         goal = options.get("goal")
         if goal is None:
-            if options.get("task_id") is None and not self._draws_from:
-                raise ValueError(
-                    f"split {self.split!r} of {self.source} holds no task; name a task_id or "
-                    "a goal, or take another split"
-                )
             return super().choose_task(options)
         if options.get("task_id") is not None:
             raise ValueError(

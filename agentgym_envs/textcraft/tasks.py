@@ -60,6 +60,8 @@ class TextCraftTasks(ListedTasks):
                 self._file(table[split], numbers[:size])
                 numbers = numbers[size:]
         super().__init__("textcraft", table)
+        deepest = max(self._depth_of.values())
+        self.tasks_filter = f"task ids, depths (an int is a depth here, 1 to {deepest}) or subtasks"
 
     def labels(self, spec: TaskSpec) -> tuple[str | int, ...]:
         """Return the id, the subtask (`"depth 2"`) and the depth (`2`).

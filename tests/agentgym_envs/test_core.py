@@ -6,10 +6,14 @@ from typing import Any
 import pytest
 from gymnasium.error import ResetNeeded
 
-from agentgym_envs import EnvFailure
+from agentgym_envs import EnvFailure, ListedTasks, Outcome, TaskSpec, TextEnv
 from agentgym_envs.actions import ACTION_FORMATS
 from agentgym_envs.core import INFO_KEYS
 from tests.helpers import CountingEnv, FragileEnv
+
+
+class UnlistedEnv(CountingEnv):
+    available_actions = TextEnv.available_actions  # type: ignore[assignment]
 
 
 @pytest.fixture
@@ -100,6 +104,16 @@ def test_step_before_reset_is_refused(env: CountingEnv) -> None:
         _ = env.task
 
 
+def test_the_expert_and_the_possible_actions_need_a_reset_too() -> None:
+    env = UnlistedEnv()
+    with pytest.raises(ResetNeeded, match="call reset"):
+        env.expert()
+    with pytest.raises(ResetNeeded, match="call reset"):
+        env.available_actions()
+    begin(env, 30)
+    assert env.available_actions() is None
+
+
 def test_a_failure_of_the_machinery_ends_the_episode() -> None:
     env = FragileEnv()
     begin(env, 30)
@@ -129,11 +143,12 @@ def test_an_action_must_be_a_string_and_costs_nothing_otherwise(env: CountingEnv
         ({"task_id": 1.0}, "as an int"),
         ({"task": 1}, "allowed: task_id"),
         ({"task_id": 1, 2: 3}, "unknown reset options"),
+        ("counting_1", r"options must be a dict.*got 'counting_1'.*\{'task_id': 'counting_1'\}"),
+        (["task_id"], r"options must be a dict.*got \['task_id'\]"),
+        (0, "options must be a dict.*got 0"),
     ],
 )
-def test_unknown_options_are_refused_by_name(
-    env: CountingEnv, options: dict[str, Any], told: str
-) -> None:
+def test_unknown_options_are_refused_by_name(env: CountingEnv, options: Any, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         env.reset(options=options)
 
@@ -145,9 +160,17 @@ def test_unknown_options_are_refused_by_name(
         ({"action_format": "xml"}, "unknown action_format 'xml'.*plain, react"),
         ({"compat": "gym"}, "unknown compat 'gym'.*agentgym"),
         ({"max_turns": 0}, "max_turns must be >= 1 or None, got 0"),
+        ({"max_turns": "5"}, "max_turns must be >= 1 or None, got '5'.*quotes: max_turns=5"),
+        ({"max_turns": 2.5}, "max_turns must be >= 1 or None, got 2.5; give a whole number"),
+        ({"max_turns": True}, "max_turns must be >= 1 or None, got True"),
         ({"render_mode": "human"}, "unknown render_mode 'human'"),
         ({"tasks": ["tiny"]}, "'tiny'.*'large', 'small'"),
         ({"tasks": []}, "match nothing"),
+        ({"tasks": 3.5}, r"tasks=3.5.*a list of.*tasks=\['large'\]"),
+        ({"tasks": [3.5]}, r"tasks=\[3.5\]: 3.5 is neither"),
+        ({"tasks": True}, "tasks=True.*a list of"),
+        ({"tasks": [["small"]]}, r"\['small'\] is neither"),
+        ({"tasks": {"small": 1}}, "tasks=.*a list of"),
     ],
 )
 def test_unknown_arguments_are_refused_by_name(kwargs: dict[str, Any], told: str) -> None:
@@ -198,6 +221,58 @@ def test_the_expert_solves_in_every_format_from_any_state(action_format: str) ->
 def test_the_system_prompt_holds_the_format_s_rules(action_format: str) -> None:
     env = CountingEnv(action_format=action_format)
     assert env.system_prompt == f"{env.instructions}\n\n{env.parser.instructions}"
+
+
+def test_a_class_without_its_attributes_is_told_which_are_missing() -> None:
+    class Verbless(TextEnv):
+        instructions = "Play."
+        source = "none/1"
+
+        def begin(self, task: TaskSpec) -> str:
+            return ""
+
+        def apply(self, action: str) -> Outcome:
+            return Outcome("")
+
+    tasks = ListedTasks("verbless", {"train": {"one": [0]}})
+    with pytest.raises(TypeError, match="Verbless must set verbs, default_max_turns"):
+        Verbless(tasks)
+
+
+def test_begin_must_set_the_goal() -> None:
+    class Goalless(CountingEnv):
+        def begin(self, task: TaskSpec) -> str:
+            observation = super().begin(task)
+            del self.goal
+            return observation
+
+    with pytest.raises(TypeError, match=r"Goalless\.begin must set self\.goal"):
+        Goalless().reset(seed=0)
+
+
+def test_apply_must_return_an_outcome(env: CountingEnv) -> None:
+    class Talking(CountingEnv):
+        def apply(self, action: str) -> Any:
+            return "The counter is 1."
+
+    talking = Talking()
+    begin(talking, 3)
+    with pytest.raises(TypeError, match=r"Talking\.apply must return an Outcome, got str: 'The"):
+        talking.step("add 1")
+
+
+def test_an_empty_split_is_refused_when_it_is_drawn_from() -> None:
+    class Partial(ListedTasks):
+        def why_empty(self, split: str) -> str:
+            return "the file dev.jsonl is missing"
+
+    env = CountingEnv(split="validation")
+    env._draws_from = []
+    with pytest.raises(ValueError, match="split 'validation' holds no task to draw"):
+        env.reset()
+    env.tasks_of = Partial("counting", {"validation": {}})
+    with pytest.raises(ValueError, match="no task to draw.*: the file dev.jsonl is missing"):
+        env.reset()
 
 
 def test_ansi_shows_the_last_action_and_its_answer() -> None:

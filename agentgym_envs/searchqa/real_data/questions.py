@@ -57,7 +57,7 @@ class FlashRagQuestions(QuestionSet):
     def numbers(self, split: str) -> Sequence[int]:
         """List the numbers of one split that the folder has, ascending.
 
-        Only the files of this split are read. A split may be empty: `missing` says why.
+        Only the files of this split are read. A split may be empty: `why_empty` says why.
 
         Raises:
             ValueError: there is no such split, or a file is too long for its range.
@@ -87,6 +87,22 @@ class FlashRagQuestions(QuestionSet):
             for part in PARTS
             if part.split == wanted and part not in self._files
         ]
+
+    def why_empty(self, split: str) -> str:
+        """Name the files of one of `SPLITS` that the folder lacks, or has in part."""
+        wanted = "test" if split == "paper_test" else split
+        told = [
+            f"{lines.path.relative_to(self.folder).as_posix()} has {len(lines)} of "
+            f"{part.stop - part.first} lines"
+            for part, lines in self._files.items()
+            if part.split == wanted and len(lines) < part.stop - part.first
+        ]
+        lacking = self.missing(split)
+        if lacking:
+            told.append(f"{self.folder} lacks {', '.join(lacking)}")
+        if split == "paper_test":
+            told.insert(0, "its 400 ids are pinned and none of them is in the files that are there")
+        return "; ".join(told)
 
     def question(self, number: int) -> Question:
         """Return a question by its number.

@@ -24,6 +24,14 @@ OPEN_RED_DOOR = AGENTGYM_LEVELS.index("BabyAI-OpenRedDoor-v0")
 OPEN_IN_ORDER = AGENTGYM_LEVELS.index("BabyAI-OpenDoorsOrderN4Debug-v0")
 
 
+def test_expert_and_possible_actions_need_a_reset():
+    for compat in (None, "agentgym"):
+        env = make(compat=compat)
+        for call in (env.expert, env.available_actions):
+            with pytest.raises(ResetNeeded, match="call reset"):
+                call()
+
+
 def make(**kwargs: Any):
     return gym.make("agentgym/BabyAI-v0", **kwargs).unwrapped
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gymnasium as gym
 import pytest
 
+from agentgym_envs import UnknownTask
 from agentgym_envs.babyai.levels import AGENTGYM_LEVELS, FURTHER_LEVELS, PICKUP_LEVELS, SUBTASKS
 from agentgym_envs.babyai.tasks import BabyAITasks
 
@@ -25,7 +26,7 @@ def test_further_levels_are_all_others_that_minigrid_registers_in_alphabetical_o
     "number", [-1, 4_000_000 + len(FURTHER_LEVELS), 4_000_000 + 100 * 100_000, 10**12]
 )
 def test_ids_that_do_not_exist_are_refused_with_the_allowed_ones(number: int):
-    with pytest.raises(ValueError, match="level_index"):
+    with pytest.raises(UnknownTask, match="level_index"):
         TASKS.spec(number)
 
 
@@ -68,3 +69,5 @@ def test_unlisted_ids_can_be_named_and_say_so():
 def test_a_filter_takes_subtasks_and_level_names():
     assert len(TASKS.select("test", ["Pickup"])) == 15
     assert len(TASKS.select("test", ["BabyAI-GoToDoor-v0"])) == 5
+    with pytest.raises(UnknownTask, match="subtasks or level names.*'OneRoomS20'"):
+        TASKS.select("test", ["GoTi"])

@@ -6,6 +6,7 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
+from gymnasium.error import ResetNeeded
 
 import agentgym_envs  # noqa: F401 - registers the ids
 from agentgym_envs.sciworld.env import SciWorldEnv
@@ -180,8 +181,15 @@ def test_a_closed_environment_can_be_reset(env: SciWorldEnv) -> None:
 
 
 def test_a_timeout_must_be_positive() -> None:
-    with pytest.raises(ValueError, match="call_timeout must be > 0 seconds, got 0"):
-        make(call_timeout=0)
+    for wrong in (0, -1.5, float("inf"), float("nan"), "x", "5", None, True):
+        with pytest.raises(ValueError, match=f"call_timeout must be > 0 seconds, got {wrong!r}"):
+            make(call_timeout=wrong)
+
+
+def test_the_possible_actions_need_a_reset() -> None:
+    for lists in (True, False):
+        with pytest.raises(ResetNeeded, match="call reset"):
+            make(available_actions=lists).available_actions()
 
 
 def test_without_the_extra_the_remedy_is_named() -> None:

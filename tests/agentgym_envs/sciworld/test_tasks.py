@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agentgym_envs import UnknownTask
 from agentgym_envs.sciworld.tasks import (
     LEFT_OUT,
     NUM_VARIATIONS,
@@ -72,11 +73,13 @@ def test_a_filter_takes_rows_task_names_and_ids() -> None:
     assert len(TASKS.select("paper_test", ["Chem-Mix"])) == 5
     assert {TASKS.game(n).task for n in TASKS.select("train", ["boil", "melt"])} == {"boil", "melt"}
     assert TASKS.select("train", ["sciworld_3"]) == [3]
+    with pytest.raises(UnknownTask, match="subtasks or the simulator's task names.*'boil'"):
+        TASKS.select("train", ["boils"])
 
 
 @pytest.mark.parametrize("number", [-1, 7207])
 def test_an_unknown_number_is_an_error(number: int) -> None:
-    with pytest.raises(ValueError, match="there are 7207 tasks, 'sciworld_0' to 'sciworld_7206'"):
+    with pytest.raises(UnknownTask, match="there are 7207 tasks, 'sciworld_0' to 'sciworld_7206'"):
         TASKS.spec(number)
 
 

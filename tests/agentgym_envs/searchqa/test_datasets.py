@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs.searchqa.datasets import load_corpus, load_questions
+from agentgym_envs.searchqa.env import SearchQAEnv
 from agentgym_envs.searchqa.questions import FAMILIES
 from agentgym_envs.searchqa.real_data.lines import JsonLines
 from agentgym_envs.searchqa.real_data.parts import (
@@ -148,6 +149,23 @@ def test_the_paper_test_does_not_depend_on_what_is_there(folder: Path) -> None:
     write(folder, "nq/test.jsonl", 3610)
     more = set(load_questions(folder).numbers("paper_test"))
     assert whole <= more and len([number for number in more if number < 3610]) == 50
+
+
+def test_an_empty_panel_or_split_names_the_files_that_are_missing_or_cut(tmp_path: Path) -> None:
+    write(tmp_path / "part", "nq/test.jsonl", 2)
+    env = SearchQAEnv(
+        data_dir=tmp_path / "part", retriever="http://localhost:1", split="paper_test"
+    )
+    assert env.task_ids() == []
+    with pytest.raises(ValueError) as told:
+        env.reset(seed=0)
+    assert "its 400 ids are pinned" in str(told.value)
+    assert "nq/test.jsonl has 2 of 3610 lines" in str(told.value)
+    assert "lacks triviaqa/test.jsonl, popqa/test.jsonl" in str(told.value)
+    assert "hotpotqa/test.jsonl or hotpotqa/dev.jsonl" in str(told.value)
+    env = SearchQAEnv(data_dir=tmp_path / "part", retriever="http://localhost:1")
+    with pytest.raises(ValueError, match=r"lacks nq/train.jsonl, hotpotqa/train.jsonl$"):
+        env.reset(seed=0)
 
 
 def test_a_test_file_comes_before_a_dev_file(folder: Path) -> None:

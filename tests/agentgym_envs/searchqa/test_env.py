@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from gymnasium.error import ResetNeeded
 
-from agentgym_envs import EnvFailure
+from agentgym_envs import EnvFailure, UnknownTask
 from agentgym_envs.searchqa.documents import Corpus, Passage
 from agentgym_envs.searchqa.env import SearchQAEnv
+from agentgym_envs.searchqa.questions import QuestionSet
 from agentgym_envs.searchqa.retrieval import Hit
 from tests.agentgym_envs.searchqa import small_world
 from trainers.backends.scripted import play
@@ -178,8 +179,8 @@ def test_a_program_of_many_lines_survives_the_format(action_format: str) -> None
 
 def test_top_k_is_bounded() -> None:
     assert small_world.make(top_k=3).top_k == 3
-    for wrong in (0, 101):
-        with pytest.raises(ValueError, match=f"top_k must be in 1..100, got {wrong}"):
+    for wrong in (0, 101, "3", 2.5, True, None):
+        with pytest.raises(ValueError, match=f"top_k must be in 1..100, got {wrong!r}"):
             small_world.make(top_k=wrong)
 
 
@@ -244,6 +245,13 @@ def test_the_paper_s_panel_is_a_part_of_test() -> None:
     assert env.reset(seed=0)[1]["split"] == "test"
 
 
+def test_an_empty_panel_is_explained() -> None:
+    without = QuestionSet(small_world.QUESTIONS, "no-panel v1")
+    env = small_world.make(data_dir=without, split="paper_test")
+    with pytest.raises(ValueError, match="no task to draw.*no-panel v1 was made without paper_te"):
+        env.reset()
+
+
 def test_tasks_filter_by_family_id_and_structure() -> None:
     for entry in ("hotpotqa", "searchqa_1", 1, "teacher/birthplace"):
         env = small_world.make(tasks=[entry])
@@ -251,7 +259,7 @@ def test_tasks_filter_by_family_id_and_structure() -> None:
 
 
 def test_an_unknown_task_names_the_numbers_there_are() -> None:
-    with pytest.raises(ValueError, match=r"searchqa_9.*0 to 4.*task_ids"):
+    with pytest.raises(UnknownTask, match=r"searchqa_9.*0 to 4.*task_ids"):
         small_world.make().reset(options={"task_id": 9})
 
 

@@ -57,6 +57,11 @@ def test_filter_takes_depths_subtasks_and_ids() -> None:
         TextCraftEnv(tasks=["depth 9"])
 
 
+def test_a_filter_that_matches_nothing_tells_that_an_int_is_a_depth() -> None:
+    with pytest.raises(ValueError, match="an int is a depth here, 1 to 4"):
+        TextCraftEnv(tasks=[99])
+
+
 def test_ids_hold_the_same_tasks_under_every_hash_seed() -> None:
     digests = {
         subprocess.run(

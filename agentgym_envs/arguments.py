@@ -1,0 +1,49 @@
+"""Checks of keyword arguments: each error names the value, what is allowed and the remedy."""
+
+from __future__ import annotations
+
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any
+
+
+def whole_number(
+    name: str, value: Any, *, least: int, most: int | None = None, besides: str = ""
+) -> int:
+    """Return a keyword argument that must be a whole number, as an int.
+
+    Args:
+        name: the argument's name.
+        value: what was given.
+        least: the smallest that is allowed.
+        most: the largest; None allows every larger one.
+        besides: what the caller allows besides numbers, as the message tells it: `" or None"`.
+
+    Raises:
+        ValueError: it is no whole number, or outside these bounds.
+    """
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if is_whole and least <= value and (most is None or value <= most):
+        return int(value)
+    bounds = f">= {least}" if most is None else f"in {least}..{most}"
+    told = f"{name} must be {bounds}{besides}, got {value!r:.80}"
+    raise ValueError(told if is_whole else f"{told}; {_remedy(name, value, 'a whole number')}")
+
+
+def positive_seconds(name: str, value: Any) -> float:
+    """Return a keyword argument that must be a number of seconds above 0.
+
+    Raises:
+        ValueError: it is no number, not finite, or not above 0.
+    """
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if is_number and isfinite(value) and value > 0:
+        return float(value)
+    told = f"{name} must be > 0 seconds, got {value!r:.80}"
+    raise ValueError(told if is_number else f"{told}; {_remedy(name, value, 'a number')}")
+
+
+def _remedy(name: str, value: Any, kind: str) -> str:
+    is_quoted = isinstance(value, str) and value.strip().isdecimal()
+    example = f" without quotes: {name}={value.strip()}" if is_quoted else ""
+    return f"give {kind}{example}"

@@ -1,0 +1,58 @@
+"""What one turn tells: a scenario's outcome, an expert's move, and the keys of `info`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+INFO_KEYS: tuple[str, ...] = (
+    "task_id",  # str
+    "subtask",  # str
+    "split",  # str
+    "source",  # str: the data behind the ids, with its version
+    "goal",  # str
+    "success",  # bool
+    "score",  # float in 0..1: progress
+    "is_valid_action",  # bool; True at reset
+    "available_actions",  # list[str] | None
+    "turn",  # int: steps taken in this episode
+    "truncated_by",  # None | "env_limit" | "max_turns" | "horizon"
+)
+"""The keys that `info` always holds; a scenario may add its own."""
+
+UNSCORED_KEY = "unscored"
+"""A key that a scenario may add, bool: the episode is over, and nobody knows if it succeeded.
+
+Whoever records episodes gives it the status `"failed"`, so that it counts neither as a success nor
+as a failure.
+"""
+
+UNSCORED = "nobody could tell whether the task was done; it needs a judge"
+"""The error of such a record."""
+
+
+class Outcome(NamedTuple):
+    """What `TextEnv.apply` returns: the scenario's answer to one action.
+
+    Attributes:
+        observation: what the policy reads next.
+        reward: this step's reward.
+        terminated: the game is over, won or lost.
+        truncated: the simulator's own limit was met.
+        info: values for `success`, `score`, `is_valid_action`, and keys of the scenario's own.
+            Left out, `success` is False, `score` is 1.0 on success and else what it was, and
+            `is_valid_action` is True.
+    """
+
+    observation: str
+    reward: float = 0.0
+    terminated: bool = False
+    truncated: bool = False
+    info: Mapping[str, Any] = {}
+
+
+class ExpertMove(NamedTuple):
+    """One move of an expert: a plain action, and why, in one or a few lines."""
+
+    action: str
+    thought: str = ""
