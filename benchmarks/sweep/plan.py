@@ -7,6 +7,7 @@ it does not matter which process plays it, when, or how often it was begun befor
 
 from __future__ import annotations
 
+import json
 import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +25,8 @@ FREE_SETTINGS = frozenset(
     {"env_backend", "step_timeout", "max_failed_share", "max_requests", "request_timeout"}
 )
 """Settings that say how episodes are played and not which: a cell may go on under other ones."""
+
+_OF_ENVIRONMENTS = ("env_kwargs", "wrapper")
 
 
 @dataclass(frozen=True)
@@ -173,6 +176,31 @@ def differences(asked: Cell, found: Cell) -> list[str]:
         if asked.fingerprint != found.fingerprint:
             told.append(f"{asked.policy} held other files then, so it was another policy")
     return told
+
+
+def conditions(cell: Cell) -> dict[str, str]:
+    """Return what decides a cell's episodes beside policy, place, tasks, turn limit and seed.
+
+    Cells of equal conditions may be pooled. What is None or empty is left out.
+    """
+    told = {"temperature": cell.temperature, **dict(cell.settings)}
+    told = {name: told[name] for name in told if name not in (*FREE_SETTINGS, *_OF_ENVIRONMENTS)}
+    return {**_in_words(told), **environment_changes(cell)}
+
+
+def environment_changes(cell: Cell) -> dict[str, str]:
+    """Return what makes a cell's environment another than the registered one; mostly nothing."""
+    settings = dict(cell.settings)
+    kwargs = read_object("env_kwargs", settings.get("env_kwargs"))
+    return _in_words({**kwargs, "wrapper": settings.get("wrapper")})
+
+
+def _in_words(values: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        name: value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+        for name, value in sorted(values.items())
+        if value not in (None, [], {}, "")
+    }
 
 
 def _identity(cell: Cell) -> dict[str, Any]:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentgym_envs.trajectory import Trajectory, write_jsonl
 from benchmarks.compare import main
+from benchmarks.sweep.plan import Cell
 
 ENV_ID = "mine/Game-v0"
 
@@ -175,3 +178,56 @@ def test_an_option_is_for_one_side_or_both(
 ) -> None:
     argv = [before, before, *["--step", "0"] * 3]
     assert "got it 3 times" in refused(capsys, *argv)
+
+
+def swept(
+    path: Path, *, limit: int | None, seed: int = 0, success: bool = True, **more: Any
+) -> None:
+    """Write what a sweep leaves of one cell."""
+    settings = (("env_kwargs", more.pop("env_kwargs", None)),)
+    cell = Cell(
+        "p", ENV_ID, "test", "", limit, seed, 1, more.pop("temperature", 1.0), 32, settings,
+        ("game_0",),
+    )  # fmt: skip
+    folder = path / cell.name
+    keep(folder / "batch_0000.jsonl", success)
+    (folder / "cell.json").write_text(json.dumps(cell.to_json()))
+
+
+def test_turn_limits_are_not_pooled_but_chosen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    swept(tmp_path, limit=5, success=False)
+    swept(tmp_path, limit=20)
+    swept(tmp_path, limit=None)
+    message = refused(capsys, tmp_path, tmp_path)
+    assert "choose with --max-turns N, or" in message
+    assert "5, 20, default" in message
+    argv = [tmp_path, tmp_path, "--max-turns", "5", "--max_turns", "20"]
+    assert told(capsys, *argv)["all"][:3] == ["4", "0.0%", "100.0%"]
+    assert told(capsys, *argv[:-1], "default")["all"][0] == "4"
+    message = refused(capsys, tmp_path, tmp_path, "--max-turns", "7")
+    assert "no episodes of turn limit 7, but these" in message
+
+
+def test_the_turn_limit_of_a_run_is_in_its_record(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for limit in (5, 20):
+        run = tmp_path / f"eval_{limit}"
+        keep(run / "trajectories" / "eval.jsonl", True)
+        (run / "run.json").write_text(json.dumps({"EnvArguments": {"max_turns": limit}}))
+    assert "choose with --max-turns N, or" in refused(capsys, tmp_path, tmp_path)
+    assert told(capsys, tmp_path / "eval_5", tmp_path / "eval_20")["all"][0] == "4"
+
+
+def test_cells_of_other_settings_are_not_pooled_and_said_to_differ(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    swept(tmp_path, limit=None, seed=0)
+    swept(tmp_path, limit=None, seed=1, temperature=0.2, env_kwargs='{"compat": "agentgym"}')
+    message = refused(capsys, tmp_path, tmp_path)
+    assert "compat, temperature" in message
+    assert "name folders of one setting each" in message
+    seeds = [tmp_path / "p" / "Game" / "turns_default" / f"seed_{seed}" for seed in (0, 1)]
+    assert told(capsys, *seeds)["all"][0] == "4"
