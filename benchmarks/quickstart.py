@@ -95,11 +95,14 @@ class QuickstartArguments:
     seed: int = field(default=0, metadata={"help": "Seed of everything that is drawn."})
 
     def __post_init__(self) -> None:
-        """Check that a batch divides into what each optimizer step takes.
+        """Check the numbers, and that a batch divides into what each optimizer step takes.
 
         Raises:
-            ValueError: it does not.
+            ValueError: one is not allowed, or it does not.
         """
+        for name, least in (("seed", 0), ("batches", 1), ("samples", 1), ("num_generations", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be >= {least}, got {getattr(self, name)}")
         part = self.num_generations * (PPO_STEPS if self.algorithm == "ppo" else 1)
         if self.algorithm != "sft" and (self.episodes < 1 or self.episodes % part):
             raise ValueError(

@@ -8,6 +8,7 @@ from typing import Any
 from trainers.configs import TINY, ModelArguments, has_accelerator
 from trainers.extras import MISSING_TRAIN_EXTRA
 from trainers.mistakes import CommandError
+from trainers.opening import opening
 
 try:
     import torch
@@ -42,8 +43,24 @@ def load_policy(args: ModelArguments) -> tuple[Any, Any]:
 
     Returns:
         (model, tokenizer); the tokenizer has a padding token.
+
+    Raises:
+        CommandError: there is no such model.
     """
     name = resolve_model(args.model_name_or_path)
+    with opening(name, names=(TINY,), otherwise=f"{TINY}, a folder or a Hugging Face id"):
+        return _load(name, args)
+
+
+def load_for_playing(args: ModelArguments) -> tuple[Any, Any]:
+    """Load a policy that only plays: on the accelerator if there is one, in evaluation mode."""
+    model, tokenizer = _load(resolve_model(args.model_name_or_path), args)
+    if has_accelerator() and not (args.load_in_4bit or args.load_in_8bit):
+        model = model.to(torch.accelerator.current_accelerator())
+    return model.eval(), tokenizer
+
+
+def _load(name: str, args: ModelArguments) -> tuple[Any, Any]:
     tokenizer = AutoTokenizer.from_pretrained(name, revision=args.model_revision)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
@@ -54,14 +71,6 @@ def load_policy(args: ModelArguments) -> tuple[Any, Any]:
     if quantization is not None:
         kwargs["quantization_config"] = quantization
     return AutoModelForCausalLM.from_pretrained(name, **kwargs), tokenizer
-
-
-def load_for_playing(args: ModelArguments) -> tuple[Any, Any]:
-    """Load a policy that only plays: on the accelerator if there is one, in evaluation mode."""
-    model, tokenizer = load_policy(args)
-    if has_accelerator() and not (args.load_in_4bit or args.load_in_8bit):
-        model = model.to(torch.accelerator.current_accelerator())
-    return model.eval(), tokenizer
 
 
 def adapter_config(args: ModelArguments) -> Any:

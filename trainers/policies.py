@@ -7,8 +7,8 @@ Text policies need no torch; it is imported only when a model is opened.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -17,6 +17,7 @@ from trainers.arguments import EnvArguments, EpisodeArguments, read_object
 from trainers.backends.scripted import play
 from trainers.environments import Environments
 from trainers.mistakes import CommandError
+from trainers.opening import opening
 from trainers.seeds import batch_seed
 from wrappers.failures import FailureRules
 
@@ -275,21 +276,10 @@ def check_model(args: PolicyArguments) -> None:
         AutoTokenizer.from_pretrained(resolve_model(args.policy))
 
 
-@contextmanager
-def _opening(policy: str) -> Iterator[None]:
-    """Say which policy it is that cannot be opened, and why."""
-    try:
-        yield
-    except CommandError:
-        raise
-    except (OSError, ValueError) as error:  # transformers and the servers' clients raise these
-        from trainers.option_files import did_you_mean  # it needs the train extra, as models do
-
-        hint = did_you_mean(
-            policy,
-            (*TEXT_POLICIES, "tiny"),
-            otherwise="allowed: expert, random, tiny, a folder, a Hugging Face id or the address "
-            "of an OpenAI-compatible server",
-        )
-        told = " ".join(str(error).split())
-        raise CommandError(f"cannot open the policy {policy!r}{hint} ({told})") from error
+def _opening(policy: str) -> AbstractContextManager[None]:
+    return opening(
+        policy,
+        names=(*TEXT_POLICIES, "tiny"),
+        otherwise="expert, random, tiny, a folder, a Hugging Face id or the address of an "
+        "OpenAI-compatible server",
+    )

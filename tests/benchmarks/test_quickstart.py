@@ -35,6 +35,13 @@ def test_the_quickstart_leaves_a_summary_a_picture_and_every_trajectory(
     assert "held-out goals" in capsys.readouterr().out
 
 
+def test_a_number_that_is_not_allowed_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        quickstart.main(["--seed", "-1", "--output_dir", str(tmp_path)])
+    assert "seed must be >= 0, got -1" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(("algorithm", "episodes"), [("grpo", "7"), ("ppo", "6"), ("grpo", "0")])
 def test_a_batch_that_does_not_divide_is_refused(tmp_path, algorithm, episodes, capsys):
     options = ["--algorithm", algorithm, "--episodes", episodes, "--num_generations", "2"]

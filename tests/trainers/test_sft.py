@@ -17,6 +17,7 @@ from trainers.chat import ChatFormat
 from trainers.collect import expert_episodes
 from trainers.configs import AgentSFTConfig
 from trainers.environments import Environments
+from trainers.mistakes import CommandError
 from trainers.playing import PolicyPlayer
 from trainers.sft import AgentSFTTrainer, main, token_rows
 
@@ -193,6 +194,12 @@ def test_the_command_reads_episodes_and_needs_no_environment(
     ).split()
     assert main(options) == 0
     assert (out / "model.safetensors").is_file()
+
+
+def test_a_model_that_is_not_there_is_told(tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "nowhere")
+    with pytest.raises(CommandError, match=f"cannot open the policy '{nowhere}'; allowed: tiny, a"):
+        main(f"--env {ENV_ID} --model {nowhere} --output_dir {tmp_path / 'run'}".split())
 
 
 def test_without_data_or_an_environment_the_remedy_is_named() -> None:

@@ -1,0 +1,32 @@
+"""Says which policy it is that cannot be opened, and why. Knows no model and no environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from trainers.mistakes import CommandError
+
+
+@contextmanager
+def opening(policy: str, *, names: Sequence[str], otherwise: str) -> Iterator[None]:
+    """Turn what transformers and the servers' clients raise into a sentence.
+
+    Args:
+        policy: what was named.
+        names: words that are allowed in its place.
+        otherwise: what is allowed, told where `policy` is none of them misspelt.
+
+    Raises:
+        CommandError: it cannot be opened.
+    """
+    try:
+        yield
+    except CommandError:
+        raise
+    except (OSError, ValueError) as error:
+        from trainers.option_files import did_you_mean  # it needs the train extra, as models do
+
+        hint = did_you_mean(policy, tuple(names), otherwise=f"allowed: {otherwise}")
+        told = " ".join(str(error).split())
+        raise CommandError(f"cannot open the policy {policy!r}{hint} ({told})") from error
