@@ -1,6 +1,6 @@
-"""Doubles that several tests share: a small complete game, and one that breaks on demand.
+"""What several tests share: a small complete game, one that breaks on demand, and a folder.
 
-Both are real environments; they need no simulator and start at once.
+Both games are real environments; they need no simulator and start at once.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from agentgym_envs import EnvFailure, ExpertMove, ListedTasks, Outcome, TaskSpec, TextEnv
@@ -16,6 +17,9 @@ from agentgym_envs.registry import register_env, registered_ids
 
 COUNTING_ID = "tests/Counting-v0"
 FRAGILE_ID = "tests/Fragile-v0"
+
+GOLDEN = Path(os.environ.get("AGENTGYM_GOLDEN", Path(__file__).parents[2] / "shared" / "golden"))
+"""Recordings of the original environments; tests against them are skipped where it is missing."""
 
 
 class CountingEnv(TextEnv):

@@ -9,14 +9,11 @@ numbers in the action list; the simulator's time limit is ignored.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
-from agentgym_envs.actions import ReactParser
 from agentgym_envs.babyai.compat_paths import DIRECTIONS, Pose, find_path
 from agentgym_envs.babyai.sight import DROP, FORWARD, LEFT, PICKUP, RIGHT, TOGGLE, VIEW
-from agentgym_envs.errors import InvalidAction
 
 _KINDS = {2: "wall", 4: "door", 5: "key", 6: "ball", 7: "box"}
 _COLOURS = ("red", "green", "blue", "purple", "yellow", "grey")
@@ -24,20 +21,6 @@ _DOOR_STATES = ("open", "closed", "locked")
 _SOLID = ("wall", "box", "ball", "key")
 _NO_CHANGE = "No change in state."
 _DONE = "\n The task is completed."
-
-
-class AgentGymReactParser(ReactParser):
-    """Reads a completion as AgentGym's client does before it sends the action."""
-
-    def parse(self, completion: str) -> str:
-        """Return the only action, stripped of all but letters, digits, commas and spaces."""
-        found = re.findall(r"Action:\s*(.*?)(?=\n|$)", completion, re.DOTALL)
-        if len(found) > 1:
-            raise InvalidAction(
-                "Error: Only one 'Action' is allowed per response. Please adjust your response."
-            )
-        kept = re.sub(r"[^A-Za-z0-9, ]+", "", found[-1] if found else "")
-        return " ".join(kept.split())
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,19 @@ close, paths that closed doors block, the simulator's time limit, and 1 for succ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
-from agentgym_envs.actions import ActionVerb
+from agentgym_envs.actions import ActionParser, ActionVerb
 from agentgym_envs.babyai import skills
-from agentgym_envs.babyai.compat import AgentGymGame, AgentGymReactParser
+from agentgym_envs.babyai.compat import AgentGymGame
 from agentgym_envs.babyai.describe import Names, View
 from agentgym_envs.babyai.expert import Expert
 from agentgym_envs.babyai.levels import SOURCE, make_level
 from agentgym_envs.babyai.repairs import repair
 from agentgym_envs.babyai.sight import FORWARD, GridMap
 from agentgym_envs.babyai.tasks import BabyAITasks
+from agentgym_envs.compat import OnlyActionParser
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.tasks import TaskSpec
@@ -72,6 +73,7 @@ class BabyAIEnv(TextEnv):
     verbs = skills.VERBS
     default_max_turns = 20
     source = SOURCE
+    original_parsers: ClassVar[Mapping[str, ActionParser]] = {"react": OnlyActionParser()}
 
     def __init__(
         self,
@@ -95,8 +97,6 @@ class BabyAIEnv(TextEnv):
             tasks=tasks,
             render_mode=render_mode,
         )
-        if compat == "agentgym" and action_format == "react":
-            self.parser = AgentGymReactParser()
         self._game: AgentGymGame | None = None
         self._wire_score = 0.0
 
@@ -105,7 +105,7 @@ class BabyAIEnv(TextEnv):
         name, seed = _TASKS.level(task.number)
         mode = "rgb_array" if self.render_mode == "rgb_array" else None
         self.level, observation = make_level(name, seed, render_mode=mode)
-        if self.compat == "agentgym":
+        if self.is_original:
             self._wire_score = 0.0
             self._game = AgentGymGame(self.level, observation)
             self.goal = self._game.goal

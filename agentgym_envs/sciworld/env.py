@@ -2,6 +2,10 @@
 
 The scenario of AgentGym, with all 30 tasks of the simulator. Knows what an episode is: scores,
 rewards, ends and texts; `simulator` knows Java.
+
+`compat="agentgym"` follows AgentGym 3ef9235d. Its server answers a reset with the task and the room
+apart, and its client puts them together: the plain format shows the server's room, `react` what the
+client shows. Rewards are in points, 0 to 100, and take back all and 100 more at a wrong focus.
 """
 
 from __future__ import annotations
@@ -9,13 +13,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
+from agentgym_envs.actions import ActionParser
 from agentgym_envs.arguments import positive_seconds
+from agentgym_envs.compat import RestParser, WholeTextParser
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.sciworld import answers
-from agentgym_envs.sciworld.compat import DEFAULT_MAX_TURNS, ORIGINAL_PARSERS
 from agentgym_envs.sciworld.expert import Played, moves_from
 from agentgym_envs.sciworld.gateway import JavaError
 from agentgym_envs.sciworld.jvm import installation
@@ -23,6 +28,9 @@ from agentgym_envs.sciworld.simulator import CALL_SECONDS, Reply, Simulator
 from agentgym_envs.sciworld.tasks import SciWorldTasks
 from agentgym_envs.sciworld.verbs import CALLABLE, action_list, reworded
 from agentgym_envs.tasks import TaskSpec
+
+ORIGINAL_MAX_TURNS = 100
+"""The official wrapper's limit of moves, the default under `compat="agentgym"`."""
 
 _WORDS = ("help", "objects", "task")
 """What the simulator answers without playing."""
@@ -56,6 +64,10 @@ class SciWorldEnv(TextEnv):
     )
     verbs = CALLABLE
     default_max_turns = 30
+    original_parsers: ClassVar[Mapping[str, ActionParser]] = {
+        "plain": WholeTextParser(),
+        "react": RestParser(),
+    }
 
     def __init__(
         self,
@@ -66,17 +78,14 @@ class SciWorldEnv(TextEnv):
     ) -> None:
         call_timeout = positive_seconds("call_timeout", call_timeout)
         self._games = _tasks()
-        self._is_original = kwargs.get("compat") is not None
-        if self._is_original:
-            self.default_max_turns = DEFAULT_MAX_TURNS
+        if kwargs.get("compat") == "agentgym":
+            self.default_max_turns = ORIGINAL_MAX_TURNS
         super().__init__(self._games, **kwargs)
         self.source = f"scienceworld/{installation().version}"
         self._lists_actions = available_actions
         self._names_verbs = self.action_format in ("function_call", "code")
         self._call_timeout = call_timeout
         self._simulator: Simulator | None = None
-        if self._is_original and self.action_format in ORIGINAL_PARSERS:
-            self.parser = ORIGINAL_PARSERS[self.action_format]
 
     # An episode -------------------------------------------------------------------------------
 
@@ -92,22 +101,22 @@ class SciWorldEnv(TextEnv):
         self._points = _points(reply)
         self._score = _score(self._points)  # rooms may be worth points from the start
         self._shown = f"{self.goal}\n{reply.text}"
-        shows_room_only = self._is_original and self.action_format == "plain"
+        shows_room_only = self.is_original and self.action_format == "plain"
         return reply.text if shows_room_only else self._shown
 
     def apply(self, action: str) -> Outcome:
         """Play one action."""
-        return self._apply_original(action) if self._is_original else self._apply(action)
+        return self._apply_original(action) if self.is_original else self._apply(action)
 
     def reject(self, completion: str, error: InvalidAction) -> Outcome:
         """Answer a completion that holds no action."""
-        if not self._is_original:
+        if not self.is_original:
             return Outcome(str(error), info={"is_valid_action": False})
         return self._original_outcome(f"Invalid Action.\n\n{self._shown}", is_valid=False)
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield the simulator's own solution; see `sciworld.expert` for where it can start."""
-        if self._choices and self._is_original:
+        if self._choices and self.is_original:
             yield ExpertMove("look around")  # there, it only cancels the question
         for move in moves_from(self._games.game(self.task.number), self._played):
             if self._over:  # solutions go on a little after their end

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-from agentgym_envs.actions import ActionParser, PlainParser, ReactParser
-from agentgym_envs.errors import InvalidAction
 from agentgym_envs.textcraft.recipes import RecipeBook
 
 _PREFIX = "minecraft:"
@@ -119,35 +117,6 @@ class OriginalState:
         if counted is None:
             raise _ActionFailed(f"Wrong item format: {part}")
         return _number(counted[1], text), _identifier(counted[2])
-
-
-class OriginalPlainParser(PlainParser):
-    """The original server's way: the completion as it is, white space at its ends included."""
-
-    def parse(self, completion: str) -> str:
-        """Return the completion."""
-        return completion
-
-
-class OriginalReactParser(ReactParser):
-    """The original client's way from a completion to an action: one `Action:`, cleaned up."""
-
-    def parse(self, completion: str) -> str:
-        """Return the cleaned action; the empty action where there is none."""
-        found = re.findall(r"Action:\s*(.*?)(?=\n|$)", completion, re.DOTALL)
-        if len(found) > 1:
-            raise InvalidAction(
-                "Error: Only one 'Action' is allowed per response. Please adjust your response."
-            )
-        action = re.sub(r"[^A-Za-z0-9, ]+", "", found[-1] if found else "")
-        return " ".join(action.split())
-
-
-ORIGINAL_PARSERS: dict[str, ActionParser] = {
-    "plain": OriginalPlainParser(),
-    "react": OriginalReactParser(),
-}
-"""Readers of the two formats that the original knows; the others are ours."""
 
 
 def _identifier(item: str) -> str:

@@ -11,10 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from agentgym_envs.actions import ActionVerb
+from agentgym_envs.actions import ActionParser, ActionVerb
+from agentgym_envs.compat import OnlyActionParser, WholeTextParser
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.tasks import TaskSpec
-from agentgym_envs.textcraft.compat import ORIGINAL_PARSERS, OriginalState
+from agentgym_envs.textcraft.compat import OriginalState
 from agentgym_envs.textcraft.planner import plan
 from agentgym_envs.textcraft.source import builtin_book, datapack_book
 from agentgym_envs.textcraft.state import CraftingState
@@ -54,6 +55,10 @@ class TextCraftEnv(TextEnv):
     )
     verbs = _VERBS
     default_max_turns = 30
+    original_parsers: ClassVar[Mapping[str, ActionParser]] = {
+        "plain": WholeTextParser(),
+        "react": OnlyActionParser(),
+    }
     reset_options: ClassVar[tuple[str, ...]] = ("task_id", "goal")
 
     def __init__(self, *, recipes_dir: str | Path | None = None, **kwargs: Any) -> None:
@@ -65,9 +70,6 @@ class TextCraftEnv(TextEnv):
         super().__init__(tasks_of, **kwargs)
         self.source = self.book.source
         self._goals = tasks_of
-        self._is_original = self.compat is not None
-        if self._is_original and self.action_format in ORIGINAL_PARSERS:
-            self.parser = ORIGINAL_PARSERS[self.action_format]
 
     def choose_task(self, options: Mapping[str, Any]) -> TaskSpec:
         """Return the task that `options` name by id or goal, or draw one."""
@@ -91,7 +93,7 @@ class TextCraftEnv(TextEnv):
     def begin(self, task: TaskSpec) -> str:
         """Empty the inventory and show the commands and the goal."""
         self.goal = self._goals.goals[task.number]
-        self._state = (OriginalState if self._is_original else CraftingState)(self.book, self.goal)
+        self._state = (OriginalState if self.is_original else CraftingState)(self.book, self.goal)
         return self._goals.first_observation(task.number)
 
     def apply(self, action: str) -> Outcome:

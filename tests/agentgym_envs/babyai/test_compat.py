@@ -1,16 +1,14 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import pytest
 
 import agentgym_envs  # noqa: F401 - registers the ids
+from tests.helpers import GOLDEN
 
-GOLDEN = Path(os.environ.get("AGENTGYM_GOLDEN", Path(__file__).parents[4] / "shared" / "golden"))
 RECORDS = GOLDEN / "babyai_a.jsonl"
 
 

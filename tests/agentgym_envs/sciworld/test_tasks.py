@@ -2,11 +2,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -18,8 +16,8 @@ from agentgym_envs.sciworld.tasks import (
     Game,
     SciWorldTasks,
 )
+from tests.helpers import GOLDEN
 
-GOLDEN = Path(os.environ.get("AGENTGYM_GOLDEN", Path(__file__).parents[4] / "shared" / "golden"))
 GAMES = GOLDEN / "sciworld_games.json"
 TASKS = SciWorldTasks()
 

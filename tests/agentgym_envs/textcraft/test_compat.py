@@ -1,16 +1,13 @@
 """`compat="agentgym"` against recordings of the original, where they are at hand."""
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agentgym_envs.textcraft.commands import first_observation
 from agentgym_envs.textcraft.env import TextCraftEnv
-
-GOLDEN = Path(os.environ.get("AGENTGYM_GOLDEN", Path(__file__).parents[4] / "shared" / "golden"))
+from tests.helpers import GOLDEN
 
 
 def records() -> list[dict[str, Any]]:

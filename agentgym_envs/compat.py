@@ -1,0 +1,51 @@
+"""How AgentGym's own servers and clients read completions, for `compat="agentgym"`.
+
+Follows AgentGym 3ef9235d. What a scenario answers under `compat` is in its own `compat` module, and
+so are readers that one scenario alone has.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agentgym_envs.actions import PlainParser, ReactParser
+from agentgym_envs.errors import InvalidAction
+
+_ACTION = re.compile(r"Action:\s*(.*?)(?=\n|$)", re.DOTALL)
+_NOT_KEPT = re.compile(r"[^A-Za-z0-9, ]+")
+
+
+class WholeTextParser(PlainParser):
+    """The servers' way: the completion as it is, white space at its ends included."""
+
+    def parse(self, completion: str) -> str:
+        """Return the completion."""
+        return completion
+
+
+class OnlyActionParser(ReactParser):
+    """The way of BabyAI's and TextCraft's clients: one `Action:`, cleaned up."""
+
+    def parse(self, completion: str) -> str:
+        """Return the only action, stripped of all but letters, digits, commas and spaces.
+
+        It is empty where there is none.
+
+        Raises:
+            InvalidAction: there are several.
+        """
+        found = _ACTION.findall(completion)
+        if len(found) > 1:
+            raise InvalidAction(
+                "Error: Only one 'Action' is allowed per response. Please adjust your response."
+            )
+        return " ".join(_NOT_KEPT.sub("", found[0] if found else "").split())
+
+
+class RestParser(ReactParser):
+    """The way of SciWorld's client: all that follows the last `Action:`, over several lines too."""
+
+    def parse(self, completion: str) -> str:
+        """Return the action; the empty action where there is none."""
+        _, marker, rest = completion.rpartition("Action:")
+        return rest.strip() if marker else ""
