@@ -249,13 +249,6 @@ def apply(screen: Screen, filters: Mapping[str, str], thought: str = "") -> Iter
     yield screen.click("button", "Apply", thought or "Now I apply the filters.")
 
 
-def open_issue(screen: Screen, project: str, title: str) -> Iterator[ExpertMove]:
-    """Open an issue of a project by its title."""
-    yield from open_part(screen, project, "Issues")
-    yield from apply(screen, {"Text": title})
-    yield screen.click("link", title, "There is the issue.")
-
-
 def list_group(screen: Screen, group: Mapping[str, str], sort: str) -> Iterator[ExpertMove]:
     """List a person's projects or a topic's, sorted."""
     if group["kind"] == "owner":

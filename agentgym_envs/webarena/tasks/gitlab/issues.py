@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
@@ -16,7 +17,6 @@ from agentgym_envs.webarena.tasks.gitlab.ground import (
     items,
     members_of,
     one_more,
-    open_issue,
     open_part,
     open_project,
     parts_of,
@@ -155,6 +155,19 @@ class CloseLabelled(Template):
         yield screen.stop("", "No open issue has the label any more.")
 
 
+def _first_due(world: World, project: int) -> sqlite3.Row | None:
+    """Return the open issue of nobody's that is due first; None where it is not one alone."""
+    rows = world.rows(
+        SITE,
+        "SELECT id, due_on FROM issues WHERE project_id = ? AND state = 'open' "
+        "AND assignee_id IS NULL AND due_on IS NOT NULL ORDER BY due_on LIMIT 2",
+        project,
+    )
+    if len(rows) < 2 or rows[0]["due_on"] == rows[1]["due_on"]:
+        return None
+    return rows[0]
+
+
 class AssignFirstDue(Template):
     """Give the most urgent issue that nobody has to somebody."""
 
@@ -169,22 +182,17 @@ class AssignFirstDue(Template):
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw a project in which one such issue is due first."""
         project = draw_project(world, rng, REPORTING)
-        rows = world.rows(
-            SITE,
-            "SELECT id, due_on FROM issues WHERE project_id = ? AND state = 'open' "
-            "AND assignee_id IS NULL AND due_on IS NOT NULL ORDER BY due_on LIMIT 2",
-            project["id"],
-        )
-        if len(rows) < 2 or rows[0]["due_on"] == rows[1]["due_on"]:
+        first = _first_due(world, project["id"])
+        if first is None:
             return None
-        person, issue = rng.choice(members_of(world, project["id"])), rows[0]["id"]
+        person, issue = rng.choice(members_of(world, project["id"])), first["id"]
         return Case(
             values={"project": project["name"], "person": person["name"]},
             evaluation=changed(
                 state_of(
                     SITE,
                     f"SELECT assignee_id, due_on, state FROM issues WHERE id = {issue}",
-                    [[person["id"], rows[0]["due_on"], "open"]],
+                    [[person["id"], first["due_on"], "open"]],
                 ),
                 same(
                     world,
@@ -211,36 +219,25 @@ class AssignStranger(Template):
 
     number = 115
     sites = (SITE,)
-    intent = 'Assign the issue "{title}" in {project} to {person}.'
+    intent = AssignFirstDue.intent
     split = "train"
     is_impossible = True
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw a project where the agent may assign, but not invite."""
         project = draw_project(world, rng, ("Reporter", "Developer"))
-        issues = world.rows(
-            SITE,
-            "SELECT title FROM issues WHERE project_id = ? AND state = 'open' ORDER BY id",
-            project["id"],
-        )
+        if _first_due(world, project["id"]) is None:
+            return None
         person = rng.choice(strangers_of(world, project["id"]))
-        return Case(
-            values={
-                "title": rng.choice(issues)["title"],
-                "project": project["name"],
-                "person": person["name"],
-            },
-            evaluation=impossible(),
-        )
+        return Case({"project": project["name"], "person": person["name"]}, impossible())
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look at the issue and at the members."""
-        yield from open_issue(screen, case.values["project"], case.values["title"])
-        yield screen.click("link", "Members", "Only members can have issues, so I look at them.")
-        if screen.has("link", case.values["person"]) or screen.has("button", "Invite"):
+        """Look at the members and at what may be done with them."""
+        person = case.values["person"]
+        yield from open_part(screen, case.values["project"], "Members")
+        if screen.has("link", person) or screen.has("button", "Invite"):
             raise Lost("the person could be assigned after all")
-        thought = f"{case.values['person']} is no member, and I may not invite anybody."
-        yield screen.stop("N/A", thought)
+        yield screen.stop("N/A", f"{person} is no member, and I may not invite anybody.")
 
 
 class ReopenLast(Template):

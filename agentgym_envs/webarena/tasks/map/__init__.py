@@ -5,7 +5,12 @@ from __future__ import annotations
 from agentgym_envs.webarena.tasks.map.choosing import CheapestHotel, FreeMuseums, OpenAtTime
 from agentgym_envs.webarena.tasks.map.contributions import CorrectPlace, ReviewPlace
 from agentgym_envs.webarena.tasks.map.elsewhere import PlaceInAnotherTown
-from agentgym_envs.webarena.tasks.map.lists import EditNote, MoveSaved, RemoveKind
+from agentgym_envs.webarena.tasks.map.lists import (
+    EditNote,
+    MoveSaved,
+    MoveUnsaved,
+    RemoveKind,
+)
 from agentgym_envs.webarena.tasks.map.looking_up import ClosingTime, NearestPhone
 from agentgym_envs.webarena.tasks.map.ways import (
     DetourLength,
@@ -13,7 +18,6 @@ from agentgym_envs.webarena.tasks.map.ways import (
     NearestAirport,
     QuickestTown,
     TownsOnTheWay,
-    UnknownTransport,
 )
 from agentgym_envs.webarena.tasks.template import Template
 
@@ -30,7 +34,7 @@ TEMPLATES: tuple[Template, ...] = (
     NearestAirport(),
     ReviewPlace(),
     MoveSaved(),
-    UnknownTransport(),
+    MoveUnsaved(),
     CheapestHotel(),
     ClosingTime(),
     RemoveKind(),

@@ -6,7 +6,9 @@ import random
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
+from agentgym_envs.webarena.sites.map.hours import DAYS
 from agentgym_envs.webarena.tasks.map import steps
+from agentgym_envs.webarena.tasks.map.looking_up import KEEPS_HOURS, ClosingTime
 from agentgym_envs.webarena.tasks.screen import Lost, Screen
 from agentgym_envs.webarena.tasks.template import IMPOSSIBLE, Case, Template, World, impossible
 
@@ -18,14 +20,11 @@ class PlaceInAnotherTown(Template):
     sites = ("map",)
     split = "train"
     is_impossible = True
-    intent = (
-        "When does {place} in {town} close on {day}? Answer with the time alone, such as 18:30."
-    )
-    days = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+    intent = ClosingTime.intent
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw a place of one town, and a town that has none of its name."""
-        place = steps.draw_place(world, rng)
+        place = steps.draw_place(world, rng, KEEPS_HOURS)
         (town,) = steps.draw_towns(world, rng, 1)
         namesakes = world.rows(
             "map",
@@ -35,7 +34,7 @@ class PlaceInAnotherTown(Template):
         )
         if namesakes or town in place["name"]:
             return None
-        values = {"place": place["name"], "town": town, "day": rng.choice(self.days)}
+        values = {"place": place["name"], "town": town, "day": rng.choice(DAYS)}
         return Case(values, impossible())
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:

@@ -11,13 +11,22 @@ from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.map.community import AGENT_ID
 from agentgym_envs.webarena.tasks.map import steps
 from agentgym_envs.webarena.tasks.screen import Lost, Screen
-from agentgym_envs.webarena.tasks.template import Case, Template, World, changed, state_of
+from agentgym_envs.webarena.tasks.template import (
+    IMPOSSIBLE,
+    Case,
+    Template,
+    World,
+    changed,
+    impossible,
+    state_of,
+)
 
 _SAVED = (
     "SELECT v.list_id, v.place_id, v.note, l.name list, p.name, p.category, t.name town"
     " FROM saved v JOIN lists l ON l.id = v.list_id JOIN places p ON p.id = v.place_id"
     " JOIN towns t ON t.id = p.town_id WHERE l.user_id = ? ORDER BY l.id, p.id"
 )
+_LISTS = "SELECT id, name FROM lists WHERE user_id = ? ORDER BY id"
 _ALL_NOTES = (
     "SELECT v.list_id, v.place_id, v.note FROM saved v JOIN lists l ON l.id = v.list_id"
     f" WHERE l.user_id = {AGENT_ID} ORDER BY v.list_id, v.place_id"
@@ -93,9 +102,7 @@ class MoveSaved(Template):
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw a place with a note and a list that lacks it."""
         saved = rng.choice([row for row in _saved(world) if row["note"]])
-        target = rng.choice(
-            world.rows("map", "SELECT id, name FROM lists WHERE user_id = ? ORDER BY id", AGENT_ID)
-        )
+        target = rng.choice(world.rows("map", _LISTS, AGENT_ID))
         rows = _before(world)
         if (target["id"], saved["place_id"]) in rows:
             return None
@@ -121,6 +128,45 @@ class MoveSaved(Template):
         yield screen.choose("List", case.values["target"])
         yield screen.fill("textbox", "Note (optional)", note, "The note must stay.", enter=True)
         yield screen.stop("", "The place is on the other list with its note.")
+
+
+class MoveUnsaved(Template):
+    """Moves a place off a list that it is not on."""
+
+    number = 72
+    sites = ("map",)
+    split = "test"
+    is_impossible = True
+    intent = MoveSaved.intent
+
+    def draw(self, world: World, rng: random.Random) -> Case | None:
+        """Draw a saved place, and two lists that lack it."""
+        saved = rng.choice([row for row in _saved(world) if row["note"]])
+        rows = _before(world)
+        others = [
+            row["name"]
+            for row in world.rows("map", _LISTS, AGENT_ID)
+            if (row["id"], saved["place_id"]) not in rows
+        ]
+        source, target = rng.sample(others, 2)
+        values = {
+            "place": saved["name"],
+            "town": saved["town"],
+            "source": source,
+            "target": target,
+        }
+        return Case(values, impossible())
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Go through the list; the place is not there."""
+        place, town = case.values["place"], case.values["town"]
+        yield from _open_list(screen, case.values["source"])
+        button = f"Remove {place}, {town}"
+        while screen.has("link", "Next") and not screen.has("button", button):
+            yield screen.click("link", "Next", "It is not on this page of the list.")
+        if screen.has("button", button):
+            raise Lost(f"{place} is on the list after all")
+        yield screen.stop(IMPOSSIBLE, f"{place} in {town} is not on this list.")
 
 
 def _note(screen: Screen, button: str) -> str:

@@ -16,6 +16,9 @@ from agentgym_envs.webarena.tasks.template import Case, Template, World, exact_a
 _REACH = 2.0  # km: what the nearby page shows at first
 _CLEAR = 0.03  # km between the nearest and the next
 
+KEEPS_HOURS = "EXISTS (SELECT 1 FROM hours h WHERE h.place_id = p.id AND h.closes < 1440)"
+"""SQL: a place p closes on some day."""
+
 
 class NearestPhone(Template):
     """The phone number of the nearest place of a kind."""
@@ -74,11 +77,7 @@ class ClosingTime(Template):
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw a place that keeps hours, and a day."""
-        place = steps.draw_place(
-            world,
-            rng,
-            "EXISTS (SELECT 1 FROM hours h WHERE h.place_id = p.id AND h.closes < 1440)",
-        )
+        place = steps.draw_place(world, rng, KEEPS_HOURS)
         day = rng.randrange(7)
         closes = world.value(
             "map", "SELECT closes FROM hours WHERE place_id = ? AND day = ?", place["id"], day

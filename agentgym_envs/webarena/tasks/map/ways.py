@@ -10,13 +10,11 @@ from agentgym_envs.webarena.sites.map.routes import BICYCLE, CAR, FOOT, MODES, N
 from agentgym_envs.webarena.tasks.map import steps
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.template import (
-    IMPOSSIBLE,
     Case,
     Template,
     World,
     answer_with,
     exact_answer,
-    impossible,
 )
 
 _CLEAR_MINUTES = 3  # between the best and the second best
@@ -215,29 +213,3 @@ class NearestAirport(Template):
         rows = [steps.cells(screen.starting("row", f"{goal} | ")) for goal in goals]
         town, _, time = min(rows, key=lambda row: steps.minutes(row[2]))
         yield screen.stop(f"{town}, {time}", f"{town} is the quickest to reach of {len(goals)}.")
-
-
-class UnknownTransport(Template):
-    """Asks for a way of travelling that the map does not know."""
-
-    number = 72
-    sites = ("map",)
-    split = "test"
-    is_impossible = True
-    intent = (
-        "How many minutes does the {transport} from {start} to {goal} take according to the map's "
-        "directions? Answer with the number alone."
-    )
-    transports = ("train", "bus", "ferry", "coach", "tram", "night train")
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw two towns and something that runs between them elsewhere."""
-        start, goal = steps.draw_towns(world, rng, 2)
-        values = {"transport": rng.choice(self.transports), "start": start, "goal": goal}
-        return Case(values, impossible())
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look at all modes that there are."""
-        yield from steps.ask_way(screen, case.values["start"], case.values["goal"])
-        thought = f"Only car, bicycle and foot are offered; no {case.values['transport']}."
-        yield screen.stop(IMPOSSIBLE, thought)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from agentgym_envs.webarena.tasks.shopping.buying import (
     BuyMostReviewed,
-    ColourThatIsNotMade,
     OfferTotal,
     SpendBudget,
 )
+from agentgym_envs.webarena.tasks.shopping.cancelling import CancelOrder, CancelSentOrder
 from agentgym_envs.webarena.tasks.shopping.lookups import (
     CheapestInColour,
     CountUnderFilters,
@@ -17,7 +17,6 @@ from agentgym_envs.webarena.tasks.shopping.lookups import (
 )
 from agentgym_envs.webarena.tasks.shopping.past_orders import (
     BoughtInYears,
-    CancelOrder,
     OrderAgain,
     SpentInMonths,
     TrackingNumber,
@@ -48,7 +47,7 @@ TEMPLATES: tuple[Template, ...] = (
     CancelOrder(),
     NewPhone(),
     PriceByWeight(),
-    ColourThatIsNotMade(),
+    CancelSentOrder(),
     PruneWishes(),
     CountUnderFilters(),
     BoughtInYears(),

@@ -13,8 +13,6 @@ from agentgym_envs.webarena.sites.shopping.delivery import (
     SHIPPING_METHODS,
     discount_of,
 )
-from agentgym_envs.webarena.sites.shopping.made_products import RANGES
-from agentgym_envs.webarena.sites.shopping.search import matching
 from agentgym_envs.webarena.sites.state import NOW
 from agentgym_envs.webarena.tasks.screen import Lost, Screen
 from agentgym_envs.webarena.tasks.shopping.ground import (
@@ -31,16 +29,13 @@ from agentgym_envs.webarena.tasks.shopping.ground import (
     open_product,
     rows,
     same_number_of,
-    search,
     tiles,
 )
 from agentgym_envs.webarena.tasks.template import (
-    IMPOSSIBLE,
     Case,
     Template,
     World,
     changed,
-    impossible,
     state_of,
 )
 
@@ -218,51 +213,3 @@ class OfferTotal(Template):
         yield screen.fill("textbox", "Coupon code", found[1], "This is the code of the offer.")
         yield screen.click("button", "Apply coupon", "I apply the code.")
         yield screen.stop(cell(screen, "Total"), "The summary tells the total.")
-
-
-class ColourThatIsNotMade(Template):
-    """Order a product in a colour in which it does not exist."""
-
-    number = 16
-    sites = (SITE,)
-    split = "train"
-    is_impossible = True
-    intent = "Order one {product} in {colour} and have it sent to my default address."
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a product and a colour that only others of its category have."""
-        leaves = [leaf for group in RANGES for leaf in group.leaves if leaf.colours]
-        leaf = rng.choice(leaves)
-        found = rows(
-            world,
-            "SELECT p.name, p.colour FROM products p JOIN categories c ON c.id = p.category_id "
-            "WHERE c.name = ? ORDER BY p.id",
-            leaf.name,
-        )
-        family = rng.choice(found)["name"].split(",")[0]
-        made = {row["colour"] for row in found if row["name"].split(",")[0] == family}
-        others = sorted({row["colour"] for row in found} - made)
-        if not others:
-            return None
-        colour = rng.choice(others)
-        condition, values = matching(f"{family} {colour}")
-        if any(value in family.lower() for value in colour.split()) or rows(
-            world,
-            f"SELECT 1 FROM products p JOIN categories c ON c.id = p.category_id WHERE {condition}",
-            *values,
-        ):
-            return None
-        return Case({"product": family, "colour": colour}, impossible())
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look at all variants; none has the colour."""
-        yield from search(screen, case.values["product"])
-        names = [tile.link.name for tile in tiles(screen)]
-        if any(name.endswith(f", {case.values['colour']}") for name in names):
-            raise Lost(f"it is made in {case.values['colour']} after all")
-        yield from search(
-            screen,
-            f"{case.values['product']} {case.values['colour']}",
-            "No variant here has this colour; I look once more with the colour.",
-        )
-        yield screen.stop(IMPOSSIBLE, f"It is not made in {case.values['colour']}.")

@@ -20,6 +20,17 @@ AGENT_ID = 1
 COST = "coalesce(p.special_price, p.price)"
 """SQL: what a product p costs today, in cents."""
 
+BOUGHT = (
+    "SELECT DISTINCT i.name FROM order_items i JOIN orders o ON o.id = i.order_id "
+    f"WHERE o.customer_id = {AGENT_ID} ORDER BY i.name"
+)
+"""SQL: the names of all products that the agent has ordered."""
+
+_ORDERS_WITH = (
+    "SELECT DISTINCT o.* FROM orders o JOIN order_items i ON i.order_id = o.id "
+    f"WHERE o.customer_id = {AGENT_ID} AND instr(lower(i.name), lower(?)) "
+    "ORDER BY o.created_at DESC, o.id DESC"
+)
 _MONEY = re.compile(r"\$([\d,]+)\.(\d\d)")
 _RATING = re.compile(r"([\d.]+) of 5 stars, ([\d,]+) review")
 
@@ -35,6 +46,11 @@ def rows(world: World, sql: str, *values: Any) -> list[sqlite3.Row]:
 def quoted(text: str) -> str:
     """Write a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def orders_with(world: World, product: str) -> list[sqlite3.Row]:
+    """List the agent's orders that hold a product, the latest first, as the shop's search does."""
+    return rows(world, _ORDERS_WITH, product)
 
 
 def kept(world: World, query: str) -> dict[str, Any]:

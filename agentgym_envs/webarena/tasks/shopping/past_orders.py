@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import random
-import sqlite3
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import MONTHS, money
-from agentgym_envs.webarena.sites.shopping.delivery import CANCEL_REASONS
 from agentgym_envs.webarena.sites.state import NOW
 from agentgym_envs.webarena.tasks.screen import Lost, Screen
 from agentgym_envs.webarena.tasks.shopping.ground import (
     AGENT_ID,
+    BOUGHT,
     SITE,
     cart_is,
     cents_in,
-    kept,
     order_links,
-    quoted,
+    orders_with,
     rows,
     same_number_of,
     show_orders,
@@ -30,23 +28,7 @@ from agentgym_envs.webarena.tasks.template import (
     World,
     changed,
     exact_answer,
-    state_of,
 )
-
-_BOUGHT = (
-    "SELECT DISTINCT i.name FROM order_items i JOIN orders o ON o.id = i.order_id "
-    f"WHERE o.customer_id = {AGENT_ID} ORDER BY i.name"
-)
-_ORDERS_WITH = (
-    "SELECT DISTINCT o.* FROM orders o JOIN order_items i ON i.order_id = o.id "
-    f"WHERE o.customer_id = {AGENT_ID} AND instr(lower(i.name), lower(?)) "
-    "ORDER BY o.created_at DESC, o.id DESC"
-)
-
-
-def _orders_with(world: World, product: str) -> list[sqlite3.Row]:
-    """List the agent's orders that hold a product, the latest first, as the shop's search does."""
-    return rows(world, _ORDERS_WITH, product)
 
 
 def _month_of(date: str) -> int:
@@ -119,8 +101,8 @@ class TrackingNumber(Template):
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw a product whose latest order was sent."""
-        product = rng.choice(rows(world, _BOUGHT))["name"]
-        latest = _orders_with(world, product)[0]
+        product = rng.choice(rows(world, BOUGHT))["name"]
+        latest = orders_with(world, product)[0]
         sent = rows(world, "SELECT * FROM shipments WHERE order_id = ?", latest["id"])
         if len(sent) != 1:
             return None
@@ -148,8 +130,8 @@ class OrderAgain(Template):
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw a product whose latest order can be had again as it was."""
-        product = rng.choice(rows(world, _BOUGHT))["name"]
-        latest = _orders_with(world, product)[0]
+        product = rng.choice(rows(world, BOUGHT))["name"]
+        latest = orders_with(world, product)[0]
         items = rows(
             world,
             "SELECT i.product_id, i.quantity, p.is_enabled AND p.stock >= i.quantity AS can_be_had "
@@ -170,49 +152,6 @@ class OrderAgain(Template):
         yield screen.stop()
 
 
-class CancelOrder(Template):
-    """Cancel a pending order, with a reason."""
-
-    number = 13
-    sites = (SITE,)
-    split = "train"
-    intent = "Cancel my pending order that contains {product}. Give this reason: {reason}."
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a product that only one pending order holds."""
-        product = rng.choice(rows(world, _BOUGHT))["name"]
-        found = [row for row in _orders_with(world, product) if row["status"] == "pending"]
-        if len(found) != 1:
-            return None
-        order, reason = found[0]["id"], rng.choice(CANCEL_REASONS)
-        # A comment of the day: older ones may say the same.
-        comment = (
-            f"SELECT status FROM order_comments WHERE order_id = {order} "
-            f"AND text = {quoted(reason)} AND created_at = {quoted(NOW)}"
-        )
-        return Case(
-            {"product": product, "reason": reason},
-            changed(
-                state_of(SITE, f"SELECT status FROM orders WHERE id = {order}", [["cancelled"]]),
-                state_of(SITE, comment, [["cancelled"]]),
-                kept(
-                    world,
-                    f"SELECT status, count(*) FROM orders WHERE id != {order} GROUP BY status "
-                    "ORDER BY status",
-                ),
-            ),
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Find the order among the pending ones."""
-        yield from show_orders(screen, status="Pending", product=case.values["product"])
-        link, _ = order_links(screen)[0]
-        yield screen.click_node(link, "There is only one such order.")
-        yield screen.choose("Reason", case.values["reason"], "A reason has to be given.")
-        yield screen.click("button", "Cancel order", "I cancel the order.")
-        yield screen.stop()
-
-
 class BoughtInYears(Template):
     """How many of a product were bought in a year or two, over several orders."""
 
@@ -226,9 +165,9 @@ class BoughtInYears(Template):
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw a product and one or two years with a few orders."""
-        product = rng.choice(rows(world, _BOUGHT))["name"]
+        product = rng.choice(rows(world, BOUGHT))["name"]
         years = rng.choice(("2024", "2025", "2026", "2024 and 2025", "2025 and 2026"))
-        complete = [row for row in _orders_with(world, product) if row["status"] == "complete"]
+        complete = [row for row in orders_with(world, product) if row["status"] == "complete"]
         orders = [row["id"] for row in complete if row["created_at"][:4] in years]
         if not 1 <= len(orders) <= 6 or len(complete) > 9:
             return None

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.tasks.shopping_admin.carriers import UnknownCarrier
 from agentgym_envs.webarena.tasks.shopping_admin.customers import (
     CallingCustomer,
     NeverOrdered,
     ReturnedGoods,
-    UnknownGroup,
 )
 from agentgym_envs.webarena.tasks.shopping_admin.goods import (
     ChangePrices,
@@ -21,14 +19,13 @@ from agentgym_envs.webarena.tasks.shopping_admin.marketing import (
 from agentgym_envs.webarena.tasks.shopping_admin.orders import (
     HoldOrders,
     RedirectOrder,
-    ShipOrder,
     TellCustomer,
 )
+from agentgym_envs.webarena.tasks.shopping_admin.ratings import TooFewReviews, WorstRated
 from agentgym_envs.webarena.tasks.shopping_admin.reviews import (
     ApproveReviews,
     Complaints,
     CorrectReview,
-    WorstRated,
 )
 from agentgym_envs.webarena.tasks.shopping_admin.sales import (
     BestCustomer,
@@ -37,6 +34,7 @@ from agentgym_envs.webarena.tasks.shopping_admin.sales import (
     MissedTerm,
     Revenue,
 )
+from agentgym_envs.webarena.tasks.shopping_admin.shipping import ShipOrder, ShipSentOrder
 from agentgym_envs.webarena.tasks.shopping_admin.stock import (
     CountedStock,
     DisableScarce,
@@ -64,12 +62,12 @@ TEMPLATES: tuple[Template, ...] = (
     CheaperCoupon(),
     RenamePage(),
     NewProduct(),
-    UnknownGroup(),
+    TooFewReviews(),
     MissedTerm(),
     WorstRated(),
     ReturnedGoods(),
     CountedStock(),
     NeverOrdered(),
-    UnknownCarrier(),
+    ShipSentOrder(),
 )
 """Every template of the site, by number."""

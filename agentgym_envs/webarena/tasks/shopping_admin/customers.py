@@ -1,4 +1,4 @@
-"""Tasks about customers: who calls, what they bought, and a group that does not exist."""
+"""Tasks about customers: who calls, what they bought, and who never did."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from agentgym_envs.webarena.tasks.template import (
     World,
     changed,
     exact_answer,
-    impossible,
     state_of,
 )
 
@@ -82,33 +81,6 @@ class CallingCustomer(Template):
         else:
             answer = latest.cells["Total" if what == "total" else "Number"]
             yield screen.stop(answer, "The newest order comes first.")
-
-
-class UnknownGroup(Template):
-    """A customer shall be put into a group that the shop does not have."""
-
-    number = 49
-    sites = (SITE,)
-    intent = "Put the customer {customer} into the customer group {group}."
-    split = "test"
-    is_impossible = True
-
-    _GROUPS = ("VIP", "Staff", "Students", "Press", "Gold members", "Suppliers", "Employees")
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a customer and a group that there is not."""
-        customer = rng.choice(world.rows(SITE, "SELECT name FROM customers ORDER BY id"))
-        return Case(
-            {"customer": customer["name"], "group": f'"{rng.choice(self._GROUPS)}"'}, impossible()
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look at the choices on the customer's page."""
-        yield from open_customer(screen, case.values["customer"])
-        options = screen.find("combobox", "Customer group").properties.get("options", "")
-        if case.values["group"].strip('"') in options:
-            raise Lost(f"the group {case.values['group']} exists after all")
-        yield screen.stop("N/A", f"There are only the groups {options}; it cannot be done.")
 
 
 class NeverOrdered(Template):

@@ -21,6 +21,8 @@ from agentgym_envs.webarena.tasks.template import World, state_of
 SITE = "shopping_admin"
 HOME = f"{ORIGINS[SITE]}/"
 
+BRANDS = "SELECT DISTINCT brand FROM products ORDER BY brand"
+
 FROM = "From (YYYY-MM-DD)"
 TO = "To (YYYY-MM-DD)"
 

@@ -1,4 +1,4 @@
-"""Tasks about orders: shipping, holding, telling the customer, another address."""
+"""Tasks about orders: holding, telling the customer, another address."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.sites.people import TOWNS
 from agentgym_envs.webarena.sites.shopping.made_customers import postcode_of, street
-from agentgym_envs.webarena.sites.shopping_admin.order_rules import CARRIERS
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.shopping_admin.ground import (
     SITE,
     apply_filters,
     change_ticked,
     open_customer,
-    open_line,
     open_order,
     open_section,
     same,
@@ -24,67 +22,6 @@ from agentgym_envs.webarena.tasks.shopping_admin.ground import (
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed, state_of
 
 _OPEN = "('pending', 'processing')"
-
-
-class ShipOrder(Template):
-    """The one open order of a customer is shipped."""
-
-    number = 41
-    sites = (SITE,)
-    intent = (
-        "The {status} order of {customer} has left the warehouse with {carrier}. Record the "
-        "shipment; the tracking number is {tracking}."
-    )
-    split = "train"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a customer with exactly one order that is pending or processing."""
-        order = rng.choice(
-            world.rows(
-                SITE,
-                "SELECT o.id, o.status, c.name FROM orders o JOIN customers c "
-                f"ON c.id = o.customer_id WHERE o.status IN {_OPEN} "
-                "GROUP BY c.id HAVING count(*) = 1 ORDER BY o.id",
-            )
-        )
-        carrier = rng.choice(CARRIERS)
-        tracking = f"{rng.choice('ABCDEFGH')}{rng.choice('KLMNPRST')}{rng.randrange(10**7, 10**8)}"
-        order_id = order["id"]
-        return Case(
-            {
-                "status": order["status"],
-                "customer": order["name"],
-                "carrier": carrier,
-                "tracking": tracking,
-            },
-            changed(
-                state_of(
-                    SITE,
-                    "SELECT carrier, tracking_number, status FROM shipments s "
-                    f"JOIN orders o ON o.id = s.order_id WHERE o.id = {order_id}",
-                    [(carrier, tracking, "complete")],
-                ),
-                same(world, f"SELECT count(*) FROM shipments WHERE order_id <> {order_id}"),
-                same(
-                    world,
-                    f"SELECT status, count(*) FROM orders WHERE id <> {order_id} "
-                    "GROUP BY status ORDER BY status",
-                ),
-            ),
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Find the order by customer and status, and fill in the form."""
-        yield from open_section(screen, "Orders", "I look for the order.")
-        yield from apply_filters(
-            screen, {"Customer": case.values["customer"], "Status": case.values["status"]}
-        )
-        yield open_line(screen, "Customer", case.values["customer"], "This is the order.")
-        yield screen.click("link", "Ship", "It is not shipped yet.")
-        yield screen.choose("Carrier", case.values["carrier"])
-        yield screen.fill("textbox", "Tracking number", case.values["tracking"])
-        yield screen.click("button", "Record shipment", "Carrier and number are right.")
-        yield screen.stop("", "The shipment is recorded.")
 
 
 class HoldOrders(Template):

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.shopping_admin.ground import (
+    BRANDS,
     SITE,
     apply_filters,
     change_ticked,
     lines,
-    open_report,
     open_section,
     same,
 )
@@ -23,11 +23,8 @@ from agentgym_envs.webarena.tasks.template import (
     World,
     answer_with,
     changed,
-    exact_answer,
     state_of,
 )
-
-_BRANDS = "SELECT DISTINCT brand FROM products ORDER BY brand"
 
 
 class Complaints(Template):
@@ -43,7 +40,7 @@ class Complaints(Template):
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw a brand and a word that up to four low reviews have in common."""
-        brand = rng.choice(world.rows(SITE, _BRANDS))["brand"]
+        brand = rng.choice(world.rows(SITE, BRANDS))["brand"]
         low = world.rows(
             SITE,
             "SELECT r.nickname, r.title || ' ' || r.body AS text, p.brand FROM reviews r "
@@ -98,7 +95,7 @@ class ApproveReviews(Template):
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw a brand with some pending reviews."""
-        brand = rng.choice(world.rows(SITE, _BRANDS))["brand"]
+        brand = rng.choice(world.rows(SITE, BRANDS))["brand"]
         choice = rng.choice(sorted(self._STARS))
         said, condition = self._STARS[choice]
         source = "FROM reviews r JOIN products p ON p.id = r.product_id WHERE r.status = 'pending'"
@@ -199,52 +196,3 @@ class CorrectReview(Template):
         yield screen.choose("Status", "approved", "I approve it as well.")
         yield screen.click("button", "Save review", "Both are set, so I save.")
         yield screen.stop("", "The review is corrected and approved.")
-
-
-class WorstRated(Template):
-    """The product of a brand that people like least, if enough of them say so."""
-
-    number = 51
-    sites = (SITE,)
-    intent = (
-        "Among the products of the brand {brand} that have at least {number} approved reviews, "
-        "which one has the lowest average rating in these? Answer with the product's full name."
-    )
-    split = "test"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a brand and a number that leave some products, but not the worst of all."""
-        brand = rng.choice(world.rows(SITE, _BRANDS))["brand"]
-        least = rng.randrange(3, 9)
-        rows = world.rows(
-            SITE,
-            "SELECT p.name, p.brand, count(*) AS number, avg(r.rating) AS rating FROM reviews r "
-            "JOIN products p ON p.id = r.product_id WHERE r.status = 'approved' "
-            "AND instr(lower(p.name), lower(?)) > 0 GROUP BY p.id ORDER BY rating, number DESC",
-            brand,
-        )
-        place, left = 0, [row for row in rows if row["number"] >= least]
-        if len(left) < 2 or any(row["brand"] != brand for row in rows):
-            return None
-        place = rows.index(left[0])
-        shown = [f"{row['rating']:.1f}" for row in left[:2]]
-        if place >= 60 or shown[0] == shown[1]:
-            return None
-        return Case({"brand": brand, "number": str(least)}, exact_answer(left[0]["name"]))
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Go down the report, worst first, to the first product with enough reviews."""
-        yield from open_report(screen, "Reviews per product")
-        yield from apply_filters(
-            screen,
-            {"Status": "approved", "Product": case.values["brand"]},
-            sort="Rating: low to high",
-        )
-        while True:
-            for line in lines(screen, "Average rating"):
-                if int(line.cells["Reviews"]) >= int(case.values["number"]):
-                    yield screen.stop(
-                        line.cells["Product"], "It is the first one with enough reviews."
-                    )
-                    return
-            yield screen.click("link", "Next", "None of these has enough reviews; I go on.")

@@ -1,0 +1,74 @@
+"""Nothing in a goal tells that it cannot be reached: the site alone does."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentgym_envs.webarena.tasks import catalogue
+from agentgym_envs.webarena.tasks.floors import floors
+from agentgym_envs.webarena.tasks.task_set import EmbeddedTasks
+from agentgym_envs.webarena.tasks.template import Template
+
+TEMPLATES = catalogue.templates()
+IMPOSSIBLE = [number for number, template in TEMPLATES.items() if template.is_impossible]
+FEW = 12
+
+
+def cases(number: int) -> list[dict[str, str]]:
+    first = number * catalogue.STRIDE
+    return [
+        dict(catalogue.case_of(first + instance).values) for instance in range(catalogue.INSTANCES)
+    ]
+
+
+def masked(number: int) -> set[str]:
+    """The goals of a template, with a blank in place of every name and number that was drawn."""
+    found = set()
+    for instance in range(catalogue.INSTANCES):
+        task = catalogue.task_of(number * catalogue.STRIDE + instance)
+        text = task.intent
+        values = (task.instantiation_dict or {}).values()
+        for value in sorted(map(str, values), key=len, reverse=True):
+            text = text.replace(value, "_")
+        found.add(text)
+    return found
+
+
+def twin(template: Template) -> Template:
+    """The feasible template that has the same wording and is learnt or tested beside it."""
+    (found,) = [
+        other
+        for other in TEMPLATES.values()
+        if not other.is_impossible
+        and (other.intent, other.split, other.sites)
+        == (template.intent, template.split, template.sites)
+    ]
+    return found
+
+
+@pytest.mark.parametrize("number", IMPOSSIBLE)
+def test_a_feasible_template_is_worded_alike(number: int) -> None:
+    other = twin(TEMPLATES[number])
+    assert masked(number) <= masked(other.number)
+
+
+@pytest.mark.parametrize("number", IMPOSSIBLE)
+def test_a_word_out_of_few_is_one_that_feasible_goals_have_too(number: int) -> None:
+    mine, others = cases(number), cases(twin(TEMPLATES[number]).number)
+    for slot in mine[0]:
+        known = {case[slot] for case in others}
+        assert len(known) > FEW or {case[slot] for case in mine} <= known, slot
+
+
+@pytest.mark.parametrize("split", ["train", "test", "paper_test"])
+def test_the_floor_of_giving_up_at_once_is_low(split: str) -> None:
+    found = floors(EmbeddedTasks().numbers(split))
+    assert 0.03 <= found.impossible <= 0.08
+
+
+def test_floors_are_counted_by_template() -> None:
+    number = IMPOSSIBLE[0] * catalogue.STRIDE
+    other = twin(TEMPLATES[IMPOSSIBLE[0]]).number * catalogue.STRIDE
+    found = floors([number, number + 1, other, other + 1])
+    assert (found.tasks, found.possible, found.goals) == (4, 2, 2)
+    assert found.impossible == found.fixed_answer == 0.5
