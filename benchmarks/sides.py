@@ -95,9 +95,9 @@ def tallies(path: str | Path, choice: Choice = EVERYTHING) -> dict[str, Tally]:
     """
     found: dict[str, Tally] = {}
     there: Counter[Origin] = Counter()
-    for episode, *circumstances in _episodes(Path(path)):
+    for episode, limit, settings in _episodes(Path(path)):
         named = (episode.env_id, episode.policy, episode.global_step, episode.split)
-        origin = Origin(*named, *circumstances)
+        origin = Origin(*named, limit, settings)
         there[origin] += 1
         if choice.takes(origin):
             scenario = short_env_name(episode.env_id)
@@ -166,8 +166,11 @@ def _check_one_policy(path: str | Path, there: Mapping[Origin, int]) -> None:
             "the second"
         )
     if len({(origin.env_id, origin.conditions) for origin in there}) > num_places:
-        every = [set(origin.conditions) for origin in there]
-        names = sorted({name for name, _ in set.union(*every) - set.intersection(*every)})
+        every = [origin.conditions for origin in there]
+        differing = {
+            entry for told in every for entry in told if any(entry not in t for t in every)
+        }
+        names = sorted({name for name, _ in differing})
         raise ValueError(
             f"{path} holds episodes of one policy that were played under different settings: "
             f"{', '.join(names)}; name folders of one setting each, such as a cell's, "

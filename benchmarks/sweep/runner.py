@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from importlib import import_module
 
 from agentgym_envs.errors import EnvFailure
+from benchmarks.names import short_names
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.worker import Batch, Worker, begin_process, play_batch
@@ -25,7 +26,10 @@ _LOG = logging.getLogger(__name__)
 _GIVEN_UP = (EnvFailure, CommandError)
 """What ends a batch and not the sweep: machinery that broke, a policy that cannot be opened."""
 
-Play = Callable[[Sequence[Batch]], Iterator[tuple[Batch, "int | Exception"]]]
+Began = Callable[[Batch], None]
+"""Is told of each batch that begins."""
+
+Play = Callable[[Sequence[Batch], Began], Iterator[tuple[Batch, "int | Exception"]]]
 """Plays batches, and yields each as it ends: with its failed episodes, or with what broke."""
 
 
@@ -58,9 +62,17 @@ def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outc
     total = sum(len(cell.tasks) * cell.samples for cell in cells)
     ahead = sum(len(batch.cell.batches[batch.number]) for batch in missing)
     outcome = Outcome()
+    names = short_names([cell.policy for cell in cells], least=2)
+    running: list[Batch] = []
     with episode_progress() as bar:
         task = bar.add_task("sweep", total=total, completed=total - ahead)
-        for batch, result in play(missing):
+
+        def began(batch: Batch) -> None:
+            running.append(batch)
+            bar.update(task, description=_told(running, names))
+
+        for batch, result in play(missing, began):
+            running.remove(batch)
             episodes = len(batch.cell.batches[batch.number])
             if isinstance(result, Exception):
                 outcome.broken.append(f"{batch.cell.name}, batch {batch.number}: {result}")
@@ -68,8 +80,18 @@ def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outc
             else:
                 outcome.played += episodes
                 outcome.failed += result
-            bar.update(task, advance=episodes, description=batch.cell.name)
+            bar.update(task, advance=episodes, description=_told(running, names))
     return outcome
+
+
+def _told(running: Sequence[Batch], names: Mapping[str, str]) -> str:
+    """Name what is being played, the longest under way first: `a/model in BabyAI, 5 turns`."""
+    cells = list({batch.cell.name: batch.cell for batch in running}.values())
+    if not cells:
+        return "sweep"
+    limit = "" if cells[0].max_turns is None else f", {cells[0].max_turns} turns"
+    more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+    return f"{names[cells[0].policy]} in {cells[0].scenario}{limit}, seed {cells[0].seed}{more}"
 
 
 def over_processes(workers: int, threads: int) -> Play:
@@ -80,7 +102,7 @@ def over_processes(workers: int, threads: int) -> Play:
         threads: torch threads of each.
     """
 
-    def play(batches: Sequence[Batch]) -> Iterator[tuple[Batch, int | Exception]]:
+    def play(batches: Sequence[Batch], began: Began) -> Iterator[tuple[Batch, int | Exception]]:
         if not batches:
             return
         context = multiprocessing.get_context("spawn")
@@ -96,6 +118,7 @@ def over_processes(workers: int, threads: int) -> Play:
                     while waiting and len(running) < count:
                         batch = waiting.pop()
                         running[pool.submit(play_batch, batch)] = batch
+                        began(batch)
                     ended, _ = wait(running, return_when=FIRST_COMPLETED)
                     for future in ended:
                         yield running.pop(future), _result(future)
@@ -127,9 +150,15 @@ def over_ray(address: str, cpus: float, gpus: float) -> Play:
         count = max(1, min(count, int(ray.cluster_resources().get("GPU", 0) / gpus)))
     remote = ray.remote(num_cpus=cpus, num_gpus=gpus, max_restarts=-1)(_RayWorker)
 
-    def play(batches: Sequence[Batch]) -> Iterator[tuple[Batch, int | Exception]]:
+    def play(batches: Sequence[Batch], began: Began) -> Iterator[tuple[Batch, int | Exception]]:
         pool = actor_pool([remote.remote(Worker) for _ in range(min(count, max(1, len(batches))))])
-        yield from pool.map_unordered(lambda actor, batch: actor.play.remote(batch), batches)
+        waiting = list(batches)[::-1]
+        while waiting or pool.has_next():
+            while waiting and pool.has_free():
+                batch = waiting.pop()
+                pool.submit(lambda actor, batch: actor.play.remote(batch), batch)
+                began(batch)
+            yield pool.get_next_unordered()
 
     return play
 

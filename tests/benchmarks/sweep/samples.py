@@ -21,8 +21,9 @@ def cell(**changes):
     return Cell(**{**values, **changes})
 
 
-def in_this_process(batches):
+def in_this_process(batches, began=lambda batch: None):
     worker = Worker()
     for batch in batches:
+        began(batch)
         yield batch, worker.play(batch)
     worker.close()

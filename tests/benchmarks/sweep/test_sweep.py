@@ -8,9 +8,11 @@ import time
 import pytest
 
 from agentgym_envs.errors import EnvFailure
+from benchmarks.sweep import runner
 from benchmarks.sweep.plan import Cell, slug
-from benchmarks.sweep.runner import play_missing
+from benchmarks.sweep.runner import over_processes, play_missing
 from benchmarks.sweep.store import SweepFolder
+from benchmarks.sweep.worker import Batch
 from tests.benchmarks.sweep.samples import cell, in_this_process
 
 
@@ -68,13 +70,64 @@ def test_a_broken_batch_is_named_and_left_for_the_next_call(tmp_path):
     folder = SweepFolder(tmp_path)
     folder.claim([cell()])
 
-    def broken_once(batches):
+    def broken_once(batches, began):
+        began(batches[0])
         yield batches[0], EnvFailure("the simulator died")
-        yield from in_this_process(batches[1:])
+        yield from in_this_process(batches[1:], began)
 
     outcome = play_missing(folder, [cell()], broken_once)
     assert outcome.broken == [f"{cell().name}, batch 0: the simulator died"]
     assert play_missing(folder, [cell()], in_this_process).played == 3
+
+
+class Bar:
+    """A progress bar that remembers what it was given to show."""
+
+    def __init__(self):
+        self.shown = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def add_task(self, description, **numbers):
+        return 0
+
+    def update(self, task, *, description, **numbers):
+        self.shown.append(description)
+
+
+def test_the_bar_tells_what_is_being_played_and_not_what_has_ended(tmp_path, monkeypatch):
+    bar = Bar()
+    monkeypatch.setattr(runner, "episode_progress", lambda: bar)
+    cells = [
+        cell(policy=f"runs/study/{name}/model", max_turns=limit, batch_size=9)
+        for name, limit in (("a", None), ("b", 5))
+    ]
+
+    def two_at_once(batches, began):
+        for batch in batches:
+            began(batch)
+        assert bar.shown == [
+            "a/model in TextCraft, seed 0",
+            "a/model in TextCraft, seed 0 and 1 more",
+        ]
+        for batch in batches:
+            yield batch, 0
+
+    play_missing(SweepFolder(tmp_path), cells, two_at_once)
+    assert bar.shown[2:] == ["b/model in TextCraft, 5 turns, seed 0", "sweep"]
+
+
+def test_processes_tell_of_a_batch_before_it_ends(tmp_path):
+    folder, events = SweepFolder(tmp_path), []
+    folder.claim([cell()])
+    batches = [Batch(str(tmp_path), cell(), number) for number in (0, 1)]
+    for batch, _ in over_processes(1, 1)(batches, lambda batch: events.append(batch.number)):
+        events.append(-batch.number - 1)
+    assert events == [0, -1, 1, -2]
 
 
 # What the command does, without its seconds of imports.

@@ -1,0 +1,46 @@
+import os
+import sys
+
+import pytest
+
+from benchmarks.sweep import command
+from benchmarks.sweep.runner import over_ray
+from benchmarks.sweep.store import SweepFolder
+from benchmarks.sweep.worker import Batch
+from tests.benchmarks.sweep.samples import cell, in_this_process
+
+
+@pytest.fixture(scope="module")
+def cores():
+    """All cores, so that one worker is started, and no Ray is left running behind."""
+    ray = pytest.importorskip("ray", reason='needs Ray: pip install "agentgym-envs[ray]"')
+    yield os.cpu_count() or 1
+    ray.shutdown()
+
+
+def test_a_ray_cluster_plays_what_processes_play_and_tells_of_each_batch_before(tmp_path, cores):
+    here, there, events = tmp_path / "here", tmp_path / "there", []
+    for path in (here, there):
+        SweepFolder(path).claim([cell()])
+    play = over_ray("local", cores, 0)
+    batches = [Batch(str(there), cell(), number) for number in range(3)]
+    for batch, result in play(batches, lambda batch: events.append(batch.number)):
+        assert result == 0
+        events.append(-batch.number - 1)
+    assert events == [0, -1, 1, -2, 2, -3]
+    assert len(list(in_this_process([Batch(str(here), cell(), n) for n in range(3)]))) == 3
+    theirs = [file.read_bytes() for file in SweepFolder(there).files(cell())]
+    assert theirs == [file.read_bytes() for file in SweepFolder(here).files(cell())]
+
+
+def test_the_command_plays_on_ray(tmp_path, cores, capsys):
+    words = ["--suite", "textcraft", "--policy", "random", "--max-turns", "1"]
+    words += ["--ray", "local", "--ray-cpus", str(cores), "--out", str(tmp_path)]
+    assert command.main(words) == 0
+    assert "100 episodes played, 0 of them failed" in capsys.readouterr().out
+
+
+def test_without_ray_the_option_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ImportError, match=r'pip install "agentgym-envs\[ray\]"'):
+        over_ray("local", 1, 0)
