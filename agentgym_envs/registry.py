@@ -42,12 +42,17 @@ def resolve_env_id(name: str) -> str:
     `"module:id"`, Gymnasium's own form, imports the module first.
 
     Raises:
-        ValueError: nothing by that name is registered.
-        ModuleNotFoundError: there is no such module.
+        ValueError: nothing by that name is registered, or there is no such module.
     """
     module, _, name = name.rpartition(":")
     if module:
-        importlib.import_module(module)
+        try:
+            importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            raise ValueError(
+                f"cannot import {module!r} of {f'{module}:{name}'!r} ({error}); install it, or put "
+                "its folder on PYTHONPATH"
+            ) from error
     for env_id in _REGISTERED:
         if name == env_id or name.lower() == short_env_name(env_id).lower():
             return env_id

@@ -111,6 +111,8 @@ def _is_unread(stream: TextIO) -> bool:
 
 
 def _dispatch(words: list[str]) -> int:
+    if os.getcwd() not in sys.path:  # as `python -m` has it, but last: it hides nothing installed
+        sys.path.append(os.getcwd())  # `--env module:id` and `--wrapper module:Class` look there
     if not words or words[0] in ("-h", "--help", "help"):
         print(_help(), end="")
         return 0

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import gymnasium as gym
+from gymnasium.envs.registration import EnvSpec
 
 from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import UnknownTask
@@ -29,18 +30,24 @@ class EnvFactory:
     """Makes one environment; a plain value, so that worker processes can be given it.
 
     Attributes:
-        env_id: a registered id.
+        env: a registered id, or its spec, which also serves where the id is not registered, as in
+            a worker process.
         kwargs: the environment's keyword arguments.
         wrappers: Gymnasium wrappers as `module:Class`, the first one innermost.
     """
 
-    env_id: str
+    env: str | EnvSpec
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     wrappers: tuple[str, ...] = ()
 
+    @property
+    def env_id(self) -> str:
+        """The registered id."""
+        return self.env if isinstance(self.env, str) else self.env.id
+
     def __call__(self) -> gym.Env[str, str]:
         """Make the environment."""
-        env: Any = gym.make(self.env_id, disable_env_checker=True, **self.kwargs)
+        env: Any = gym.make(self.env, disable_env_checker=True, **self.kwargs)
         for name in self.wrappers:
             env = load_attribute(name)(env)
         return env
@@ -84,7 +91,7 @@ class Environments:
         self.args = args
         slots = args.num_envs or min(episodes, MOST_ENVS)
         self._factories = {
-            env_id: EnvFactory(env_id, _kwargs_of(env_id, args), tuple(args.wrapper))
+            env_id: EnvFactory(gym.spec(env_id), _kwargs_of(env_id, args), tuple(args.wrapper))
             for env_id in args.env
         }
         self._probes: dict[str, TextEnv] = {}
