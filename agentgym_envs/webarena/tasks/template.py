@@ -94,11 +94,6 @@ def exact_answer(answer: str) -> dict[str, Any]:
     return _evaluation(["string_match"], reference_answers={"exact_match": answer})
 
 
-def answer_with(*phrases: str) -> dict[str, Any]:
-    """Expect an answer that holds all these phrases."""
-    return _evaluation(["string_match"], reference_answers={"must_include": list(phrases)})
-
-
 def impossible() -> dict[str, Any]:
     """Expect the answer N/A."""
     return exact_answer(IMPOSSIBLE)
@@ -114,10 +109,10 @@ def state_of(site: str, query: str, expected: Sequence[Sequence[Any]]) -> dict[s
     return {"site": site, "query": query, "expected": [list(row) for row in expected]}
 
 
-def changed(*states: dict[str, Any], answer: Sequence[str] = ()) -> dict[str, Any]:
-    """Expect the databases to answer these queries so, and, if given, phrases in the answer."""
+def changed(*states: dict[str, Any], answer: str = "") -> dict[str, Any]:
+    """Expect the databases to answer these queries so and, if one is given, this answer."""
     kinds = ["db_state", *(["string_match"] if answer else [])]
-    references = {"must_include": list(answer)} if answer else None
+    references = {"exact_match": answer} if answer else None
     return _evaluation(kinds, reference_answers=references, db_state=list(states))
 
 

@@ -10,7 +10,7 @@ VERSION = 2
 """Raise it with every change that changes the sites' content or what a number means, and pin the
 hash anew with `python -m agentgym_envs.webarena.tasks.pin`."""
 
-CONTENT_HASH = "da8f3525cd5aa17198a8caf21566c2ac0716bc6e46daf1512cb90b2b16cb81ef"
+CONTENT_HASH = "d094b349e1411665eaa46b34afe4648a074127afd4d8da59ebcb3420cf4b8986"
 """SHA-256 of the databases' rows and of all tasks of this version."""
 
 SOURCE = f"agentgym-sites v{VERSION} ({CONTENT_HASH[:12]})"

@@ -13,7 +13,6 @@ from agentgym_envs.webarena.tasks.template import (
     Case,
     Template,
     World,
-    answer_with,
     exact_answer,
 )
 
@@ -63,7 +62,8 @@ class QuickestTown(Template):
     split = "train"
     intent = (
         "Which of {first}, {second}, {third} and {fourth} is the quickest to reach by car from "
-        "{start}, and how many km is that drive? Answer with the town and the kilometres."
+        "{start}, and how long is that drive? Answer with the town and the length as the map writes "
+        "it, like Millbrook, 84.3 km"
     )
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
@@ -77,8 +77,7 @@ class QuickestTown(Template):
         if second.minutes - best.minutes < _CLEAR_MINUTES:
             return None
         values = dict(zip(("first", "second", "third", "fourth"), goals, strict=True))
-        kilometres = best.km.removesuffix(" km")
-        return Case(values | {"start": start}, answer_with(town, kilometres))
+        return Case(values | {"start": start}, exact_answer(f"{town}, {best.km}"))
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Compare the four on the distances page."""
@@ -174,7 +173,8 @@ class NearestAirport(Template):
     split = "test"
     intent = (
         "I am in {town}, which has no airport. Which town that has one can I reach in the shortest "
-        "time {mode}? Answer with the town's name and the travelling time as the map writes it."
+        "time {mode}? Answer with the town's name and the travelling time as the map writes it, "
+        "like Millbrook, 1 h 5 min"
     )
     modes = {
         "by car": "car",
@@ -200,7 +200,7 @@ class NearestAirport(Template):
         (best, name), (second, _) = ways[:2]
         if second.minutes - best.minutes < _CLEAR_MINUTES:
             return None
-        return Case({"town": town, "mode": mode}, answer_with(name, best.time))
+        return Case({"town": town, "mode": mode}, exact_answer(f"{name}, {best.time}"))
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """List the airports, then compare the ways there."""

@@ -195,7 +195,7 @@ class OfferTotal(Template):
             cart_is((product["id"], quantity)),
             state_of(SITE, coupon, [[offer["code"]]]),
             same_number_of(world, "orders"),
-            answer=[money(total)],
+            answer=money(total),
         )
         return Case(values, goal)
 

@@ -21,8 +21,8 @@ from agentgym_envs.webarena.tasks.template import (
     Case,
     Template,
     World,
-    answer_with,
     changed,
+    exact_answer,
     state_of,
 )
 
@@ -34,7 +34,8 @@ class Complaints(Template):
     sites = (SITE,)
     intent = (
         "Who gave a product of the brand {brand} fewer than 3 stars in a review that mentions the "
-        'word "{word}"? Answer with the nicknames of all these reviewers, separated by commas.'
+        'word "{word}"? Answer with the nicknames of all these reviewers in alphabetical order, '
+        "separated by commas."
     )
     split = "test"
 
@@ -58,7 +59,7 @@ class Complaints(Template):
         is_clear = len(exact) == len(found) and all(row["brand"] == brand for row in low)
         if not is_clear or not 1 <= len(names) <= 4 or len(set(names)) < len(names):
             return None
-        return Case({"brand": brand, "word": word}, answer_with(*names))
+        return Case({"brand": brand, "word": word}, exact_answer(_listed(names)))
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Filter the reviews and list the nicknames."""
@@ -72,7 +73,11 @@ class Complaints(Template):
             },
         )
         names = [line.cells["Nickname"] for line in lines(screen, "Nickname")]
-        yield screen.stop(", ".join(names), "These rows are all that match.")
+        yield screen.stop(_listed(names), "These rows are all that match.")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(sorted(names, key=str.lower))
 
 
 class ApproveReviews(Template):

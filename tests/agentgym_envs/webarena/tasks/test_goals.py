@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.tasks import catalogue
 from agentgym_envs.webarena.tasks.reddit import phrases
 from agentgym_envs.webarena.tasks.template import Case, World
@@ -69,3 +70,25 @@ def test_the_worst_rating_is_the_worst_as_it_is_shown(world: World) -> None:
 def test_a_goal_asks_for_what_is_judged(template: int, wrong: str, right: str) -> None:
     intent = catalogue.templates()[template].intent
     assert wrong not in intent and right in intent
+
+
+def test_no_answer_is_right_because_it_lists_every_candidate() -> None:
+    for number in catalogue.templates():
+        references = next(cases(number)).evaluation["reference_answers"] or {}
+        assert set(references) <= {"exact_match"}, number
+
+
+@pytest.mark.parametrize("template", [35, 61, 69])
+def test_an_answer_of_several_parts_is_right_in_one_order_alone(template: int) -> None:
+    number, right = next(
+        (template * catalogue.STRIDE + instance, answer)
+        for instance, case in enumerate(cases(template))
+        if ", " in (answer := case.evaluation["reference_answers"]["exact_match"])
+    )
+    backwards = ", ".join(right.split(", ")[::-1])
+    rewards = {}
+    env = WebArenaEnv()
+    for answer in (right, backwards, f"{right}, Millbrook"):
+        env.reset(options={"task_id": number})
+        rewards[answer] = env.step(f"stop [{answer}]")[1]
+    assert list(rewards.values()) == [1.0, 0.0, 0.0]
