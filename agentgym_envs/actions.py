@@ -11,90 +11,29 @@ import json
 import re
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, Protocol, get_args
 
 from agentgym_envs.errors import InvalidAction
+from agentgym_envs.verbs import ActionVerb, shown
+
+__all__ = [
+    "ACTION_FORMATS",
+    "ActionFormat",
+    "ActionParser",
+    "ActionVerb",
+    "CodeParser",
+    "FunctionCallParser",
+    "PlainParser",
+    "ReactParser",
+    "make_parser",
+]
 
 ActionFormat = Literal["plain", "react", "function_call", "code"]
 ACTION_FORMATS: tuple[str, ...] = get_args(ActionFormat)
 
 _PARSING = threading.Lock()  # `catch_warnings` swaps global state
-_SLOT = re.compile(r"\{(\w+)\}")
-
-
-@dataclass(frozen=True)
-class ActionVerb:
-    """One kind of action.
-
-    Attributes:
-        name: an identifier, the function's name in `function_call` and `code`.
-        template: the plain action, with a slot per argument: `"get {count} {item}"`.
-        description: one sentence for the policy.
-        integers: the arguments that hold a whole number; all others hold text.
-    """
-
-    name: str
-    template: str
-    description: str
-    integers: tuple[str, ...] = ()
-
-    @cached_property
-    def parameters(self) -> tuple[str, ...]:
-        """The arguments' names, in the template's order."""
-        return tuple(_SLOT.findall(self.template))
-
-    @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        parts = _SLOT.split(self.template)  # text, name, text, name, ..., text
-        pattern = ""
-        for index, part in enumerate(parts):
-            if index % 2 == 0:
-                pattern += re.escape(part)
-            else:
-                pattern += f"(?P<{part}>{'[0-9]+' if part in self.integers else '.*?'})"
-        return re.compile(pattern, re.DOTALL)
-
-    @property
-    def signature(self) -> str:
-        """The verb as a Python call: `get(count: int, item: str)`."""
-        kinds = (f"{p}: {'int' if p in self.integers else 'str'}" for p in self.parameters)
-        return f"{self.name}({', '.join(kinds)})"
-
-    def build(self, arguments: Mapping[str, Any]) -> str:
-        """Fill the template.
-
-        Raises:
-            InvalidAction: an argument is missing, unknown or of the wrong kind.
-        """
-        unknown = sorted(set(arguments) - set(self.parameters))
-        missing = [p for p in self.parameters if p not in arguments]
-        if unknown or missing:
-            raise InvalidAction(
-                f"{self.name} takes {self.signature}, got {sorted(arguments)!r:.80}."
-            )
-        values = {p: self._value(p, arguments[p]) for p in self.parameters}
-        return _SLOT.sub(lambda slot: values[slot.group(1)], self.template)
-
-    def match(self, action: str) -> dict[str, Any] | None:
-        """Return the arguments of a plain action of this verb, or None if it is another's."""
-        found = self._pattern.fullmatch(action)
-        if found is None:
-            return None
-        return {p: int(v) if p in self.integers else v for p, v in found.groupdict().items()}
-
-    def _value(self, parameter: str, value: Any) -> str:
-        if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
-            value = ", ".join(value)
-        is_integer = isinstance(value, int) and not isinstance(value, bool)
-        if parameter in self.integers and isinstance(value, str) and value.strip().isdecimal():
-            return value.strip()
-        if is_integer or (isinstance(value, str) and parameter not in self.integers):
-            return _integer_text(value) if is_integer else value
-        kind = "an int" if parameter in self.integers else "a str"
-        raise InvalidAction(f"{self.name}: {parameter} must be {kind}, got {_shown(value)}.")
 
 
 class ActionParser(Protocol):
@@ -228,9 +167,8 @@ class CodeParser:
     def format(self, action: str, thought: str = "") -> str:
         """Write the call in a fenced block; a thought becomes a comment above it."""
         verb, arguments = _verb_of(self.verbs, action)
-        call = f"{verb.name}({', '.join(f'{k}={v!r}' for k, v in arguments.items())})"
         comment = "".join(f"# {line}\n" for line in thought.splitlines())
-        return f"```python\n{comment}{call}\n```"
+        return f"```python\n{comment}{verb.call(arguments)}\n```"
 
 
 def make_parser(action_format: str, verbs: Sequence[ActionVerb]) -> ActionParser:
@@ -261,7 +199,7 @@ def _verb_named(verbs: Sequence[ActionVerb], name: Any) -> ActionVerb:
         if verb.name == name:
             return verb
     names = ", ".join(verb.name for verb in verbs)
-    raise InvalidAction(f"There is no function {_shown(name)}; the functions are {names}.")
+    raise InvalidAction(f"There is no function {shown(name)}; the functions are {names}.")
 
 
 def _verb_of(verbs: Sequence[ActionVerb], action: str) -> tuple[ActionVerb, dict[str, Any]]:
@@ -270,18 +208,6 @@ def _verb_of(verbs: Sequence[ActionVerb], action: str) -> tuple[ActionVerb, dict
         if arguments is not None:
             return verb, arguments
     raise ValueError(f"no verb builds the action {action!r}; verbs: {[v.name for v in verbs]}")
-
-
-def _shown(value: Any) -> str:
-    # Policies send values that repr refuses: endless digits, lists nested a thousand deep.
-    return f"{value!r:.80}" if isinstance(value, str | bool | float) else type(value).__name__
-
-
-def _integer_text(value: int) -> str:
-    try:
-        return str(value)
-    except ValueError:  # Python refuses to print integers of more than 4300 digits
-        raise InvalidAction("The number is too large.") from None
 
 
 def _single_call(code: str) -> ast.Call:

@@ -189,7 +189,9 @@ def _tool(verb: ActionVerb) -> Callable[..., str]:
     tool.__annotations__ = {**kinds, "return": str}
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
-    parameters += [inspect.Parameter(n, keyword, annotation=kind) for n, kind in kinds.items()]
+    for name, kind in kinds.items():
+        default = verb.defaults.get(name, inspect.Parameter.empty)
+        parameters.append(inspect.Parameter(name, keyword, default=default, annotation=kind))
     vars(tool)["__signature__"] = inspect.Signature(parameters, return_annotation=str)
     return tool
 
@@ -201,6 +203,8 @@ def _docstring(verb: ActionVerb) -> str:
         for name in verb.parameters:
             shown = shown.replace(f"{{{name}}}", name.upper())
         lines += ["Args:"]
-        lines += [f"    {name}: {name.upper()} in '{shown}'." for name in verb.parameters]
+        for name in verb.parameters:
+            told = verb.notes.get(name) or f"{name.upper()} in '{shown}'."
+            lines.append(f"    {name}: {told}")
         lines += [""]
     return "\n".join([*lines, "Returns:", "    What you see then."])

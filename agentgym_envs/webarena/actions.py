@@ -5,6 +5,7 @@ Knows how actions are written, not what they do.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -12,27 +13,57 @@ from dataclasses import dataclass
 from agentgym_envs.actions import ActionVerb
 from agentgym_envs.errors import InvalidAction
 
+_ID = {"element": "The id of an element of the page."}
+
 VERBS = (
-    ActionVerb("click", "click [{element}]", "Click an element.", ("element",)),
-    ActionVerb("hover", "hover [{element}]", "Move the pointer over an element.", ("element",)),
+    ActionVerb("click", "click [{element}]", "Click an element.", ("element",), notes=_ID),
+    ActionVerb(
+        "hover", "hover [{element}]", "Move the pointer over an element.", ("element",), notes=_ID
+    ),
     ActionVerb(
         "type",
         "type [{element}] [{content}] [{press_enter}]",
         "Replace the content of a text field; press_enter is 1 to press Enter afterwards, else 0.",
         ("element", "press_enter"),
+        defaults={"press_enter": 1},
+        notes={
+            "element": "The id of a text field.",
+            "content": "The text.",
+            "press_enter": "1 to press Enter afterwards, 0 not to.",
+        },
     ),
     ActionVerb(
         "select",
         "select [{element}] [{option}]",
         "Choose the option with this text in a list box.",
         ("element",),
+        notes={"element": "The id of a list box.", "option": "The option's text."},
     ),
-    ActionVerb("press", "press [{keys}]", "Press a key or combination, such as Enter or Ctrl+a."),
-    ActionVerb("scroll", "scroll [{direction}]", "Scroll the page up or down by one screen."),
-    ActionVerb("goto", "goto [{url}]", "Open an address in the current tab."),
+    ActionVerb(
+        "press",
+        "press [{keys}]",
+        "Press a key or combination, such as Enter or Ctrl+a.",
+        notes={"keys": "Such as Enter or Ctrl+a."},
+    ),
+    ActionVerb(
+        "scroll",
+        "scroll [{direction}]",
+        "Scroll the page by one screen; direction is up or down.",
+        notes={"direction": "up or down."},
+    ),
+    ActionVerb(
+        "goto",
+        "goto [{url}]",
+        "Open an address in the current tab.",
+        notes={"url": "The address, such as http://homepage.test/."},
+    ),
     ActionVerb("new_tab", "new_tab", "Open an empty tab and go to it."),
     ActionVerb(
-        "tab_focus", "tab_focus [{index}]", "Go to the tab of this index, from 0.", ("index",)
+        "tab_focus",
+        "tab_focus [{index}]",
+        "Go to the tab of this index, from 0.",
+        ("index",),
+        notes={"index": "The tab's index."},
     ),
     ActionVerb("close_tab", "close_tab", "Close the current tab."),
     ActionVerb("go_back", "go_back", "Go back to the page before."),
@@ -41,18 +72,25 @@ VERBS = (
         "stop",
         "stop [{answer}]",
         "End the task, with the answer if one is asked for; N/A says that it cannot be done.",
+        defaults={"answer": ""},
+        notes={"answer": "The answer, empty if none is asked for; N/A if it cannot be done."},
     ),
 )
 
 DRAG = ActionVerb(
-    "drag", "drag [{element}] [{onto}]", "Drag an element onto another.", ("element", "onto")
+    "drag",
+    "drag [{element}] [{onto}]",
+    "Drag an element onto another.",
+    ("element", "onto"),
+    notes={"element": "The id of what is dragged.", "onto": "The id of where it is dropped."},
 )
 """No part of WebArena's grammar; other environments on these browsers may have it."""
 
 _FORMS = {
     "click": r"\[(?P<element>\d+)\]",
     "hover": r"\[(?P<element>\d+)\]",
-    "type": r"\[(?P<element>\d+)\]\s*\[(?P<text>.*?)\](?:\s*\[(?P<enter>[01])\])?",
+    "type": r"\[(?P<element>\d+)\]\s*\[(?P<text>.*?)\]"
+    r"(?:\s*\[\s*(?:press_enter(?:_after)?\s*=\s*)?(?P<enter>[01])\s*\])?",
     "select": r"\[(?P<element>\d+)\]\s*\[(?P<text>.*)\]",
     "press": r"\[(?P<text>[^\]]+|\])\]",
     "scroll": r"\[?(?P<text>up|down|direction=up|direction=down)\]?",
@@ -66,6 +104,7 @@ _FORMS = {
     "drag": r"\[(?P<element>\d+)\]\s*\[(?P<onto>\d+)\]",
 }
 _PATTERNS = {kind: re.compile(form, re.DOTALL) for kind, form in _FORMS.items()}
+_LAST_PART = re.compile(r"\]\s*\[([^\[\]]*)\Z")
 _EXAMPLES = {
     "click": "click [12]",
     "hover": "hover [12]",
@@ -79,6 +118,8 @@ _EXAMPLES = {
     "drag": "drag [12] [9]",
 }
 MAX_DIGITS = 9
+CALL_FORMATS = ("function_call", "code")
+"""The action formats that name a function and its arguments."""
 
 KINDS = tuple(verb.name for verb in VERBS)
 """The names of WebArena's actions."""
@@ -104,12 +145,15 @@ class WebAction:
     onto: int = -1
 
 
-def parse_action(text: str, *, kinds: Collection[str] = KINDS) -> WebAction:
+def parse_action(
+    text: str, *, kinds: Collection[str] = KINDS, action_format: str = "plain"
+) -> WebAction:
     """Read one plain action.
 
     Args:
         text: the action.
         kinds: the names of those there are.
+        action_format: what the policy writes; messages show that form.
 
     Raises:
         InvalidAction: it is none; the message says what one looks like.
@@ -120,8 +164,10 @@ def parse_action(text: str, *, kinds: Collection[str] = KINDS) -> WebAction:
         raise InvalidAction(f"There is no action {kind!r:.60}. The actions are {', '.join(kinds)}.")
     found = _PATTERNS[kind].fullmatch(rest)
     if found is None:
-        raise InvalidAction(f"{kind} is written like this: {_EXAMPLES.get(kind, kind)}")
+        raise InvalidAction(f"{kind} is written like this: {example(kind, action_format)}")
     parts = found.groupdict()
+    if kind == "type" and parts["enter"] is None:
+        _see_that_nothing_follows(parts["text"], action_format)
     ids = {key: parts[key] for key in ("element", "onto") if parts.get(key) is not None}
     for digits in ids.values():
         if len(digits) > MAX_DIGITS:
@@ -132,6 +178,41 @@ def parse_action(text: str, *, kinds: Collection[str] = KINDS) -> WebAction:
         text=(parts.get("text") or "").removeprefix("direction=" if kind == "scroll" else ""),
         press_enter=parts.get("enter") != "0",
         onto=int(ids.get("onto", -1)),
+    )
+
+
+def example(kind: str, action_format: str = "plain") -> str:
+    """Return an example of an action, as it is written in a format."""
+    plain = _EXAMPLES.get(kind, kind)
+    if action_format not in CALL_FORMATS:
+        return plain
+    verb = next(verb for verb in (*VERBS, DRAG) if verb.name == kind)
+    arguments = verb.match(plain) or {}
+    if action_format == "code":
+        return verb.call(arguments)
+    return json.dumps({"name": kind, "arguments": arguments})
+
+
+def _see_that_nothing_follows(text: str, action_format: str) -> None:
+    """See that the brackets of what is typed hold text alone, not a malformed third part.
+
+    WebArena's own parser takes `x] [2` as the text of `type [4] [x] [2]`; nobody means that. Text
+    may hold brackets; where one closes before another opens the third part tells where it ends.
+    """
+    depth, third = 0, _LAST_PART.search(text)
+    for place, character in enumerate(text):
+        depth += (character == "[") - (character == "]")
+        if depth < 0:
+            if text[place + 1 :].lstrip().startswith("["):
+                third = third or re.search(r"\[(.*)", text[place:], re.DOTALL)
+            break
+    if third is None:
+        return
+    if action_format in CALL_FORMATS:
+        raise InvalidAction(f"type: press_enter is 0 or 1, got {third.group(1)!r:.40}.")
+    raise InvalidAction(
+        f"type: the third part is 0 or 1, got {third.group(1)!r:.40}. Text that holds '] [' needs "
+        "the third part behind it: type [7] [a] [b] [1]"
     )
 
 

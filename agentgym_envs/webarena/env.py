@@ -76,7 +76,7 @@ class WebArenaEnv(TextEnv):
     """
 
     verbs = VERBS
-    instructions = prompts.INSTRUCTIONS
+    instructions = prompts.instructions("plain")
     default_max_turns = 30
 
     def __init__(
@@ -100,10 +100,6 @@ class WebArenaEnv(TextEnv):
                 f"{viewport_lines}"
             )
         is_verified = check_evaluation(evaluation, sites, tasks_file)
-        if kwargs.get("compat") == "agentgym":
-            self.instructions = prompts.COMPAT_INSTRUCTIONS
-        if is_verified:
-            self.instructions += prompts.VERIFIED_ANSWER
         if backend == "chromium":
             modes = [*self.metadata["render_modes"], "rgb_array"]
             self.metadata = {**self.metadata, "render_modes": modes}
@@ -116,6 +112,9 @@ class WebArenaEnv(TextEnv):
         origins = None if deployment is None else deployment.sites
         source = open_source(tasks_file, sites=origins, is_verified=is_verified)
         super().__init__(source.tasks, **kwargs)
+        self.instructions = prompts.instructions(
+            self.action_format, compat=self.compat, is_verified=is_verified
+        )
         self.source = source.name
         self.backend = backend
         self.viewport_lines = viewport_lines
@@ -151,7 +150,7 @@ class WebArenaEnv(TextEnv):
         """Play one action: the browser's, `scroll` or `stop`."""
         before = self.browser.page()
         try:
-            done = parse_action(action)
+            done = parse_action(action, action_format=self.action_format)
             if self.compat is not None:
                 self._previous = original.describe(done, action, before)
             if done.kind == "stop":
@@ -260,7 +259,7 @@ class WebArenaEnv(TextEnv):
         page = self.browser.page()
         if self.compat is not None:
             return original.observation(page, self._view, self.goal, self._previous)
-        return prompts.page_text(page, self._view)
+        return prompts.page_text(page, self._view, self.action_format)
 
     def _close_episode(self) -> None:
         if self._episode is not None:

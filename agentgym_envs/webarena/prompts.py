@@ -6,14 +6,16 @@ can look like a line that the environment wrote.
 
 from __future__ import annotations
 
+from agentgym_envs.webarena.actions import CALL_FORMATS
 from agentgym_envs.webarena.page import Page
 from agentgym_envs.webarena.view import View
 
-INSTRUCTIONS = """\
+_BROWSER = """\
 You use a web browser to do a task. After each action you see the open tabs, the address, and the
 page as an accessibility tree: one element a line, `[id] role 'name'`, children indented. Only a
-part of a long page is shown at once.
+part of a long page is shown at once."""
 
+_GRAMMAR = """\
 click [id]: clicks an element.
 type [id] [content] [press_enter]: replaces what a text field holds; 1 presses Enter afterwards, 0
 does not.
@@ -24,27 +26,56 @@ scroll [down] and scroll [up]: show the next and the previous part of the page.
 goto [url]: opens an address. go_back and go_forward move through the tab's history.
 new_tab, tab_focus [index] and close_tab manage the tabs; the first tab has the index 0.
 stop [answer]: ends the task. Give the answer if the task asks for one, else leave it empty: stop []
-Answer N/A if the task cannot be done.
+Answer N/A if the task cannot be done."""
 
+_CALLS = """\
+Act by calling functions. An element is named by its id, the number in brackets. stop ends the task;
+give the answer if the task asks for one, else leave it out. Answer N/A if it cannot be done."""
+
+_SITES = """\
 You are signed in where the task needs it. http://homepage.test lists the sites. The ids belong to
 the page that is shown; after every action look at the new ones."""
 
-COMPAT_INSTRUCTIONS = """\
+_COMPAT_BROWSER = """\
 You control a web browser to reach an objective. You see the page's accessibility tree, its address,
-the objective and your previous action. The actions are: click [id], hover [id],
+the objective and your previous action."""
+
+_COMPAT_GRAMMAR = """\
+The actions are: click [id], hover [id],
 type [id] [content] [0|1], press [key_comb], scroll [down|up], new_tab, tab_focus [tab_index],
 close_tab, goto [url], go_back, go_forward, and stop [answer], which ends the task; answer N/A if it
 is impossible. Issue one action at a time, between triple backticks."""
 
-VERIFIED_ANSWER = """
+_VERIFIED_ANSWER = """
 
-The answer of stop may be JSON: a list of values, such as stop [["first", "second"]], or the objects
+The answer of stop may be JSON: a list of values, such as {example}, or the objects
 that the task asks for. Where the task cannot be done, say N/A or why: NOT_FOUND_ERROR,
 ACTION_NOT_ALLOWED_ERROR, PERMISSION_DENIED_ERROR, DATA_VALIDATION_ERROR or UNKNOWN_ERROR."""
 
 SOLVED = "The task is done."
 FAILED = "The task is not done."
 UNSCORED = "The task is over. Nobody here can judge the answer."
+
+
+def instructions(
+    action_format: str, *, compat: str | None = None, is_verified: bool = False
+) -> str:
+    """Return what the policy is told about the browser.
+
+    Args:
+        action_format: those that call functions are not taught WebArena's brackets.
+        compat: `"agentgym"` for the original's objective and actions.
+        is_verified: whether an answer may be JSON.
+    """
+    calls = action_format in CALL_FORMATS
+    if compat is None:
+        told = "\n\n".join([_BROWSER, _CALLS if calls else _GRAMMAR, _SITES])
+    else:
+        told = f"{_COMPAT_BROWSER}\n\n{_CALLS}" if calls else f"{_COMPAT_BROWSER} {_COMPAT_GRAMMAR}"
+    if is_verified:
+        answer = '[["first", "second"]]'
+        told += _VERIFIED_ANSWER.replace("{example}", answer if calls else f"stop {answer}")
+    return told
 
 
 def tabs_line(page: Page) -> str:
@@ -56,20 +87,22 @@ def tabs_line(page: Page) -> str:
     return "Tabs: " + ", ".join(tabs)
 
 
-def page_text(page: Page, view: View) -> str:
+def page_text(page: Page, view: View, action_format: str = "plain") -> str:
     """Write tabs, address and the part of the page that is on the screen."""
-    return "\n".join([tabs_line(page), f"URL: {one_line(page.url)}", *screen_lines(page, view)])
+    screen = screen_lines(page, view, action_format)
+    return "\n".join([tabs_line(page), f"URL: {one_line(page.url)}", *screen])
 
 
-def screen_lines(page: Page, view: View) -> list[str]:
+def screen_lines(page: Page, view: View, action_format: str = "plain") -> list[str]:
     """Write the part of the page that is on the screen, and how much there is besides."""
     shown = view.show(page)
+    up, down = ("up", "down") if action_format in CALL_FORMATS else ("[up]", "[down]")
     lines = []
     if shown.above:
-        lines.append(f"({shown.above} lines above: scroll [up])")
+        lines.append(f"({shown.above} lines above: scroll {up})")
     lines += shown.lines
     if shown.below:
-        lines.append(f"({shown.below} lines below: scroll [down])")
+        lines.append(f"({shown.below} lines below: scroll {down})")
     return lines
 
 

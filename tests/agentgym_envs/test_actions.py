@@ -102,6 +102,43 @@ def test_what_is_no_action_is_told_shortly(action_format: str, completion: str, 
     assert len(str(caught.value)) < 400
 
 
+SAY = ActionVerb("say", "say {word} {times} {how}", "Say.", ("times",), {"times": 1, "how": "low"})
+
+
+@pytest.mark.parametrize(
+    ("body", "action"),
+    [
+        ("say('a')", "say a 1 low"),
+        ("say('a', how='high')", "say a 1 high"),
+        ("say('a', 2)", "say a 2 low"),
+        ("say('a', 2, 'high')", "say a 2 high"),
+    ],
+)
+def test_arguments_with_a_default_may_be_left_out(body: str, action: str) -> None:
+    assert make_parser("code", (SAY,)).parse(code(body)) == action
+
+
+def test_defaults_are_told_and_arguments_without_one_stay_needed() -> None:
+    parser = make_parser("function_call", (SAY,))
+    assert "say(word: str, times: int = 1, how: str = 'low')" in parser.instructions
+    with pytest.raises(InvalidAction, match=r"say takes say\(word: str, times: int = 1"):
+        parser.parse('{"name": "say", "arguments": {"times": 1}}')
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"defaults": {"first": ""}}, r"defaults come last; got \['first'\]"),
+        ({"defaults": {"third": ""}}, r"\['third'\] are not in 'do {first} {second}'"),
+        ({"notes": {"third": ""}}, "are not in"),
+        ({"integers": ("third",)}, "are not in"),
+    ],
+)
+def test_a_verb_that_contradicts_its_template_is_refused(wrong: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        ActionVerb("do", "do {first} {second}", "Do.", **wrong)
+
+
 def test_endless_argument_names_are_not_repeated_at_length() -> None:
     with pytest.raises(InvalidAction) as caught:
         parse("code", code(f"get({'a' * 100_000}=1)"))

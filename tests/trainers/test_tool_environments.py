@@ -70,10 +70,27 @@ def test_every_verb_is_a_tool_with_a_schema_for_chat_templates(env_id: str) -> N
         assert schema["description"] == verb.description
         parameters = schema["parameters"]
         assert set(parameters["properties"]) == set(verb.parameters)
-        assert parameters.get("required", []) == list(verb.parameters)
+        needed = [name for name in verb.parameters if name not in verb.defaults]
+        assert parameters.get("required", []) == needed
         for name, told in parameters["properties"].items():
             assert told["type"] == ("integer" if name in verb.integers else "string")
-            assert name.upper() in told["description"]
+            assert (
+                told["description"] == verb.notes.get(name) or name.upper() in told["description"]
+            )
+
+
+def test_optional_arguments_of_a_tool_may_be_left_out_and_its_schema_knows_no_brackets() -> None:
+    environment = tool_environment("WebArena")()
+    tools = tools_of(environment)
+    stop = get_json_schema(tools["stop"])["function"]["parameters"]
+    assert list(stop["properties"]) == ["answer"] and "required" not in stop
+    typing = get_json_schema(tools["type"])["function"]["parameters"]
+    assert typing["required"] == ["element", "content"]
+    assert not any("[" in json.dumps(tool.__doc__) for tool in tools.values())
+    prompt = tool_dataset(type(environment), split="test")[0]["prompt"]
+    assert "stop [" not in prompt[0]["content"]
+    environment.reset(task_id="webarena_0")
+    assert tools["stop"]().endswith(OVER)
 
 
 def test_an_environment_with_tags_of_its_own_has_one_tool_per_tag() -> None:

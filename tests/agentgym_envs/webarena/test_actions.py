@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from agentgym_envs.actions import ACTION_FORMATS, make_parser
 from agentgym_envs.errors import InvalidAction
-from agentgym_envs.webarena.actions import DRAG, VERBS, WebAction, parse_action
+from agentgym_envs.webarena.actions import DRAG, KINDS, VERBS, WebAction, example, parse_action
 from agentgym_envs.webarena.backticks import BacktickParser, find_action
 
 WRITTEN = {
@@ -18,6 +19,13 @@ WRITTEN = {
     "type [7] [running shoes]": WebAction("type", 7, "running shoes"),
     "type [7] [] [0]": WebAction("type", 7, "", press_enter=False),
     "type [7] [a [b] c] [0]": WebAction("type", 7, "a [b] c", press_enter=False),
+    "type [7] [x] [y] [0]": WebAction("type", 7, "x] [y", press_enter=False),
+    "type [7] [a [b] c]": WebAction("type", 7, "a [b] c"),
+    "type [7] [[a] [b]]": WebAction("type", 7, "[a] [b]"),
+    "type [7] [:[]": WebAction("type", 7, ":["),
+    "type [7] [a ] b]": WebAction("type", 7, "a ] b"),
+    "type [7] [x] [press_enter_after=0]": WebAction("type", 7, "x", press_enter=False),
+    "type [7] [x] [press_enter=1]": WebAction("type", 7, "x"),
     "type [7] [two\nlines] [0]": WebAction("type", 7, "two\nlines", press_enter=False),
     "select [9] [Price: low to high]": WebAction("select", 9, "Price: low to high"),
     "press [Ctrl+a]": WebAction("press", text="Ctrl+a"),
@@ -56,6 +64,11 @@ def test_the_grammar_is_webarena_s(text: str) -> None:
         ("click [1234567890]", "no element"),
         ("click [" + "9" * 5000 + "]", "no element"),
         ("type [7]", r"type \[7\]"),
+        ("type [4] [x] [2]", "third part is 0 or 1, got '2'"),
+        ("type [4] [x] [yes]", "third part is 0 or 1, got 'yes'"),
+        ("type [4] [x] [[0]]", "third part is 0 or 1"),
+        ("type [4] [x] []", "third part is 0 or 1, got ''"),
+        ("type [4] [:[] [2]", r"needs the third part behind it: type \[7\] \[a\] \[b\] \[1\]"),
         ("scroll [left]", r"scroll \[down\]"),
         ("goto [http://map.test/?q=a b]", r"goto \[http"),
         ("new_tab [1]", "new_tab"),
@@ -96,6 +109,58 @@ def test_calls_name_their_arguments() -> None:
     parser = make_parser("function_call", VERBS)
     call = {"name": "type", "arguments": {"element": 7, "content": "a", "press_enter": 1}}
     assert parser.parse(json.dumps(call)) == "type [7] [a] [1]"
+
+
+@pytest.mark.parametrize(
+    ("call", "action"),
+    [
+        ({"name": "stop", "arguments": {}}, "stop []"),
+        ({"name": "type", "arguments": {"element": 7, "content": "a"}}, "type [7] [a] [1]"),
+    ],
+)
+def test_what_may_be_left_out_in_brackets_may_be_left_out_of_a_call(
+    call: dict[str, Any], action: str
+) -> None:
+    assert make_parser("function_call", VERBS).parse(json.dumps(call)) == action
+    arguments = ", ".join(f"{key}={value!r}" for key, value in call["arguments"].items())
+    written = f"```python\n{call['name']}({arguments})\n```"
+    assert make_parser("code", VERBS).parse(written) == action
+
+
+@pytest.mark.parametrize(
+    ("action_format", "told"),
+    [
+        ("plain", "scroll is written like this: scroll [down]"),
+        ("react", "scroll is written like this: scroll [down]"),
+        (
+            "function_call",
+            'scroll is written like this: {"name": "scroll", "arguments": {"direction": "down"}}',
+        ),
+        ("code", "scroll is written like this: scroll(direction='down')"),
+    ],
+)
+def test_messages_show_the_form_that_the_policy_writes(action_format: str, told: str) -> None:
+    with pytest.raises(InvalidAction) as caught:
+        parse_action("scroll [left]", action_format=action_format)
+    assert str(caught.value) == told
+
+
+@pytest.mark.parametrize("kind", [*KINDS, DRAG.name])
+def test_every_example_is_an_action(kind: str) -> None:
+    kinds = (*KINDS, DRAG.name)
+    plain = parse_action(example(kind), kinds=kinds)
+    assert plain.kind == kind
+    parser = make_parser("function_call", (*VERBS, DRAG))
+    assert parse_action(parser.parse(example(kind, "function_call")), kinds=kinds) == plain
+    called = make_parser("code", (*VERBS, DRAG)).parse(f"```\n{example(kind, 'code')}\n```")
+    assert parse_action(called, kinds=kinds) == plain
+
+
+def test_a_wrong_press_enter_of_a_call_is_told_by_its_name() -> None:
+    call = {"name": "type", "arguments": {"element": 7, "content": "a", "press_enter": 2}}
+    action = make_parser("function_call", VERBS).parse(json.dumps(call))
+    with pytest.raises(InvalidAction, match="press_enter is 0 or 1, got '2'"):
+        parse_action(action, action_format="function_call")
 
 
 def test_other_environments_may_have_other_actions() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -186,6 +187,29 @@ def test_formats_carry_the_grammar(tmp_path: Path) -> None:
         begin(env, 0)
         assert not env.step("nothing that is an action")[4]["is_valid_action"]
         assert env.step(completion)[4]["success"] is True, action_format
+
+
+@pytest.mark.parametrize("compat", [None, "agentgym"])
+@pytest.mark.parametrize("action_format", ["function_call", "code"])
+def test_formats_that_call_functions_are_taught_no_brackets(
+    tmp_path: Path, action_format: str, compat: str | None
+) -> None:
+    env = small_tasks.make(tmp_path, action_format=action_format, compat=compat, viewport_lines=5)
+    bracketed = re.compile(r"\b(click|type|stop|scroll|press|goto|tab_focus) ?\[")
+    told = begin(env, 0)
+    assert compat or "lines below: scroll down)" in told
+    assert not bracketed.search(env.system_prompt + told)
+    assert "stop(answer: str = '')" in env.system_prompt
+    assert "press_enter: int = 1" in env.system_prompt
+
+
+def test_a_call_without_an_answer_ends_a_task_and_wrong_ones_show_calls(tmp_path: Path) -> None:
+    env = small_tasks.make(tmp_path, action_format="function_call")
+    begin(env, 0)
+    wrong = '{"name": "scroll", "arguments": {"direction": "left"}}'
+    assert '{"name": "scroll", "arguments": {"direction": "down"}}' in refused(env, wrong)
+    terminated = env.step('{"name": "stop", "arguments": {}}')[2]
+    assert terminated
 
 
 def test_close_releases_the_browser_and_may_be_called_twice(env: WebArenaEnv) -> None:

@@ -20,7 +20,7 @@ pytest.importorskip(
 )
 
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.prompts import VERIFIED_ANSWER
+from agentgym_envs.webarena.prompts import instructions
 
 pytestmark = [
     pytest.mark.browser,
@@ -146,4 +146,5 @@ def test_doing_nothing_fails_and_the_last_picture_remains(env: WebArenaEnv) -> N
 
 
 def test_the_instructions_say_how_to_give_several_values(env: WebArenaEnv) -> None:
-    assert env.instructions.endswith(VERIFIED_ANSWER)
+    assert env.instructions == instructions("plain", is_verified=True)
+    assert 'such as stop [["first", "second"]], or' in env.instructions

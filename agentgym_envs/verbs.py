@@ -1,0 +1,124 @@
+"""An environment's actions as data: a name, a template, arguments. Knows no format.
+
+A plain action is the template, filled; the formats that call functions name the arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from agentgym_envs.errors import InvalidAction
+
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class ActionVerb:
+    """One kind of action.
+
+    Attributes:
+        name: an identifier, the function's name in `function_call` and `code`.
+        template: the plain action, with a slot per argument: `"get {count} {item}"`.
+        description: one sentence for the policy.
+        integers: the arguments that hold a whole number; all others hold text.
+        defaults: what stands for an argument that a call leaves out; these come last.
+        notes: what an argument is, for tools' schemas; the template tells it of the others.
+    """
+
+    name: str
+    template: str
+    description: str
+    integers: tuple[str, ...] = ()
+    defaults: Mapping[str, str | int] = field(default_factory=dict, hash=False)
+    notes: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        strangers = {*self.integers, *self.defaults, *self.notes} - set(self.parameters)
+        if strangers:
+            raise ValueError(f"{self.name}: {sorted(strangers)} are not in {self.template!r}")
+        last = self.parameters[len(self.parameters) - len(self.defaults) :]
+        if set(last) != set(self.defaults):
+            raise ValueError(
+                f"{self.name}: arguments with defaults come last; got {list(self.defaults)} of "
+                f"{list(self.parameters)}"
+            )
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The arguments' names, in the template's order."""
+        return tuple(_SLOT.findall(self.template))
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        parts = _SLOT.split(self.template)  # text, name, text, name, ..., text
+        pattern = ""
+        for index, part in enumerate(parts):
+            if index % 2 == 0:
+                pattern += re.escape(part)
+            else:
+                pattern += f"(?P<{part}>{'[0-9]+' if part in self.integers else '.*?'})"
+        return re.compile(pattern, re.DOTALL)
+
+    @property
+    def signature(self) -> str:
+        """The verb as a Python call: `get(count: int, item: str = 'log')`."""
+        kinds = [f"{p}: {'int' if p in self.integers else 'str'}" for p in self.parameters]
+        defaults = [
+            f" = {self.defaults[p]!r}" if p in self.defaults else "" for p in self.parameters
+        ]
+        return f"{self.name}({', '.join(map(str.__add__, kinds, defaults))})"
+
+    def call(self, arguments: Mapping[str, Any]) -> str:
+        """Write a call in Python: `get(count=2, item='log')`."""
+        return f"{self.name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
+
+    def build(self, arguments: Mapping[str, Any]) -> str:
+        """Fill the template; arguments that are left out have their defaults.
+
+        Raises:
+            InvalidAction: an argument is missing, unknown or of the wrong kind.
+        """
+        unknown = sorted(set(arguments) - set(self.parameters))
+        missing = [p for p in self.parameters if p not in arguments and p not in self.defaults]
+        if unknown or missing:
+            raise InvalidAction(
+                f"{self.name} takes {self.signature}, got {sorted(arguments)!r:.80}."
+            )
+        given = {**self.defaults, **arguments}
+        values = {p: self._value(p, given[p]) for p in self.parameters}
+        return _SLOT.sub(lambda slot: values[slot.group(1)], self.template)
+
+    def match(self, action: str) -> dict[str, Any] | None:
+        """Return the arguments of a plain action of this verb, or None if it is another's."""
+        found = self._pattern.fullmatch(action)
+        if found is None:
+            return None
+        return {p: int(v) if p in self.integers else v for p, v in found.groupdict().items()}
+
+    def _value(self, parameter: str, value: Any) -> str:
+        if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+            value = ", ".join(value)
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        if parameter in self.integers and isinstance(value, str) and value.strip().isdecimal():
+            return value.strip()
+        if is_integer or (isinstance(value, str) and parameter not in self.integers):
+            return _integer_text(value) if is_integer else value
+        kind = "an int" if parameter in self.integers else "a str"
+        raise InvalidAction(f"{self.name}: {parameter} must be {kind}, got {shown(value)}.")
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message shows it: shortly, whatever it is."""
+    # Policies send values that repr refuses: endless digits, lists nested a thousand deep.
+    return f"{value!r:.80}" if isinstance(value, str | bool | float) else type(value).__name__
+
+
+def _integer_text(value: int) -> str:
+    try:
+        return str(value)
+    except ValueError:  # Python refuses to print integers of more than 4300 digits
+        raise InvalidAction("The number is too large.") from None
