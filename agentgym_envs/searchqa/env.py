@@ -6,7 +6,7 @@ over the real data sets. `compat="agentgym"` is the original's protocol (`compat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ class SearchQAEnv(TextEnv):
 
     Args:
         retriever: `"bm25"`, `"dense:<folder or hub id>"`, the URL of a server that speaks
-            Search-R1's protocol, or a retriever.
+            Search-R1's protocol, `{"url": ..., "timeout": ..., "retries": ...}`, or a retriever.
         data_dir: a folder or hub name of FlashRAG's data sets, or a `QuestionSet`; None takes the
             embedded world.
         corpus: the corpus that goes with `data_dir`, or its file; a remote retriever needs none.
@@ -59,7 +59,7 @@ class SearchQAEnv(TextEnv):
     def __init__(
         self,
         *,
-        retriever: str | Retriever = "bm25",
+        retriever: str | Mapping[str, Any] | Retriever = "bm25",
         data_dir: str | Path | QuestionSet | None = None,
         corpus: str | Path | Corpus | None = None,
         top_k: int = 3,

@@ -7,15 +7,23 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from agentgym_envs.searchqa.cache import cache_folder
 from agentgym_envs.searchqa.documents import Corpus
+from agentgym_envs.searchqa.retrieval.address import without_secrets
 from agentgym_envs.searchqa.retrieval.protocol import Retriever
 
-ALLOWED = "'bm25', 'dense:<encoder or index folder>', 'http://host:port[/retrieve]', or a Retriever"
+ALLOWED = (
+    "'bm25', 'dense:<encoder or index folder>', 'http://host:port[/retrieve]', "
+    "{'url': 'http://...', 'timeout': 30, 'retries': 3}, or an object with name, search(query, k) "
+    "and search_many(queries, k)"
+)
+
+_REMOTE_KEYS = ("url", "timeout", "retries")
 
 _shared: WeakKeyDictionary[Corpus, dict[str, Retriever]] = WeakKeyDictionary()
 _lock = threading.Lock()
@@ -30,7 +38,9 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
-def make_retriever(spec: str | Retriever, corpus: Corpus | None = None) -> Retriever:
+def make_retriever(
+    spec: str | Mapping[str, Any] | Retriever, corpus: Corpus | None = None
+) -> Retriever:
     """Return the retriever that `spec` names.
 
     Asked twice for the same one over the same corpus object, it returns the same retriever.
@@ -38,7 +48,8 @@ def make_retriever(spec: str | Retriever, corpus: Corpus | None = None) -> Retri
     Args:
         spec: `"bm25"`; `"dense:NAME"` with an encoder's folder or Hugging Face id, or the folder
             of an index that `agentgym build-index` has written; the URL of a server that speaks
-            Search-R1's protocol; a retriever is returned as it is.
+            Search-R1's protocol, or `{"url": ..., "timeout": ..., "retries": ...}`, as
+            `RemoteRetriever` takes them; a retriever is returned as it is.
         corpus: what is searched. A remote server has its own: its hits that stand in `corpus` are
             given as passages of `corpus`, and None will do.
 
@@ -46,15 +57,15 @@ def make_retriever(spec: str | Retriever, corpus: Corpus | None = None) -> Retri
         ValueError: `spec` is none of these, or a local engine is given no corpus.
         ImportError: the engine's packages are not installed; the message says what to install.
     """
+    if isinstance(spec, Mapping):
+        return _remote(spec, corpus)
     if not isinstance(spec, str):
-        return spec
+        return _checked(spec)
     kind, _, rest = spec.partition(":")
-    if kind in ("http", "https"):
-        from agentgym_envs.searchqa.retrieval.remote import RemoteRetriever
-
-        return RemoteRetriever(spec, corpus=corpus)
+    if kind.lower() in ("http", "https"):
+        return _remote({"url": spec}, corpus)
     if spec != "bm25" and not (kind == "dense" and rest):
-        raise ValueError(f"unknown retriever {spec!r}; allowed: {ALLOWED}")
+        raise ValueError(f"unknown retriever {without_secrets(spec)!r}; allowed: {ALLOWED}")
     if corpus is None:
         raise ValueError(
             f"the retriever {spec!r} searches a corpus, and there is none; name a corpus file, or "
@@ -63,6 +74,40 @@ def make_retriever(spec: str | Retriever, corpus: Corpus | None = None) -> Retri
     if kind == "dense":
         return _share(spec, corpus, lambda: _dense(rest, corpus))
     return _share(spec, corpus, lambda: _bm25(corpus))
+
+
+def _checked(retriever: Any) -> Retriever:
+    """Return an object that can search; what cannot would only break at the first search."""
+    lacking = [
+        name for name in ("search", "search_many") if not callable(getattr(retriever, name, None))
+    ]
+    if not isinstance(getattr(retriever, "name", None), str):
+        lacking.append("name")
+    told = f"it lacks {', '.join(lacking)}"
+    if isinstance(retriever, type):
+        told = "it is a class, make one of it"
+    elif not lacking:
+        return cast(Retriever, retriever)
+    raise ValueError(
+        f"retriever={retriever!r:.80} cannot search: {told}; allowed: {ALLOWED}; leave retriever "
+        "out for 'bm25'"
+    )
+
+
+def _remote(settings: Mapping[str, Any], corpus: Corpus | None) -> Retriever:
+    from agentgym_envs.searchqa.retrieval.remote import RemoteRetriever
+
+    unknown = [key for key in settings if key not in _REMOTE_KEYS]
+    if unknown:
+        raise ValueError(
+            f"unknown retriever settings {unknown}; allowed: {', '.join(_REMOTE_KEYS)}"
+        )
+    if "url" not in settings:
+        raise ValueError(
+            "a retriever's settings are those of a server, so it needs the key 'url', such as "
+            "{'url': 'http://host:port', 'timeout': 30}"
+        )
+    return RemoteRetriever(**settings, corpus=corpus)
 
 
 def _share(spec: str, corpus: Corpus, make: Callable[[], Retriever]) -> Retriever:

@@ -11,10 +11,11 @@ import time
 from collections.abc import Sequence
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
-from urllib.parse import urlsplit
 
+from agentgym_envs.arguments import positive_seconds, whole_number
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.searchqa.documents import Corpus, Passage
+from agentgym_envs.searchqa.retrieval.address import read_url
 from agentgym_envs.searchqa.retrieval.protocol import Hit, check_k, clean_query
 from agentgym_envs.searchqa.retrieval.wire import split_contents
 
@@ -32,7 +33,9 @@ class RemoteRetriever:
     is sent up to `MAX_QUERY_CHARACTERS`, and 256 queries go in one request.
 
     Args:
-        url: `http://host:port`, with or without `/retrieve`; https likewise.
+        url: `http://host:port`, with or without `/retrieve`; https likewise. User and password of
+            `http://user:password@host` are sent as `Authorization`, and a query is kept; `url` and
+            `name` of the retriever, and its messages, show neither password nor the query's values.
         timeout: seconds for one request and all its repetitions together.
         retries: how often a request is repeated when the connection fails or the server is
             overloaded or broken (status 408, 425, 429 or 5xx), with growing pauses between. What
@@ -47,25 +50,11 @@ class RemoteRetriever:
     def __init__(
         self, url: str, *, timeout: float = 30.0, retries: int = 3, corpus: Corpus | None = None
     ) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"retriever URL {url!r} is not of the form 'http://host:port'")
-        if timeout <= 0:
-            raise ValueError(f"timeout must be > 0 seconds, got {timeout}")
-        if retries < 0:
-            raise ValueError(f"retries must be >= 0, got {retries}")
-        try:
-            port = parts.port
-        except ValueError as error:
-            raise ValueError(f"retriever URL {url!r}: {error}") from None
-        path = parts.path.rstrip("/")
-        self._path = path if path.endswith("/retrieve") else f"{path}/retrieve"
-        self._make = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        self._address = (parts.hostname, port)
-        self.url = f"{parts.scheme}://{parts.netloc}{self._path}"
-        self.name = self.url
-        self.timeout = timeout
-        self.retries = retries
+        self.timeout = positive_seconds("timeout", timeout)
+        self.retries = whole_number("retries", retries, least=0)
+        self._address = read_url(url)
+        self._make = HTTPSConnection if self._address.is_secure else HTTPConnection
+        self.url = self.name = self._address.shown
         self._corpus = corpus
 
     def search(self, query: str, k: int) -> list[Hit]:
@@ -139,12 +128,13 @@ class RemoteRetriever:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def _post(self, body: bytes, deadline: float) -> tuple[int, bytes]:
-        host, port = self._address
-        connection = self._make(host, port, timeout=_left(deadline))
+        where = self._address
+        connection = self._make(where.host, where.port, timeout=_left(deadline))
         try:
             connection.connect()
             sock = connection.sock
-            connection.request("POST", self._path, body, {"Content-Type": "application/json"})
+            headers = {"Content-Type": "application/json", **where.headers}
+            connection.request("POST", where.target, body, headers)
             response = connection.getresponse()
             pieces: list[bytes] = []
             while not response.isclosed():

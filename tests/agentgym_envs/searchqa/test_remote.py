@@ -4,6 +4,7 @@ import json
 import socket
 import threading
 import time
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,6 +25,7 @@ class Scripted:
     def __init__(self, *answers: Answer) -> None:
         self.answers = list(answers)
         self.requests: list[tuple[str, Any]] = []
+        self.authorizations: list[str | None] = []
 
     def next(self) -> Answer:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -35,6 +37,7 @@ def serve(script: Scripted) -> Iterator[str]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             script.requests.append((self.path, json.loads(body)))
+            script.authorizations.append(self.headers["Authorization"])
             status, answer = script.next()
             self.send_response(status)
             self.send_header("Content-Length", str(len(answer)))
@@ -113,6 +116,54 @@ def test_the_url_may_name_the_path_or_not(path: str) -> None:
     with serve(script) as url:
         RemoteRetriever(url + path).search("x", 1)
     assert script.requests[0][0] == "/retrieve"
+
+
+def test_credentials_and_query_are_sent() -> None:
+    script = Scripted(reply([]))
+    with serve(script) as url:
+        host = url.removeprefix("http://")
+        RemoteRetriever(f"http://us%40er:p%3Aw@{host}/v1?key=a%20b&x=ü y").search("q", 1)
+        RemoteRetriever(f"http://token@{host}/retrieve/?key=1#part").search("q", 1)
+        RemoteRetriever(url).search("q", 1)
+    paths = [path for path, _ in script.requests]
+    assert paths == ["/v1/retrieve?key=a%20b&x=%C3%BC%20y", "/retrieve?key=1", "/retrieve"]
+    sent = [header and b64decode(header.removeprefix("Basic ")) for header in script.authorizations]
+    assert sent == [b"us@er:p:w", b"token:", None]
+
+
+def test_secrets_of_the_url_stand_in_no_name_and_no_message() -> None:
+    script = Scripted((403, b"no"))
+    with serve(script) as url:
+        host = url.removeprefix("http://")
+        retriever = RemoteRetriever(f"http://user:secret@{host}/retrieve?key=hidden&v=2")
+        with pytest.raises(
+            EnvFailure, match=r"http://user:\*\*\*@127.*key=\*\*\*&v=\*\*\*"
+        ) as told:
+            retriever.search("q", 1)
+    for text in (str(told.value), retriever.url, retriever.name):
+        assert "secret" not in text and "hidden" not in text
+    assert retriever.url == f"http://user:***@{host}/retrieve?key=***&v=***"
+    token = RemoteRetriever(f"http://secret@{host}")
+    assert token.url == f"http://***@{host}/retrieve"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user:secret@host:99999",
+        "http://user:secret@host:y",
+        "http://user:secret/more@host",
+        "http://user:secret@",
+        "ftp://user:secret@host",
+        "http://user:secret@[::1",
+        "http://host:99999/?key=secret",
+    ],
+)
+def test_a_refused_url_is_shown_without_its_secrets(url: str) -> None:
+    with pytest.raises(ValueError, match="retriever URL") as told:
+        RemoteRetriever(url)
+    assert "secret" not in str(told.value)
+    assert told.value.__cause__ is None and told.value.__suppress_context__
 
 
 def test_hits_are_read_from_contents() -> None:
@@ -271,7 +322,10 @@ def test_a_url_of_another_form_is_refused(url: str) -> None:
         RemoteRetriever(url)
 
 
-@pytest.mark.parametrize("kwargs", [{"timeout": 0}, {"retries": -1}])
+@pytest.mark.parametrize(
+    "kwargs",
+    [{"timeout": 0}, {"timeout": "3"}, {"timeout": None}, {"retries": -1}, {"retries": 1.5}],
+)
 def test_numbers_have_bounds(kwargs: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(kwargs))} must be"):
         RemoteRetriever("http://x", **kwargs)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,10 +66,71 @@ def test_a_url_needs_no_corpus() -> None:
     assert isinstance(make_retriever("http://localhost:1"), RemoteRetriever)
 
 
+def test_a_mapping_sets_what_a_url_cannot_say() -> None:
+    retriever = make_retriever({"url": "http://localhost:1", "timeout": 90, "retries": 0})
+    assert isinstance(retriever, RemoteRetriever)
+    assert (retriever.url, retriever.timeout) == ("http://localhost:1/retrieve", 90.0)
+    assert retriever.retries == 0
+    assert isinstance(make_retriever({"url": "http://localhost:1"}), RemoteRetriever)
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ({"timeout": 3}, "needs the key 'url'"),
+        ({"url": "http://x", "time": 3}, "'time'.*allowed: url, timeout, retries"),
+        ({"url": "bm25"}, "retriever URL 'bm25'"),
+        ({"url": None}, "retriever URL None"),
+        ({"url": "http://x", "timeout": "3"}, "timeout must be > 0 seconds, got '3'"),
+        ({"url": "http://x", "retries": 2.5}, "retries must be >= 0, got 2.5"),
+    ],
+)
+def test_a_mapping_of_another_form_is_refused(spec: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        make_retriever(spec)
+
+
+class Half:
+    name = "half"
+
+    def search(self, query: str, k: int) -> list[Any]:
+        return []
+
+
+class Nameless(Half):
+    name = None  # type: ignore[assignment]
+
+    def search_many(self, queries: Any, k: int) -> list[Any]:
+        return []
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        (None, "retriever=None.*allowed: 'bm25'.*leave retriever out for 'bm25'"),
+        (5, "retriever=5.*lacks search, search_many, name"),
+        (["bm25"], r"retriever=\['bm25'\].*lacks search"),
+        (Half(), "Half.*lacks search_many;"),
+        (Nameless(), "Nameless.*lacks name;"),
+        (BM25Retriever, "BM25Retriever.*is a class.*make one of it"),
+    ],
+)
+def test_what_is_no_retriever_is_refused_when_the_env_is_made(spec: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        make_retriever(spec, rivers())
+
+
 @pytest.mark.parametrize("spec", ["", "bm26", "dense", "dense:", "BM25", "ftp://x"])
 def test_an_unknown_name_is_told_what_is_allowed(spec: str) -> None:
     with pytest.raises(ValueError, match="unknown retriever.*'bm25', 'dense:<"):
         make_retriever(spec, rivers())
+
+
+def test_an_unknown_name_that_is_a_url_is_shown_without_its_password() -> None:
+    with pytest.raises(ValueError, match="unknown retriever 'ftp://\\*\\*\\*@host'") as told:
+        make_retriever("ftp://user:secret@host")
+    assert "secret" not in str(told.value)
+    assert isinstance(make_retriever("HTTP://localhost:1"), RemoteRetriever)
 
 
 def test_a_local_engine_without_a_corpus_is_refused() -> None:
