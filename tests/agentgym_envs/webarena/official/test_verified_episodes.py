@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip(
     "agentgym_envs.webarena.official.verified",
-    reason="needs webarena-verified with all that it requires",
+    reason="needs webarena-verified with all that it requires: make test-official",
     exc_type=ImportError,
 )
 
