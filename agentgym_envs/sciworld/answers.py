@@ -6,8 +6,10 @@ Knows texts: the simulator's own are recognised here, and ours, which say what w
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 
+from agentgym_envs.sciworld.house import next_door
 from agentgym_envs.sciworld.verbs import VERBS, form_of, verb_of
 
 NOT_KNOWN = "No known action matches that input."
@@ -25,6 +27,10 @@ MAX_LENGTH = 400
 _ASKS = "Ambiguous request:"
 _NAMES_SHOWN = 40
 _CLOSE_NAMES = 8
+_NEARLY_THE_SAME = 0.7
+_PARTS = frozenset(("anode", "cathode", "terminal"))
+_EMPTY_WORDS = frozenset(("a", "an", "and", "in", "into", "of", "on", "the", "to", "with"))
+_WORD = re.compile(r"[a-z]+")
 
 
 def is_question(text: str) -> bool:
@@ -52,11 +58,17 @@ def not_known(action: str, names: Sequence[str]) -> str:
     told = f"{NOT_KNOWN} The form is: {form_of(verb)}."
     if not verb.parameters:
         return told
-    rest = action.lower()[len(verb.template.partition("{")[0]) :].strip()
-    close = difflib.get_close_matches(rest, names, n=_CLOSE_NAMES, cutoff=0.5)
+    rooms = next_door(names) if verb.name == "go_to" else []
+    if rooms:
+        return f"{told} Next door: {', '.join(rooms)}."
+    action = " ".join(action.lower().split())
+    written = (verb.match(action) or {"": action[len(verb.template.partition("{")[0]) :]}).values()
+    # Where one of several names is right, another one is not.
+    close = _like([name for name in written if name not in names] or list(written), names)
     if close:
         return f"{told} Names like yours here: {', '.join(close)}."
-    shown = ", ".join(names[:_NAMES_SHOWN])
+    listed = sorted(names, key=_is_part)
+    shown = ", ".join(listed[:_NAMES_SHOWN])
     more = f", and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     return f"{told} You can name here: {shown}{more}."
 
@@ -72,3 +84,27 @@ def not_a_choice(action: str, count: int) -> str:
 def too_long(action: str) -> str:
     """Say that an action is too long to be read."""
     return f"{NOT_KNOWN} An action has at most {MAX_LENGTH} characters, yours has {len(action)}."
+
+
+def _like(written: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the names that share a word with what was written, or nearly are it; parts last."""
+    words = set().union(*map(_telling_words, written))
+    likeness = {
+        name: max(difflib.SequenceMatcher(None, other, name).ratio() for other in written)
+        for name in names
+    }
+    alike = [
+        name for name in names if words & _telling_words(name) or likeness[name] >= _NEARLY_THE_SAME
+    ]
+    alike.sort(key=lambda name: (_is_part(name), -likeness[name], name))
+    return alike[:_CLOSE_NAMES]
+
+
+def _telling_words(name: str) -> set[str]:
+    """Return the words that say which thing is meant, without an s of the plural."""
+    words = set(_WORD.findall(name)) - _EMPTY_WORDS - _PARTS
+    return {word.removesuffix("s") for word in words}
+
+
+def _is_part(name: str) -> bool:
+    return not _PARTS.isdisjoint(name.split())

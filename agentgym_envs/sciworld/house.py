@@ -48,18 +48,35 @@ def rooms_of(actions: Sequence[str], start: str) -> list[str]:
     return rooms
 
 
+def next_door(names: Sequence[str]) -> list[str]:
+    """Return the rooms next door, of the names of what can be named somewhere.
+
+    What can be named is the room itself and those next door. The room is the one that has doors to
+    all others that are named; of a pair, the one with fewer doors.
+    """
+    named = [room for room in ROOMS if room in names]
+    here = min(
+        (room for room in named if set(named) <= {room, *_around(room)}),
+        key=lambda room: len(_around(room)),
+        default=None,
+    )
+    return sorted(room for room in named if room != here)
+
+
+def _around(room: str) -> list[str]:
+    return [door[1 - door.index(room)] for door in _DOORS if room in door]
+
+
 def way(start: str, goal: str) -> list[str] | None:
     """Return the actions that lead from room to room; None where the house has no such way."""
     before: dict[str, str] = {start: start}
     queue = deque([start])
     while queue:
         room = queue.popleft()
-        for door in _DOORS:
-            if room in door:
-                other = door[1 - door.index(room)]
-                if other not in before:
-                    before[other] = room
-                    queue.append(other)
+        for other in _around(room):
+            if other not in before:
+                before[other] = room
+                queue.append(other)
     if goal not in before:
         return None
     rooms = [goal]

@@ -78,6 +78,7 @@ def test_a_wrong_focus_ends_the_episode_as_a_failure(env: SciWorldEnv) -> None:
         ("fly away", "Actions are: look around; inventory;"),
         ("open", "The form is: open <thing>. You can name here: agent, "),
         ("open door to kichen", "Names like yours here: door to kitchen"),
+        ("go to bathroom", "The form is: go to <place>. Next door: art studio, bedroom, "),
         ("look around now", "The form is: look around."),
         ("x" * 1000, "An action has at most 400 characters, yours has 1000."),
     ],

@@ -4,7 +4,7 @@ import pytest
 
 from agentgym_envs.actions import make_parser
 from agentgym_envs.sciworld.answers import choices, is_question, not_known
-from agentgym_envs.sciworld.house import ROOMS, room_shown, rooms_of, tour, way
+from agentgym_envs.sciworld.house import ROOMS, next_door, room_shown, rooms_of, tour, way
 from agentgym_envs.sciworld.verbs import CALLABLE, reworded, verb_of
 
 GOLD = [
@@ -76,6 +76,56 @@ def test_a_verb_is_known_by_how_the_action_begins(action: str, name: str | None)
 def test_a_long_list_of_names_is_cut() -> None:
     names = [f"thing {number}" for number in range(50)]
     assert not_known("eat qqq", names).endswith("thing 39, and 10 more.")
+
+
+WORKSHOP = [
+    *("agent", "air", "anode in battery", "battery", "battery cathode", "black wire"),
+    *("black wire terminal 1", "cathode in red light bulb", "door", "hallway", "red light bulb"),
+    *("switch", "table", "violet light bulb", "workshop"),
+]
+
+
+def test_what_is_only_a_little_like_a_name_is_not_offered() -> None:
+    assert "Names like yours" not in not_known("examine kitchen", WORKSHOP)
+    assert not_known("examine swich", WORKSHOP).endswith("Names like yours here: switch.")
+    assert not_known("open the door", WORKSHOP).endswith("Names like yours here: door.")
+
+
+def test_a_shared_word_makes_a_name_like_another_and_parts_come_last() -> None:
+    told = not_known("pick up green light bulb", WORKSHOP)
+    assert told.endswith(
+        "like yours here: red light bulb, violet light bulb, cathode in red light bulb."
+    )
+    told = not_known("connect table to black wires", WORKSHOP)
+    assert told.endswith("like yours here: black wire, black wire terminal 1.")
+    told = not_known("connect battery to switch", WORKSHOP)
+    assert told.endswith("here: battery, switch, battery cathode, anode in battery.")
+    assert not_known("move BATERY to table", WORKSHOP).endswith("yours here: battery.")
+    assert "terminal 1" not in not_known("read note 1 in", WORKSHOP).partition("yours here")[2]
+
+
+@pytest.mark.parametrize("place", ["kitchen", "switch board", "door to kitchen", "", "workshop"])
+def test_a_way_that_does_not_exist_is_answered_by_the_rooms_next_door(place: str) -> None:
+    told = not_known(f"go to {place}", WORKSHOP)
+    assert told.endswith("The form is: go to <place>. Next door: hallway.")
+    hallway = ["agent", "art studio", "art studio door", "door to kitchen", "hallway", "kitchen"]
+    assert not_known("go to bath", hallway).endswith("Next door: art studio, kitchen.")
+    assert not_known("go to bath", ["agent", "outer space"]).endswith("here: agent, outer space.")
+
+
+def test_parts_of_things_are_listed_after_whole_things() -> None:
+    told = not_known("eat unicorn", WORKSHOP)
+    assert told.endswith(
+        "violet light bulb, workshop, anode in battery, battery cathode, black wire terminal 1, "
+        "cathode in red light bulb."
+    )
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_rooms_next_door_are_read_off_the_names(room: str) -> None:
+    around = {other for other in ROOMS if len(way(room, other) or []) == 2}
+    names = ["agent", *sorted({room, *around}), f"{room} door"]
+    assert set(next_door(names)) == around
 
 
 def test_a_questions_choices_are_read() -> None:
