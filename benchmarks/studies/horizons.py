@@ -33,6 +33,7 @@ SCHEDULES = {
     "adaptive": f"adaptive:6,12,{LONG}@4",
 }
 """Name in the table -> `--horizon`."""
+REFERENCE = "fixed_long"
 
 
 def run_of(name: str, seed: int, folder: Path) -> Run:
@@ -151,6 +152,38 @@ def horizon_table(folder: Path) -> str:
     return table([header, *rows])
 
 
+def depth_table(folder: Path) -> str:
+    """Return the Markdown table of success by the goals' depth, and against the fixed long horizon.
+
+    The difference is paired by task as `gain_over_seeds` is, over the seeds that both have.
+
+    Raises:
+        ValueError: the start has not been measured.
+    """
+    before, schedules = _read(folder)
+    found = {name: results_by_seed(folder / name) for name in schedules}
+    depths = next(iter(before.values())).subtasks
+    header = (
+        "horizon",
+        *(f"{depth} ({result.n_tasks} goals)" for depth, result in depths.items()),
+        "turns of an episode",
+        "against fixed long, points (95%)",
+    )
+    rows: list[Sequence[str]] = [header]
+    for name, results in {"(the start)": before, **found}.items():
+        success = [
+            np.mean([r.subtasks[depth].success for r in results.values()]) for depth in depths
+        ]
+        turns = np.mean([result.mean_turns for result in results.values()])
+        against = ""
+        if name in found and name != REFERENCE and REFERENCE in found:
+            gain, (low, high) = gain_over_seeds(found[REFERENCE], results)
+            against = f"{100 * gain:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
+        label = name.replace("_", " ")
+        rows.append((label, *(f"{value:.1%}" for value in success), f"{turns:.1f}", against))
+    return table(rows)
+
+
 def draw_curves(folder: Path) -> Path:
     """Draw success at the long horizon against sampled tokens; return the picture's path.
 
@@ -192,7 +225,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     folder = Path(options.out)
     runs = [run_of(name, seed, folder) for seed in options.seeds for name in SCHEDULES]
     play_study(options, folder, runs, measurement)
-    text = horizon_table(folder)
+    text = f"{horizon_table(folder)}\n\n{depth_table(folder)}"
     (folder / "table.md").write_text(text + "\n", encoding="utf-8")
     print(f"{text}\n\ncurves: {draw_curves(folder)}")
     return 0

@@ -11,6 +11,7 @@ from benchmarks.studies.horizons import (
     SAVE_EVERY,
     SCHEDULES,
     STEPS,
+    depth_table,
     draw_curves,
     horizon_table,
     points_of,
@@ -87,6 +88,14 @@ def test_schedules_are_compared_at_equal_steps_and_at_equal_tokens(tmp_path: Pat
         "18",
     ]  # fmt: skip
     assert staged[3] == "50.0%", "its checkpoint of as many tokens"
+    _, _, _, short, staged = depth_table(tmp_path).splitlines()
+    assert short.split("|")[2].strip() == "50.0%"
+    assert staged.split("|")[-2].strip() == "", "there is no run at the long horizon"
+    write(tmp_path, "fixed_long", 1, between=1, tokens=300.0)
+    rows = [row.split("|") for row in depth_table(tmp_path).splitlines()]
+    against = {row[1].strip(): row[-2].strip() for row in rows}
+    assert against["staged"] == "+50.0 (+0.0 to +100.0)"
+    assert against["fixed long"] == ""
     assert draw_curves(tmp_path).stat().st_size > 1000
 
 
