@@ -1,14 +1,18 @@
 """What an expert sees and does: elements by role and name, on whatever backend.
 
-Knows the page, no site.
+Knows the page, and of the sites where they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node, Page
+from agentgym_envs.webarena.sites.names import ORIGINS
+
+_Found = TypeVar("_Found")
 
 
 class Lost(Exception):
@@ -111,3 +115,21 @@ class Screen:
     def stop(self, answer: str = "", thought: str = "") -> ExpertMove:
         """End the task."""
         return ExpertMove(f"stop [{answer}]", thought or "The task is done.")
+
+
+def first_of(found: Sequence[_Found]) -> _Found:
+    """Return the first of what was found on the screen.
+
+    Raises:
+        Lost: nothing was.
+    """
+    if not found:
+        raise Lost("nothing was found")
+    return found[0]
+
+
+def enter(screen: Screen, site: str, thought: str = "") -> Iterator[ExpertMove]:
+    """Open a site's first page, unless the browser shows a page of it."""
+    home = f"{ORIGINS[site]}/"
+    if not screen.url.startswith(home):
+        yield screen.go(home, thought or "What I need is on another site; I open it.")

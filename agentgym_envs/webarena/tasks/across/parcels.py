@@ -12,10 +12,9 @@ from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.map.community import AGENT_ID
 from agentgym_envs.webarena.sites.map.routes import CAR
-from agentgym_envs.webarena.sites.names import ORIGINS
 from agentgym_envs.webarena.tasks.gitlab import ground as code
 from agentgym_envs.webarena.tasks.map import steps
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter, first_of
 from agentgym_envs.webarena.tasks.shopping import ground as shop
 from agentgym_envs.webarena.tasks.template import (
     Case,
@@ -48,8 +47,8 @@ def _town(screen: Screen) -> str:
     raise Lost(f"no address on {screen.url}")
 
 
-def _to_map(screen: Screen, town: str) -> ExpertMove:
-    return screen.go(f"{ORIGINS['map']}/", f"The parcel goes to {town}; now I need the map.")
+def _to_map(screen: Screen, town: str) -> Iterator[ExpertMove]:
+    yield from enter(screen, steps.SITE, f"The parcel goes to {town}; now I need the map.")
 
 
 class DriveToParcel(Template):
@@ -75,7 +74,7 @@ class DriveToParcel(Template):
         """Read the town in the shop and ask the map."""
         yield from _open_order(screen, case.values["order"])
         town = _town(screen)
-        yield _to_map(screen, town)
+        yield from _to_map(screen, town)
         yield from steps.ask_way(screen, case.values["start"], town)
         time = steps.cells(screen.starting("row", "Car | "))[2]
         total = str(steps.minutes(time))
@@ -131,12 +130,12 @@ class BestRatedThere(Template):
         """Read the town, sort its places by rating and save the first."""
         yield from _open_order(screen, case.values["order"])
         town = _town(screen)
-        yield _to_map(screen, town)
+        yield from _to_map(screen, town)
         plural = BY_NAME[case.values["kind"].capitalize()].plural.lower()
-        yield steps.search(screen, f"{plural} in {town}")
+        yield from steps.search(screen, f"{plural} in {town}")
         yield screen.choose("Sort by", "Rating", "The best rated one shall come first.")
         yield screen.click("button", "Apply filters")
-        link, _ = steps.results(screen)[0]
+        link, _ = first_of(steps.results(screen))
         yield screen.click_node(link, f"{link.name} has the best rating.")
         yield screen.click("link", "Save")
         yield screen.choose("List", case.values["list"])

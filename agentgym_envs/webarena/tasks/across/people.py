@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.gitlab import ground as code
 from agentgym_envs.webarena.tasks.reddit import ground as forum
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import Screen, enter, first_of
 from agentgym_envs.webarena.tasks.shopping_admin import ground as office
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed, state_of
 
@@ -66,7 +66,7 @@ class MessageBuyer(Template):
         name = row.name.partition(" | ")[2]
         yield screen.click_node(screen.below(row, "link")[0], f"{name} placed the order.")
         username = screen.starting("row", "User name | ").name.partition(" | ")[2]
-        yield from forum.begin(screen)
+        yield from enter(screen, forum.SITE)
         yield screen.click_node(screen.starting("link", "Messages"), "Messages are written here.")
         yield screen.click("link", "New message")
         yield screen.fill("textbox", "To", username, "This is the customer's user name.")
@@ -120,7 +120,8 @@ class GroupOfContributor(Template):
         """Read the list of contributors and change the customer."""
         yield from code.open_part(screen, case.values["project"], "Contributors")
         name, commits, *_ = max(code.cells(screen), key=lambda cells: int(cells[1]))
-        yield screen.go(office.HOME, f"{name} has the most commits, {commits}. Now to the shop.")
+        thought = f"{name} has the most commits, {commits}. Now to the shop."
+        yield from enter(screen, office.SITE, thought)
         yield from office.open_customer(screen, name)
         yield screen.choose("Customer group", case.values["group"])
         yield screen.click("button", "Save group")
@@ -179,12 +180,12 @@ class StarAuthorsBest(Template):
         """Find the author, their profile, and the project that comes first by stars."""
         yield from forum.open_post(screen, case.values["title"])
         username = screen.below(screen.find("article", "Post"), "link")[0].name
-        yield screen.go(code.HOME, f"{username} wrote it. Now I look for their projects.")
+        yield from enter(screen, code.SITE, f"{username} wrote it. Now I look for their projects.")
         yield from code.find_person(screen, username)
         name = " ".join(part.capitalize() for part in username.split("."))
         yield screen.click("link", name, "The profile lists the projects.")
         yield from code.apply(screen, {"Sort by": "Most stars"})
-        first = code.items(screen, "Projects")[0].link
+        first = first_of(code.items(screen, "Projects")).link
         yield screen.click_node(first, f"{first.name} has the most stars.")
         yield screen.click("button", "Star")
         yield screen.stop("", "The project is starred.")

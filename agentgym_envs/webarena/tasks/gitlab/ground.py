@@ -17,12 +17,10 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.gitlab.making.projects_list import FORKED, PROJECTS, TOPICS
 from agentgym_envs.webarena.sites.gitlab.making.words import PARTS
-from agentgym_envs.webarena.sites.names import ORIGINS
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
 from agentgym_envs.webarena.tasks.template import World, state_of
 
 SITE = "gitlab"
-HOME = f"{ORIGINS[SITE]}/"
 SEEN = (
     "(p.visibility <> 'private' OR EXISTS "
     "(SELECT 1 FROM members v WHERE v.project_id = p.id AND v.user_id = 1))"
@@ -211,15 +209,9 @@ def cells(screen: Screen) -> list[list[str]]:
 # Moves ----------------------------------------------------------------------------------------
 
 
-def arrive(screen: Screen) -> Iterator[ExpertMove]:
-    """Go to the code host, where the browser is somewhere else."""
-    if not screen.url.startswith(HOME):
-        yield screen.go(HOME, "I open the code host first.")
-
-
 def open_project(screen: Screen, name: str) -> Iterator[ExpertMove]:
     """Search for a project and open it."""
-    yield from arrive(screen)
+    yield from enter(screen, SITE)
     thought = f"I search for the project {name}."
     yield screen.fill("searchbox", "Search Forgeyard", name, thought, enter=True)
     yield screen.click("link", name, "There is the project.")
@@ -233,7 +225,7 @@ def open_part(screen: Screen, name: str, part: str, thought: str = "") -> Iterat
 
 def find_person(screen: Screen, name: str) -> Iterator[ExpertMove]:
     """Search for a person; the result is then on the screen."""
-    yield from arrive(screen)
+    yield from enter(screen, SITE)
     thought = f"I have to find {name}."
     yield screen.fill("searchbox", "Search Forgeyard", name, thought, enter=True)
     yield screen.click("link", "People", "I look for a person, not for a project.")
@@ -256,6 +248,6 @@ def list_group(screen: Screen, group: Mapping[str, str], sort: str) -> Iterator[
         yield screen.click("link", group["name"], "The profile lists the person's projects.")
         yield from apply(screen, {"Sort by": sort})
     else:
-        yield from arrive(screen)
+        yield from enter(screen, SITE)
         yield screen.click("link", "Explore", "Projects of a topic can be found among all.")
         yield from apply(screen, {"Topic": group["name"], "Sort by": sort})

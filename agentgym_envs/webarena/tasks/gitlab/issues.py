@@ -24,7 +24,7 @@ from agentgym_envs.webarena.tasks.gitlab.ground import (
     same,
     strangers_of,
 )
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
 from agentgym_envs.webarena.tasks.template import (
     Case,
     Template,
@@ -206,7 +206,7 @@ class AssignFirstDue(Template):
         """Filter, sort by due date, and edit the first one."""
         yield from open_part(screen, case.values["project"], "Issues")
         yield from apply(screen, {"Assignee": "Nobody", "Sort by": "Due first"})
-        first = items(screen, "Issues")[0]
+        first = first_of(items(screen, "Issues"))
         yield screen.click_node(first.link, "The first one of the list is due first.")
         yield screen.click("link", "Edit issue")
         yield screen.choose("Assignee", case.values["person"])
@@ -282,7 +282,9 @@ class ReopenLast(Template):
         """Sort the closed ones, reopen the first, comment."""
         yield from open_part(screen, case.values["project"], "Issues")
         yield from apply(screen, {"State": "Closed", "Sort by": "Recently closed"})
-        yield screen.click_node(items(screen, "Issues")[0].link, "The first one was closed last.")
+        yield screen.click_node(
+            first_of(items(screen, "Issues")).link, "The first one was closed last."
+        )
         yield screen.click("button", "Reopen issue")
         yield screen.fill("textbox", "Your comment", case.values["remark"])
         yield screen.click("button", "Comment")

@@ -12,7 +12,6 @@ from agentgym_envs.webarena.tasks.gitlab.ground import (
     MANAGING,
     SITE,
     apply,
-    arrive,
     cells,
     draw_day,
     draw_project,
@@ -25,7 +24,7 @@ from agentgym_envs.webarena.tasks.gitlab.ground import (
     same,
     strangers_of,
 )
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import Screen, enter
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed, state_of
 
 _STATUSES = (
@@ -163,7 +162,7 @@ class UpdateProfile(Template):
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Open the profile and edit it."""
-        yield from arrive(screen)
+        yield from enter(screen, SITE)
         yield screen.click("link", AGENT.name, "My name leads to my profile.")
         yield screen.click("link", "Edit profile")
         yield screen.fill("textbox", "Status", case.values["status"])
@@ -269,7 +268,7 @@ class FinishTodos(Template):
         filters = {"Project": case.values["project"]}
         if reason := self._REASONS[case.values["which"]]:
             filters["Reason"] = reason.capitalize()
-        yield from arrive(screen)
+        yield from enter(screen, SITE)
         yield screen.click("link", "To-dos")
         while True:
             yield from apply(screen, filters)

@@ -11,7 +11,6 @@ from agentgym_envs.webarena.sites.gitlab.making.projects_list import TOPICS
 from agentgym_envs.webarena.sites.gitlab.making.words import LICENCES
 from agentgym_envs.webarena.tasks.gitlab.ground import (
     SITE,
-    arrive,
     draw_group,
     draw_project,
     items,
@@ -22,7 +21,7 @@ from agentgym_envs.webarena.tasks.gitlab.ground import (
     quoted,
     same,
 )
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import Screen, enter, first_of
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed, state_of
 
 _NEW_NAMES = (
@@ -128,7 +127,7 @@ class StarOne(Template):
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Sort the projects; the first one is it."""
         yield from list_group(screen, case.notes, self._WHAT[case.values["what"]])
-        first = items(screen, "Projects")[0]
+        first = first_of(items(screen, "Projects"))
         yield screen.click_node(first.link, f"The first one {case.values['what']}.")
         yield screen.click("button", "Star")
         yield screen.stop()
@@ -234,7 +233,7 @@ class StartProject(Template):
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Fill in the form, then invite twice."""
         values = case.values
-        yield from arrive(screen)
+        yield from enter(screen, SITE)
         yield screen.click("link", "New project")
         yield screen.fill("textbox", "Project name", values["name"])
         yield screen.choose("Visibility", values["visibility"].capitalize())

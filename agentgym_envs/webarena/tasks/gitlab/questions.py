@@ -23,7 +23,7 @@ from agentgym_envs.webarena.tasks.gitlab.ground import (
     open_part,
     open_project,
 )
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import Screen, first_of
 from agentgym_envs.webarena.tasks.template import Case, Template, World, exact_answer
 
 _AUTHORS = (
@@ -175,7 +175,7 @@ class ExtremeRequest(Template):
             "Sort by": values["age"].capitalize(),
         }
         yield from apply(screen, filters)
-        first = items(screen, "Merge requests")[0]
+        first = first_of(items(screen, "Merge requests"))
         yield screen.stop(first.link.name, f"The first one is the {values['age']}.")
 
 

@@ -56,7 +56,7 @@ class OpenAtTime(Template):
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Filter by day and count the hours that hold the time."""
         day, time = case.values["day"], case.values["time"]
-        yield steps.search(screen, f"{case.values['kind']} in {case.values['town']}")
+        yield from steps.search(screen, f"{case.values['kind']} in {case.values['town']}")
         yield screen.choose("Open on", day, f"With the filter the list tells the hours on {day}.")
         yield screen.click("button", "Apply filters")
         number = 0
@@ -119,11 +119,11 @@ class FreeMuseums(Template):
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Open one museum after the other and save those that are free."""
         query = f"museums in {case.values['town']}"
-        yield steps.search(screen, query)
+        yield from steps.search(screen, query)
         names = [link.name for link, _ in steps.results(screen)]
         for number, name in enumerate(names):
             if number:
-                yield steps.search(screen, query, f"Next comes {name}.")
+                yield from steps.search(screen, query, f"Next comes {name}.")
             yield screen.click("link", name, f"I look whether {name} is free.")
             fee = steps.fact(screen, "Entrance fee")
             if fee == "Free":
@@ -164,12 +164,12 @@ class CheapestHotel(Template):
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Open every hotel, read stars and price, and keep the cheapest that will do."""
         query = f"hotels in {case.values['town']}"
-        yield steps.search(screen, query)
+        yield from steps.search(screen, query)
         names = [link.name for link, _ in steps.results(screen)]
         found: list[tuple[float, str]] = []
         for number, name in enumerate(names):
             if number:
-                yield steps.search(screen, query, f"Next comes {name}.")
+                yield from steps.search(screen, query, f"Next comes {name}.")
             yield screen.click("link", name, f"I look at the stars and the price of {name}.")
             stars, price = steps.fact(screen, "Stars"), steps.fact(screen, "Double room from")
             if int(stars) >= int(case.values["stars"]):

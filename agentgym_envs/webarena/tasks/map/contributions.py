@@ -112,7 +112,7 @@ class ReviewPlace(Template):
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Search the address, open the place and fill in the form."""
         address = f"{case.values['address']}, {case.values['town']}"
-        yield steps.search(screen, address, "I only know the address, so I search for it.")
+        yield from steps.search(screen, address, "I only know the address, so I search for it.")
         kind = case.values["kind"].capitalize()
         here = f" {case.values['address']}, "
         link = next(link for link, text in steps.results(screen) if here in text)

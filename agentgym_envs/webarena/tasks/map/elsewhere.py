@@ -40,8 +40,10 @@ class PlaceInAnotherTown(Template):
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Search for it in the town, then everywhere."""
         place, town = case.values["place"], case.values["town"]
-        yield steps.search(screen, f"{place}, {town}", f"I look for {place} in {town}.")
-        yield steps.search(screen, place, f"Nothing in {town}; I look whether it is elsewhere.")
+        yield from steps.search(screen, f"{place}, {town}", f"I look for {place} in {town}.")
+        yield from steps.search(
+            screen, place, f"Nothing in {town}; I look whether it is elsewhere."
+        )
         if any(f"{town}" in text for link, text in steps.results(screen) if link.name == place):
             raise Lost(f"{place} is in {town} after all")
         yield screen.stop(IMPOSSIBLE, f"{town} has no {place}.")

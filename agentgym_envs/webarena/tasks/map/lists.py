@@ -10,7 +10,7 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.map.community import AGENT_ID
 from agentgym_envs.webarena.tasks.map import steps
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
 from agentgym_envs.webarena.tasks.template import (
     IMPOSSIBLE,
     Case,
@@ -48,6 +48,7 @@ def _before(world: World) -> dict[tuple[int, int], str]:
 
 
 def _open_list(screen: Screen, name: str) -> Iterator[ExpertMove]:
+    yield from enter(screen, steps.SITE)
     yield screen.click("link", "Saved places", "My lists are under the saved places.")
     yield screen.click("link", name, f"This is the list {name}.")
 

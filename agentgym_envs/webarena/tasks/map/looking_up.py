@@ -10,7 +10,7 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.map.hours import DAYS, clock
 from agentgym_envs.webarena.tasks.map import steps
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import Screen, first_of
 from agentgym_envs.webarena.tasks.template import Case, Template, World, exact_answer
 
 _REACH = 2.0  # km: what the nearby page shows at first
@@ -58,7 +58,7 @@ class NearestPhone(Template):
         yield screen.click("link", "Nearby", "The nearby page sorts by distance.")
         yield screen.choose("Category", case.values["kind"].capitalize())
         yield screen.click("button", "Show nearby places")
-        link, text = steps.results(screen)[0]
+        link, text = first_of(steps.results(screen))
         yield screen.click_node(link, f"{link.name} comes first: {text}.")
         phone = steps.fact(screen, "Phone")
         yield screen.stop(phone, f"The details give the phone number {phone}.")

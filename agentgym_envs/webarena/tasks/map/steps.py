@@ -10,9 +10,10 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.map.points import resolve
 from agentgym_envs.webarena.sites.map.routes import Mode, Way, find_way, load_network
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
 from agentgym_envs.webarena.tasks.template import World
 
+SITE = "map"
 SEARCH = "Search the map"
 
 
@@ -49,14 +50,15 @@ def label(place: sqlite3.Row) -> str:
 # Moves ------------------------------------------------------------------------------------------
 
 
-def search(screen: Screen, text: str, thought: str = "") -> ExpertMove:
-    """Search the map from any of its pages."""
-    return screen.fill("searchbox", SEARCH, text, thought or f"I search for {text}.", enter=True)
+def search(screen: Screen, text: str, thought: str = "") -> Iterator[ExpertMove]:
+    """Search the map."""
+    yield from enter(screen, SITE)
+    yield screen.fill("searchbox", SEARCH, text, thought or f"I search for {text}.", enter=True)
 
 
 def open_place(screen: Screen, name: str, town: str) -> Iterator[ExpertMove]:
-    """Go to a place's page from any page of the map."""
-    yield search(screen, f"{name}, {town}", f"I look for {name} in {town} first.")
+    """Go to a place's page."""
+    yield from search(screen, f"{name}, {town}", f"I look for {name} in {town} first.")
     yield screen.click("link", name, f"{name} is among the results.")
 
 
@@ -64,6 +66,7 @@ def ask_way(
     screen: Screen, start: str, goal: str, *, via: str = "", thought: str = ""
 ) -> Iterator[ExpertMove]:
     """Ask for directions by car."""
+    yield from enter(screen, SITE)
     yield screen.click("link", "Directions", thought or "The directions page works out routes.")
     yield screen.fill("textbox", "From", start, "I fill in the start.")
     if via:
@@ -75,6 +78,7 @@ def compare(
     screen: Screen, start: str, goals: Sequence[str], mode: str = "Car"
 ) -> Iterator[ExpertMove]:
     """Ask for the distances from one start to several destinations."""
+    yield from enter(screen, SITE)
     yield screen.click("link", "Distances", "The distances page compares several destinations.")
     yield screen.fill("textbox", "From", start, "I fill in where the journey starts.")
     field = "Destinations, separated by semicolons"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.map.routes import BICYCLE, CAR, FOOT, MODES, NO_MOTORWAYS
 from agentgym_envs.webarena.tasks.map import steps
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import Screen, enter
 from agentgym_envs.webarena.tasks.template import (
     Case,
     Template,
@@ -62,8 +62,8 @@ class QuickestTown(Template):
     split = "train"
     intent = (
         "Which of {first}, {second}, {third} and {fourth} is the quickest to reach by car from "
-        "{start}, and how long is that drive? Answer with the town and the length as the map writes "
-        "it, like Millbrook, 84.3 km"
+        "{start}, and how long is that drive? Answer with the town and the length as the map "
+        "writes it, like Millbrook, 84.3 km"
     )
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
@@ -204,6 +204,7 @@ class NearestAirport(Template):
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """List the airports, then compare the ways there."""
+        yield from enter(screen, steps.SITE)
         yield screen.click("link", "Towns", "The list of towns tells which ones have an airport.")
         yield screen.choose("Transport", "With an airport")
         yield screen.click("button", "Show towns")

@@ -9,9 +9,8 @@ from typing import Any
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
-from agentgym_envs.webarena.sites.names import ORIGINS
 from agentgym_envs.webarena.sites.people import AGENT_ID
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
 from agentgym_envs.webarena.tasks.template import World, state_of
 
 SITE = "reddit"
@@ -141,15 +140,9 @@ def number_in(pattern: str, text: str) -> int:
 # Walking ---------------------------------------------------------------------------------------
 
 
-def begin(screen: Screen) -> Iterator[ExpertMove]:
-    """Go to the forum, unless it is open."""
-    if not screen.url.startswith(ORIGINS[SITE]):
-        yield screen.go(f"{ORIGINS[SITE]}/", "I open the forum.")
-
-
 def open_community(screen: Screen, title: str) -> Iterator[ExpertMove]:
     """Go to a community."""
-    yield from begin(screen)
+    yield from enter(screen, SITE)
     yield screen.click("link", "Communities", f"I look for the community {title}.")
     yield screen.fill(
         "searchbox", "Find a community", title, "Searching is quicker than paging.", enter=True
@@ -169,7 +162,7 @@ def narrow(screen: Screen, *, flair: str = "", within: str = "") -> Iterator[Exp
 
 def open_post(screen: Screen, title: str) -> Iterator[ExpertMove]:
     """Go to a post by its title."""
-    yield from begin(screen)
+    yield from enter(screen, SITE)
     yield screen.fill(
         "searchbox", "Search Commonplace", title, "I search for the title.", enter=True
     )

@@ -17,7 +17,7 @@ from agentgym_envs.webarena.tasks.reddit.ground import (
     open_post,
     posts_on,
 )
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import Screen, first_of
 from agentgym_envs.webarena.tasks.template import Case, Template, World, exact_answer
 
 _PERIODS = {
@@ -71,7 +71,7 @@ class TopPostComments(Template):
         yield from open_community(screen, case.values["community"])
         yield screen.click("link", "Top", "Sorted so, the post with the most points comes first.")
         yield from narrow(screen, within=case.notes["within"])
-        best = posts_on(screen)[0]
+        best = first_of(posts_on(screen))
         yield screen.stop(str(best.num_comments), f"The first post is {best.title!r}.")
 
 

@@ -10,7 +10,6 @@ from agentgym_envs.webarena.tasks.reddit.ground import (
     FLAIRS,
     ME,
     SITE,
-    begin,
     is_free,
     narrow,
     open_community,
@@ -20,7 +19,7 @@ from agentgym_envs.webarena.tasks.reddit.ground import (
     wanted,
 )
 from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import Screen, enter, first_of
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed
 
 _VALUES = {"Upvote": 1, "Downvote": -1}
@@ -64,7 +63,7 @@ class VoteNewest(Template):
         yield from open_community(screen, case.values["community"])
         yield screen.click("link", "New", "The newest post shall come first.")
         yield from narrow(screen, flair=case.values["flair"])
-        newest = posts_on(screen)[0]
+        newest = first_of(posts_on(screen))
         yield screen.click(
             "button", f"{case.values['vote']}: {newest.title}", "The first one is the newest."
         )
@@ -108,7 +107,7 @@ class VoteForAll(Template):
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Go through the list of somebody's posts."""
-        yield from begin(screen)
+        yield from enter(screen, SITE)
         name, community = case.values["username"], case.values["community"]
         yield screen.fill(
             "searchbox", "Search Commonplace", name, "First I look for the person.", enter=True

@@ -11,7 +11,6 @@ from agentgym_envs.webarena.tasks.reddit.ground import (
     FLAIRS,
     ME,
     SITE,
-    begin,
     last_id,
     narrow,
     open_community,
@@ -20,7 +19,7 @@ from agentgym_envs.webarena.tasks.reddit.ground import (
     wanted,
 )
 from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import Screen, enter, first_of
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed
 
 
@@ -100,7 +99,7 @@ class Subscriptions(Template):
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Do all of it in the list of communities."""
-        yield from begin(screen)
+        yield from enter(screen, SITE)
         yield screen.click("link", "Communities", "The list has a button for each community.")
         for slot, button in (
             ("first", "Subscribe to"),
@@ -160,7 +159,7 @@ class MessageAuthor(Template):
         yield from open_community(screen, case.values["community"])
         yield screen.click("link", "Most commented", "The most discussed post shall come first.")
         yield from narrow(screen, flair=case.values["flair"])
-        author = posts_on(screen)[0].author
+        author = first_of(posts_on(screen)).author
         yield screen.click("link", author, f"{author} is the author.")
         yield screen.click("link", "Send a message")
         yield screen.fill("textbox", "Message", case.values["text"])
@@ -206,7 +205,7 @@ class FoundCommunity(Template):
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Fill in one form, then the other."""
-        yield from begin(screen)
+        yield from enter(screen, SITE)
         yield screen.click("link", "Communities", "Communities are created from their list.")
         yield screen.click("link", "Create a community")
         for label in ("Name", "Title", "Description", "Sidebar"):
@@ -252,7 +251,7 @@ class Profile(Template):
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """All of it is in the settings."""
-        yield from begin(screen)
+        yield from enter(screen, SITE)
         yield screen.click("link", "Settings", "All of this is in my settings.")
         yield screen.fill("textbox", "Email", case.values["email"])
         yield screen.fill("textbox", "Biography", case.values["bio"])

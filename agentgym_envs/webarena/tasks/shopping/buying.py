@@ -14,7 +14,7 @@ from agentgym_envs.webarena.sites.shopping.delivery import (
     discount_of,
 )
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
 from agentgym_envs.webarena.tasks.shopping.ground import (
     AGENT_ID,
     COST,
@@ -23,7 +23,7 @@ from agentgym_envs.webarena.tasks.shopping.ground import (
     cart_is,
     cell,
     cents_in,
-    enter,
+    empty_cart,
     open_cart,
     open_category,
     open_product,
@@ -107,10 +107,11 @@ class BuyMostReviewed(Template):
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Sort, add, check out."""
         values = case.values
+        yield from empty_cart(screen)
         yield from open_category(screen, case.notes["above"], values["category"])
         yield screen.choose("Sort by", "Most reviewed", "Sorted so, the most reviewed comes first.")
         yield screen.click("button", "Apply filters", "I apply the order.")
-        yield screen.click_node(tiles(screen)[0].link, "This product has the most reviews.")
+        yield screen.click_node(first_of(tiles(screen)).link, "This product has the most reviews.")
         yield from add_to_cart(screen, int(values["quantity"]))
         yield open_cart(screen)
         yield screen.click("link", "Go to checkout", "The cart is right; I check out.")
@@ -156,6 +157,7 @@ class SpendBudget(Template):
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Read the price, divide, add."""
+        yield from empty_cart(screen)
         yield from open_product(screen, case.values["product"])
         cost = cents_in(screen.starting("StaticText", "$").name)
         budget = int(re.sub(r"\D", "", case.values["budget"])) * 100
@@ -201,7 +203,7 @@ class OfferTotal(Template):
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Look the code up, fill the cart, apply the code."""
-        yield from enter(screen)
+        yield from empty_cart(screen)
         yield screen.click("link", "Current offers", "The codes are told among the offers.")
         told = screen.starting("StaticText", f"{case.values['offer']}: ").name
         found = re.search(r"with the code (\w+)", told)

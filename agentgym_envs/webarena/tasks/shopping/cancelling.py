@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.shopping.delivery import CANCEL_REASONS
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
 from agentgym_envs.webarena.tasks.shopping.ground import (
     BOUGHT,
     SITE,
@@ -66,7 +66,7 @@ class CancelOrder(Template):
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Find the order among the pending ones."""
         yield from show_orders(screen, status="Pending", product=case.values["product"])
-        link, _ = order_links(screen)[0]
+        link, _ = first_of(order_links(screen))
         yield screen.click_node(link, "There is only one such order.")
         yield screen.choose("Reason", case.values["reason"], "A reason has to be given.")
         yield screen.click("button", "Cancel order", "I cancel the order.")

@@ -10,8 +10,7 @@ from typing import Any
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
-from agentgym_envs.webarena.sites.names import ORIGINS
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
 from agentgym_envs.webarena.tasks.template import World, state_of
 
 SITE = "shopping"
@@ -75,15 +74,9 @@ def cart_is(*items: tuple[int, int]) -> dict[str, Any]:
 # Ways through the shop ------------------------------------------------------------------------
 
 
-def enter(screen: Screen) -> Iterator[ExpertMove]:
-    """Go to the shop if the browser is elsewhere."""
-    if not screen.url.startswith(ORIGINS[SITE]):
-        yield screen.go(ORIGINS[SITE] + "/", "I have to be in the shop.")
-
-
 def search(screen: Screen, text: str, thought: str = "") -> Iterator[ExpertMove]:
     """Search the shop."""
-    yield from enter(screen)
+    yield from enter(screen, SITE)
     yield screen.fill(
         "searchbox", "Search the shop", text, thought or "I search the shop for it.", enter=True
     )
@@ -97,7 +90,7 @@ def open_product(screen: Screen, name: str) -> Iterator[ExpertMove]:
 
 def open_category(screen: Screen, group: str, leaf: str = "") -> Iterator[ExpertMove]:
     """Open a category of the first level, and one below if named."""
-    yield from enter(screen)
+    yield from enter(screen, SITE)
     yield screen.click("link", group, f"{leaf or group} is found under {group}.")
     if leaf:
         yield screen.click("link", leaf, f"I open the sub-category {leaf}.")
@@ -105,7 +98,7 @@ def open_category(screen: Screen, group: str, leaf: str = "") -> Iterator[Expert
 
 def open_account(screen: Screen, section: str) -> Iterator[ExpertMove]:
     """Open a part of the account."""
-    yield from enter(screen)
+    yield from enter(screen, SITE)
     yield screen.click("link", "My account", "What I need is in my account.")
     yield screen.click("link", section, f"I open {section!r}.")
 
@@ -129,6 +122,16 @@ def add_to_cart(screen: Screen, quantity: int) -> Iterator[ExpertMove]:
 def open_cart(screen: Screen) -> ExpertMove:
     """Open the cart."""
     return screen.click_node(screen.starting("link", "Cart ("), "I open the cart.")
+
+
+def empty_cart(screen: Screen) -> Iterator[ExpertMove]:
+    """Take everything out of the cart; it holds something where the task was begun before."""
+    yield from enter(screen, SITE)
+    if screen.has("link", "Cart (0)"):
+        return
+    yield open_cart(screen)
+    while buttons := [b for b in screen.all("button") if b.name.startswith("Remove ")]:
+        yield screen.click_node(buttons[-1], "The cart shall hold only what I put into it.")
 
 
 # Reading --------------------------------------------------------------------------------------

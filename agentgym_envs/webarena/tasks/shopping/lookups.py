@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.sites.shopping.words_reviews import ASPECTS
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
 from agentgym_envs.webarena.tasks.shopping.ground import (
     COST,
     SITE,
@@ -76,7 +76,9 @@ class CheapestInColour(Template):
         yield screen.choose("Colour", case.values["colour"], "Only this colour counts.")
         yield screen.click("checkbox", "Only in stock", "It must be in stock.")
         yield screen.click("button", "Apply filters", "I apply the filters.")
-        yield screen.stop(tiles(screen)[0].link.name, "The first one in the list is the cheapest.")
+        yield screen.stop(
+            first_of(tiles(screen)).link.name, "The first one in the list is the cheapest."
+        )
 
 
 class WordInReviews(Template):

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import MONTHS, money
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
 from agentgym_envs.webarena.tasks.shopping.ground import (
     AGENT_ID,
     BOUGHT,
     SITE,
     cart_is,
     cents_in,
+    empty_cart,
     order_links,
     orders_with,
     rows,
@@ -111,7 +112,7 @@ class TrackingNumber(Template):
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Find the order by the product, then read."""
         yield from show_orders(screen, product=case.values["product"])
-        link, _ = order_links(screen)[0]
+        link, _ = first_of(order_links(screen))
         yield screen.click_node(link, "The latest order comes first.")
         told = screen.starting("StaticText", "Sent on ").name
         yield screen.stop(told.rsplit(" ", 1)[1], "The number stands under delivery.")
@@ -145,8 +146,9 @@ class OrderAgain(Template):
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Find the order and use its button."""
+        yield from empty_cart(screen)
         yield from show_orders(screen, product=case.values["product"])
-        link, _ = order_links(screen)[0]
+        link, _ = first_of(order_links(screen))
         yield screen.click_node(link, "The latest order comes first.")
         yield screen.click("button", "Reorder", "This puts everything into the cart.")
         yield screen.stop()

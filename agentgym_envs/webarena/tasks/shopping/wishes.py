@@ -7,14 +7,13 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
 from agentgym_envs.webarena.tasks.shopping.ground import (
     AGENT_ID,
     COST,
     SITE,
     cart_is,
     cents_in,
-    enter,
     rows,
     same_number_of,
     tiles,
@@ -30,7 +29,7 @@ _LEFT = f"SELECT id FROM wishlist_items WHERE customer_id = {AGENT_ID} ORDER BY 
 
 
 def _open_wishes(screen: Screen) -> Iterator[ExpertMove]:
-    yield from enter(screen)
+    yield from enter(screen, SITE)
     yield screen.click("link", "Wish list", "I open my wish list.")
 
 

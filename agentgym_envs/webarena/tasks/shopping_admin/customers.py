@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import money
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
 from agentgym_envs.webarena.tasks.shopping_admin.ground import (
     SITE,
     apply_filters,
@@ -72,7 +72,7 @@ class CallingCustomer(Template):
         yield from apply_filters(screen, {"Phone": phone})
         found = line_with(screen, "Phone", phone)
         yield screen.click_node(screen.below(found.node, "link")[0], "This is who is calling.")
-        latest = lines(screen, "Number")[0]
+        latest = first_of(lines(screen, "Number"))
         if what == "tracking number":
             link = screen.below(latest.node, "link")[0]
             yield screen.click_node(link, "The newest order comes first; it knows its shipment.")

@@ -78,19 +78,21 @@ class ChangePrices(Template):
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Open the products one after the other and compute each price."""
-        filters = {"Brand": case.values["brand"], "Category": case.values["category"]}
-        skus: list[str] = []
-        place = 0
-        while not skus or place < len(skus):
-            yield from open_section(screen, "Products", "I need the list of these products.")
-            yield from apply_filters(screen, filters)
-            skus = skus or [line.cells["SKU"] for line in lines(screen, "SKU")]
-            yield open_line(screen, "SKU", skus[place], "The price of this one is not changed yet.")
+        yield from self._list(screen, case)
+        skus = [line.cells["SKU"] for line in lines(screen, "SKU")]
+        for sku in skus:
+            if sku != skus[0]:
+                yield from self._list(screen, case)
+            yield open_line(screen, "SKU", sku, "The price of this one is not changed yet.")
             price = write_amount((read_amount(typed(screen, "Price")) or 0) + case.notes["change"])
             yield screen.fill("textbox", "Price", price, f"The new price is {price}.")
             yield screen.click("button", "Save product", "I save the product.")
-            place += 1
         yield screen.stop("", "All of the products have their new price.")
+
+    def _list(self, screen: Screen, case: Case) -> Iterator[ExpertMove]:
+        yield from open_section(screen, "Products", "I need the list of these products.")
+        filters = {"Brand": case.values["brand"], "Category": case.values["category"]}
+        yield from apply_filters(screen, filters)
 
 
 _NEW = ("Harvest", "Lakeside", "Meadow", "Winter", "Morning", "Cottage", "Juniper", "Festival")

@@ -14,12 +14,10 @@ from typing import Any
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.filters import MONTHS
-from agentgym_envs.webarena.sites.names import ORIGINS
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
 from agentgym_envs.webarena.tasks.template import World, state_of
 
 SITE = "shopping_admin"
-HOME = f"{ORIGINS[SITE]}/"
 
 BRANDS = "SELECT DISTINCT brand FROM products ORDER BY brand"
 
@@ -115,8 +113,7 @@ def plain_categories(world: World) -> dict[str, list[int]]:
 
 def open_section(screen: Screen, section: str, thought: str = "") -> Iterator[ExpertMove]:
     """Click a link of the bar at the side, from wherever the browser is."""
-    if not screen.url.startswith(HOME) or not screen.has("link", section):
-        yield screen.go(HOME, "I open the administration first.")
+    yield from enter(screen, SITE)
     yield screen.click("link", section, thought or f"I need the section {section!r}.")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import MONTHS
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import Screen, first_of
 from agentgym_envs.webarena.tasks.shopping_admin.ground import (
     SITE,
     apply_filters,
@@ -125,7 +125,7 @@ class CheaperCoupon(Template):
         """Find the coupon in the report, then edit it."""
         yield from open_report(screen, "Coupon usage")
         yield from apply_filters(screen, case.notes["filters"], sort="Discount: high to low")
-        code = lines(screen, "Code")[0].cells["Code"]
+        code = first_of(lines(screen, "Code")).cells["Code"]
         yield from open_section(screen, "Coupons", f"{code} cost most; I go and change it.")
         yield screen.click("link", code, "This is the coupon.")
         yield screen.fill("textbox", "Discount in percent", case.values["percent"])

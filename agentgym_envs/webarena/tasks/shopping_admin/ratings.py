@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
 from agentgym_envs.webarena.tasks.shopping_admin.ground import (
     BRANDS,
     SITE,
@@ -103,7 +103,7 @@ class TooFewReviews(Template):
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Sort by the number of reviews; the first product has too few."""
         yield from _report(screen, case, "Reviews: high to low")
-        most = int(lines(screen, "Reviews")[0].cells["Reviews"])
+        most = int(first_of(lines(screen, "Reviews")).cells["Reviews"])
         if most >= int(case.values["number"]):
             raise Lost("a product has enough reviews after all")
         yield screen.stop(IMPOSSIBLE, f"No product of the brand has more than {most} reviews.")

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import money
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import Screen, first_of
 from agentgym_envs.webarena.tasks.shopping_admin.ground import (
     FROM,
     SITE,
@@ -63,7 +63,7 @@ class BestSeller(Template):
         """Filter the report of best sellers; the winner comes first."""
         yield from open_report(screen, "Best sellers")
         yield from apply_filters(screen, case.notes["filters"])
-        best = lines(screen, "SKU")[0].cells
+        best = first_of(lines(screen, "SKU")).cells
         yield screen.stop(best["SKU"], f"{best['Product']} leads with {best['Units']} units.")
 
 
@@ -186,7 +186,7 @@ class BestCustomer(Template):
         """Sort the report by total, then look at the first customer's page."""
         yield from open_report(screen, "Customers by orders")
         yield from apply_filters(screen, case.notes["filters"], sort="Total: high to low")
-        first = lines(screen, "Customer")[0]
+        first = first_of(lines(screen, "Customer"))
         link = screen.below(first.node, "link")[0]
         yield screen.click_node(link, "This customer spent the most; the page has the address.")
         email = next(n for n in screen.all("row") if n.name.startswith("E-mail | "))
