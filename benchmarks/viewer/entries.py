@@ -29,6 +29,7 @@ FIELDS = (
     "traced",
 )
 """The names of an entry's values in `Entry.row`, in order."""
+_POLICY = FIELDS.index("policy")
 # These stand outside of any string: within one, the quotes would be escaped.
 _TRACES, _END_OF_TRACES = b', "traces": [{"prompt_ids": ', b'}], "policy": '
 
@@ -48,6 +49,11 @@ class Entry:
     offset: int
     length: int
     row: tuple[Any, ...]
+
+    @property
+    def policy(self) -> str:
+        """Who played it."""
+        return str(self.row[_POLICY])
 
 
 def is_episode(record: Any) -> bool:

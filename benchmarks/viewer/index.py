@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
+from benchmarks.names import short_names
 from benchmarks.viewer.entries import FIELDS, Entry, entry_of, read_episode, texts_of
 from benchmarks.viewer.places import EpisodeFile, Places, Run, find_places
 
@@ -92,10 +93,13 @@ class Index:
         """Return the entries from one on, and all runs and files, as JSON values."""
         with self._lock:
             runs = {run.name: number for number, run in enumerate(self.runs)}
+            asked = (run.policy for run in self.runs)
+            policies = short_names([name for name in (*self._policies, *asked) if name])
             return {
                 "epoch": self.epoch,
                 "root": str(self.root.resolve().name),
-                "runs": [run.to_json() for run in self.runs],
+                "policies": policies,
+                "runs": [run.to_json(policies) for run in self.runs],
                 "files": [[f.name, runs[f.run.name], f.phase] for f in self.files],
                 "fields": FIELDS,
                 "start": start,
@@ -150,6 +154,7 @@ class Index:
         self.files: list[EpisodeFile] = []
         self.runs: list[Run] = []
         self.unreadable = 0
+        self._policies: dict[str, None] = {}
         self._progress: dict[str, _Progress] = {}
 
     def _is_stale(self, places: Places) -> bool:
@@ -213,6 +218,7 @@ class Index:
             self.unreadable += 1
         else:
             self.entries.append(entry)
+            self._policies[entry.policy] = None
 
     def _entry(self, number: int) -> Entry:
         if not 0 <= number < len(self.entries):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.sweep.plan import Cell
-from benchmarks.sweep.store import CELL_FILE
+from benchmarks.sweep.store import CELL_FILE, CELLS
 from trainers.curve import read_metrics
 
 METRICS = "metrics.jsonl"
@@ -41,20 +41,36 @@ class Run:
     Attributes:
         name: its path below the root, with `/`; `"."` for the root itself.
         kind: `"training"`, `"cell"` or `"file"`.
-        title: what a reader calls it.
+        group: the folder it is listed under, by its path below the root: a sweep's for its cells.
+        title: what a reader calls it within its group; a cell's policy goes before.
         about: facts worth a line each, by their names.
         folder: where its files are.
+        policy: of a cell; empty for others.
+        seed: empty where it has none.
+        limit: of turns, as a sweep asked for it; empty where none did.
     """
 
     name: str
     kind: str
+    group: str
     title: str
     about: dict[str, str]
     folder: Path = field(compare=False)
+    policy: str = ""
+    seed: str = ""
+    limit: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return what the page shows of it."""
-        return {"name": self.name, "kind": self.kind, "title": self.title, "about": self.about}
+    def to_json(self, policies: dict[str, str]) -> dict[str, Any]:
+        """Return what the page shows of it; `policies` are the short names of policies."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "group": self.group,
+            "title": f"{policies[self.policy]} · {self.title}" if self.policy else self.title,
+            "about": self.about,
+            "seed": self.seed,
+            "limit": self.limit,
+        }
 
 
 @dataclass(frozen=True)
@@ -152,7 +168,8 @@ def _is_training(folder: Path) -> bool:
 
 
 def _file_run(name: str, folder: Path) -> Run:
-    return Run(name, "file", name.removesuffix(".jsonl"), {}, folder)
+    group, _, own = name.rpartition("/")
+    return Run(name, "file", group, own.removesuffix(".jsonl"), {}, folder)
 
 
 def _cell_run(name: str, folder: Path, root: Path) -> Run:
@@ -165,24 +182,41 @@ def _cell_run(name: str, folder: Path, root: Path) -> Run:
         "seed": str(cell.seed),
         "asked": f"{len(cell.tasks)} tasks x {cell.samples}, temperature {cell.temperature:g}",
     }
-    parts = [Path(cell.policy).name or cell.policy, cell.scenario]
-    parts += [] if cell.max_turns is None else [turns]
-    return Run(name, "cell", " · ".join([*parts, f"seed {cell.seed}"]), about, folder)
+    parts = [cell.scenario, *([] if cell.max_turns is None else [turns]), f"seed {cell.seed}"]
+    return Run(
+        name,
+        "cell",
+        _sweep_of(name),
+        " · ".join(parts),
+        about,
+        folder,
+        policy=cell.policy,
+        seed=str(cell.seed),
+        limit=turns,
+    )
+
+
+def _sweep_of(name: str) -> str:
+    """Return the path of the sweep that a cell's folder lies in; empty for the root's."""
+    return f"/{name}".rpartition(f"/{CELLS}/")[0].removeprefix("/")
 
 
 def _training_run(name: str, folder: Path, root: Path) -> Run:
     record = _read_json(folder / "run.json")
     played = ", ".join(record.get("EnvArguments", {}).get("env", []))
+    seed = str(record.get("seed", ""))
     about = {
         "command": str(record.get("command_line") or record.get("command", "")),
         "environment": played,
-        "seed": str(record.get("seed", "")),
+        "seed": seed,
         "started": str(record.get("started", "")),
         "commit": str(record.get("git") or ""),
         **_summary(_read_json(folder / "summary.json")),
     }
-    title = name if name != "." else root.resolve().name
-    return Run(name, "training", title, {k: v for k, v in about.items() if v}, folder)
+    told = {key: value for key, value in about.items() if value}
+    group, _, own = name.rpartition("/")
+    title = root.resolve().name if name == "." else own
+    return Run(name, "training", group, title, told, folder, seed=seed)
 
 
 def _summary(record: dict[str, Any]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,22 @@ def solved(task: int = 0, **values: Any) -> Trajectory:
     )
 
 
-def traced() -> TokenTrace:
-    """Return three sampled tokens after a prompt."""
+def traced(*advantages: float) -> TokenTrace:
+    """Return three sampled tokens after a prompt, and what training credited them with."""
     trace = TokenTrace([1, 2])
     trace.append_action([3, 4, 5], [-0.1, -2.0, -0.5])
+    trace.advantages = list(advantages)
+    return trace
+
+
+def two_turns(*advantages: float) -> TokenTrace:
+    """Return two turns of two tokens each, and what training credited these with."""
+    trace = TokenTrace([1, 2])
+    for ids in ([3, 4], [5, 6]):
+        trace.append_given([9])
+        trace.append_action(ids, [-0.1, -2.0])
+    sampled = iter(advantages)
+    trace.advantages = [next(sampled) if mask else 0.0 for mask in trace.action_mask]
     return trace
 
 
@@ -67,17 +80,17 @@ def training_run(folder: Path, *, steps: int = 2, tasks: int = 3) -> Path:
     return folder
 
 
-def sweep(folder: Path) -> Path:
+def sweep(folder: Path, *, limits: tuple[int | None, ...] = (None,), seeds: int = 1) -> Path:
     """Write a sweep of two policies on two tasks; return its folder."""
     store = SweepFolder(folder)
-    for policy, one in (("expert", solved), ("random", made)):
+    for (policy, one), limit, seed in product(PLAYERS, limits, range(seeds)):
         cell = Cell(
             policy=policy,
             env_id="tests/Counting-v0",
             split="train",
             digest="0",
-            max_turns=None,
-            seed=0,
+            max_turns=limit,
+            seed=seed,
             samples=1,
             temperature=1.0,
             batch_size=1,
@@ -88,3 +101,6 @@ def sweep(folder: Path) -> Path:
         for batch in range(2):
             store.write(cell, batch, [one(batch, policy=policy)], seconds=1.0)
     return folder
+
+
+PLAYERS = (("expert", solved), ("random", made))

@@ -212,6 +212,35 @@ def test_a_run_is_a_training_run_a_cell_or_a_file(tmp_path: Path) -> None:
     assert len(index.entries) == 12 + 4 + 1
 
 
+def test_policies_have_the_shortest_names_that_tell_them_apart(tmp_path: Path) -> None:
+    paths = ("/runs/grpo/model", "/runs/ppo/model", "expert")
+    write_jsonl(tmp_path / "played.jsonl", [made(0, policy=path) for path in paths])
+    index = Index(tmp_path)
+    index.update()
+    names = ("grpo/model", "ppo/model", "expert")
+    assert index.to_json()["policies"] == dict(zip(paths, names, strict=True))
+
+
+def test_a_cell_tells_its_sweep_seed_and_turn_limit(tmp_path: Path) -> None:
+    sweep(tmp_path / "mine" / "small", limits=(None, 20), seeds=2)
+    index = Index(tmp_path)
+    index.update()
+    runs = index.to_json()["runs"]
+    assert {run["group"] for run in runs} == {"mine/small"}
+    assert {(run["title"], run["seed"], run["limit"]) for run in runs} == {
+        (f"{policy} · Counting{told} · seed {seed}", str(seed), limit)
+        for policy in ("expert", "random")
+        for told, limit in (("", "its own turn limit"), (" · 20 turns", "20 turns"))
+        for seed in (0, 1)
+    }
+
+
+def test_cells_of_a_sweep_that_is_the_root_are_in_no_group(tmp_path: Path) -> None:
+    index = Index(sweep(tmp_path))
+    index.update()
+    assert {run["group"] for run in index.to_json()["runs"]} == {""}
+
+
 def test_the_processes_of_a_run_share_its_phases(tmp_path: Path) -> None:
     training_run(tmp_path, steps=0)
     for rank in range(2):
