@@ -78,6 +78,7 @@ def _parts(index: Index, *, with_scenes: bool, with_tokens: bool) -> Iterator[tu
             yield f"data-scenes-{part}", _packed([detail.scene_of(index, n) for n in numbers])
         if with_tokens:
             yield f"data-tokens-{part}", _packed([detail.tokens_of(index, n) for n in numbers])
+            yield f"data-credits-{part}", _packed([detail.credits_of(index, n) for n in numbers])
 
 
 def _packed(values: Any) -> str:

@@ -27,6 +27,8 @@ READING_SECONDS = 0.6
 """How long one answer may go on reading new files; the page asks again at once."""
 MAX_SEARCH = 500
 """Characters that are searched for."""
+MAX_CREDITS = 64
+"""Episodes whose credit one question may ask for: a group's."""
 
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -190,6 +192,13 @@ def _tokens(server: ViewerServer, query: _Query) -> Any:
         return detail.tokens_of(server.index, _number(query, "id"))
 
 
+def _credits(server: ViewerServer, query: _Query) -> Any:
+    numbers = query.get("ids", "").split(",")
+    if len(numbers) > MAX_CREDITS:
+        raise ValueError(f"at most {MAX_CREDITS} episodes are asked for at once")
+    return [detail.credits_of(server.index, _number({"ids": one}, "ids")) for one in numbers]
+
+
 def _search(server: ViewerServer, query: _Query) -> Any:
     text = query.get("q", "")
     if len(text) > MAX_SEARCH:
@@ -203,5 +212,6 @@ _ANSWERS: dict[str, Callable[[ViewerServer, _Query], Any]] = {
     "trajectory": _trajectory,
     "scene": _scene,
     "tokens": _tokens,
+    "credits": _credits,
     "search": _search,
 }

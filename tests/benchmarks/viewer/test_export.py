@@ -93,6 +93,7 @@ def test_it_holds_every_episode_and_curve(tmp_path: Path) -> None:
 def test_it_holds_tokens_and_scenes_where_asked(tmp_path: Path) -> None:
     page = Elements(exported(training_run(tmp_path / "run"), with_tokens=True, with_scenes=True))
     assert page.part("data-tokens-0")[0]["traces"][0]["ids"] == traced().completion_ids
+    assert page.part("data-credits-0")[0] is None
     assert page.part("data-scenes-0")[0]["kind"] is None
 
 

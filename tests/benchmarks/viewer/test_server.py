@@ -134,6 +134,18 @@ def test_an_episode_comes_with_its_texts_and_its_tokens_on_demand(server: Viewer
     assert tokens["traces"][0]["mask"] == [1, 1, 1]
 
 
+def test_the_credit_of_a_group_comes_in_one_answer_and_of_a_crowd_in_none(
+    server: ViewerServer,
+) -> None:
+    folder = server.index.root / "trajectories"
+    write_jsonl(folder / "train_000009.jsonl", [made(8, traces=[traced(1.0, 1.0, -4.0)])])
+    answer(server, "/api/index?epoch=-1&from=0")
+    credit = {"turns": [-0.6667, None], "mean": -0.6667, "most": 4.0}
+    assert answer(server, "/api/credits?ids=0,12") == [None, credit]
+    assert ask(server, "/api/credits?ids=" + ",".join(["0"] * 65))[0].status == 400
+    assert ask(server, "/api/credits?ids=13")[0].status == 404
+
+
 def test_a_search_answers_with_numbers_and_refuses_a_book(server: ViewerServer) -> None:
     answer(server, "/api/index?epoch=-1&from=0")
     assert answer(server, "/api/search?q=jump") == [0, 2, 4, 6, 8, 10]
