@@ -24,11 +24,23 @@ export function shortEnv(id) {
   return id.replace(/^.*\//, "").replace(/-v\d+$/, "");
 }
 
+// What a run is called outside of its group, and in a column that stands beside policy and
+// environment.
+function withNames(run) {
+  const name = run.name === "." ? run.title : run.name.replace(/\.jsonl$/, "");
+  if (run.kind !== "cell") return { ...run, full: name, label: name };
+  const limit = run.limit.startsWith("its own") ? "" : run.limit;
+  const label = [run.group, limit, `seed ${run.seed}`].filter(Boolean).join(" · ");
+  return { ...run, full: [run.group, run.title].filter(Boolean).join(" · "), label };
+}
+
 export class Entries {
   constructor() {
     this.epoch = -1;
+    this.version = 0;
     this.all = [];
     this.runs = [];
+    this.policies = {};
     this.isComplete = false;
     this.unreadable = 0;
     this.root = "";
@@ -41,16 +53,39 @@ export class Entries {
       this.all = [];
       this.byKey = new Map();
       this.epoch = answer.epoch;
+      this.names = "";
     }
-    const before = [this.all.length, this.runs.length, this.isComplete].join();
-    this.runs = answer.runs;
+    const before = [this.all.length, this.isComplete, this.names].join();
     this.root = answer.root;
     this.isComplete = answer.complete;
     this.unreadable = answer.unreadable;
+    this.rename(answer);
     for (const row of answer.rows.slice(this.all.length - answer.start)) {
       this.add(answer.fields, row, answer.files);
     }
-    return before !== [this.all.length, this.runs.length, this.isComplete].join();
+    const isNew = before !== [this.all.length, this.isComplete, this.names].join();
+    this.version += isNew;
+    return isNew;
+  }
+
+  // A short name grows when another policy ends like it, and a run's facts come while it is read.
+  rename({ policies, runs }) {
+    const names = JSON.stringify([policies, runs]);
+    if (names === this.names) return;
+    this.names = names;
+    this.policies = policies;
+    this.runs = runs.map(withNames);
+    this.all.forEach((entry) => this.name(entry));
+  }
+
+  name(entry) {
+    const run = this.runs[entry.run];
+    entry.runName = run.name;
+    entry.runLabel = run.label;
+    entry.isTraining = run.kind === "training";
+    entry.seed = run.seed;
+    entry.limit = run.limit;
+    entry.player = this.policies[entry.policy] ?? entry.policy;
   }
 
   add(fields, row, files) {
@@ -60,10 +95,9 @@ export class Entries {
     });
     const [file, run, phase] = files[entry.file];
     entry.run = run;
-    entry.runName = this.runs[run].name;
+    this.name(entry);
     entry.key = `${file}:${entry.line}`;
     entry.game = shortEnv(entry.env);
-    entry.player = entry.policy.split("/").filter(Boolean).pop() ?? "";
     entry.outcome = outcomeOf(entry);
     entry.taskKey = `${entry.env}\n${entry.task}`;
     entry.groupKey = [run, phase, entry.env, entry.task, entry.step].join("\n");
@@ -72,9 +106,9 @@ export class Entries {
   }
 
   // The number of the run of a name; null where there is none, or none is named and several are.
-  runNumber(name) {
-    if (name === undefined) return this.runs.length === 1 ? 0 : null;
-    const place = this.runs.findIndex((run) => run.name === name);
+  runNumber({ run, folder }) {
+    if (run === undefined) return this.runs.length === 1 && folder === undefined ? 0 : null;
+    const place = this.runs.findIndex((one) => one.name === run);
     return place < 0 ? null : place;
   }
 
@@ -85,5 +119,16 @@ export class Entries {
       group: same.filter((other) => other.groupKey === entry.groupKey),
       others: same.filter((other) => other.groupKey !== entry.groupKey),
     };
+  }
+
+  // What to compare an entry with after it came into the place of one that was compared with
+  // `other`: that one where the task is the same, or its policy's attempt at the new task.
+  counterpart(entry, other) {
+    if (entry.taskKey === other.taskKey && entry !== other) return other;
+    const found = this.all.filter(
+      (one) => one.taskKey === entry.taskKey && one !== entry && one.policy === other.policy,
+    );
+    const likeness = (one) => 2 * (one.run === other.run) + (one.step === other.step);
+    return found.sort((one, two) => likeness(two) - likeness(one) || one.id - two.id)[0] ?? null;
   }
 }

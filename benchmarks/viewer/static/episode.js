@@ -1,10 +1,18 @@
 // The screen of one trajectory, or of two side by side: opens, draws, and moves between turns.
 // Where one goes from there it is told.
 
-import { drawComparison, drawGroup } from "./attempts.js";
-import { addScenes, drawPair, drawTurns, facts, showTokens, verdict } from "./conversation.js";
+import { drawGroup, tellCredit } from "./attempts.js";
+import { drawBar } from "./bar.js";
+import { addScenes, drawTurns, facts, showTokens, tellCredits, verdict } from "./conversation.js";
 import { el } from "./dom.js";
-import { number } from "./marks.js";
+import { markMatches, reveal } from "./find.js";
+import { Hold } from "./hold.js";
+import { drawPair } from "./pair.js";
+import { TokenKey } from "./token_key.js";
+
+const MOST_CREDITS = 64;
+// How far below the bar a turn's head may be and the turn still be the one that is read.
+const HEAD_ROOM = 60;
 
 function systemPrompt(record) {
   if (!record.system_prompt) return null;
@@ -12,12 +20,9 @@ function systemPrompt(record) {
   return el("details", { class: "system" }, el("summary", {}, "System prompt"), text);
 }
 
-function button(told, title, sign, onClick) {
-  return el("button", { type: "button", "aria-label": told, title, click: onClick }, sign);
-}
-
 export class EpisodeScreen {
-  // `tell` holds what is called: onCompare(key), onTokens(), onNeighbour(by).
+  // `tell` holds what is called: onCompare(key), onTokens(), onNeighbour(by), onAttempt(entry),
+  // onTurn(turn).
   constructor(host, source, tell) {
     this.host = host;
     this.source = source;
@@ -26,10 +31,23 @@ export class EpisodeScreen {
     this.turn = 0;
     this.sides = [];
     this.columns = [];
+    this.matches = [];
+    this.hold = new Hold(host);
+    this.tokenKey = new TokenKey(host);
+    host.addEventListener("click", (event) => this.clicked(event));
+    this.sizes = new ResizeObserver(([{ target }]) => {
+      host.style.setProperty("--bar", `${target.offsetHeight}px`);
+      this.hold.pull();
+    });
+    this.watcher = new IntersectionObserver(
+      ([{ isIntersecting }]) => host.classList.toggle("past-head", !isIntersecting),
+      { root: host, rootMargin: "-50px 0px 0px" },
+    );
   }
 
-  // Reads and draws; an answer that comes after another episode was opened is dropped.
-  async open(entry, other, entries, place) {
+  // Reads and draws; an answer that comes after another episode was opened is dropped. `place` is
+  // {at, total} in the list.
+  async open(entry, other, entries, { place, text }) {
     this.opened += 1;
     const own = this.opened;
     this.host.setAttribute("aria-busy", "true");
@@ -38,19 +56,21 @@ export class EpisodeScreen {
     if (own !== this.opened) return false;
     this.host.removeAttribute("aria-busy");
     this.sides = chosen.map((one, side) => ({ entry: one, record: records[side] }));
-    this.draw(entries, place);
+    const groups = chosen.map((one) => entries.attempts(one));
+    this.draw(entries, groups[0], { place, text });
     this.sides.forEach((side, column) => this.addScene(side, this.columns[column], own));
+    this.credits = this.addCredits(groups.flatMap(({ group }) => group), own);
     return true;
   }
 
-  draw(entries, place) {
+  draw(entries, attempts, { place, text }) {
     const [first, second] = this.sides;
-    const attempts = entries.attempts(first.entry);
     this.tokensShown = false;
+    this.tokenKey.show(false, null);
     this.turn = 0;
     this.note = el("p", { class: "note", role: "status", hidden: true });
     this.columns = second
-      ? [drawTurns(first, second.entry.key, "A · "), drawTurns(second, first.entry.key, "B · ")]
+      ? [drawTurns(first, second.entry.key, "A"), drawTurns(second, first.entry.key, "B")]
       : [drawTurns(first, null)];
     const head = el(
       "header",
@@ -59,42 +79,30 @@ export class EpisodeScreen {
       el("p", { class: "task" }, first.entry.task),
       second ? [] : [verdict(first.entry), facts(first.entry, entries.runs)],
     );
+    const bar = drawBar(this, { place, attempts, runs: entries.runs });
+    const turns = second
+      ? drawPair(this.sides, this.columns, entries.runs)
+      : el("div", { class: "turns" }, this.columns[0]);
     const parts = [
-      this.bar(place, attempts, entries.runs),
+      bar.element,
       head,
-      drawGroup(attempts.group, first.entry),
+      drawGroup(attempts.group, first.entry, this.tell.onAttempt),
       systemPrompt(first.record),
       this.note,
-      second
-        ? drawPair(this.sides, this.columns, entries.runs)
-        : el("div", { class: "turns" }, this.columns[0]),
+      turns,
     ];
+    this.bar = bar;
     this.host.replaceChildren(...parts.filter(Boolean));
     this.host.classList.toggle("two", Boolean(second));
-  }
-
-  bar({ at, total }, attempts, runs) {
-    const { onCompare, onTokens, onNeighbour } = this.tell;
-    const [first, second] = this.sides;
-    const where = at < 0 ? "not in the list" : `${number(at + 1)} of ${number(total)}`;
-    const canShow = this.source.hasTokens && this.sides.some(({ entry }) => entry.traced);
-    this.tokensButton = el(
-      "button",
-      { type: "button", "aria-pressed": "false", "aria-keyshortcuts": "t", click: onTokens },
-      "Tokens",
-    );
-    return el(
-      "div",
-      { class: "bar" },
-      el("a", { class: "back", href: "#", id: "back" }, "← List"),
-      button("Previous trajectory", "Previous trajectory (h)", "‹", () => onNeighbour(-1)),
-      el("span", { class: "where" }, where),
-      button("Next trajectory", "Next trajectory (l)", "›", () => onNeighbour(1)),
-      el("span", { class: "filler" }),
-      canShow ? this.tokensButton : null,
-      drawComparison(attempts, runs, first.entry, second?.entry, onCompare),
-      second ? button("End the comparison", "One alone", "✕", () => onCompare(null)) : null,
-    );
+    this.host.classList.remove("past-head");
+    this.watcher.disconnect();
+    this.watcher.observe(head);
+    this.sizes.disconnect();
+    this.sizes.observe(bar.element);
+    this.hold.watch(turns);
+    this.matches = markMatches(this.host, text);
+    this.match = -1;
+    bar.tellMatches(text, this.matches.length, -1);
   }
 
   async addScene({ entry }, turns, own) {
@@ -105,22 +113,47 @@ export class EpisodeScreen {
     addScenes(turns, entry.env, scene);
   }
 
+  // Writes the advantages where training recorded them; returns the strongest of the groups, which
+  // the colours of all their tokens are measured by, or null.
+  async addCredits(group, own) {
+    const ids = [...new Set(group.filter((one) => one.traced).map((one) => one.id))];
+    const shown = this.sides.map(({ entry }) => entry.id);
+    const asked = [...new Set([...shown, ...ids])].slice(0, MOST_CREDITS);
+    if (!this.source.hasTokens || !ids.length) return null;
+    const found = await this.source.credits(asked);
+    if (own !== this.opened) return null;
+    let most = null;
+    found.forEach((credits, place) => {
+      if (!credits) return;
+      most = Math.max(most ?? 0, credits.most);
+      tellCredit(this.host, asked[place], credits.mean);
+      this.sides.forEach(({ entry }, side) => {
+        if (entry.id === asked[place]) tellCredits(this.columns[side], credits);
+      });
+    });
+    return most;
+  }
+
   async setTokens(isShown) {
     if (isShown === this.tokensShown) return;
     this.tokensShown = isShown;
-    this.tokensButton.setAttribute("aria-pressed", String(isShown));
+    const { tokensButton } = this.bar;
+    tokensButton.setAttribute("aria-pressed", String(isShown));
     const own = this.opened;
-    this.tokensButton.textContent = isShown ? "Tokens …" : "Tokens";
-    const found = isShown
-      ? await Promise.all(this.sides.map(({ entry }) => this.source.tokens(entry.id)))
-      : this.sides.map(() => null);
+    tokensButton.textContent = isShown ? "Tokens …" : "Tokens";
+    const [most, ...found] = await Promise.all([
+      this.credits,
+      ...this.sides.map(({ entry }) => (isShown ? this.source.tokens(entry.id) : null)),
+    ]);
     if (own !== this.opened || this.tokensShown !== isShown) return;
+    const turn = this.turnInSight();
     found.forEach((tokens, side) => {
       if (tokens?.reason) this.say(tokens.reason);
-      showTokens(this.columns[side], tokens, isShown);
+      showTokens(this.columns[side], tokens, isShown, most);
     });
-    this.tokensButton.textContent = "Tokens";
-    if (this.turn) this.goTo(this.turn);
+    this.tokenKey.show(isShown, most);
+    tokensButton.textContent = "Tokens";
+    if (turn) this.goTo(turn);
   }
 
   say(text) {
@@ -132,16 +165,70 @@ export class EpisodeScreen {
     return Math.max(0, ...this.columns.map((column) => column.length));
   }
 
+  // The drawn turns of a number: one, or one on each side.
+  drawn(turn) {
+    return this.columns.map((column) => column[turn - 1]).filter(Boolean);
+  }
+
+  // The turn that is read: the one gone to, or after scrolling the last that begins above.
+  turnInSight() {
+    const top = this.bar.element.getBoundingClientRect().bottom;
+    const isSeen = (node) => {
+      const box = node.getBoundingClientRect();
+      return box.bottom > top && box.top < innerHeight;
+    };
+    const gone = this.turn ? this.drawn(this.turn) : [this.host.querySelector("#episode-title")];
+    if (gone.some(isSeen)) return this.turn;
+    let turn = 0;
+    const begins = (node) => node.getBoundingClientRect().top <= top + HEAD_ROOM;
+    while (turn < this.length && this.drawn(turn + 1).some(begins)) turn += 1;
+    return turn;
+  }
+
   // Turns count from 1; 0 is the top, and the end counts as a turn.
-  goTo(turn, { scrolls = true } = {}) {
+  goTo(turn) {
+    this.choose(turn);
+    const [target] = this.drawn(this.turn);
+    const place = target ?? this.host.querySelector("#episode-title");
+    place.focus({ preventScroll: true });
+    if (target) this.hold.on(target, "start");
+    else {
+      this.hold.let();
+      this.host.scrollTop = 0;
+    }
+  }
+
+  choose(turn) {
     this.turn = Math.max(0, Math.min(turn, this.length));
     for (const column of this.columns) {
       column.forEach((drawn, place) => drawn.classList.toggle("current", place + 1 === this.turn));
     }
-    const target = this.columns[0][this.turn - 1] ?? this.columns[1]?.[this.turn - 1];
-    const place = target ?? this.host.querySelector("#episode-title");
-    place.focus({ preventScroll: true });
-    if (scrolls) place.scrollIntoView({ block: target ? "start" : "end" });
-    if (!target) this.host.scrollTop = 0;
+  }
+
+  // Goes to the next or the last place in which the searched words stand, round and round.
+  goToMatch(by) {
+    const { length } = this.matches;
+    if (!length) return;
+    this.match = (this.match + by + length) % length;
+    const mark = this.matches[this.match];
+    reveal(mark);
+    this.hold.on(mark, "center");
+    this.choose(Number(mark.closest(".turn")?.dataset.turn ?? 0));
+    this.bar.tellMatches(null, length, this.match);
+  }
+
+  // The first place in a turn, or in the title where there is no other.
+  goToFirstMatch() {
+    this.match = this.matches.findIndex((mark) => mark.closest(".turn")) - 1;
+    if (this.match < -1) this.match = -1;
+    this.goToMatch(1);
+  }
+
+  // A turn's heading is a link for copying; pressed, it keeps what is shown beside it.
+  clicked(event) {
+    const heading = event.target.closest(".turn-head h3 a");
+    if (!heading || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    this.tell.onTurn(Number(heading.closest(".turn").dataset.turn));
   }
 }

@@ -2,7 +2,7 @@
 // Knows the filters' names; what passes them is decided in filters.js.
 
 import { el } from "./dom.js";
-import { CHOICES, RANGES, SORTS, counts } from "./filters.js";
+import { CHOICES, RANGES, SORTS, counts, placeOf } from "./filters.js";
 
 const LONGEST_LIST = 400;
 
@@ -10,11 +10,19 @@ function option(value, told, chosen) {
   return el("option", { value, selected: value === chosen }, told);
 }
 
-function choice(name, label, entries, chosen) {
+function told(name, value, entries) {
+  if (value === "") return "(none)";
+  if (name !== "policy") return value;
+  return entries.find((entry) => entry.policy === value).player;
+}
+
+function choice(name, label, within, chosen) {
+  // What no training run played is at no step.
+  const entries = name === "step" ? within.filter((entry) => entry.isTraining) : within;
   const found = counts(entries, name).slice(0, LONGEST_LIST);
   if (found.length < 2 && chosen === undefined) return null;
   const options = found.map(([value, count]) =>
-    option(String(value), `${value === "" ? "(none)" : value} (${count})`, chosen),
+    option(String(value), `${told(name, value, entries)} (${count})`, chosen),
   );
   if (name === "result") options.unshift(option("no success", "any without success", chosen));
   const any = option("", `${label}: all`, chosen ?? "");
@@ -74,14 +82,15 @@ export class FilterBar {
       this.isOwn = false;
     });
     this.clear.addEventListener("click", () => {
-      this.onChange({ filters: {}, sort: "id", isDescending: false });
+      this.search.value = "";
+      this.onChange({ filters: this.place, sort: "id", isDescending: false });
     });
   }
 
   // `within` are the entries of the chosen run: the choices are those that occur in it.
   draw(within, { filters, sort, isDescending }) {
     if (document.activeElement !== this.search) this.search.value = filters.q ?? "";
-    this.run = filters.run;
+    this.place = placeOf(filters);
     const focused = this.host.contains(document.activeElement) ? document.activeElement.name : "";
     // What a run writes meanwhile must not close a choice that is open, nor a number half typed.
     const isBusy = focused && focused !== "q" && !this.isOwn;
@@ -94,12 +103,13 @@ export class FilterBar {
       );
       if (focused && focused !== "q") this.host.elements[focused]?.focus();
     }
-    this.clear.hidden = Object.keys(filters).every((name) => name === "run") && sort === "id";
+    const asked = Object.keys(filters).length - Object.keys(this.place).length;
+    this.clear.hidden = asked === 0 && sort === "id" && !isDescending;
   }
 
   read() {
     const values = new FormData(this.host);
-    const filters = this.run === undefined ? {} : { run: this.run };
+    const filters = { ...this.place };
     for (const [name, value] of values) {
       if (!["sort", "desc"].includes(name) && value !== "") filters[name] = value;
     }

@@ -5,6 +5,8 @@ export const CHOICES = [
   ["subtask", "Subtask"],
   ["split", "Split"],
   ["policy", "Policy"],
+  ["limit", "Turn limit"],
+  ["seed", "Seed"],
   ["step", "Step"],
   ["result", "Outcome"],
 ];
@@ -15,7 +17,7 @@ export const RANGES = [
 ];
 
 const collator = new Intl.Collator("en", { numeric: true });
-const NAMES = ["run", ...CHOICES.map(([name]) => name), "q"].concat(
+const NAMES = ["run", "folder", ...CHOICES.map(([name]) => name), "q"].concat(
   RANGES.flatMap(([name]) => [`${name}_min`, `${name}_max`]),
 );
 
@@ -26,6 +28,7 @@ export const SORTS = [
   ["subtask", "Subtask"],
   ["split", "Split"],
   ["player", "Policy"],
+  ["runLabel", "Run"],
   ["step", "Step"],
   ["turns", "Turns"],
   ["return", "Return"],
@@ -48,9 +51,20 @@ export function valueOf(entry, name) {
   return name === "result" ? entry.outcome.told : entry[name];
 }
 
-// A run is named by its path: its number would be another run's once there are more.
-export function isOfRun(entry, filters) {
-  return filters.run === undefined || entry.runName === filters.run;
+// A run is named by its path: its number would be another run's once there are more. A folder
+// holds the runs below it.
+export function isOfRun(entry, { run, folder }) {
+  if (run !== undefined) return entry.runName === run;
+  return folder === undefined || isWithin(entry.runName, folder);
+}
+
+export function isWithin(name, folder) {
+  return name.startsWith(`${folder}/`);
+}
+
+// What of the filters says where to look; the rest says what for.
+export function placeOf({ run, folder }) {
+  return { ...(run !== undefined && { run }), ...(folder !== undefined && { folder }) };
 }
 
 function passes(entry, filters, hits) {
@@ -94,6 +108,13 @@ export function arrange(entries, sort, isDescending) {
     return sign * order || one.id - other.id;
   };
   return sort === "id" && !isDescending ? entries : [...entries].sort(compare);
+}
+
+// Whether one number may stand for all: one environment and turn limit, and one policy or run.
+export function isAlike(entries) {
+  const one = entries[0];
+  const same = (name) => entries.every((entry) => entry[name] === one[name]);
+  return !one || (same("env") && same("limit") && (same("policy") || same("run")));
 }
 
 // The values of a name and how often each occurs, numbers in their order.

@@ -9,6 +9,7 @@ const TOLD = [
   ["t", "tokens: sampled or given, probability, advantage"],
   ["c", "compare with another attempt at the same task"],
   ["g  G", "first, last"],
+  ["n  N", "next, previous place of the words searched for"],
   ["/", "search"],
   ["Esc", "back to the list"],
   ["?", "this page"],
@@ -38,7 +39,7 @@ function isTyping(target) {
 export function listenToKeys(actions, screen, dialog) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
-    if (event.defaultPrevented) return;
+    if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
     if (isTyping(event.target)) {
       if (event.key === "Escape") event.target.blur();
       return;

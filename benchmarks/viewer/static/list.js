@@ -1,7 +1,7 @@
 // The list of trajectories: only the rows in sight exist, however many there are.
 // Knows entries and columns; what is shown, and in which order, it is told.
 
-import { el } from "./dom.js";
+import { el, say } from "./dom.js";
 import { number, outcomeMark, turnStrip } from "./marks.js";
 import { episodeHash } from "./route.js";
 
@@ -11,33 +11,47 @@ const SPARE_ROWS = 8;
 // left out; where there is no room, those named first in DROPPED are.
 const COLUMNS = [
   ["result", "", 22, 0, (entry) => outcomeMark(entry)],
-  ["goal", "Goal", 190, 4, goalCell],
-  ["game", "Environment", 84, 0, (entry) => entry.game],
+  ["goal", "Goal", 170, 4, goalCell],
+  ["game", "Environment", 92, 0, (entry) => entry.game],
   ["subtask", "Subtask", 84, 1, (entry) => entry.subtask],
-  ["split", "Split", 68, 0, (entry) => entry.split],
-  ["player", "Policy", 84, 1, (entry) => el("span", { title: entry.policy }, entry.player)],
-  ["step", "Step", 46, 0, (entry) => number(entry.step)],
+  ["split", "Split", 60, 0, (entry) => entry.split],
+  ["player", "Policy", 168, 2, (entry) => ending(entry.player, entry.policy)],
+  ["runLabel", "Run", 168, 2, runCell],
+  ["step", "Step", 46, 0, (entry) => (entry.isTraining ? number(entry.step) : "")],
   ["marks", "Course", 100, 0, turnStrip],
   ["turns", "Turns", 48, 0, (entry) => number(entry.turns)],
   ["return", "Return", 54, 0, (entry) => number(entry.return)],
   ["score", "Score", 50, 0, (entry) => number(entry.score)],
   ["tokens", "Tokens", 58, 0, (entry) => number(entry.tokens)],
 ];
-const DROPPED = ["tokens", "score", "split", "game", "subtask", "step", "player", "return"];
+const DROPPED = ["tokens", "score", "split", "subtask", "return", "step", "game", "player", "runLabel"];
 const GAP = 12;
 const ALWAYS = new Set(["result", "goal", "marks"]);
 const NUMBERS = new Set(["step", "turns", "return", "score", "tokens"]);
 
-function goalCell(entry) {
-  const attributes = { href: episodeHash(entry.key), tabindex: -1, title: entry.goal };
+// Names that begin alike differ at their end: that is what stays where there is no room.
+function ending(name, title) {
+  return el("span", { class: "ending", title }, el("bdi", {}, name));
+}
+
+// Below a chosen folder, its name need not be said in each row.
+function runCell({ runLabel, runName }, { folder }) {
+  const isBelow = folder !== undefined && runLabel.startsWith(folder);
+  const label = isBelow ? runLabel.slice(folder.length).replace(/^(\/| · )/, "") : runLabel;
+  return ending(label, runName);
+}
+
+function goalCell(entry, { text }) {
+  const href = episodeHash(entry.key, { text });
+  const attributes = { href, tabindex: -1, title: entry.goal };
   const link = el("a", attributes, entry.goal);
   return [link, " ", el("span", { class: "task" }, entry.task)];
 }
 
 function facts(entry) {
   const names = [entry.game, entry.subtask, entry.player].filter(Boolean);
-  const numbers = [`step ${entry.step}`, `${entry.turns} turns`, `return ${number(entry.return)}`];
-  return [...names, ...numbers].join(" · ");
+  const step = entry.isTraining ? [`step ${entry.step}`] : [];
+  return [`return ${number(entry.return)} in ${entry.turns}`, ...step, ...names].join(" · ");
 }
 
 export class List {
@@ -66,8 +80,13 @@ export class List {
     this.space.addEventListener("click", (event) => this.clicked(event));
   }
 
-  show(entries, { sort, isDescending, varying }) {
+  // `text` is what was searched for, which the links to the trajectories hold; while it is being
+  // searched for, that nothing is listed means nothing.
+  show(entries, { sort, isDescending, varying, text, folder, isSearching }) {
     this.entries = entries;
+    this.text = text;
+    this.folder = folder;
+    say(this.empty, isSearching ? "Searching …" : "Nothing passes these filters.");
     this.varying = varying;
     this.order = { sort, isDescending };
     this.cursor = Math.min(this.cursor, entries.length - 1);
@@ -151,7 +170,9 @@ export class List {
       next = this.rows.get(place);
       next.setAttribute("aria-selected", String(place === this.cursor));
     }
-    this.grid.setAttribute("aria-activedescendant", `row-${this.cursor}`);
+    const isChosen = this.cursor >= first && this.cursor < last;
+    if (isChosen) this.grid.setAttribute("aria-activedescendant", `row-${this.cursor}`);
+    else this.grid.removeAttribute("aria-activedescendant");
   }
 
   row(place, height) {
@@ -167,14 +188,15 @@ export class List {
     if (this.narrow.matches) {
       row.append(
         el("span", { role: "gridcell" }, outcomeMark(entry)),
-        el("span", { role: "gridcell", class: "goal" }, goalCell(entry)),
+        el("span", { role: "gridcell", class: "goal" }, goalCell(entry, this)),
+        el("span", { role: "gridcell", class: "course" }, turnStrip(entry)),
         el("span", { role: "gridcell", class: "facts" }, facts(entry)),
       );
       return row;
     }
     for (const [name, , , , cell] of this.columns) {
       const kind = NUMBERS.has(name) ? "number" : name;
-      row.append(el("span", { role: "gridcell", class: kind }, cell(entry)));
+      row.append(el("span", { role: "gridcell", class: kind }, cell(entry, this)));
     }
     return row;
   }

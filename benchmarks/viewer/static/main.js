@@ -1,20 +1,22 @@
 // Puts the page together: what the address says is shown, and what is clicked changes the address.
 
-import { drawCurve } from "./curve.js";
+import { CurvePanel } from "./curve_panel.js";
 import { Entries } from "./entries.js";
 import { el, say } from "./dom.js";
 import { EpisodeScreen } from "./episode.js";
 import { FilterBar } from "./filterbar.js";
-import { SORTS, arrange, choose, counts, isOfRun, summarize } from "./filters.js";
+import { SORTS, arrange, choose, counts, isOfRun } from "./filters.js";
 import { fillHelp, listenToKeys } from "./keys.js";
 import { List } from "./list.js";
-import { number, percent } from "./marks.js";
+import { number } from "./marks.js";
 import { episodeHash, listHash, parseRoute } from "./route.js";
-import { drawAbout, drawRuns } from "./runs.js";
+import { RunsPanel, drawAbout } from "./runs.js";
+import { Search } from "./search.js";
+import { shortcuts } from "./shortcuts.js";
 import { openSource } from "./source.js";
+import { Summary } from "./summary.js";
 
 const ASK_AGAIN_MS = 2500;
-const SEARCH_AFTER_MS = 220;
 const byId = (id) => document.getElementById(id);
 
 class Viewer {
@@ -23,24 +25,31 @@ class Viewer {
     this.entries = new Entries();
     this.route = parseRoute("");
     this.wanted = { filters: {}, sort: "id", isDescending: false };
-    this.hits = new Set();
     this.shown = [];
+    this.search = new Search(source, () => this.drawList());
+    this.runs = new RunsPanel(byId("runs"), byId("runs").closest("nav"));
+    this.summary = new Summary(byId("summary"), byId("by-policy"));
+    this.curves = new CurvePanel(byId("curve"), source, {
+      onStep: (step) => this.filter({ ...this.wanted.filters, step: String(step) }),
+      onRun: (run) => this.filter({ run: run.name }),
+    });
     this.list = new List(byId("list"), {
-      onOpen: (entry) => this.go(episodeHash(entry.key)),
+      onOpen: (entry) => this.go(episodeHash(entry.key, { text: this.wanted.filters.q })),
       onSort: (name) => this.sortBy(name),
     });
     this.filterBar = new FilterBar(byId("filters"), (wanted) => this.want(wanted));
     this.episode = new EpisodeScreen(byId("episode-screen"), source, {
-      onCompare: (other) => this.go(episodeHash(this.route.key, { other })),
+      onCompare: (other) => this.open(this.route.key, { other }),
       onTokens: () => this.turnTokens(),
       onNeighbour: (by) => this.openNeighbour(by),
+      onAttempt: (entry) => this.openBeside(entry),
+      onTurn: (turn) => this.moveTurn(turn),
     });
     byId("help-button").addEventListener("click", () => byId("help").showModal());
     byId("skip").addEventListener("click", (event) => this.skip(event));
     addEventListener("hashchange", () => this.follow());
-    addEventListener("resize", () => this.drawCurve());
     fillHelp(byId("help"));
-    listenToKeys(this.keys(), () => this.route.screen, byId("help"));
+    listenToKeys(shortcuts(this), () => this.route.screen, byId("help"));
   }
 
   go(hash) {
@@ -67,7 +76,6 @@ class Viewer {
     this.episode.opened += 1;
     document.title = `${this.entries.root} · agentgym view`;
     this.wanted = this.route;
-    this.search();
     this.drawList();
     if (before.screen === "episode") byId("grid").focus();
   }
@@ -75,8 +83,11 @@ class Viewer {
   want(wanted) {
     this.wanted = wanted;
     this.replace(listHash(wanted));
-    this.search();
     this.drawList();
+  }
+
+  filter(filters) {
+    this.want({ ...this.wanted, filters });
   }
 
   sortBy(name) {
@@ -84,83 +95,33 @@ class Viewer {
     this.want({ filters, sort: name, isDescending: sort === name && !isDescending });
   }
 
-  search() {
-    const text = this.wanted.filters.q ?? "";
-    if (text === this.searched) return;
-    this.searched = text;
-    this.hits = new Set();
-    clearTimeout(this.searchTimer);
-    if (text.length < 2) return;
-    this.searchTimer = setTimeout(async () => {
-      const found = await this.source.search(text);
-      if (text !== this.searched) return;
-      this.hits = found;
-      this.drawList();
-    }, SEARCH_AFTER_MS);
-  }
-
   drawList() {
     const { filters, sort, isDescending } = this.wanted;
+    const text = filters.q ?? "";
+    this.search.ask(text);
+    const { hits, isAsking } = this.search;
     const within = this.entries.all.filter((entry) => isOfRun(entry, filters));
-    this.shown = arrange(choose(within, filters, this.hits), sort, isDescending);
+    this.shown = arrange(choose(within, filters, hits), sort, isDescending);
     if (byId("list-screen").hidden) return;
-    const names = SORTS.map(([name]) => name).filter((name) => name !== "id");
-    const varying = new Set(names.filter((name) => counts(within, name).length > 1));
-    // Where the score is the return once more, one column is enough.
-    if (within.every((entry) => entry.score === entry.return)) varying.delete("score");
-    drawRuns(byId("runs"), this.entries, filters);
-    const run = this.entries.runNumber(filters.run);
+    const run = this.entries.runNumber(filters);
+    this.runs.draw(this.entries, filters);
     drawAbout(byId("about"), run === null ? null : this.entries.runs[run]);
-    this.showCurve(run);
+    this.curves.show(this.entries, filters);
     this.filterBar.draw(within, this.wanted);
-    this.list.show(this.shown, { sort, isDescending, varying });
-    this.summarize(within.length);
+    this.summary.draw(this.shown, within.length, isAsking ? text : "");
+    const varying = this.varying(within);
+    const told = { text, folder: filters.folder, isSearching: isAsking };
+    this.list.show(this.shown, { sort, isDescending, varying, ...told });
   }
 
-  summarize(total) {
-    const found = summarize(this.shown);
-    const part = found.count === total ? "" : `${number(found.count)} of `;
-    const told = [
-      `${part}${number(total)} trajectories`,
-      `success ${percent(found.success)}`,
-      `score ${number(found.score)}`,
-      `return ${number(found.return)}`,
-      `${number(found.turns, 1)} turns`,
-    ];
-    if (found.failed) told.push(`${number(found.failed)} failed, counted apart`);
-    if (found.unscored) told.push(`${number(found.unscored)} unscored, counted apart`);
-    say(byId("summary"), told.join(" · "));
-  }
-
-  async showCurve(run) {
-    if (run === null || this.entries.runs[run]?.kind !== "training") {
-      this.curve = null;
-      byId("curve").hidden = true;
-      return;
-    }
-    if (this.curve?.run !== run) {
-      this.curve = { run, points: [] };
-      await this.readCurve();
-    } else this.drawCurve();
-  }
-
-  async readCurve() {
-    const curve = this.curve;
-    const points = await this.source.curve(curve.run);
-    if (curve !== this.curve) return;
-    curve.points = points;
-    if (!byId("list-screen").hidden) this.drawCurve();
-  }
-
-  drawCurve() {
-    if (!this.curve) return;
-    const { run, points } = this.curve;
-    const kept = this.entries.all.filter((entry) => entry.run === run);
-    const steps = counts(kept, "step").map(([step]) => step);
-    drawCurve(byId("curve"), points, steps, (step) => {
-      const filters = { ...this.wanted.filters, step: String(step) };
-      this.want({ ...this.wanted, filters });
-    });
+  // The columns in which the entries differ. Where the score is the return once more, one is
+  // enough; only training has steps.
+  varying(within) {
+    const names = SORTS.map(([name]) => name).filter((name) => name !== "id");
+    const found = new Set(names.filter((name) => counts(within, name).length > 1));
+    if (within.every((entry) => entry.score === entry.return)) found.delete("score");
+    if (!within.some((entry) => entry.isTraining)) found.delete("step");
+    return found;
   }
 
   async openEpisode(before) {
@@ -179,13 +140,30 @@ class Viewer {
       this.drawList();
       const at = this.shown.indexOf(entry);
       const place = { at, total: this.shown.length };
-      if (!(await this.episode.open(entry, second, this.entries, place))) return;
+      const shown = { place, text: this.route.text };
+      if (!(await this.episode.open(entry, second, this.entries, shown))) return;
       byId("back").href = listHash(this.wanted);
       document.title = `${entry.task} · agentgym view`;
       byId("episode-screen").scrollTop = 0;
     }
     this.episode.goTo(turn);
+    if (!isOpen && !turn && !tokens) this.episode.goToFirstMatch();
     await this.episode.setTokens(tokens);
+  }
+
+  // Opens a trajectory, with what is shown beside this one unless `changes` say otherwise.
+  open(key, changes) {
+    const { other, tokens, text } = this.route;
+    this.go(episodeHash(key, { other, tokens, text, ...changes }));
+  }
+
+  // Another trajectory takes the place of this one; a comparison goes on where there is a partner.
+  openBeside(entry) {
+    const second = this.entries.byKey.get(this.route.other);
+    const now = this.entries.byKey.get(this.route.key);
+    let partner = second && this.entries.counterpart(entry, second);
+    if (entry === second) partner = now;
+    this.open(entry.key, { other: partner?.key ?? null });
   }
 
   openNeighbour(by) {
@@ -193,21 +171,25 @@ class Viewer {
     const next = this.shown[at + by];
     if (at < 0 || !next) return;
     this.list.cursor = at + by;
-    const { tokens } = this.route;
-    this.go(episodeHash(next.key, { tokens }));
+    this.openBeside(next);
   }
 
   moveTurn(turn) {
     this.episode.goTo(turn);
-    const { key, other, tokens } = this.route;
-    this.replace(episodeHash(key, { turn: this.episode.turn, other, tokens }));
+    this.replaceEpisode({});
   }
 
   turnTokens() {
     if (!this.source.hasTokens) return;
-    const { key, other, tokens } = this.route;
-    this.replace(episodeHash(key, { turn: this.episode.turn, other, tokens: !tokens }));
-    this.episode.setTokens(!tokens);
+    const tokens = !this.route.tokens;
+    this.replaceEpisode({ tokens });
+    this.episode.setTokens(tokens);
+  }
+
+  replaceEpisode(changes) {
+    const { key, other, tokens, text } = this.route;
+    const { turn } = this.episode;
+    this.replace(episodeHash(key, { turn, other, tokens, text, ...changes }));
   }
 
   skip(event) {
@@ -219,45 +201,6 @@ class Viewer {
     const entry = this.entries.byKey.get(this.route.key);
     this.go(listHash(this.wanted));
     requestAnimationFrame(() => this.list.find(entry));
-  }
-
-  keys() {
-    const { list, episode } = this;
-    const open = () => list.entries[list.cursor] && list.onOpen(list.entries[list.cursor]);
-    const down = () => list.moveTo(list.cursor + 1);
-    const up = () => list.moveTo(list.cursor - 1);
-    return {
-      both: {
-        "?": () => byId("help").showModal(),
-        "/": () => {
-          if (this.route.screen !== "list") this.back();
-          requestAnimationFrame(() => this.filterBar.search.focus());
-        },
-      },
-      list: {
-        j: down,
-        k: up,
-        ArrowDown: down,
-        ArrowUp: up,
-        g: () => list.moveTo(0),
-        G: () => list.moveTo(list.entries.length - 1),
-        Enter: open,
-        o: open,
-      },
-      episode: {
-        j: () => this.moveTurn(episode.turn + 1),
-        k: () => this.moveTurn(episode.turn - 1),
-        g: () => this.moveTurn(0),
-        G: () => this.moveTurn(episode.length),
-        l: () => this.openNeighbour(1),
-        h: () => this.openNeighbour(-1),
-        ArrowRight: () => this.openNeighbour(1),
-        ArrowLeft: () => this.openNeighbour(-1),
-        t: () => this.turnTokens(),
-        c: () => byId("compare")?.focus(),
-        Escape: () => this.back(),
-      },
-    };
   }
 
   // Asks for what is new, again and again while a server answers.
@@ -275,7 +218,7 @@ class Viewer {
     if (isNew && this.route.screen === "list") this.drawList();
     else if (isNew && !this.episode.sides.length) this.follow();
     if (!this.source.isLive) return;
-    if (this.curve) this.readCurve();
+    this.curves.again();
     setTimeout(() => this.read(), this.entries.isComplete ? ASK_AGAIN_MS : 0);
   }
 

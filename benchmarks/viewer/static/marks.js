@@ -12,7 +12,7 @@ export function outcomeMark(entry) {
 // One small bar per turn; a long episode's bars get narrower.
 export function turnStrip(entry) {
   const invalid = entry.marks.split("x").length - 1;
-  const told = `${entry.turns} turns, ${invalid} invalid`;
+  const told = `${plural(entry.turns, "turn")}, ${invalid} invalid`;
   const strip = el("span", { class: "strip", role: "img", "aria-label": told, title: told });
   for (const mark of entry.marks) strip.append(el("i", { class: SAID[mark] || null }));
   return strip;
@@ -23,10 +23,14 @@ export function number(value, digits = 2) {
   return Number.isInteger(value) ? value.toLocaleString("en") : value.toFixed(digits);
 }
 
+export function plural(count, one, many = `${one}s`) {
+  return `${number(count)} ${count === 1 ? one : many}`;
+}
+
 export function percent(share) {
   return share === null ? "–" : `${(100 * share).toFixed(1)}%`;
 }
 
 export function signed(value) {
-  return (value > 0 ? "+" : "") + number(value);
+  return (value > 0 ? "+" : "") + number(value).replace("-", "−");
 }

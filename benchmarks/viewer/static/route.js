@@ -1,4 +1,5 @@
-// What the address says: a list with its filters, or a trajectory with a turn. Knows no element.
+// What the address says: a list with its filters, or a trajectory with a turn, and the words that
+// were searched for. Knows no element.
 
 import { readFilters } from "./filters.js";
 
@@ -11,6 +12,7 @@ export function parseRoute(hash) {
       turn: Number(parameters.get("turn") ?? 0),
       other: parameters.get("with"),
       tokens: parameters.has("tokens"),
+      text: parameters.get("q") ?? "",
     };
   }
   return {
@@ -21,11 +23,12 @@ export function parseRoute(hash) {
   };
 }
 
-export function episodeHash(key, { turn = 0, other = null, tokens = false } = {}) {
+export function episodeHash(key, { turn = 0, other = null, tokens = false, text = "" } = {}) {
   const parameters = new URLSearchParams({ t: key });
   if (turn) parameters.set("turn", turn);
   if (other) parameters.set("with", other);
   if (tokens) parameters.set("tokens", "");
+  if (text) parameters.set("q", text);
   return readable(parameters);
 }
 

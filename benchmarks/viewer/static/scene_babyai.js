@@ -62,6 +62,17 @@ function described(state, { width }) {
   return `The agent in column ${column}, row ${row}, facing ${FACING[state.direction]}; ${sight}.`;
 }
 
+// Shows the grid as large as the window; a click or Escape closes it.
+function enlarge(event) {
+  const close = () => box.close();
+  const large = event.currentTarget.querySelector("svg").cloneNode(true);
+  large.style.maxWidth = "none";
+  const box = el("dialog", { class: "scene-large", "aria-label": "The grid", click: close }, large);
+  box.addEventListener("close", () => box.remove());
+  document.body.append(box);
+  box.showModal();
+}
+
 export function drawGrid(scene, turn) {
   const { width, height, walls } = scene.about;
   const state = scene.turns[turn];
@@ -81,5 +92,8 @@ export function drawGrid(scene, turn) {
     agent(state, width),
   );
   const carried = state.carrying ? `Carries a ${state.carrying[1]} ${state.carrying[0]}` : "Carries nothing";
-  return [picture, el("p", { class: "scene-note" }, carried)];
+  // A room of 8 cells needs less than a maze of 22.
+  picture.style.maxWidth = `${Math.max(14, 1.9 * Math.max(width, height))}rem`;
+  const press = { type: "button", class: "scene-zoom", title: "Enlarge", click: enlarge };
+  return [el("button", press, picture), el("p", { class: "scene-note" }, carried)];
 }

@@ -2,9 +2,6 @@
 
 import { el } from "./dom.js";
 
-const WAYS = { probability: "Probability", advantage: "Advantage" };
-let chosen = "probability";
-
 function shown(text, id) {
   if (text === null) return `${id} `;
   return text.replaceAll("\n", "↵\n").replaceAll("\t", "⇥\t");
@@ -36,7 +33,7 @@ function mark(token, most) {
   // Set through the object model: the page's policy allows no style attributes.
   node.style.setProperty("--doubt", String(1 - token.probability));
   if (token.advantage !== null && most) {
-    node.style.setProperty("--credit", String(Math.abs(token.advantage) / most));
+    node.style.setProperty("--credit", String(Math.min(1, Math.abs(token.advantage) / most)));
     node.classList.add(token.advantage > 0 ? "gain" : token.advantage < 0 ? "loss" : "even");
   }
   return node;
@@ -69,29 +66,6 @@ function prompt(trace) {
   return box;
 }
 
-function choose(way) {
-  chosen = way;
-  for (const box of document.querySelectorAll(".token-box.credited")) box.dataset.by = way;
-  for (const button of document.querySelectorAll(".token-ways button")) {
-    button.setAttribute("aria-pressed", String(button.value === way));
-  }
-}
-
-function switches() {
-  const buttons = Object.entries(WAYS).map(([way, name]) =>
-    el("button", { type: "button", value: way, "aria-pressed": String(way === chosen), click: () => choose(way) }, name),
-  );
-  return el("div", { class: "token-ways", role: "group", "aria-label": "Colour the tokens by" }, buttons);
-}
-
-function strongest(tokens) {
-  let most = 0;
-  for (const trace of tokens.traces) {
-    for (const value of trace.advantages ?? []) most = Math.max(most, Math.abs(value ?? 0));
-  }
-  return most;
-}
-
 function summary(sampled) {
   if (!sampled.length) return "No token was sampled here.";
   const least = sampled.reduce((one, other) => (other.probability < one.probability ? other : one));
@@ -99,23 +73,24 @@ function summary(sampled) {
   return `${sampled.length} sampled; the least likely is ${name} with ${percent(least.probability)}. Point at a token, or use the arrow keys in them.`;
 }
 
-// Arrow keys go from one sampled token to the next; the page's own keys do not see them.
+// Arrow keys go from one sampled token to the next, through all turns of the trajectory; at its
+// ends they stay. The page's own keys do not see them.
 function step(event) {
   const way = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   if (!way) return;
-  const all = [...event.currentTarget.querySelectorAll(".sampled")];
-  const next = all[all.indexOf(document.activeElement) + way];
-  if (!next) return;
   event.preventDefault();
-  event.stopPropagation();
-  next.focus();
+  const own = event.currentTarget;
+  const side = own.closest("[data-side]")?.dataset.side;
+  const turns = side === undefined ? [own] : document.querySelectorAll(`[data-side="${side}"]`);
+  const all = [...turns].flatMap((turn) => [...turn.querySelectorAll(".token.sampled")]);
+  all[all.indexOf(document.activeElement) + way]?.focus();
 }
 
-export function tokensOfTurn(tokens, turn) {
+// The colours of advantages are full at `most`.
+export function tokensOfTurn(tokens, turn, most) {
   const trace = tokens.traces.find((one) => one.turns.includes(turn)) ?? null;
   if (!trace) return [el("p", { class: "scene-note" }, "There are no tokens in this turn.")];
   const found = listed(trace, turn);
-  const most = strongest(tokens);
   const line = el("p", { class: "token-told", "aria-live": "polite" }, summary(found.filter((one) => one.isSampled)));
   const tell = (event) => {
     const node = event.target.closest("[data-told]");
@@ -124,12 +99,5 @@ export function tokensOfTurn(tokens, turn) {
   const flow = el("div", { class: "token-flow", mouseover: tell, focusin: tell, click: tell, keydown: step }, found.map((one) => mark(one, most)));
   flow.querySelector(".sampled")?.setAttribute("tabindex", "0");
   const isFirst = trace.turns[0] === turn;
-  const parts = [
-    tokens.has_advantages ? switches() : null,
-    isFirst ? prompt(trace) : null,
-    flow,
-    line,
-  ];
-  const [kind, by] = tokens.has_advantages ? ["token-box credited", chosen] : ["token-box", "probability"];
-  return [el("div", { class: kind, "data-by": by }, parts)];
+  return [el("div", { class: "token-box" }, isFirst ? prompt(trace) : null, flow, line)];
 }

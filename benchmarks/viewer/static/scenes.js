@@ -15,6 +15,15 @@ const KINDS = {
   webarena: drawPage,
 };
 
+// Scrolls what was acted on into its box, and nothing else of the page.
+function centreTarget(container) {
+  const box = container.querySelector(".scene-page");
+  const target = box?.querySelector(".target");
+  if (!target) return;
+  const above = target.getBoundingClientRect().top - box.getBoundingClientRect().top;
+  box.scrollTop += above - (box.clientHeight - target.offsetHeight) / 2;
+}
+
 // `turn` counts from 0; the one after the last is how the episode was left. The scene itself says
 // of which kind it is. Returns whether there is anything to see.
 export function drawScene(container, envId, scene, turn) {
@@ -23,16 +32,17 @@ export function drawScene(container, envId, scene, turn) {
   const draw = KINDS[scene.kind];
   if (!draw) return false;
   container.append(...draw(scene, turn).filter(Boolean));
+  centreTarget(container);
   return container.childNodes.length > 0;
 }
 
 // Returns whether the turn has tokens.
-export function drawTokens(container, tokens, turn) {
+export function drawTokens(container, tokens, turn, most) {
   container.replaceChildren();
   if (!tokens) {
     container.append(el("p", { class: "scene-reason" }, "This policy's tokens were not recorded."));
     return false;
   }
-  container.append(...tokensOfTurn(tokens, turn));
+  container.append(...tokensOfTurn(tokens, turn, most));
   return true;
 }

@@ -18,6 +18,7 @@ function fromServer() {
     episode: (id) => ask(`trajectory?id=${id}`),
     scene: (id) => ask(`scene?id=${id}`),
     tokens: (id) => ask(`tokens?id=${id}`),
+    credits: (ids) => ask(`credits?ids=${ids}`),
     search: async (text) => new Set(await ask(`search?q=${encodeURIComponent(text)}`)),
   };
 }
@@ -53,6 +54,7 @@ async function fromPage(element) {
     episode: (id) => one("episodes", id),
     scene: (id) => one("scenes", id),
     tokens: (id) => one("tokens", id),
+    credits: (ids) => Promise.all(ids.map((id) => one("credits", id))),
     search: async (text) => {
       const wanted = text.toLowerCase();
       const found = new Set();

@@ -2,7 +2,7 @@
 
 import { takeApart } from "./completion.js";
 import { el } from "./dom.js";
-import { number, signed } from "./marks.js";
+import { number, plural, signed } from "./marks.js";
 
 const LONG_LINES = 14;
 const LONG_LETTERS = 1400;
@@ -50,10 +50,13 @@ function answer(turn) {
   return [...parts, block("Action", "action", action)];
 }
 
-// `href` links to the turn; `before` is the score before it.
-export function drawTurn(turn, { place, before, href, label = "" }) {
-  const name = `${label}Turn ${place + 1}`;
-  const told = turn.num_tokens ? `${number(turn.num_tokens)} tokens` : "";
+// Before the name of a turn, where two trajectories stand side by side.
+const labelOf = (side) => (side ? `${side} · ` : "");
+
+// `href` links to the turn; `before` is the score before it; `side` is "A", "B" or "".
+export function drawTurn(turn, { place, before, href, side = "" }) {
+  const name = `${labelOf(side)}Turn ${place + 1}`;
+  const told = turn.num_tokens ? plural(turn.num_tokens, "token") : "";
   const head = el(
     "header",
     { class: "turn-head" },
@@ -73,6 +76,7 @@ export function drawTurn(turn, { place, before, href, label = "" }) {
       class: turn.is_valid_action ? "turn" : "turn invalid",
       tabindex: -1,
       "data-turn": place + 1,
+      "data-side": side,
       "aria-label": name,
     },
     head,
@@ -82,7 +86,7 @@ export function drawTurn(turn, { place, before, href, label = "" }) {
 }
 
 // What stands after the last turn: the last words of the environment, and how it ended.
-export function drawEnd(record, entry) {
+export function drawEnd(record, entry, side = "") {
   const { kind, told } = entry.outcome;
   const headline = {
     success: "The goal was reached",
@@ -92,7 +96,7 @@ export function drawEnd(record, entry) {
     lost: "It ended without success",
   }[told === "unscored" ? told : kind];
   const paid = `return ${number(entry.return)} · score ${number(entry.score)}`;
-  const numbers = `${paid} · ${entry.turns} turns`;
+  const numbers = `${paid} · ${plural(entry.turns, "turn")}`;
   const last = record.final_observation;
   return el(
     "article",
@@ -100,12 +104,13 @@ export function drawEnd(record, entry) {
       class: `turn end ${kind}`,
       tabindex: -1,
       "data-turn": record.turns.length + 1,
-      "aria-label": "The end",
+      "data-side": side,
+      "aria-label": `${labelOf(side)}The end: ${told}`,
     },
     el(
       "header",
       { class: "turn-head" },
-      el("h3", {}, headline),
+      el("h3", {}, `${labelOf(side)}${headline}`),
       el("span", { class: "quiet" }, numbers),
     ),
     el(

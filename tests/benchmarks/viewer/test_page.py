@@ -12,7 +12,8 @@ from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectory import write_jsonl
 from benchmarks.viewer.export import export
 from benchmarks.viewer.index import Index
-from tests.benchmarks.viewer.samples import made, solved, sweep, training_run
+from tests.benchmarks.viewer.reading import FIRST, rows, summary
+from tests.benchmarks.viewer.samples import made, solved, training_run
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Any]
@@ -21,17 +22,6 @@ HOSTILE = (
     "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
     "<a href=\"javascript:document.title='taken'\">press</a><style>*{display:none}</style>"
 )
-FIRST = "trajectories/train_000000.jsonl:1"
-
-
-def rows(page: Any) -> list[str]:
-    """Return the goals of the rows that are drawn."""
-    return list(page.locator(".row .goal a").all_inner_texts())
-
-
-def summary(page: Any, text: str) -> None:
-    """Wait until the line above the list holds a text."""
-    page.locator("#summary", has_text=text).wait_for()
 
 
 def test_the_list_tells_what_there_is_and_a_click_opens_it(tmp_path: Path, opened: Open) -> None:
@@ -159,18 +149,6 @@ def test_the_attempts_of_a_group_stand_in_a_row(tmp_path: Path, opened: Open) ->
     page.wait_for_selector(".turn.end.success")
 
 
-def test_two_policies_stand_side_by_side(tmp_path: Path, opened: Open) -> None:
-    folder = sweep(tmp_path)
-    page = opened(folder, "#t=cells/expert/Counting/turns_default/seed_0/batch_0000.jsonl:1")
-    page.select_option("#compare", index=1)
-    page.wait_for_selector(".pair")
-    assert page.locator(".side-head h3").all_inner_texts() == ["A · expert", "B · random"]
-    assert page.inner_text(".parting") == "From here on the two differ"
-    left, right = (page.locator(f"[aria-label='{side} · Turn 1']").bounding_box() for side in "AB")
-    assert left["y"] == right["y"]
-    assert left["x"] < right["x"]
-
-
 def test_tokens_take_the_place_of_texts_and_go_again(tmp_path: Path, opened: Open) -> None:
     page = opened(training_run(tmp_path), f"#t={FIRST}")
     page.keyboard.press("t")
@@ -250,15 +228,3 @@ def test_the_exported_file_works_without_a_server_or_a_network(tmp_path: Path, p
     page.wait_for_selector(".turn.end.cut")
     assert {url.partition(":")[0] for url in asked} <= {"file", "data"}
     assert [url for url in asked if url.startswith("file") and "page.html" not in url] == []
-
-
-def test_a_phone_shows_all_without_scrolling_sideways(tmp_path: Path, opened: Open) -> None:
-    page = opened(training_run(tmp_path))
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_selector(".row .facts")
-    width = "document.documentElement.scrollWidth"
-    assert page.evaluate(width) == 390
-    page.click("#row-0")
-    page.wait_for_selector(".turn.end")
-    assert page.evaluate(width) == 390
-    assert page.evaluate("document.querySelector('#episode-screen').scrollWidth") == 390

@@ -14,11 +14,11 @@ pytestmark = pytest.mark.browser
 ADDRESS = "http://viewer.test/"
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:"
 EVIL = '<img src=x onerror="window.ran = true"></p><script>window.ran = true</script>'
-DRAW = """async ([what, values, turn]) => {
+DRAW = """async ([what, values, turn, most]) => {
   const { drawScene, drawTokens } = await import("/scenes.js");
   const box = document.createElement("div");
   document.body.replaceChildren(box);
-  return what === "scene" ? drawScene(box, "", values, turn) : drawTokens(box, values, turn);
+  return what === "scene" ? drawScene(box, "", values, turn) : drawTokens(box, values, turn, most);
 }"""
 
 
@@ -123,13 +123,9 @@ def test_ids_stand_for_texts_where_there_are_none(page):
     assert page.locator(".token-flow").first.inner_text().split() == ["5", "6"]
 
 
-def test_the_colours_mean_probability_or_advantage(page):
-    page.evaluate(DRAW, ["tokens", tokens(), 0])
-    box = page.locator(".token-box")
-    page.get_by_role("button", name="Advantage").click()
-    assert box.get_attribute("data-by") == "advantage"
-    page.get_by_role("button", name="Probability").click()
-    assert box.get_attribute("data-by") == "probability"
-    plain = {**tokens(advantages=None), "has_advantages": False}
-    page.evaluate(DRAW, ["tokens", plain, 0])
-    assert page.get_by_role("button").count() == 0
+def test_advantages_are_as_strong_as_their_part_of_the_strongest(page):
+    page.evaluate(DRAW, ["tokens", tokens(), 0, 4.0])
+    found = page.locator(".token.sampled").evaluate_all(
+        "all => all.map(one => [one.classList[2], one.style.getPropertyValue('--credit')])"
+    )
+    assert found == [["gain", "0.125"], ["loss", "0.25"]]
