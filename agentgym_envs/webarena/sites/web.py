@@ -10,17 +10,16 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import jinja2
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.routing import Route, Router
+from starlette.routing import Match, Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentgym_envs.webarena.sites.filters import FILTERS
@@ -39,6 +38,12 @@ class NotFound(HTTPException):
 
     def __init__(self, detail: str = "This page does not exist.") -> None:
         super().__init__(404, detail)
+
+
+def own_path(text: str, default: str = "/") -> str:
+    """Return a path of this site as it is, and `default` for every other address."""
+    is_own = text.startswith("/") and not text.startswith("//") and "\\" not in text
+    return text if is_own and text.isprintable() else default
 
 
 class Visit:
@@ -106,6 +111,11 @@ class Visit:
         text = self.field(name)
         is_number = text.removeprefix("-").isdecimal() and text.isascii() and len(text) <= 9
         return int(text) if is_number else default
+
+    def way_back(self, default: str = "/", *, name: str = "next") -> str:
+        """Return the page of this site that a field names; `default` where there is none."""
+        path = own_path(self.field(name), default)
+        return path if self.site.has_page(path) else default
 
     # The session ------------------------------------------------------------------------------
 
@@ -193,37 +203,6 @@ class Visit:
         return response
 
 
-@dataclass
-class Pages:
-    """A slice of a long list.
-
-    Attributes:
-        number: the page, from 1.
-        size: entries a page.
-        total: entries in all.
-    """
-
-    number: int
-    size: int
-    total: int
-
-    @classmethod
-    def of(cls, visit: Visit, total: int, size: int = 20) -> Pages:
-        """Return the slice that the query parameter `page` asks for, held within the list."""
-        last = max(1, -(-total // size))
-        return cls(min(max(1, visit.number("page", 1)), last), size, total)
-
-    @property
-    def last(self) -> int:
-        """Number of the last page."""
-        return max(1, -(-self.total // self.size))
-
-    @property
-    def offset(self) -> int:
-        """Entries before this page."""
-        return (self.number - 1) * self.size
-
-
 class Site:
     """One web site: its routes and its templates.
 
@@ -248,6 +227,11 @@ class Site:
     def post(self, path: str, *, signed_in: bool = False) -> Callable[[Handler], Handler]:
         """Register a handler for POST."""
         return self._register("POST", path, signed_in)
+
+    def has_page(self, path: str) -> bool:
+        """Tell whether something can be opened at a path, as far as the routes tell."""
+        scope = {"type": "http", "method": "GET", "path": unquote(urlsplit(path).path)}
+        return any(route.matches(scope)[0] == Match.FULL for route in self._routes)
 
     @cached_property
     def environment(self) -> jinja2.Environment:
@@ -274,9 +258,9 @@ class Site:
                 await router({**scope, "app": None}, receive, send)
             except HTTPException as error:
                 visit = Visit(self, Request(scope), {})
-                response = visit.render(
-                    "error.html", status=error.status_code, message=error.detail
-                )
+                # The router's own words, for an address that has no route, are bare.
+                told = NotFound().detail if type(error) is HTTPException else error.detail
+                response = visit.render("error.html", status=error.status_code, message=told)
                 await visit.finish(response)(scope, receive, send)
 
         return app

@@ -15,7 +15,8 @@ from agentgym_envs.webarena.sites.gitlab.access import (
 from agentgym_envs.webarena.sites.gitlab.reading import is_day, like
 from agentgym_envs.webarena.sites.gitlab.site import SITE
 from agentgym_envs.webarena.sites.gitlab.trees import branch_names, branch_of
-from agentgym_envs.webarena.sites.web import NotFound, Pages, Visit
+from agentgym_envs.webarena.sites.paging import Pages
+from agentgym_envs.webarena.sites.web import NotFound, Visit
 
 PAGE_SIZE = 15
 

@@ -17,7 +17,8 @@ from agentgym_envs.webarena.sites.gitlab.access import (
 )
 from agentgym_envs.webarena.sites.gitlab.reading import like
 from agentgym_envs.webarena.sites.gitlab.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Pages, Visit
+from agentgym_envs.webarena.sites.paging import Pages
+from agentgym_envs.webarena.sites.web import NotFound, Visit
 
 PAGE_SIZE = 10
 NONE = "none"  # in a filter: those that have none

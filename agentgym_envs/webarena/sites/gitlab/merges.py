@@ -19,7 +19,8 @@ from agentgym_envs.webarena.sites.gitlab.access import (
 from agentgym_envs.webarena.sites.gitlab.reading import like
 from agentgym_envs.webarena.sites.gitlab.site import SITE
 from agentgym_envs.webarena.sites.gitlab.trees import branch_names, files_of
-from agentgym_envs.webarena.sites.web import Pages, Visit
+from agentgym_envs.webarena.sites.paging import Pages
+from agentgym_envs.webarena.sites.web import Visit
 
 PAGE_SIZE = 10
 NONE = "none"

@@ -10,7 +10,8 @@ from agentgym_envs.webarena.sites.gitlab.access import visitor_id
 from agentgym_envs.webarena.sites.gitlab.dashboard import list_projects, order_choices
 from agentgym_envs.webarena.sites.gitlab.reading import MAX_TITLE
 from agentgym_envs.webarena.sites.gitlab.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Pages, Visit
+from agentgym_envs.webarena.sites.paging import Pages
+from agentgym_envs.webarena.sites.web import NotFound, Visit
 
 RESERVED = ("follow", "followers", "following")
 """What a project cannot be called, since these pages of people are; `projects` comes after them."""

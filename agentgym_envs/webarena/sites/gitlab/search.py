@@ -8,7 +8,8 @@ from agentgym_envs.webarena.sites.gitlab.access import VISIBLE, visitor_id
 from agentgym_envs.webarena.sites.gitlab.dashboard import list_projects
 from agentgym_envs.webarena.sites.gitlab.reading import like
 from agentgym_envs.webarena.sites.gitlab.site import SITE
-from agentgym_envs.webarena.sites.web import Pages, Visit
+from agentgym_envs.webarena.sites.paging import Pages
+from agentgym_envs.webarena.sites.web import Visit
 
 SCOPES = ("projects", "issues", "people")
 

@@ -8,7 +8,8 @@ from starlette.responses import Response
 
 from agentgym_envs.webarena.sites.gitlab.access import visitor_id
 from agentgym_envs.webarena.sites.gitlab.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Pages, Visit
+from agentgym_envs.webarena.sites.paging import Pages
+from agentgym_envs.webarena.sites.web import NotFound, Visit
 
 STATES = (("pending", "To do"), ("done", "Done"))
 ACTIONS = ("assigned", "review requested", "mentioned")

@@ -8,7 +8,8 @@ from agentgym_envs.webarena.sites.map.categories import CATEGORIES
 from agentgym_envs.webarena.sites.map.drawing import RATIO, country
 from agentgym_envs.webarena.sites.map.plan import town_plan
 from agentgym_envs.webarena.sites.map.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Pages, Visit
+from agentgym_envs.webarena.sites.paging import Pages
+from agentgym_envs.webarena.sites.web import NotFound, Visit
 
 POPULAR = ("Restaurant", "Cafe", "Hotel", "Museum", "Pharmacy", "Supermarket", "Park",
            "Charging station")  # fmt: skip

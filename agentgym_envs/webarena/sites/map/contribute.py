@@ -10,7 +10,8 @@ from starlette.responses import Response
 from agentgym_envs.webarena.sites.map.hours import DAYS
 from agentgym_envs.webarena.sites.map.place import place_of
 from agentgym_envs.webarena.sites.map.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Pages, Visit
+from agentgym_envs.webarena.sites.paging import Pages
+from agentgym_envs.webarena.sites.web import NotFound, Visit
 
 STARS = [(str(number), f"{number} star{'s' * (number > 1)}") for number in (5, 4, 3, 2, 1)]
 LONGEST_REVIEW = 600

@@ -13,7 +13,8 @@ from agentgym_envs.webarena.sites.map.content import words_of
 from agentgym_envs.webarena.sites.map.hours import DAYS, span
 from agentgym_envs.webarena.sites.map.points import Point, resolve
 from agentgym_envs.webarena.sites.map.site import SITE
-from agentgym_envs.webarena.sites.web import Pages, Visit
+from agentgym_envs.webarena.sites.paging import Pages
+from agentgym_envs.webarena.sites.web import Visit
 
 PAGE_SIZE = 12
 

@@ -8,7 +8,8 @@ from starlette.responses import Response
 
 from agentgym_envs.webarena.sites.map.place import address_of, place_of
 from agentgym_envs.webarena.sites.map.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Pages, Visit
+from agentgym_envs.webarena.sites.paging import Pages
+from agentgym_envs.webarena.sites.web import NotFound, Visit
 
 LONGEST_NAME = 40
 LONGEST_NOTE = 200

@@ -13,7 +13,8 @@ from agentgym_envs.webarena.sites.map.hours import DAYS, span
 from agentgym_envs.webarena.sites.map.plan import town_plan
 from agentgym_envs.webarena.sites.map.search import distance
 from agentgym_envs.webarena.sites.map.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Pages, Visit
+from agentgym_envs.webarena.sites.paging import Pages
+from agentgym_envs.webarena.sites.web import NotFound, Visit
 
 ACCESS = {"yes": "Yes", "limited": "Limited", "no": "No"}
 RADII = (("0.5", "500 m"), ("1", "1 km"), ("2", "2 km"), ("5", "5 km"), ("20", "20 km"),

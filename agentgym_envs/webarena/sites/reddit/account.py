@@ -1,4 +1,4 @@
-"""Logging in and out, registering, and the user's settings."""
+"""Signing in and out, registering, and the user's settings."""
 
 from __future__ import annotations
 
@@ -12,48 +12,15 @@ from agentgym_envs.webarena.sites.reddit.lookup import (
     me,
     too_long,
     typed,
-    way_back,
 )
 from agentgym_envs.webarena.sites.reddit.site import SITE
+from agentgym_envs.webarena.sites.signing_in import add_signing_in
 from agentgym_envs.webarena.sites.web import Visit
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
 
-@SITE.get("/login")
-def login(visit: Visit) -> Response:
-    """Show the form."""
-    return visit.render("login.html", username="", wrong="", next=way_back(visit))
-
-
-@SITE.post("/login")
-def log_in(visit: Visit) -> Response:
-    """Sign in."""
-    username = line_of(visit, "username")
-    found = visit.row(
-        "SELECT id FROM users WHERE username = ? AND password = ?",
-        username,
-        visit.field("password"),
-    )
-    if found is None:
-        return visit.render(
-            "login.html",
-            status=422,
-            username=username,
-            wrong="User name and password do not match.",
-            next=way_back(visit),
-        )
-    visit.sign_in(found["id"])
-    visit.flash(f"Welcome back, {username}.")
-    return visit.redirect(way_back(visit))
-
-
-@SITE.post("/logout")
-def log_out(visit: Visit) -> Response:
-    """Sign out."""
-    visit.sign_out()
-    visit.flash("You are logged out.", "notice")
-    return visit.redirect("/")
+add_signing_in(SITE)
 
 
 @SITE.get("/register")
@@ -67,7 +34,7 @@ def create_account(visit: Visit) -> Response:
     """Create an account and sign in."""
     values = {key: line_of(visit, key) for key in ("username", "name", "email")}
     wrong = _faults_of_person(values)
-    taken = visit.row("SELECT 1 FROM users WHERE username = ?", values["username"])
+    taken = visit.row("SELECT 1 FROM users WHERE username = ? COLLATE NOCASE", values["username"])
     if not re.fullmatch(r"[A-Za-z0-9._-]{3,24}", values["username"]):
         wrong["username"] = "Use 3 to 24 letters, digits, dots, hyphens or underscores."
     elif taken or not values["username"].strip("."):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
+from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.reddit.draft import FLAIRS
 from agentgym_envs.webarena.sites.reddit.listing import RANGES, SORTS, list_posts
 from agentgym_envs.webarena.sites.reddit.lookup import (
@@ -12,10 +13,9 @@ from agentgym_envs.webarena.sites.reddit.lookup import (
     me,
     named,
     pattern,
-    way_back,
 )
 from agentgym_envs.webarena.sites.reddit.site import SITE
-from agentgym_envs.webarena.sites.web import Pages, Visit
+from agentgym_envs.webarena.sites.web import Visit
 
 _ORDERS = {
     "members": ("Most members", "members DESC, f.title"),
@@ -89,4 +89,4 @@ def subscribe(visit: Visit, name: str) -> Response:
             "DELETE FROM subscriptions WHERE forum_id = ? AND user_id = ?", forum["id"], me(visit)
         )
         visit.flash(f"You are no longer subscribed to {forum['title']}.")
-    return visit.redirect(way_back(visit, f"/c/{forum['name']}"))
+    return visit.redirect(visit.way_back(f"/c/{forum['name']}"))

@@ -7,10 +7,11 @@ from typing import Any
 
 from starlette.responses import Response
 
+from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.reddit.listing import RANGES, SORTS, list_posts
 from agentgym_envs.webarena.sites.reddit.lookup import forum_of, line_of, named, pattern
 from agentgym_envs.webarena.sites.reddit.site import SITE
-from agentgym_envs.webarena.sites.web import Pages, Visit
+from agentgym_envs.webarena.sites.web import Visit
 
 _KINDS = {
     "posts": "Posts",

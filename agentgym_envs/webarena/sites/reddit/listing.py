@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.reddit.draft import FLAIRS
 from agentgym_envs.webarena.sites.reddit.lookup import me, named
-from agentgym_envs.webarena.sites.web import Pages, Visit
+from agentgym_envs.webarena.sites.web import Visit
 
 PAGE_SIZE = 10
 

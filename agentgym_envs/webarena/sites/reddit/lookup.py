@@ -5,17 +5,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 
 from agentgym_envs.webarena.sites.web import NotFound, Visit
-
-_CHANGES = (
-    "/vote", "/save", "/lock", "/subscribe", "/block", "/comments", "/read", "/logout", "/password",
-)  # fmt: skip
-"""Endings of addresses that can be posted to, but not opened."""
-
 
 _CONTROLS = {code: None for code in range(32) if code != ord("\n")}
 
@@ -156,12 +149,3 @@ def too_long(text: str, most: int) -> str:
 def faults(**found: str) -> dict[str, str]:
     """Keep what is wrong with which field."""
     return {name: text for name, text in found.items() if text}
-
-
-def way_back(visit: Visit, default: str = "/") -> str:
-    """Return the page of this site that the field `next` names, if one can be opened there."""
-    wish = visit.field("next")
-    is_local = wish.startswith("/") and not wish.startswith("//") and wish.isprintable()
-    if not is_local or "\\" in wish or urlsplit(wish).path.endswith(_CHANGES):
-        return default
-    return wish

@@ -6,9 +6,10 @@ import sqlite3
 
 from starlette.responses import Response
 
+from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.reddit.lookup import line_of, me, too_long, typed, whole
 from agentgym_envs.webarena.sites.reddit.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Pages, Visit
+from agentgym_envs.webarena.sites.web import NotFound, Visit
 
 _MESSAGES = (
     "SELECT m.*, s.username AS sender, r.username AS recipient FROM messages m "

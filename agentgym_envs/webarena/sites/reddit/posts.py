@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from starlette.responses import Response
 
-from agentgym_envs.webarena.sites.reddit.lookup import forum_of, me, named, post_of, way_back
+from agentgym_envs.webarena.sites.paging import Pages
+from agentgym_envs.webarena.sites.reddit.lookup import forum_of, me, named, post_of
 from agentgym_envs.webarena.sites.reddit.site import SITE
-from agentgym_envs.webarena.sites.web import Pages, Visit
+from agentgym_envs.webarena.sites.web import Visit
 
 THREADS_PER_PAGE = 6
 _DEEPEST = 12  # replies below are shown beside each other, so that no page nests without end
@@ -85,7 +86,7 @@ def save(visit: Visit, number: str) -> Response:
     else:
         visit.run("DELETE FROM saved_posts WHERE user_id = ? AND post_id = ?", me(visit), row["id"])
         visit.flash("The post is no longer saved.")
-    return visit.redirect(way_back(visit, f"/p/{row['id']}"))
+    return visit.redirect(visit.way_back(f"/p/{row['id']}"))
 
 
 def show_post(visit: Visit, number: str, wrong: dict[str, str], body: str = "") -> Response:

@@ -7,10 +7,11 @@ from typing import Any
 
 from starlette.responses import Response
 
+from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.reddit.listing import SORTS, list_posts
-from agentgym_envs.webarena.sites.reddit.lookup import Forbidden, me, user_of, way_back
+from agentgym_envs.webarena.sites.reddit.lookup import Forbidden, me, user_of
 from agentgym_envs.webarena.sites.reddit.site import SITE
-from agentgym_envs.webarena.sites.web import Pages, Visit
+from agentgym_envs.webarena.sites.web import Visit
 
 _WRITTEN = (
     "SELECT c.*, p.title, f.title AS forum_title FROM comments c "
@@ -89,7 +90,7 @@ def block(visit: Visit, username: str) -> Response:
             person["id"],
         )
         visit.flash(f"{person['username']} is no longer blocked.")
-    return visit.redirect(way_back(visit, f"/u/{person['username']}"))
+    return visit.redirect(visit.way_back(f"/u/{person['username']}"))
 
 
 def _render(visit: Visit, person: sqlite3.Row, tab: str, **context: Any) -> Response:

@@ -12,7 +12,6 @@ from agentgym_envs.webarena.sites.reddit.lookup import (
     comment_of,
     me,
     post_of,
-    way_back,
 )
 from agentgym_envs.webarena.sites.reddit.site import SITE
 from agentgym_envs.webarena.sites.web import Visit
@@ -32,7 +31,7 @@ def vote_post(visit: Visit, number: str) -> Response:
         heat(score, post["created_at"]),
         post["id"],
     )
-    return visit.redirect(way_back(visit, f"/p/{post['id']}"))
+    return visit.redirect(visit.way_back(f"/p/{post['id']}"))
 
 
 @SITE.post("/comments/{number}/vote", signed_in=True)
@@ -41,7 +40,7 @@ def vote_comment(visit: Visit, number: str) -> Response:
     comment = comment_of(visit, number)
     change = _vote(visit, "comment", comment)
     visit.run("UPDATE comments SET score = score + ? WHERE id = ?", change, comment["id"])
-    return visit.redirect(way_back(visit, f"/p/{comment['post_id']}"))
+    return visit.redirect(visit.way_back(f"/p/{comment['post_id']}"))
 
 
 def _vote(visit: Visit, kind: str, row: sqlite3.Row) -> int:

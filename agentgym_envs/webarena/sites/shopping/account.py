@@ -39,7 +39,9 @@ def save_data(visit: Visit) -> Response:
     fields = Fields(visit)
     values = (fields.text("name", "Name"), fields.email(), fields.phone())
     taken = visit.row(
-        "SELECT 1 FROM customers WHERE email = ? AND id != ?", values[1], visit.user["id"]
+        "SELECT 1 FROM customers WHERE email = ? COLLATE NOCASE AND id != ?",
+        values[1],
+        visit.user["id"],
     )
     if taken is not None:
         fields.errors["email"] = "Another account has this email address."

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.shopping.fields import Texts, cents_of
-from agentgym_envs.webarena.sites.web import Pages, Visit
+from agentgym_envs.webarena.sites.web import Visit
 
 PAGE_SIZE = 12
 

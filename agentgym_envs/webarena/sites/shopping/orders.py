@@ -6,10 +6,11 @@ import sqlite3
 
 from starlette.responses import Response
 
+from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.shopping.cart import put_in_cart
 from agentgym_envs.webarena.sites.shopping.delivery import CANCEL_REASONS, STATUSES
 from agentgym_envs.webarena.sites.shopping.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Pages, Visit
+from agentgym_envs.webarena.sites.web import NotFound, Visit
 
 PER_PAGE = 10
 STATUS_OPTIONS = [("", "All statuses"), *((status, status.capitalize()) for status in STATUSES)]

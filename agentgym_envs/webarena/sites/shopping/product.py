@@ -6,9 +6,10 @@ import sqlite3
 
 from starlette.responses import Response
 
+from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.shopping.listing import COLUMNS
 from agentgym_envs.webarena.sites.shopping.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Pages, Visit
+from agentgym_envs.webarena.sites.web import NotFound, Visit
 
 REVIEWS_PER_PAGE = 6
 STARS = [

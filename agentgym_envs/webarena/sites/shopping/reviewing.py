@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
+from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.shopping.fields import Fields, Texts
 from agentgym_envs.webarena.sites.shopping.product import product_of
 from agentgym_envs.webarena.sites.shopping.site import SITE
-from agentgym_envs.webarena.sites.web import Pages, Visit
+from agentgym_envs.webarena.sites.web import Visit
 
 RATINGS = [(str(n), f"{n} stars" if n > 1 else "1 star") for n in range(1, 6)]
 PER_PAGE = 8

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
+from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.shopping.cart import put_in_cart, quantity_of
 from agentgym_envs.webarena.sites.shopping.product import product_of
 from agentgym_envs.webarena.sites.shopping.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Pages, Visit
+from agentgym_envs.webarena.sites.web import NotFound, Visit
 
 PER_PAGE = 8
 

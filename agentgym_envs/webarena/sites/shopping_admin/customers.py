@@ -6,10 +6,11 @@ import sqlite3
 
 from starlette.responses import Response
 
+from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.shopping_admin.entries import Entries, read_id
 from agentgym_envs.webarena.sites.shopping_admin.grids import Grid, choices_of
 from agentgym_envs.webarena.sites.shopping_admin.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Pages, Visit
+from agentgym_envs.webarena.sites.web import NotFound, Visit
 
 GROUPS = ("General", "Wholesale", "Retailer")
 SORTING = {

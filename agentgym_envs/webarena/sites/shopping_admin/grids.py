@@ -6,8 +6,9 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.shopping_admin.entries import read_amount, read_day, read_whole
-from agentgym_envs.webarena.sites.web import Pages, Visit
+from agentgym_envs.webarena.sites.web import Visit
 
 
 def choices_of(words: Sequence[str]) -> list[tuple[str, str]]:

@@ -8,7 +8,6 @@ from agentgym_envs.webarena.sites.filters import count
 from agentgym_envs.webarena.sites.shopping.delivery import STATUSES
 from agentgym_envs.webarena.sites.shopping_admin.grids import Grid, choices_of
 from agentgym_envs.webarena.sites.shopping_admin.order_rules import carry_out
-from agentgym_envs.webarena.sites.shopping_admin.session import own_path
 from agentgym_envs.webarena.sites.shopping_admin.site import SITE
 from agentgym_envs.webarena.sites.web import Visit
 
@@ -49,7 +48,7 @@ def orders(visit: Visit) -> Response:
 @SITE.post("/orders/mass", signed_in=True)
 def change_many(visit: Visit) -> Response:
     """Hold, release or cancel the ticked orders."""
-    back = own_path(visit.field("back"), "/orders")
+    back = visit.way_back("/orders", name="back")
     action = visit.field("action")
     numbers = list(dict.fromkeys(visit.fields("order")))
     if action not in MASS_ACTIONS:

@@ -7,7 +7,6 @@ from starlette.responses import Response
 from agentgym_envs.webarena.sites.filters import count
 from agentgym_envs.webarena.sites.shopping_admin.entries import read_whole
 from agentgym_envs.webarena.sites.shopping_admin.grids import Grid
-from agentgym_envs.webarena.sites.shopping_admin.session import own_path
 from agentgym_envs.webarena.sites.shopping_admin.site import SITE
 from agentgym_envs.webarena.sites.web import Visit
 
@@ -48,7 +47,7 @@ def products(visit: Visit) -> Response:
 @SITE.post("/products/mass", signed_in=True)
 def change_many(visit: Visit) -> Response:
     """Enable, disable or restock the ticked products."""
-    back = own_path(visit.field("back"), "/products")
+    back = visit.way_back("/products", name="back")
     action = visit.field("action")
     skus = list(dict.fromkeys(visit.fields("product")))
     stock = read_whole(visit.field("new_stock"))

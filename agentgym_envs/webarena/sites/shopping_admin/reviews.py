@@ -11,7 +11,6 @@ from starlette.responses import Response
 from agentgym_envs.webarena.sites.filters import count
 from agentgym_envs.webarena.sites.shopping_admin.entries import Entries, read_id, read_whole
 from agentgym_envs.webarena.sites.shopping_admin.grids import Grid, choices_of
-from agentgym_envs.webarena.sites.shopping_admin.session import own_path
 from agentgym_envs.webarena.sites.shopping_admin.site import SITE
 from agentgym_envs.webarena.sites.web import NotFound, Visit
 
@@ -62,7 +61,7 @@ def reviews(visit: Visit) -> Response:
 @SITE.post("/reviews/mass", signed_in=True)
 def change_many(visit: Visit) -> Response:
     """Approve or reject the ticked reviews."""
-    back = own_path(visit.field("back"), "/reviews")
+    back = visit.way_back("/reviews", name="back")
     status = visit.field("action")
     ids = [number for text in visit.fields("review") if (number := read_whole(text)) is not None]
     if status not in MASS_ACTIONS:

@@ -13,8 +13,8 @@ from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.sites.names import ORIGINS
 from agentgym_envs.webarena.sites.people import AGENT, PASSWORD
 from agentgym_envs.webarena.sites.shopping_admin.reports import REPORTS
-from agentgym_envs.webarena.sites.shopping_admin.session import own_path
 from agentgym_envs.webarena.sites.state import NOW, SiteState
+from agentgym_envs.webarena.sites.web import own_path
 
 ORIGIN = ORIGINS["shopping_admin"]
 
@@ -113,8 +113,8 @@ def test_strangers_sign_in_first_and_then_see_what_they_asked_for(office: Office
     [
         ("", "x", "User name is required."),
         (AGENT.username, "", "Password is required."),
-        (AGENT.username, "wrong", "The user name or the password is not correct."),
-        ("nobody", PASSWORD, "The user name or the password is not correct."),
+        (AGENT.username, "wrong", "User name and password do not match."),
+        ("nobody", PASSWORD, "User name and password do not match."),
     ],
 )
 def test_a_wrong_sign_in_says_why_and_opens_nothing(
@@ -214,7 +214,7 @@ def test_no_input_breaks_a_page(office: Office, text: str) -> None:
         assert office.get(f"{path.split('?')[0]}?{query}").status == 200
     for path in forms:
         answer = office.post(path, *((name, text) for name in _FIELDS))
-        assert answer.status in (200, 303, 404)
+        assert answer.status in (200, 303, 404, 422)
         assert (answer.header("location") or "/").startswith("/")
     assert office.value("SELECT count(*) FROM orders") == 1500
     assert "<b>" not in office.get("/products?name=%3Cb%3E").body
