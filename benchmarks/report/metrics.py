@@ -34,6 +34,7 @@ class Tally:
         failures: episodes that failed.
         unscored: episodes that only a judge could have scored, where there was none.
         truncated: episodes cut short.
+        seconds: that the episodes took, failed ones too; 0 where nobody measured.
     """
 
     successes: dict[TaskKey, list[bool]] = field(default_factory=dict)
@@ -45,9 +46,11 @@ class Tally:
     failures: int = 0
     unscored: int = 0
     truncated: int = 0
+    seconds: float = 0.0
 
-    def add(self, episode: Trajectory) -> None:
-        """Count an episode."""
+    def add(self, episode: Trajectory, seconds: float = 0.0) -> None:
+        """Count an episode that took so many seconds."""
+        self.seconds += seconds
         if episode.status == "failed":
             self.unscored += episode.error == UNSCORED
             self.failures += episode.error != UNSCORED

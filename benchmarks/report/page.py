@@ -5,41 +5,34 @@ Knows the order of the report's parts; their numbers come from `tables` and `plo
 
 from __future__ import annotations
 
-import html
-import re
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from markdown_it import MarkdownIt
-
-from benchmarks.report import tables
-from benchmarks.report.plots import draw_all
+from benchmarks.report import plots, tables
+from benchmarks.report.blocks import (
+    Fold,
+    Gallery,
+    Heading,
+    Part,
+    Picture,
+    Table,
+    Text,
+    as_markdown,
+    plain,
+)
+from benchmarks.report.html import as_page
 from benchmarks.report.results import Setting, SweepResults
-from benchmarks.suites import EMBEDDED, PAPER_PANELS
-
-PICTURES = "report_images"
-
-_STYLE = """
-:root { color-scheme: light dark; --line: #d7dce3; --ink: #1d2430; --paper: #fff; }
-@media (prefers-color-scheme: dark) {
-  :root { --line: #3a4250; --ink: #e6e9ee; --paper: #14181f; }
-  img { background: #fff; border-radius: 6px; }
-}
-body { font: 15px/1.55 "Segoe UI", "Liberation Sans", sans-serif; color: var(--ink);
-  background: var(--paper); max-width: 1100px; margin: 2rem auto; padding: 0 1rem; }
-h1 { letter-spacing: -0.02em; } h2 { margin-top: 2.4rem; border-bottom: 1px solid var(--line); }
-table { border-collapse: collapse; display: block; overflow-x: auto; font-size: 0.92rem; }
-th, td { padding: 0.35rem 0.7rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th { text-align: left; } td { font-variant-numeric: tabular-nums; }
-p, li { max-width: 80ch; } img, svg { max-width: 100%; height: auto; }
-"""
+from benchmarks.suites import EMBEDDED, PAPER_PANELS, PaperScore
 
 _READING = """\
-Success rates are means over tasks, in percent; intervals are 95%: Wilson's where each task was
+Success rates are means over tasks; in brackets their 95% intervals: Wilson's where each task was
 played once, else bootstraps over tasks. *Success* means that the goal was reached, *score* is
 progress towards it; they are never mixed. Failed episodes (the machinery broke) are counted in
 their own column and enter nothing else. Turn limits are the environments' own where none is named.
-"""
+Seconds are those of one worker; the seconds of episodes that were played together are shared out by
+their turns."""
 
 
 def write_report(results: SweepResults, out: Path, *, runs: Sequence[Path] = ()) -> Path:
@@ -52,61 +45,48 @@ def write_report(results: SweepResults, out: Path, *, runs: Sequence[Path] = ())
 
     Returns:
         the path of `report.html`.
+
+    Raises:
+        NoTrainingRun: one of the runs is none; nothing is written then.
     """
-    pictures = draw_all(results, out / PICTURES, runs)
-    text = "\n\n".join([*_head(results), *_scenarios(results), *_pictures(pictures)]) + "\n"
-    (out / "report.md").write_text(text, encoding="utf-8")
+    curves = plots.find_curves(runs)
+    parts = [*_head(results)]
+    for scenario, settings in results.scenarios().items():
+        parts += _scenario(scenario, settings)
+        parts += _gallery(plots.draw_scenario(results, scenario, out))
+        parts += _details(settings)
+    if costs := plots.draw_costs(results, out):
+        parts += [Heading(2, "Costs"), Gallery(costs)]
+    if curves:
+        parts += [Heading(2, "Training"), *_gallery(plots.copy_curves(curves, out))]
+    parts += _calls(results.calls)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "report.md").write_text(as_markdown(parts) + "\n", encoding="utf-8")
     page = out / "report.html"
-    page.write_text(_html(text, out), encoding="utf-8")
+    page.write_text(as_page(parts, out), encoding="utf-8")
     return page
 
 
-def _head(results: SweepResults) -> list[str]:
-    lines = ["# Benchmark report", _READING.strip()]
-    for call in results.calls:
-        versions = dict(call.get("versions") or {})  # type: ignore[call-overload]
-        told = ", ".join(f"{name} {version}" for name, version in versions.items())
-        device = dict(call.get("device") or {})  # type: ignore[call-overload]
-        machine = f"{device.get('machine', '')}, {device.get('cpus', '?')} CPUs" + "".join(
-            f", {name}" for name in device.get("accelerators", ())
-        )
-        lines.append(
-            f"- `{_command(call)}`\n  ({call.get('started', '')}; commit {call.get('git')}; "
-            f"{machine}; {told})"
-        )
+def _head(results: SweepResults) -> list[Part]:
+    parts: list[Part] = [Heading(1, "Benchmark report")]
     missing = sum(s.asked - s.whole.played for s in results.settings)
     if missing:
-        lines.append(f"**Unfinished: {missing} episodes are still to be played.**")
-    return lines
+        parts.append(Text(f"**Unfinished: {missing} episodes are still to be played.**"))
+    head, *rows = tables.summary_table(results.settings)
+    titles = {name: _title(name, found[0]) for name, found in results.scenarios().items()}
+    named = [head[0], *(titles[scenario] for scenario in head[1:])]
+    links = tuple((title, title) for title in titles.values())
+    parts += [Text("Success by policy and scenario."), Table([named, *rows], links=links)]
+    shortened = {s.short: s.policy for s in results.settings if s.short not in ("", s.policy)}
+    if shortened:
+        legend = [["policy", "its full name"], *map(list, sorted(shortened.items()))]
+        parts.append(Table(legend, numbers_from=2))
+    return [*parts, Text(_READING)]
 
 
-def _command(call: dict[str, object]) -> str:
-    argv = call.get("argv")
-    words = [str(word) for word in argv] if isinstance(argv, list) else []
-    return " ".join(["agentgym", *words])
-
-
-def _scenarios(results: SweepResults) -> list[str]:
-    parts = []
-    for scenario, settings in results.scenarios().items():
-        label = _label(settings[0])
-        parts.append(f"## {scenario}" + (f" ({label})" if label else ""))
-        if label:
-            parts.append(
-                f"This panel plays {label} tasks of our own, with the paper's panel sizes. It does "
-                "not compare with the paper's numbers."
-            )
-        parts.append(tables.markdown(tables.panel_table(settings)))
-        parts.append(tables.markdown(tables.detail_table(settings)))
-        for title, rows in (
-            ("pass@k, without bias (arXiv 2107.03374)", tables.pass_table(settings)),
-            ("Two by two, on the tasks that both played", tables.pair_table(settings)),
-        ):
-            if rows is not None:
-                parts += [f"**{title}**", tables.markdown(rows)]
-        if note := tables.pair_note(settings):
-            parts.append(note)
-    return parts
+def _title(scenario: str, setting: Setting) -> str:
+    label = _label(setting)
+    return f"{scenario} ({label})" if label else scenario
 
 
 def _label(setting: Setting) -> str:
@@ -115,36 +95,101 @@ def _label(setting: Setting) -> str:
     return EMBEDDED if setting.env_id in embedded else ""
 
 
-def _pictures(pictures: Sequence[tuple[str, str]]) -> list[str]:
-    if not pictures:
-        return []
-    return ["## Plots", *(f"![{_plain(title)}]({PICTURES}/{name}.png)" for title, name in pictures)]
+def _scenario(scenario: str, settings: Sequence[Setting]) -> list[Part]:
+    parts: list[Part] = [Heading(2, _title(scenario, settings[0]))]
+    if label := _label(settings[0]):
+        sizes = ", with the paper's panel sizes" if all(s.panel for s in settings) else ""
+        parts.append(
+            Text(
+                f"This panel plays {label} tasks of our own{sizes}. It does not compare with the "
+                "paper's numbers."
+            )
+        )
+    parts += [
+        Heading(3, "Success by subtask, percent (tasks)"),
+        Table(tables.panel_table(settings), has_total=True),
+    ]
+    if paper := tables.paper_of(settings):
+        parts.append(Text(_paper_note(paper, settings)))
+    return parts
 
 
-def _plain(title: str) -> str:
-    """Escape what Markdown would read as markup: a run's folder may have any name."""
-    return re.sub(r"([\\\[\]`*<])", r"\\\1", title)
-
-
-def _html(text: str, out: Path) -> str:
-    """Turn the report into one page that needs no other file."""
-    # "js-default" keeps HTML in policies' names as text.
-    body = MarkdownIt("js-default", {"html": False}).enable("table").render(text)
-    for picture in sorted((out / PICTURES).glob("*.png")):
-        tag = f'src="{PICTURES}/{picture.name}"'
-        body = body.replace(tag, f'src="{_data_url(picture)}"')
-    title = html.escape("Benchmark report")
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title><style>{_STYLE}</style></head><body>\n{body}</body></html>\n"
+def _paper_note(paper: PaperScore, settings: Sequence[Setting]) -> str:
+    note = (
+        "The paper's numbers: arXiv 2509.08755, with the original environments, at its "
+        f"evaluation's limit of {paper.max_turns} turns. {paper.tasks}"
     )
+    alike = [setting.name for setting in settings if setting.paper is not None]
+    if len(alike) < len(settings):
+        note += f" They compare with {'; '.join(map(plain, alike))}."
+    return note
 
 
-def _data_url(picture: Path) -> str:
-    """Return a picture as an address; a vector drawing where there is one."""
-    from base64 import b64encode
+def _details(settings: Sequence[Setting]) -> list[Part]:
+    parts: list[Part] = []
+    if (rows := tables.pass_table(settings)) is not None:
+        parts += [Heading(3, "pass@k, without bias (arXiv 2107.03374)"), Table(rows)]
+    parts += [
+        Heading(3, "All that was measured"),
+        Table(tables.detail_table(settings)),
+        Fold("The same for each subtask", [Table(tables.subtask_table(settings), numbers_from=2)]),
+    ]
+    if pairs := _pairs(settings, equal_limits=True):
+        parts += [Heading(3, "Two by two, on the tasks that both played"), *pairs]
+    if pairs := _pairs(settings, equal_limits=False):
+        parts.append(Fold("Two by two, of unequal turn limits", pairs))
+    return parts
 
-    vector = picture.with_suffix(".svg")
-    source, kind = (vector, "svg+xml") if vector.exists() else (picture, "png")
-    return f"data:image/{kind};base64,{b64encode(source.read_bytes()).decode()}"
+
+def _pairs(settings: Sequence[Setting], *, equal_limits: bool) -> list[Part]:
+    rows = tables.pair_table(settings, equal_limits=equal_limits)
+    if rows is None:
+        return []
+    note = tables.pair_note(settings, equal_limits=equal_limits)
+    return [Table(rows, numbers_from=2), *([Text(note)] if note else [])]
+
+
+def _gallery(pictures: Sequence[Picture]) -> list[Part]:
+    return [Gallery(pictures)] if pictures else []
+
+
+def _calls(calls: Sequence[Mapping[str, Any]]) -> list[Part]:
+    """Tell how the sweep was called; calls that differ in their time alone are one."""
+    times: dict[tuple[str, str], list[str]] = {}
+    for call in calls:
+        times.setdefault((_command(call), _machine(call)), []).append(str(call.get("started", "")))
+    if not times:
+        return []
+    told = [
+        f"- `{command}`\n  ({'; '.join(filter(None, [_when(started), machine]))})"
+        for (command, machine), started in times.items()
+    ]
+    return [Heading(2, "How it was made"), Text("\n".join(told))]
+
+
+def _when(started: Sequence[str]) -> str:
+    if len(started) == 1:
+        return started[0]
+    return f"called {len(started)} times, from {started[0]} to {started[-1]}"
+
+
+def _command(call: Mapping[str, Any]) -> str:
+    argv = call.get("argv")
+    words = [str(word) for word in argv] if isinstance(argv, list) else []
+    return shlex.join(["agentgym", *words])
+
+
+def _machine(call: Mapping[str, Any]) -> str:
+    versions, device = call.get("versions") or {}, call.get("device") or {}
+    told = [
+        f"commit {call['git']}" if call.get("git") else "",
+        ", ".join(
+            [
+                *([device["machine"]] if "machine" in device else []),
+                *([f"{device['cpus']} CPUs"] if "cpus" in device else []),
+                *map(str, device.get("accelerators", ())),
+            ]
+        ),
+        ", ".join(f"{name} {version}" for name, version in versions.items()),
+    ]
+    return "; ".join(filter(None, told))

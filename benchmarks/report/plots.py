@@ -2,127 +2,186 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from benchmarks.report.blocks import Picture
 from benchmarks.report.results import Setting, SweepResults
 from benchmarks.report.tables import PASS_AT
 from benchmarks.sweep.plan import slug
 from trainers.curve import draw_run_curve
 
-COLOURS = ("#2457c5", "#c0392b", "#18794e", "#b7791f", "#6b3fa0", "#0f766e", "#555f6d", "#a21caf")
+PICTURES = "report_images"
+INK = "#1d2430"
+"""Of axes and text; the page puts its own in its place."""
+COLOURS = ("#3f7fe0", "#d9573f", "#2a9d6f", "#c08a1e", "#8f62d9", "#17a2b8", "#c2559d", "#7f8a99")
+"""Each is told apart from white and from black."""
+STYLES = ("-", "--", ":", "-.", (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
+GREY = "#8a93a0"
 MARKERS = "osD^vPX*"
 COSTS = ("tokens", "seconds")
+_LOOKS = {
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 11,
+    "legend.fontsize": 8,
+    "svg.fonttype": "none",
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+
+Draw = Callable[[Any], None]
+Kind = TypeVar("Kind")
 
 
 class NoTrainingRun(ValueError):
     """A folder was named as a training run and holds none."""
 
 
-def draw_all(
-    results: SweepResults, folder: Path, runs: Sequence[Path] = ()
-) -> list[tuple[str, str]]:
-    """Draw what the results allow.
+def draw_scenario(results: SweepResults, scenario: str, out: Path) -> list[Picture]:
+    """Draw success against turns and pass@k, where several limits or samples were played.
 
     Args:
         results: of a sweep.
-        folder: the pictures go here.
-        runs: folders of training runs whose learning curves belong to the report.
-
-    Returns:
-        (title, file name without suffix) of each picture.
-
-    Raises:
-        NoTrainingRun: one of the runs is none; nothing is written then.
+        scenario: whose.
+        out: the folder of the report.
     """
-    curves = [_learning_curve(run) for run in runs]
-    folder.mkdir(parents=True, exist_ok=True)
+    settings, colours = results.scenarios()[scenario], colours_of(results)
     drawn = []
-    for scenario, settings in results.scenarios().items():
-        if len({s.max_turns for s in settings}) > 1:
-            drawn.append(_picture(folder, f"turns_{scenario}", _turns(scenario, settings)))
-        if max(s.whole.samples for s in settings) > 1:
-            drawn.append(_picture(folder, f"pass_{scenario}", _pass(scenario, settings)))
-    for kind in COSTS:
-        if any(_spent(setting, kind) for setting in results.settings):
-            drawn.append(_picture(folder, f"cost_{kind}", _cost(results, kind)))
-    for place, (run, curve) in enumerate(zip(runs, curves, strict=True), 1):
-        # Two runs may have one name, as fixed/seed_0 and scaling/seed_0 do.
-        name = f"training_{place}_{slug(run.resolve().name)}"
-        (folder / f"{name}.png").write_bytes(curve.read_bytes())
-        drawn.append((f"Training: {run}", name))
+    if len({s.max_turns for s in settings} - {None}) > 1:
+        draw = _turns(settings, colours)
+        drawn.append(_picture(out, f"turns_{scenario}", f"{scenario}: success against turns", draw))
+    if max(s.whole.samples for s in settings) > 1:
+        draw = _pass(settings, colours)
+        drawn.append(_picture(out, f"pass_{scenario}", f"{scenario}: pass@k", draw))
     return drawn
 
 
-Draw = tuple[str, Callable[[Any], None]]
+def draw_costs(results: SweepResults, out: Path) -> list[Picture]:
+    """Draw success against what an episode cost, of all scenarios together."""
+    return [
+        _picture(out, f"cost_{kind}", f"Success against {kind} an episode", _cost(results, kind))
+        for kind in COSTS
+        if any(_spent(setting, kind) for setting in results.settings)
+    ]
 
 
-def _picture(folder: Path, name: str, what: Draw) -> tuple[str, str]:
+def find_curves(runs: Iterable[Path]) -> list[tuple[Path, Path]]:
+    """Return training runs with the pictures of their learning curves.
+
+    Raises:
+        NoTrainingRun: one of the runs is none.
+    """
+    return [(run, _learning_curve(run)) for run in runs]
+
+
+def copy_curves(curves: Sequence[tuple[Path, Path]], out: Path) -> list[Picture]:
+    """Put the learning curves of training runs beside the report."""
+    copied = []
+    for place, (run, curve) in enumerate(curves, 1):
+        # Two runs may have one name, as fixed/seed_0 and scaling/seed_0 do.
+        file = f"{PICTURES}/training_{place}_{slug(run.resolve().name)}"
+        path = out / f"{file}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(curve.read_bytes())
+        copied.append(Picture(f"Training: {run}", file))
+    return copied
+
+
+def colours_of(results: SweepResults) -> dict[str, str]:
+    """Return each policy's colour, the same one on every plot."""
+    policies = dict.fromkeys(setting.policy for setting in results.settings)
+    return dict(zip(policies, cycle(COLOURS), strict=False))
+
+
+def _picture(out: Path, name: str, title: str, draw: Draw) -> Picture:
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    title, draw = what
-    figure, axes = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
-    draw(axes)
-    axes.set_title(title)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_ylim(-0.02, 1.02)
-    axes.set_ylabel("success rate")
-    axes.yaxis.set_major_formatter(matplotlib.ticker.PercentFormatter(1.0))
-    axes.legend(frameon=False, fontsize=8)
-    with matplotlib.rc_context({"svg.hashsalt": name}):  # the same numbers give the same file
-        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
-    figure.savefig(folder / f"{name}.png", dpi=130)
-    plt.close(figure)
-    return title, name
+    path = out / PICTURES / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # The salt: the same numbers give the same file.
+    with matplotlib.rc_context({**_LOOKS, "svg.hashsalt": name}):
+        figure, axes = plt.subplots(layout="constrained")
+        draw(axes)
+        handles, labels = axes.get_legend_handles_labels()
+        figure.set_size_inches(5.6, 3.4 + 0.18 * -(-len(labels) // 2))
+        axes.set_title(title, loc="left", weight="bold")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_ylim(-0.02, 1.02)
+        axes.set_ylabel("success rate")
+        axes.yaxis.set_major_formatter(matplotlib.ticker.PercentFormatter(1.0))
+        axes.grid(axis="y", color=INK, alpha=0.12, linewidth=0.6)
+        figure.legend(handles, labels, loc="outside lower left", ncols=2, frameon=False)
+        figure.savefig(path.with_suffix(".svg"), metadata={"Date": None}, transparent=True)
+        figure.savefig(path.with_suffix(".png"), dpi=130)
+        plt.close(figure)
+    return Picture(title, f"{PICTURES}/{name}")
 
 
-def _turns(scenario: str, settings: Sequence[Setting]) -> Draw:
+def _turns(settings: Sequence[Setting], colours: Mapping[str, str]) -> Draw:
     def draw(axes: Any) -> None:
-        for colour, policy, theirs in _by_policy(settings):
-            limited = [s for s in theirs if s.max_turns is not None]
-            _line(axes, [(s.max_turns, s.whole.success()) for s in limited], colour, policy)
+        limited = [s for s in settings if s.max_turns is not None]
+        style = _styles(s.apart for s in limited)
+        for policy, apart in dict.fromkeys((s.policy, s.apart) for s in limited):
+            theirs = [s for s in limited if (s.policy, s.apart) == (policy, apart)]
+            found = [(s.max_turns, s.whole.success()) for s in theirs]
+            _line(axes, found, colours[policy], style[apart])
+        _legend(axes, limited, colours)
+        _legend_of_styles(axes, {", ".join(apart): look for apart, look in style.items()})
+        axes.set_xticks(sorted({s.max_turns for s in limited if s.max_turns is not None}))
         axes.set_xlabel("turns allowed")
 
-    return f"{scenario}: success against turns", draw
+    return draw
 
 
-def _pass(scenario: str, settings: Sequence[Setting]) -> Draw:
+def _pass(settings: Sequence[Setting], colours: Mapping[str, str]) -> Draw:
     def draw(axes: Any) -> None:
-        for place, setting in enumerate(settings):
-            ks = [k for k in PASS_AT if k <= setting.whole.samples]
-            colour = COLOURS[place % len(COLOURS)]
-            _line(axes, [(k, setting.whole.pass_at(k)) for k in ks], colour, setting.name)
+        kinds = [", ".join(filter(None, [s.limit, *s.apart])) for s in settings]
+        style = _styles(kinds)
+        most = max(s.whole.samples for s in settings)
+        for s, kind in zip(settings, kinds, strict=True):
+            found = [(k, s.whole.pass_at(k)) for k in PASS_AT if k <= s.whole.samples]
+            _line(axes, found, colours[s.policy], style[kind])
+        _legend(axes, settings, colours)
+        _legend_of_styles(axes, style)
         axes.set_xscale("log", base=2)
+        ticks = [k for k in PASS_AT if k <= most]
+        axes.set_xticks(ticks, labels=map(str, ticks))
         axes.set_xlabel("k")
 
-    return f"{scenario}: pass@k", draw
+    return draw
 
 
 def _cost(results: SweepResults, kind: str) -> Draw:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    colours = colours_of(results)
+
     def draw(axes: Any) -> None:
         markers = dict(zip(results.scenarios(), cycle(MARKERS), strict=False))
-        for colour, policy, theirs in _by_policy(results.settings):
-            # A logarithmic axis has no place for what cost nothing, as the expert's tokens do.
-            points = [
-                (_spent(setting, kind), success.value, markers[setting.scenario])
-                for setting in theirs
-                if _spent(setting, kind) and (success := setting.whole.success()) is not None
-            ]
-            for spent, value, marker in points:
-                axes.plot(spent, value, marker, color=colour, alpha=0.8)
-            if points:
-                axes.plot([], [], "o", color=colour, label=policy)
+        # A logarithmic axis has no place for what cost nothing, as the expert's tokens do.
+        found = [(s, _spent(s, kind), s.whole.success()) for s in results.settings]
+        shown = [(s, spent, success) for s, spent, success in found if spent and success]
+        for s, spent, success in shown:
+            axes.plot(
+                spent, success.value, markers[s.scenario], color=colours[s.policy], alpha=0.85
+            )
+        _legend(axes, [s for s, _, _ in shown], colours)
         for scenario, marker in markers.items():
-            axes.plot([], [], marker, color="#999999", label=scenario)
+            axes.plot([], [], marker, color=GREY, label=scenario)
         axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_xlabel(f"{kind} an episode")
 
-    return f"Success against {kind} an episode", draw
+    return draw
 
 
 def _spent(setting: Setting, kind: str) -> float:
@@ -130,26 +189,34 @@ def _spent(setting: Setting, kind: str) -> float:
     whole = setting.whole
     if kind == "tokens":
         return whole.tokens / max(whole.episodes, 1)
-    return setting.seconds / max(whole.played, 1)
+    return whole.seconds / max(whole.played, 1)
 
 
-def _line(axes: Any, found: Sequence[tuple[Any, Any]], colour: str, label: str) -> None:
+def _styles(kinds: Iterable[Kind]) -> dict[Kind, Any]:
+    return dict(zip(dict.fromkeys(kinds), cycle(STYLES), strict=False))
+
+
+def _legend(axes: Any, settings: Sequence[Setting], colours: Mapping[str, str]) -> None:
+    """Name the policies' colours."""
+    for policy, name in {s.policy: s.short or s.policy for s in settings}.items():
+        axes.plot([], [], "-", color=colours[policy], linewidth=3, label=name)
+
+
+def _legend_of_styles(axes: Any, styles: Mapping[str, Any]) -> None:
+    """Name the styles of lines, where there are several."""
+    for name, style in styles.items() if len(styles) > 1 else ():
+        axes.plot([], [], linestyle=style, color=GREY, label=name or "environment's own limit")
+
+
+def _line(axes: Any, found: Sequence[tuple[Any, Any]], colour: str, style: Any) -> None:
     known = [(x, estimate) for x, estimate in found if estimate is not None]
     if not known:
         return
     xs = [x for x, _ in known]
-    axes.plot(xs, [e.value for _, e in known], "o-", color=colour, label=label, markersize=4)
-    axes.fill_between(
-        xs, [e.low for _, e in known], [e.high for _, e in known], color=colour, alpha=0.12
-    )
-
-
-def _by_policy(settings: Sequence[Setting]) -> list[tuple[str, str, list[Setting]]]:
-    policies = list(dict.fromkeys(s.policy for s in settings))
-    return [
-        (COLOURS[place % len(COLOURS)], policy, [s for s in settings if s.policy == policy])
-        for place, policy in enumerate(policies)
-    ]
+    values = [estimate.value for _, estimate in known]
+    axes.plot(xs, values, marker="o", linestyle=style, color=colour, markersize=4)
+    low, high = [e.low for _, e in known], [e.high for _, e in known]
+    axes.fill_between(xs, low, high, color=colour, alpha=0.12, linewidth=0)
 
 
 def _learning_curve(run: Path) -> Path:

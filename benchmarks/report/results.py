@@ -1,15 +1,18 @@
-"""A sweep's episodes, gathered by policy, scenario and turn limit. Knows the sweep's folder."""
+"""A sweep's episodes, gathered into the rows of its report. Knows the sweep's folder."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentgym_envs.registry import short_env_name
+from agentgym_envs.trajectory import Trajectory
+from benchmarks.names import short_names
+from benchmarks.report.grouping import Row, group, tell_apart
 from benchmarks.report.metrics import Tally
-from benchmarks.suites import PAPER_PANELS, Panel
-from benchmarks.sweep.plan import Cell
+from benchmarks.suites import PAPER_PANELS, Panel, PaperScore
+from benchmarks.sweep.plan import Cell, environment_changes
 from benchmarks.sweep.store import SweepFolder
 
 
@@ -22,12 +25,14 @@ class Setting:
         env_id: where.
         split: the split.
         max_turns: the limit; None is the environment's own.
+        digest: of the panel.
+        short: the policy's name in tables; empty takes the policy itself.
+        apart: what else tells it from the sweep's other settings, such as `temperature 0.2`.
+        is_altered: the environment was made with arguments or wrappers of the caller's.
         seeds: of the sampling.
         asked: episodes that the sweep asks for.
-        seconds: that its batches took, in one worker.
         whole: the tally of all subtasks.
         subtasks: the tally of each, in the panel's order.
-        digest: of the panel.
     """
 
     policy: str
@@ -35,9 +40,11 @@ class Setting:
     split: str
     max_turns: int | None
     digest: str
+    short: str = ""
+    apart: tuple[str, ...] = ()
+    is_altered: bool = False
     seeds: list[int] = field(default_factory=list)
     asked: int = 0
-    seconds: float = 0.0
     whole: Tally = field(default_factory=Tally)
     subtasks: dict[str, Tally] = field(default_factory=dict)
 
@@ -47,9 +54,14 @@ class Setting:
         return short_env_name(self.env_id)
 
     @property
+    def limit(self) -> str:
+        """The turn limit, `5 turns`; empty where it is the environment's own."""
+        return "" if self.max_turns is None else f"{self.max_turns} turns"
+
+    @property
     def name(self) -> str:
-        """Policy, and the turn limit where it is not the environment's own."""
-        return self.policy if self.max_turns is None else f"{self.policy}, {self.max_turns} turns"
+        """Policy, turn limit where it is not the environment's own, and what else differs."""
+        return ", ".join(filter(None, [self.short or self.policy, self.limit, *self.apart]))
 
     @property
     def panel(self) -> Panel | None:
@@ -58,6 +70,12 @@ class Setting:
             if panel.env_id == self.env_id and panel.digest == self.digest:
                 return panel
         return None
+
+    @property
+    def paper(self) -> PaperScore | None:
+        """The paper's scores, where its panel was played as the paper did; else None."""
+        found = None if self.panel is None or self.is_altered else self.panel.paper
+        return found if found and self.max_turns in (None, found.max_turns) else None
 
 
 @dataclass
@@ -92,30 +110,49 @@ def read_sweep(path: str | Path) -> SweepResults:
         ValueError: the folder holds no sweep.
     """
     folder = SweepFolder(path)
-    found: dict[tuple[str, str, str, int | None], Setting] = {}
-    for cell in folder.cells():
-        key = (cell.policy, cell.env_id, cell.split, cell.max_turns)
-        setting = found.setdefault(
-            key, Setting(cell.policy, cell.env_id, cell.split, cell.max_turns, cell.digest)
-        )
-        _take_in(setting, folder, cell)
-    settings = sorted(found.values(), key=_place)
-    return SweepResults(Path(path), settings, folder.calls())
+    rows = group(folder.cells())
+    short, apart = short_names([row.policy for row in rows], least=2), tell_apart(rows)
+    settings = [
+        _setting(row, cells, folder, short=short[row.policy], apart=apart[row])
+        for row, cells in rows.items()
+    ]
+    return SweepResults(Path(path), sorted(settings, key=_place), folder.calls())
 
 
-def _take_in(setting: Setting, folder: SweepFolder, cell: Cell) -> None:
-    setting.seeds.append(cell.seed)
-    setting.asked += len(cell.tasks) * cell.samples
-    setting.seconds += folder.seconds(cell)
-    for episode in folder.episodes(cell):
-        setting.whole.add(episode)
-        setting.subtasks.setdefault(episode.subtask, Tally()).add(episode)
+def _setting(
+    row: Row, cells: Sequence[Cell], folder: SweepFolder, *, short: str, apart: tuple[str, ...]
+) -> Setting:
+    setting = Setting(
+        row.policy,
+        row.env_id,
+        row.split,
+        row.max_turns,
+        row.digest,
+        short=short,
+        apart=apart,
+        is_altered=bool(environment_changes(cells[0])),
+    )
+    for cell in cells:
+        setting.seeds.append(cell.seed)
+        setting.asked += len(cell.tasks) * cell.samples
+        for episodes, seconds in folder.batches(cell):
+            _take_in(setting, episodes, seconds)
+    return setting
 
 
-def _place(setting: Setting) -> tuple[int, str, int, str]:
+def _take_in(setting: Setting, episodes: Sequence[Trajectory], seconds: float) -> None:
+    """Add a batch; its seconds are shared out by turns, for its episodes were played together."""
+    turns = [max(len(episode.turns), 1) for episode in episodes]
+    for episode, share in zip(episodes, turns, strict=True):
+        took = seconds * share / sum(turns)
+        setting.whole.add(episode, took)
+        setting.subtasks.setdefault(episode.subtask, Tally()).add(episode, took)
+
+
+def _place(setting: Setting) -> tuple[int, str, int, str, tuple[str, ...]]:
     known = setting.env_id in _ORDER
     place = _ORDER.index(setting.env_id) if known else len(_ORDER)
-    return place, setting.env_id, setting.max_turns or 0, setting.policy
+    return place, setting.env_id, setting.max_turns or 0, setting.policy, setting.apart
 
 
 def in_panel_order(setting: Setting) -> Mapping[str, Tally]:

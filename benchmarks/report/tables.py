@@ -1,74 +1,106 @@
-"""The tables of a report, as rows of text. Knows results, no files and no HTML."""
+"""The tables of a report, as rows of text. Knows results, no files and no markup."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from math import floor, log10
 
 from benchmarks.report.metrics import Tally, paired
 from benchmarks.report.results import Setting, in_panel_order
+from benchmarks.suites import PaperScore
 from trainers.intervals import Estimate
 
 Rows = list[list[str]]
 
-PAPER = "paper"
 MOST_PAIRS = 30
 PASS_AT = (1, 2, 4, 8, 16, 32, 64)
+METRICS = (
+    "tasks", "episodes", "failed", "success, avg@k", "score", "turns", "invalid actions",
+    "cut short", "tokens an episode", "seconds an episode",
+)  # fmt: skip
+
+
+def summary_table(settings: Sequence[Setting]) -> Rows:
+    """Return success by policy and scenario: a row per name, a column per scenario."""
+    scenarios = list(dict.fromkeys(s.scenario for s in settings))
+    found = {(s.name, s.scenario): with_interval(s.whole.success()) for s in settings}
+    names = list(dict.fromkeys(s.name for s in settings))
+    return [
+        ["policy", *scenarios],
+        *([name, *(found.get((name, place), "") for place in scenarios)] for name in names),
+    ]
 
 
 def panel_table(settings: Sequence[Setting]) -> Rows:
     """Return a scenario's table in the paper's layout: a row per policy, a column per subtask.
 
-    Where the panel is the paper's and was played whole, its agents' overall success stands below.
+    Where a setting compares with the paper's agents, their overall success stands below.
     """
     names = list(dict.fromkeys(name for s in settings for name in in_panel_order(s)))
-    sizes = {
-        name: max(len(s.subtasks[name].successes) for s in settings if name in s.subtasks)
-        for name in names
-    }
-    header = ["policy", *(f"{name} ({sizes[name]})" for name in names), "overall"]
-    rows = [header]
+    rows = [["policy", *(f"{name} ({_sizes(name, settings)})" for name in names), "overall"]]
     for setting in settings:
         cells = [_percent(setting.subtasks.get(name)) for name in names]
-        rows.append([setting.name, *cells, f"**{_percent(setting.whole)}**"])
-    paper = next((s.panel.paper for s in settings if s.panel is not None), None)
-    if paper is not None:
+        rows.append([setting.name, *cells, _percent(setting.whole)])
+    if paper := paper_of(settings):
         blank = [""] * len(names)
-        rows.append([f"Qwen2.5-7B ({PAPER})", *blank, f"{paper.base:.1f}"])
-        rows.append([f"AgentGym-RL-7B ({PAPER})", *blank, f"{paper.fixed:.1f}"])
-        rows.append([f"ScalingInter-7B ({PAPER})", *blank, f"{paper.staged:.1f}"])
+        for agent, success in (
+            ("Qwen2.5-7B", paper.base),
+            ("AgentGym-RL-7B", paper.fixed),
+            ("ScalingInter-7B", paper.staged),
+        ):
+            rows.append([f"{agent} (paper, {paper.max_turns} turns)", *blank, f"{success:.1f}"])
     return rows
+
+
+def _sizes(subtask: str, settings: Sequence[Setting]) -> str:
+    """Return how many tasks of a subtask were played: `5`, or `1 to 5` where settings differ."""
+    found = [len(s.subtasks[subtask].successes) for s in settings if subtask in s.subtasks]
+    return str(max(found)) if min(found) == max(found) else f"{min(found)} to {max(found)}"
+
+
+def paper_of(settings: Sequence[Setting]) -> PaperScore | None:
+    """Return the paper's scores where one of a scenario's settings compares with them."""
+    return next((s.paper for s in settings if s.paper is not None), None)
 
 
 def detail_table(settings: Sequence[Setting]) -> Rows:
     """Return everything that was measured of each setting."""
-    rows = [
-        [
-            "policy", "tasks", "episodes", "failed", "success, avg@k", "score", "turns",
-            "invalid actions", "cut short", "tokens an episode", "seconds an episode",
-        ]
-    ]  # fmt: skip
-    for setting in settings:
-        whole = setting.whole
-        played = max(whole.episodes, 1)
-        all_played = whole.played
-        failed = f"{whole.failures}" + f", unscored {whole.unscored}" * bool(whole.unscored)
-        rows.append(
-            [
-                setting.name,
-                str(len(whole.successes)),
-                f"{all_played}" + ("" if all_played == setting.asked else f" of {setting.asked}"),
-                failed,
-                _with_interval(whole.success()),
-                _with_interval(whole.score()),
-                f"{whole.turns / played:.1f}",
-                f"{whole.invalid / max(whole.turns, 1):.1%}",
-                f"{whole.truncated / played:.1%}",
-                f"{whole.tokens / played:.0f}",
-                f"{setting.seconds / max(all_played, 1):.2f}",
-            ]
-        )
-    return rows
+    return [
+        ["policy", *METRICS],
+        *([setting.name, *_measured(setting.whole, setting.asked)] for setting in settings),
+    ]
+
+
+def subtask_table(settings: Sequence[Setting]) -> Rows:
+    """Return everything that was measured of each setting, subtask by subtask."""
+    names = dict.fromkeys(name for s in settings for name in in_panel_order(s))
+    return [
+        ["policy", "subtask", *METRICS],
+        *(
+            [setting.name, name, *_measured(setting.subtasks[name])]
+            for name in names
+            for setting in settings
+            if name in setting.subtasks
+        ),
+    ]
+
+
+def _measured(tally: Tally, asked: int | None = None) -> list[str]:
+    """Return the cells of `METRICS`; episodes `of` those asked for, where some are missing."""
+    scored, played = max(tally.episodes, 1), tally.played
+    return [
+        str(len(tally.successes)),
+        f"{played}" + ("" if asked in (None, played) else f" of {asked}"),
+        f"{tally.failures}" + f", unscored {tally.unscored}" * bool(tally.unscored),
+        with_interval(tally.success()),
+        with_interval(tally.score()),
+        f"{tally.turns / scored:.1f}",
+        f"{tally.invalid / max(tally.turns, 1):.1%}",
+        f"{tally.truncated / scored:.1%}",
+        f"{tally.tokens / scored:.0f}",
+        three_digits(tally.seconds / max(played, 1)),
+    ]
 
 
 def pass_table(settings: Sequence[Setting]) -> Rows | None:
@@ -79,17 +111,21 @@ def pass_table(settings: Sequence[Setting]) -> Rows | None:
         return None
     rows = [["policy", *(f"pass@{k}" for k in ks)]]
     for setting in settings:
-        rows.append([setting.name, *(_with_interval(setting.whole.pass_at(k)) for k in ks)])
+        rows.append([setting.name, *(with_interval(setting.whole.pass_at(k)) for k in ks)])
     return rows
 
 
-def pair_table(settings: Sequence[Setting]) -> Rows | None:
+def pair_table(settings: Sequence[Setting], *, equal_limits: bool = True) -> Rows | None:
     """Compare settings two by two on the tasks that both played; None where no two share a task.
 
-    At most `MOST_PAIRS` pairs, those of equal turn limits first; `pair_note` tells of the others.
+    At most `MOST_PAIRS` pairs; `pair_note` tells of the others.
+
+    Args:
+        settings: of one scenario.
+        equal_limits: pairs that have one turn limit; False takes those that do not.
     """
     rows = [["first", "second", "tasks", "gain of the first (95% interval)", "better", "worse"]]
-    for one, other in _pairs(settings)[:MOST_PAIRS]:
+    for one, other in _pairs(settings, equal_limits)[:MOST_PAIRS]:
         found = paired(one.whole.task_success, other.whole.task_success)
         assert found is not None, "a pair shares a task"
         rows.append(
@@ -105,26 +141,25 @@ def pair_table(settings: Sequence[Setting]) -> Rows | None:
     return rows if len(rows) > 1 else None
 
 
-def pair_note(settings: Sequence[Setting]) -> str:
+def pair_note(settings: Sequence[Setting], *, equal_limits: bool = True) -> str:
     """Say how many pairs `pair_table` leaves out and how to see them; empty where it has all."""
-    more = len(_pairs(settings)) - MOST_PAIRS
+    more = len(_pairs(settings, equal_limits)) - MOST_PAIRS
     if more < 1:
         return ""
     told = "1 more pair is" if more == 1 else f"{more} more pairs are"
     return (
-        f"{told} not listed; those of equal turn limits come first. `agentgym compare` takes the "
-        "folders of any two under the sweep's `cells`, as POLICY/SCENARIO/turns_N."
+        f"{told} not listed. `agentgym compare` takes the folders of any two under the sweep's "
+        "`cells`, as POLICY/SCENARIO/turns_N."
     )
 
 
-def _pairs(settings: Sequence[Setting]) -> list[tuple[Setting, Setting]]:
-    """List the settings two by two that share a task, those of equal turn limits first."""
-    found = [
+def _pairs(settings: Sequence[Setting], equal_limits: bool) -> list[tuple[Setting, Setting]]:
+    return [
         (one, other)
         for one, other in combinations(settings, 2)
-        if one.whole.successes.keys() & other.whole.successes.keys()
+        if (one.max_turns == other.max_turns) == equal_limits
+        and one.whole.successes.keys() & other.whole.successes.keys()
     ]
-    return sorted(found, key=lambda pair: pair[0].max_turns != pair[1].max_turns)
 
 
 def points(gain: Estimate) -> str:
@@ -132,20 +167,20 @@ def points(gain: Estimate) -> str:
     return f"{100 * gain.value:+.1f} points ({100 * gain.low:+.1f} to {100 * gain.high:+.1f})"
 
 
-def markdown(rows: Rows) -> str:
-    """Lay rows out as a Markdown table; bars in cells are escaped."""
-    escaped = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
-    head, *body = escaped
-    lines = [head, ["---", *(["---:"] * (len(head) - 1))], *body]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+def with_interval(found: Estimate | None) -> str:
+    """Write a rate with its interval: `57.8% (47.5 to 67.5)`; empty where there is none."""
+    if found is None:
+        return ""
+    return f"{100 * found.value:.1f}% ({100 * found.low:.1f} to {100 * found.high:.1f})"
+
+
+def three_digits(value: float) -> str:
+    """Write a positive number with three significant digits and without a power of ten."""
+    if value <= 0:
+        return "0"
+    return f"{value:.{max(0, 2 - floor(log10(value)))}f}"
 
 
 def _percent(tally: Tally | None) -> str:
     found = None if tally is None else tally.success()
     return "" if found is None else f"{100 * found.value:.1f}"
-
-
-def _with_interval(found: Estimate | None) -> str:
-    if found is None:
-        return ""
-    return f"{100 * found.value:.1f}% ({100 * found.low:.1f} to {100 * found.high:.1f})"

@@ -109,14 +109,11 @@ class SweepFolder:
             if self.is_done(cell, number):
                 yield from read_jsonl(self._batch(cell, number))
 
-    def seconds(self, cell: Cell) -> float:
-        """Return the seconds that a cell's finished batches took, added up."""
-        found = 0.0
-        for number in range(len(cell.batches)):
-            file = self._batch(cell, number)
-            if file.exists():
-                found += json.loads(file.with_suffix(".json").read_text())["seconds"]
-        return found
+    def batches(self, cell: Cell) -> Iterator[tuple[list[Trajectory], float]]:
+        """Yield the episodes of each finished batch, and the seconds that it took."""
+        for file in self.files(cell):
+            seconds = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))["seconds"]
+            yield list(read_jsonl(file)), float(seconds)
 
     def files(self, cell: Cell) -> list[Path]:
         """List the files of a cell's finished batches."""

@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 
+import gymnasium as gym
 import pytest
 
 from benchmarks.suites import PAPER_PANELS, SUITES, TEXTCRAFT, find_suite, task_digest
@@ -53,6 +54,15 @@ def test_an_argument_that_a_panel_does_not_take_is_refused():
 def test_embedded_panels_stand_beside_no_number_of_the_paper():
     for suite in SUITES.values():
         assert all(panel.paper is None for panel in suite.panels if panel.label)
+
+
+@pytest.mark.parametrize(
+    "panel", [panel for panel in PAPER_PANELS if panel.paper], ids=lambda panel: panel.scenario
+)
+def test_the_papers_turn_limit_is_the_environments_own(panel):
+    env = gym.make(panel.env_id, disable_env_checker=True)
+    assert panel.paper.max_turns == env.unwrapped.default_max_turns
+    env.close()
 
 
 def test_an_unknown_suite_is_refused_by_name():

@@ -5,60 +5,27 @@ from dataclasses import replace
 import pytest
 from matplotlib.figure import Figure
 
-from agentgym_envs.trajectory import Trajectory, Turn
 from benchmarks import compare
 from benchmarks.report import command, plots
-from benchmarks.report.page import PICTURES
+from benchmarks.report.plots import PICTURES
 from benchmarks.report.results import read_sweep
+from benchmarks.report.tables import METRICS
 from benchmarks.suites import SEARCHQA, TEXTCRAFT, Suite
 from benchmarks.sweep.plan import grid
 from benchmarks.sweep.store import SweepFolder
+from tests.benchmarks.report.samples import played, reported, textcraft_sweep
 
 EVIL = "<script>alert(1)</script>|x"
 
 
-def played(cell, success, *, tokens=5):
-    """Write a cell's episodes; every `success`-th one succeeds."""
-    for number, tasks in enumerate(cell.batches):
-        yield (
-            number,
-            [
-                Trajectory(
-                    cell.env_id,
-                    task,
-                    subtask="depth 1" if cell.env_id == TEXTCRAFT.env_id else "nq",
-                    split=cell.split,
-                    status="terminated",
-                    success=place % success == 0,
-                    turns=[Turn("o", "a", 0.0, True, 0.0, tokens)],
-                    policy=cell.policy,
-                )
-                for place, task in enumerate(tasks)
-            ],
-        )
-
-
-def textcraft_sweep(path, policies, *, seeds=(0,), seconds=2.0, tokens=lambda policy: 5):
-    """Write a sweep of one panel, one episode a task and seed."""
-    folder = SweepFolder(path)
-    cells = grid(
-        Suite("one", "", (TEXTCRAFT,)), policies, max_turns=[None], seeds=list(seeds), samples=1,
-        temperature=1.0, batch_size=100, settings={},
-    )  # fmt: skip
-    folder.claim(cells)
-    for cell in cells:
-        for number, episodes in played(cell, 2, tokens=tokens(cell.policy)):
-            folder.write(cell, number, episodes, seconds=seconds)
-    return folder
-
-
-@pytest.fixture
-def sweep(tmp_path):
-    folder = SweepFolder(tmp_path / "sweep")
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory):
+    """A sweep that tests read, with its report."""
+    folder = SweepFolder(tmp_path_factory.mktemp("sweep"))
     cells = grid(
         Suite("two", "", (TEXTCRAFT, SEARCHQA)),
         ["good", EVIL],
-        max_turns=[5, 10],
+        max_turns=[5, 30],
         seeds=[0],
         samples=2,
         temperature=1.0,
@@ -70,11 +37,11 @@ def sweep(tmp_path):
     for cell in cells:
         for number, episodes in played(cell, 2 if cell.policy == "good" else 4):
             folder.write(cell, number, episodes, seconds=1.5)
+    assert command.main([str(folder.path)]) == 0
     return folder
 
 
-def test_a_report_has_the_papers_numbers_only_beside_the_papers_panel(sweep, capsys):
-    assert command.main([str(sweep.path)]) == 0
+def test_a_report_has_the_papers_numbers_only_beside_the_papers_panel(sweep):
     text = (sweep.path / "report.md").read_text()
     searchqa, textcraft = text.partition("## TextCraft")[::2]
     assert "## SearchQA (embedded)" in searchqa
@@ -84,26 +51,101 @@ def test_a_report_has_the_papers_numbers_only_beside_the_papers_panel(sweep, cap
 
 
 def test_the_page_is_one_file_and_shows_names_as_text(sweep):
-    command.main([str(sweep.path)])
     page = (sweep.path / "report.html").read_text()
     assert "<script" not in page and "&lt;script&gt;" in page
-    assert not re.search(r'(src|href)="(?!data:)', page)
-    assert page.count("data:image/svg+xml") == len(list(sweep.path.rglob("*.png")))
+    assert not re.search(r'(src|href)="(?!data:|#)', page)
+    assert page.count('<svg role="img"') == len(list(sweep.path.rglob("*.png")))
     drawn = {path.stem for path in sweep.path.rglob("*.png")}
     assert {"turns_TextCraft", "pass_TextCraft", "cost_tokens", "cost_seconds"} <= drawn
 
 
-def test_an_unfinished_sweep_says_what_is_missing(sweep):
-    next(sweep.path.rglob("batch_0000.jsonl")).unlink()
-    command.main([str(sweep.path)])
+def test_an_unfinished_sweep_says_what_is_missing(tmp_path):
+    folder = textcraft_sweep(tmp_path, ["p", "q"])
+    next(tmp_path.rglob("batch_0000.jsonl")).unlink()
+    assert "Unfinished: 100 episodes are still to be played" in reported(folder)
+
+
+def test_every_metric_is_told_for_each_subtask_and_folded_on_the_page(sweep):
     text = (sweep.path / "report.md").read_text()
-    assert "Unfinished: 40 episodes are still to be played" in text
+    (table,) = (
+        part for part in text.partition("## TextCraft")[2].split("\n\n") if "| subtask" in part
+    )
+    rows = [[cell.strip() for cell in line.split(" | ")] for line in table.splitlines()]
+    assert rows[0][1:] == ["subtask", *METRICS[:-1], f"{METRICS[-1]} |"]
+    assert rows[2][1:5] == ["depth 1", "100", "200", "0"] and len(rows) == 2 + 4
+    page = (sweep.path / "report.html").read_text()
+    folded = re.findall(r"<details>.*?</details>", page, re.DOTALL)
+    assert sum("<th>subtask</th>" in part for part in folded) == 2
+    assert page.count("<th>subtask</th>") == 2
 
 
-def test_seeds_are_pooled_as_further_samples_of_a_task(tmp_path):
-    textcraft_sweep(tmp_path, ["p"], seeds=[0, 1, 2])
-    (setting,) = read_sweep(tmp_path).settings
-    assert (setting.seeds, setting.whole.samples, setting.seconds) == ([0, 1, 2], 3, 6.0)
+def test_the_page_leads_with_one_table_of_scenarios_and_policies(sweep):
+    text = (sweep.path / "report.md").read_text()
+    first = next(part for part in text.split("\n\n") if part.startswith("|"))
+    head, _, *rows = first.splitlines()
+    assert [cell.strip() for cell in head.split("|")[1:-1]] == [
+        "policy", "SearchQA (embedded)", "TextCraft",
+    ]  # fmt: skip
+    assert len(rows) == 4 and all(row.count("%") == 2 for row in rows)
+    page = (sweep.path / "report.html").read_text()
+    assert '<a href="#searchqa-embedded">' in page and '<h2 id="searchqa-embedded">' in page
+
+
+def test_each_scenarios_plots_stand_in_its_section(sweep):
+    text = (sweep.path / "report.md").read_text()
+    searchqa, textcraft = text.partition("\n## TextCraft")[::2]
+    assert "turns_SearchQA.png" in searchqa and "pass_SearchQA.png" in searchqa
+    assert "SearchQA.png" not in textcraft and "turns_TextCraft.png" in textcraft
+
+
+def test_drawings_take_the_pages_ink_and_keep_their_names_apart(sweep):
+    page = (sweep.path / "report.html").read_text()
+    drawings = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    assert drawings
+    assert all("currentColor" in drawing for drawing in drawings)
+    assert not any(plots.INK in drawing or "#ffffff" in drawing for drawing in drawings)
+    ids = re.findall(r'\bid="([^"]*)"', page)
+    assert len(ids) == len(set(ids))
+    used = set(re.findall(r'url\(#([^)]*)\)|href="#([^"]*)"', page))
+    assert {a or b for a, b in used} <= set(ids)
+
+
+def test_axes_are_marked_at_what_was_played_and_a_policy_keeps_its_colour(tmp_path):
+    folder = textcraft_sweep(tmp_path, ["p", "q"], max_turns=[3, 7, 30], seeds=[0, 1, 2, 3])
+    settings = read_sweep(folder.path).settings
+    colours = plots.colours_of(read_sweep(folder.path))
+    turns, passes = Figure().add_subplot(), Figure().add_subplot()
+    plots._turns(settings, colours)(turns)
+    plots._pass(settings, colours)(passes)
+    assert list(turns.get_xticks()) == [3, 7, 30]
+    assert [label.get_text() for label in passes.get_xticklabels()] == ["1", "2", "4"]
+    drawn = [line for line in passes.get_lines() if len(line.get_xdata())]
+    assert len(drawn) == 6
+    assert {line.get_color() for line in drawn} == set(colours.values())
+    assert len({line.get_linestyle() for line in drawn}) == 3
+    assert passes.get_legend_handles_labels()[1] == ["p", "q", "3 turns", "7 turns", "30 turns"]
+
+
+def test_pairs_of_unequal_turn_limits_are_folded(tmp_path):
+    folder = textcraft_sweep(tmp_path, ["p", "q"], max_turns=[3, 30])
+    reported(folder)
+    page = (tmp_path / "report.html").read_text()
+    folds = [part for part in page.split("<details>")[1:] if "unequal turn limits" in part]
+    assert len(folds) == 1
+    assert folds[0].partition("</details>")[0].count("<tr>") == 1 + 4
+
+
+def test_calls_that_differ_in_their_time_alone_are_told_once(tmp_path):
+    folder = textcraft_sweep(tmp_path, ["p"])
+    for day in (1, 2, 3):
+        folder.note_call(
+            {"argv": ["sweep", "--env-kwargs", '{"a": 1}'], "started": f"2026-01-0{day}"}
+        )
+    folder.note_call({"argv": ["sweep", "--seeds", "1"], "started": "2026-01-04"})
+    text = reported(folder).partition("## How it was made")[2]
+    assert text.count("agentgym sweep") == 2
+    assert "`agentgym sweep --env-kwargs '{\"a\": 1}'`" in text
+    assert "called 3 times, from 2026-01-01 to 2026-01-03" in text
 
 
 def test_a_policy_without_tokens_beside_one_with_tokens_does_not_stop_the_report(tmp_path):
@@ -123,17 +165,16 @@ def test_what_cost_nothing_is_not_on_the_plot_of_costs(tmp_path, kind):
 
     folder = textcraft_sweep(tmp_path, ["expert", "model"], tokens=tokens)
     axes = Figure().add_subplot()
-    _, draw = plots._cost(read_sweep(folder.path), kind)
-    draw(axes)
+    plots._cost(read_sweep(folder.path), kind)(axes)
     labels = axes.get_legend_handles_labels()[1]
     assert ("expert" in labels) == (kind == "seconds")
     drawn = [line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata())]
-    assert drawn == ([5.0] if kind == "tokens" else [0.02, 0.02])
+    assert drawn == pytest.approx([5.0] if kind == "tokens" else [0.02, 0.02])
 
 
 def test_where_nothing_cost_anything_there_is_no_plot_of_costs(tmp_path):
     folder = textcraft_sweep(tmp_path, ["expert"], seconds=0.0, tokens=lambda policy: 0)
-    assert command.main([str(folder.path)]) == 0
+    reported(folder)
     assert not list(folder.path.rglob("cost_*"))
 
 
@@ -187,7 +228,8 @@ def test_compare_pairs_two_cells_by_task(sweep, capsys):
     names = sorted(path.name for path in (sweep.path / "cells").iterdir())
     good = next(name for name in names if name == "good")
     other = next(name for name in names if name != "good")
-    assert compare.main([str(sweep.path / "cells" / other), str(sweep.path / "cells" / good)]) == 0
+    sides = [str(sweep.path / "cells" / name) for name in (other, good)]
+    assert compare.main([*sides, "--max-turns", "5"]) == 0
     told = capsys.readouterr().out
     assert re.search(r"TextCraft +\| 100 +\| 50.0% +\| 50.0%|TextCraft +\| 100", told)
     with pytest.raises(SystemExit):

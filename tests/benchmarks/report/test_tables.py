@@ -1,7 +1,10 @@
+import pytest
+
 from agentgym_envs.trajectory import Trajectory
+from benchmarks.report.metrics import Tally
 from benchmarks.report.page import write_report
 from benchmarks.report.results import Setting, SweepResults
-from benchmarks.report.tables import MOST_PAIRS, pair_note, pair_table
+from benchmarks.report.tables import MOST_PAIRS, pair_note, pair_table, panel_table, three_digits
 
 ENV_ID = "agentgym/TextCraft-v0"
 
@@ -18,11 +21,14 @@ def settings(num_policies, limits):
     return [setting(f"p{n}", limit) for limit in limits for n in range(num_policies)]
 
 
-def test_pairs_of_equal_turn_limits_come_first():
+def test_pairs_of_equal_turn_limits_stand_apart_from_the_others():
     rows = pair_table(settings(2, [5, 10]))
     assert [row[:2] for row in rows[1:]] == [
         ["p0, 5 turns", "p1, 5 turns"],
         ["p0, 10 turns", "p1, 10 turns"],
+    ]
+    rows = pair_table(settings(2, [5, 10]), equal_limits=False)
+    assert [row[:2] for row in rows[1:]] == [
         ["p0, 5 turns", "p0, 10 turns"],
         ["p0, 5 turns", "p1, 10 turns"],
         ["p1, 5 turns", "p0, 10 turns"],
@@ -31,12 +37,11 @@ def test_pairs_of_equal_turn_limits_come_first():
     assert pair_note(settings(2, [5, 10])) == ""
 
 
-def test_pairs_that_are_left_out_are_counted_and_the_highest_limit_keeps_its_own():
+def test_pairs_that_are_left_out_are_counted():
     many = settings(4, [5, 10, 20])  # 66 pairs, 18 of equal limits
-    rows = pair_table(many)
-    assert len(rows) == 1 + MOST_PAIRS
-    assert sum(row[0].count("20 turns") and row[1].count("20 turns") for row in rows) == 6
-    assert pair_note(many).startswith("36 more pairs are not listed")
+    assert len(pair_table(many)) == 1 + 18 and pair_note(many) == ""
+    assert len(pair_table(many, equal_limits=False)) == 1 + MOST_PAIRS
+    assert pair_note(many, equal_limits=False).startswith("18 more pairs are not listed")
     exactly_one_more = [setting(f"p{n}", 5) for n in range(8)] + [
         setting(f"q{n}", 5, tasks=["t_9"]) for n in range(3)
     ]
@@ -54,6 +59,28 @@ def test_settings_that_share_no_task_are_no_pair():
 def test_a_report_says_below_its_table_what_it_left_out(tmp_path):
     write_report(SweepResults(tmp_path, settings(4, [5, 10, 20]), []), tmp_path)
     text = (tmp_path / "report.md").read_text()
-    table, _, rest = text.partition("36 more pairs are not listed")
+    table, _, rest = text.partition("18 more pairs are not listed")
     assert table.rstrip().endswith("|")
     assert "`agentgym compare`" in rest.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (0.0, "0"), (0.0000123, "0.0000123"), (0.00468, "0.00468"), (0.02, "0.0200"), (1.5, "1.50"),
+        (12.34, "12.3"), (123.4, "123"), (12345.6, "12346"),
+    ],
+)  # fmt: skip
+def test_seconds_have_three_significant_digits(value, told):
+    assert three_digits(value) == told
+
+
+def test_a_column_says_where_policies_played_other_numbers_of_its_tasks():
+    found = [setting("p", None), setting("q", None)]
+    for one, num_tasks in zip(found, (1, 3), strict=True):
+        for number in range(num_tasks):
+            one.subtasks.setdefault("easy", Tally()).add(
+                Trajectory(ENV_ID, f"t_{number}", status="terminated")
+            )
+    assert panel_table(found)[0] == ["policy", "easy (1 to 3)", "overall"]
+    assert panel_table(found[:1])[0] == ["policy", "easy (1)", "overall"]

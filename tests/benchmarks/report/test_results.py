@@ -1,0 +1,96 @@
+import re
+
+import pytest
+
+from agentgym_envs.trajectory import read_jsonl, write_jsonl
+from benchmarks.report.results import read_sweep
+from benchmarks.suites import SEARCHQA, TEXTCRAFT, find_suite
+from tests.benchmarks.report.samples import reported, rows_of, textcraft_sweep
+
+
+def test_seeds_are_pooled_as_further_samples_of_a_task(tmp_path):
+    textcraft_sweep(tmp_path, ["p"], seeds=[0, 1, 2])
+    (setting,) = read_sweep(tmp_path).settings
+    assert (setting.seeds, setting.whole.samples) == ([0, 1, 2], 3)
+    assert setting.whole.seconds == pytest.approx(6.0)
+
+
+def test_cells_of_other_settings_are_rows_of_their_own_named_by_what_differs(tmp_path):
+    textcraft_sweep(tmp_path, ["p"], action_format="react")
+    other = {"env_kwargs": '{"compat": "agentgym"}', "temperature": 0.2}
+    folder = textcraft_sweep(tmp_path, ["p"], seeds=[1], action_format="react", **other)
+    rows = rows_of(folder)
+    assert list(rows) == ["p, temperature 0.2, compat agentgym", "p, temperature 1.0"]
+    assert [row.whole.samples for row in rows.values()] == [1, 1]
+    assert "| p, temperature 0.2, compat agentgym |" in reported(folder)
+
+
+def test_a_panel_and_a_thin_slice_of_it_are_not_pooled(tmp_path):
+    (thin,) = (p for p in find_suite("quick").panels if p.env_id == TEXTCRAFT.env_id)
+    textcraft_sweep(tmp_path, ["p"], panel=thin)
+    folder = textcraft_sweep(tmp_path, ["p"], seeds=[1])
+    rows = rows_of(folder)
+    assert {name: len(row.whole.successes) for name, row in rows.items()} == {
+        "p, 22 tasks": 22,
+        "p, 100 tasks": 100,
+    }
+    assert "They compare with p, 100 tasks." in reported(folder)
+
+
+def test_two_models_that_a_folder_held_one_after_the_other_are_not_pooled(tmp_path):
+    textcraft_sweep(tmp_path, ["p"], fingerprints={"p": "a" * 16})
+    folder = textcraft_sweep(tmp_path, ["p"], seeds=[1], fingerprints={"p": "b" * 16})
+    assert list(rows_of(folder)) == ["p, files aaaaaaaa", "p, files bbbbbbbb"]
+
+
+def test_how_episodes_are_played_and_an_unknown_fingerprint_keep_no_seeds_apart(tmp_path):
+    textcraft_sweep(tmp_path, ["p"], env_backend="sync")
+    folder = textcraft_sweep(
+        tmp_path, ["p"], seeds=[1], env_backend="thread", fingerprints={"p": "a"}
+    )
+    assert {name: row.seeds for name, row in rows_of(folder).items()} == {"p": [0, 1]}
+
+
+def test_the_papers_numbers_stand_only_beside_what_was_played_as_the_paper_did(tmp_path):
+    short = reported(textcraft_sweep(tmp_path / "short", ["p"], max_turns=[3]))
+    other = reported(
+        textcraft_sweep(tmp_path / "other", ["p"], env_kwargs='{"compat": "agentgym"}')
+    )
+    both = reported(textcraft_sweep(tmp_path / "both", ["p"], max_turns=[3, 30]))
+    own = reported(textcraft_sweep(tmp_path / "own", ["p"]))
+    assert "ScalingInter-7B" not in short and "arXiv 2509.08755" not in short
+    assert "ScalingInter-7B" not in other
+    assert "| ScalingInter-7B (paper, 30 turns) |" in both
+    assert "They compare with p, 30 turns." in both
+    below = own.partition("| ScalingInter-7B (paper, 30 turns) |")[2]
+    assert below.split("\n\n")[1].startswith(
+        "The paper's numbers: arXiv 2509.08755, with the original environments"
+    )
+    assert "our choice of goals" in below and "They compare" not in below
+
+
+def test_the_papers_panel_sizes_are_claimed_only_for_whole_panels(tmp_path):
+    (thin,) = (p for p in find_suite("quick").panels if p.env_id == SEARCHQA.env_id)
+    whole = reported(textcraft_sweep(tmp_path / "whole", ["p"], panel=SEARCHQA))
+    slim = reported(textcraft_sweep(tmp_path / "slim", ["p"], panel=thin))
+    assert "with the paper's panel sizes" in whole
+    assert "embedded tasks of our own. It does" in slim
+
+
+def test_seconds_of_a_batch_are_shared_out_by_turns(tmp_path):
+    folder = textcraft_sweep(tmp_path, ["p"], seconds=3.0)
+    file = next(tmp_path.rglob("batch_0000.jsonl"))
+    first, *others = read_jsonl(file)
+    first.subtask, first.turns = "depth 2", first.turns * 51
+    write_jsonl(file, [first, *others])
+    (setting,) = read_sweep(folder.path).settings
+    assert setting.subtasks["depth 2"].seconds == pytest.approx(3.0 * 51 / 150)
+    assert setting.whole.seconds == pytest.approx(3.0)
+
+
+def test_long_paths_go_by_short_names_with_their_full_ones_once(tmp_path):
+    runs = [f"/data/studies/2026/{name}/seed_0/model" for name in ("grpo", "ppo")]
+    text = reported(textcraft_sweep(tmp_path, runs))
+    for run, name in zip(runs, ("grpo/seed_0/model", "ppo/seed_0/model"), strict=True):
+        assert text.count(run) == 1
+        assert re.search(rf"\| {name} +\| {run} ", text)
