@@ -298,6 +298,11 @@ class TextEnv(gym.Env[str, str], ABC):
 
     def _formatted_moves(self) -> Iterator[str]:
         for move in self.expert_moves():
+            if not isinstance(move, ExpertMove):
+                raise TypeError(
+                    f"{type(self).__name__}.expert_moves must yield ExpertMove, got "
+                    f"{type(move).__name__}: {move!r:.80}"
+                )
             yield self.parser.format(move.action, move.thought)
 
     def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,7 +8,9 @@ import pytest
 
 from agentgym_envs import (
     ConformanceError,
+    EnvFailure,
     ExpertMove,
+    ListedTasks,
     Outcome,
     TaskSpec,
     TextEnv,
@@ -109,6 +112,115 @@ class Unsplit(CountingEnv):
         self.tasks_of.splits = ("train", "test")
 
 
+class Choosy(CountingEnv):
+    def apply(self, action: str) -> Outcome:
+        if action.strip() and not action.startswith(("add", "double", "say")):
+            int(action)
+        return super().apply(action)
+
+
+class Goalless(CountingEnv):
+    def begin(self, task: TaskSpec) -> str:
+        observation = super().begin(task)
+        del self.goal
+        return observation
+
+
+class Talking(CountingEnv):
+    def apply(self, action: str) -> Any:
+        return "The counter is 1."
+
+
+class Verbless(TextEnv):
+    instructions = "Play."
+    default_max_turns = 3
+    source = "none/1"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(ListedTasks("verbless", {"train": {"one": [0]}}), **kwargs)
+
+    def begin(self, task: TaskSpec) -> str:
+        return ""
+
+    def apply(self, action: str) -> Outcome:
+        return Outcome("")
+
+
+class Sourceless(CountingEnv):
+    source = ""
+
+
+class Misverbed(CountingEnv):
+    verbs = ("add", "double")  # type: ignore[assignment]
+
+
+class Speechless(CountingEnv):
+    def begin(self, task: TaskSpec) -> Any:
+        super().begin(task)
+
+
+class Unmakeable(CountingEnv):
+    def __init__(self, **kwargs: Any) -> None:
+        raise KeyError("table")
+
+
+class Hinting(CountingEnv):
+    def expert_moves(self) -> Iterator[Any]:
+        yield "add 1"
+
+
+class Unordered(CountingEnv):
+    def begin(self, task: TaskSpec) -> str:
+        words = {f"word {number}" for number in range(20)}
+        return f"{super().begin(task)} You see: {', '.join(words)}."
+
+
+class Importing(CountingEnv):
+    def begin(self, task: TaskSpec) -> str:
+        if "pytest" not in sys.argv[0]:
+            raise RuntimeError("there is no second display")
+        return super().begin(task)
+
+
+class Broken(CountingEnv):
+    def apply(self, action: str) -> Outcome:
+        raise EnvFailure("the server is gone")
+
+
+class TrainedOnly(CountingEnv):
+    empty: tuple[str, ...] = ("validation", "test")
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        table: dict[str, Any] = {"train": {"small": range(5)}, "validation": {}, "test": {}}
+        if "train" in self.empty:
+            table["train"], table["test"] = table["test"], table["train"]
+        self.tasks_of = ListedTasks("counting", table)
+        self._draws_from = self.tasks_of.select(self.split, kwargs.get("tasks"))
+
+
+class Untrained(TrainedOnly):
+    empty = ("train", "validation")
+
+
+class Forked(CountingEnv):
+    expert_moves = TextEnv.expert_moves
+    made = 0
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        type(self).made += 1
+        self.number = self.made
+
+    def apply(self, action: str) -> Outcome:
+        if action == "double":
+            return Outcome(f"You are player {self.number}.")
+        return super().apply(action)
+
+    def available_actions(self) -> list[str]:
+        return ["double"]
+
+
 @pytest.mark.parametrize(
     ("broken", "told"),
     [
@@ -127,6 +239,24 @@ class Unsplit(CountingEnv):
         (Silent, "system_prompt must be a str that holds the rules"),
         (Swallowing, "an unknown keyword argument must raise TypeError"),
         (object, "must derive from TextEnv"),
+        (
+            Raising,
+            r"step\(''\) must be answered by an observation; it raised RuntimeError: no action",
+        ),
+        (
+            Choosy,
+            r"step\('Ün.*'\) must be answered by an observation; it raised ValueError: invalid",
+        ),
+        (Goalless, r"reset.* must be answered by an observation; .*begin must set self\.goal"),
+        (Talking, r"step\(.* must be answered .*apply must return an Outcome, got str: 'The"),
+        (Verbless, r"making the environment with \(\) must work; .*must set verbs"),
+        (Sourceless, "must set source, a str that is not empty; found: ''"),
+        (Misverbed, r"verbs must hold ActionVerb only; found: \['add'"),
+        (Speechless, "an observation must be a str; found: None"),
+        (Unmakeable, r"making the environment with \(\) must work; it raised KeyError: 'table'"),
+        (Hinting, r"expert\(\) must give actions.*expert_moves must yield ExpertMove, got str"),
+        (Unordered, "under every PYTHONHASHSEED, so nothing may follow the order of a set"),
+        (Importing, "second process.*must play the same; .* RuntimeError: there is no second dis"),
     ],
 )
 def test_each_breach_is_found_and_told(broken: Any, told: str) -> None:
@@ -134,9 +264,28 @@ def test_each_breach_is_found_and_told(broken: Any, told: str) -> None:
         check_text_env(broken)
 
 
-def test_an_exception_of_the_env_itself_is_not_hidden() -> None:
-    with pytest.raises(RuntimeError, match="no action"):
-        check_text_env(Raising)
+def test_a_failure_of_the_machinery_is_no_breach() -> None:
+    with pytest.raises(EnvFailure, match="the server is gone"):
+        check_text_env(Broken)
+
+
+def test_an_empty_validation_or_test_split_is_allowed_and_an_empty_training_split_is_not() -> None:
+    check_text_env(TrainedOnly)
+    with pytest.raises(ConformanceError, match="'train' must hold a task"):
+        check_text_env(Untrained)
+
+
+def test_what_cannot_be_made_elsewhere_by_name_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    check_text_env(lambda **kwargs: CountingEnv(**kwargs))
+    assert "not played under another PYTHONHASHSEED" in caplog.text
+    caplog.clear()
+    check_text_env(CountingEnv)
+    assert not caplog.text
+
+
+def test_an_env_without_expert_is_compared_too() -> None:
+    with pytest.raises(ConformanceError, match="the same way twice"):
+        check_text_env(Forked)
 
 
 def test_an_expert_that_fails_may_be_let_pass() -> None:
