@@ -110,11 +110,15 @@ export function arrange(entries, sort, isDescending) {
   return sort === "id" && !isDescending ? entries : [...entries].sort(compare);
 }
 
+// Whether the entries differ in a value.
+export function varies(entries, name) {
+  return entries.some((entry) => valueOf(entry, name) !== valueOf(entries[0], name));
+}
+
 // Whether one number may stand for all: one environment and turn limit, and one policy or run.
 export function isAlike(entries) {
-  const one = entries[0];
-  const same = (name) => entries.every((entry) => entry[name] === one[name]);
-  return !one || (same("env") && same("limit") && (same("policy") || same("run")));
+  const same = (name) => !varies(entries, name);
+  return same("env") && same("limit") && (same("policy") || same("run"));
 }
 
 // The values of a name and how often each occurs, numbers in their order.

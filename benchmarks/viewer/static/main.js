@@ -5,7 +5,7 @@ import { Entries } from "./entries.js";
 import { el, say } from "./dom.js";
 import { EpisodeScreen } from "./episode.js";
 import { FilterBar } from "./filterbar.js";
-import { SORTS, arrange, choose, counts, isOfRun } from "./filters.js";
+import { SORTS, arrange, choose, isOfRun, varies } from "./filters.js";
 import { fillHelp, listenToKeys } from "./keys.js";
 import { List } from "./list.js";
 import { number } from "./marks.js";
@@ -118,7 +118,7 @@ class Viewer {
   // enough; only training has steps.
   varying(within) {
     const names = SORTS.map(([name]) => name).filter((name) => name !== "id");
-    const found = new Set(names.filter((name) => counts(within, name).length > 1));
+    const found = new Set(names.filter((name) => varies(within, name)));
     if (within.every((entry) => entry.score === entry.return)) found.delete("score");
     if (!within.some((entry) => entry.isTraining)) found.delete("step");
     return found;
