@@ -5,7 +5,7 @@ Knows the page, and of the sites where they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TypeVar
 
 from agentgym_envs.core import ExpertMove
@@ -126,6 +126,23 @@ def first_of(found: Sequence[_Found]) -> _Found:
     if not found:
         raise Lost("nothing was found")
     return found[0]
+
+
+def over_pages(
+    screen: Screen, read: Callable[[], list[_Found]], thought: str = ""
+) -> Generator[ExpertMove, None, list[_Found]]:
+    """Read a list page after page, and return what was read on all of them.
+
+    Args:
+        screen: at the list's first page.
+        read: reads the page that is shown.
+        thought: why the next page is opened.
+    """
+    found = read()
+    while screen.has("link", "Next"):
+        yield screen.click("link", "Next", thought or f"{len(found)} so far; the list goes on.")
+        found += read()
+    return found
 
 
 def enter(screen: Screen, site: str, thought: str = "") -> Iterator[ExpertMove]:

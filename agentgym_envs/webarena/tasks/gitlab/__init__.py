@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from agentgym_envs.webarena.tasks.gitlab.commits import (
+    CommitsInMonth,
+    TopContributor,
+    WhereTheyLive,
+)
 from agentgym_envs.webarena.tasks.gitlab.issues import (
     AssignFirstDue,
     AssignStranger,
@@ -29,12 +34,9 @@ from agentgym_envs.webarena.tasks.gitlab.projects import (
     StartProject,
 )
 from agentgym_envs.webarena.tasks.gitlab.questions import (
-    CommitsInMonth,
     ExtremeRequest,
     MostUnassigned,
     StarsTogether,
-    TopContributor,
-    WhereTheyLive,
 )
 from agentgym_envs.webarena.tasks.template import Template
 

@@ -10,7 +10,7 @@ from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.map.community import AGENT_ID
 from agentgym_envs.webarena.sites.map.hours import DAYS
 from agentgym_envs.webarena.tasks.map import steps
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import Screen, over_pages
 from agentgym_envs.webarena.tasks.template import (
     Case,
     Template,
@@ -59,15 +59,9 @@ class OpenAtTime(Template):
         yield from steps.search(screen, f"{case.values['kind']} in {case.values['town']}")
         yield screen.choose("Open on", day, f"With the filter the list tells the hours on {day}.")
         yield screen.click("button", "Apply filters")
-        number = 0
-        while True:
-            for _, text in steps.results(screen):
-                opens, _, closes = text.partition(f"{day} ")[2].partition("-")
-                number += not closes or opens <= time < closes
-            if not screen.has("link", "Next"):
-                break
-            thought = f"{number} so far are open at {time}; the list goes on."
-            yield screen.click("link", "Next", thought)
+        listed = yield from over_pages(screen, lambda: steps.results(screen))
+        spans = [text.partition(f"{day} ")[2].partition("-") for _, text in listed]
+        number = sum(not closes or opens <= time < closes for opens, _, closes in spans)
         yield screen.stop(str(number), f"{number} of them are open at {time}.")
 
 

@@ -89,7 +89,7 @@ class QuickestTown(Template):
 
 
 class DetourLength(Template):
-    """How much longer a drive gets without motorways or through a third town."""
+    """How much longer a drive gets through a third town."""
 
     number = 67
     sites = ("map",)
@@ -166,7 +166,7 @@ class TownsOnTheWay(Template):
 
 
 class NearestAirport(Template):
-    """Which town with an airport one reaches first, by any mode."""
+    """Which town with an airport one reaches first by car or bicycle."""
 
     number = 69
     sites = ("map",)
