@@ -6,9 +6,11 @@ task everywhere.
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -25,6 +27,7 @@ STRIDE = 100
 """A task's number is its template's number times this, plus the instance's."""
 
 _THROWS = 200  # for each instance, on average
+_PATIENCE = 60  # throws without a new goal, before one may be repeated once more
 _SLOT = re.compile(r"\{(\w+)\}")
 _DRAWING = threading.RLock()
 
@@ -92,7 +95,11 @@ def intent_of(template: Template, case: Case) -> str:
 
 
 class _Deck:
-    """The instances of one template, in the order in which they are drawn."""
+    """The instances of one template, in the order in which they are drawn.
+
+    Each has an intent of its own, and as long as there are others a goal of its own: what decides
+    whether it is done. Where goals run out, all are drawn about equally often.
+    """
 
     def __init__(self, template: Template, world: World) -> None:
         self._template = template
@@ -110,12 +117,24 @@ class _Deck:
         template = self._template
         rng = random.Random(f"{SEED} {template.number}")
         intents: set[str] = set()
+        goals: Counter[str] = Counter()
+        repeats = missed = (
+            0  # how often a goal may have been drawn before; throws since the last case
+        )
         most = _THROWS * INSTANCES
         for _ in range(most):
+            missed += 1
+            if missed > _PATIENCE:
+                repeats, missed = repeats + 1, 0
             case = template.draw(world, rng)
             if case is None or intent_of(template, case) in intents:
                 continue
+            goal = json.dumps(case.evaluation, sort_keys=True)
+            if goals[goal] > repeats and not template.is_impossible:
+                continue
+            goals[goal] += 1
             intents.add(intent_of(template, case))
+            missed = 0
             yield case
         raise RuntimeError(
             f"{type(template).__name__} (template {template.number}) gave {len(intents)} distinct "

@@ -11,6 +11,7 @@ import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from agentgym_envs.core import ExpertMove
@@ -26,6 +27,8 @@ class World:
 
     def __init__(self) -> None:
         self._state = SiteState()
+        # A draw asks again what the one before it asked, and the content never changes.
+        self._found = lru_cache(maxsize=64)(self._fetch)
 
     def database(self, site: str) -> sqlite3.Connection:
         """Return a site's database, for rules that its pages compute with, such as routes."""
@@ -33,12 +36,15 @@ class World:
 
     def rows(self, site: str, sql: str, *values: Any) -> list[sqlite3.Row]:
         """Return all rows of a query on a site's database."""
-        return self._state.database(site).execute(sql, values).fetchall()
+        return list(self._found(site, sql, values))
 
     def value(self, site: str, sql: str, *values: Any) -> Any:
         """Return the first column of the first row, or None."""
         rows = self.rows(site, sql, *values)
         return rows[0][0] if rows else None
+
+    def _fetch(self, site: str, sql: str, values: tuple[Any, ...]) -> list[sqlite3.Row]:
+        return self._state.database(site).execute(sql, values).fetchall()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ VERSION = 2
 """Raise it with every change that changes the sites' content or what a number means, and pin the
 hash anew with `python -m agentgym_envs.webarena.tasks.pin`."""
 
-CONTENT_HASH = "d094b349e1411665eaa46b34afe4648a074127afd4d8da59ebcb3420cf4b8986"
+CONTENT_HASH = "32b20a8c1067112737a7aa0d4acbb0d89bb97a2c450806b1508ab957fdbeba3e"
 """SHA-256 of the databases' rows and of all tasks of this version."""
 
 SOURCE = f"agentgym-sites v{VERSION} ({CONTENT_HASH[:12]})"

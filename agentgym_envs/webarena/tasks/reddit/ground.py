@@ -10,7 +10,7 @@ from typing import Any
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.people import AGENT_ID
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter, first_of
 from agentgym_envs.webarena.tasks.template import World, state_of
 
 SITE = "reddit"
@@ -123,6 +123,11 @@ def text_of(screen: Screen) -> str:
     """Return the text of the post that is open."""
     post = screen.find("article", "Post")
     return "\n".join(text.name for text in screen.below(post, "StaticText"))
+
+
+def author_of(screen: Screen) -> str:
+    """Return the user name of whoever wrote the post that is open."""
+    return first_of(screen.below(screen.find("article", "Post"), "link")).name
 
 
 def number_in(pattern: str, text: str) -> int:

@@ -11,13 +11,14 @@ from agentgym_envs.webarena.sites.state import NOW
 from agentgym_envs.webarena.tasks.reddit.ground import (
     ME,
     SITE,
+    author_of,
     comments_on,
     narrow,
     open_community,
     open_post,
     posts_on,
 )
-from agentgym_envs.webarena.tasks.screen import Screen, first_of
+from agentgym_envs.webarena.tasks.screen import Screen, first_of, over_pages
 from agentgym_envs.webarena.tasks.template import Case, Template, World, exact_answer
 
 _PERIODS = {
@@ -116,70 +117,72 @@ class BusiestAuthor(Template):
 
 
 class NegativeComments(Template):
-    """How many comments of a thread are below zero."""
+    """How many comments of a thread are below zero, and how the best one does."""
 
     number = 91
     sites = (SITE,)
     split = "validation"
     intent = (
         'How many of the comments on the post "{title}", replies included, have fewer than 0 '
-        "points? Answer with the number alone."
+        "points, and how many points has the one with the most? Answer with the two numbers, like "
+        "2, 14"
     )
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw a thread of several pages at most."""
         rows = world.rows(
             SITE,
-            "SELECT p.title, sum(c.score < 0) AS below FROM posts p "
+            "SELECT p.title, sum(c.score < 0) AS below, max(c.score) AS most FROM posts p "
             "JOIN comments c ON c.post_id = p.id GROUP BY p.id "
             "HAVING count(*) >= 7 AND sum(c.score < 0) > 0 ORDER BY p.id",
         )
         row = rng.choice(rows)
-        return Case({"title": row["title"]}, exact_answer(str(row["below"])))
+        return Case({"title": row["title"]}, exact_answer(f"{row['below']}, {row['most']}"))
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Read all pages of comments."""
         yield from open_post(screen, case.values["title"])
-        below = sum(remark.points < 0 for remark in comments_on(screen))
-        while screen.has("link", "Next"):
-            yield screen.click("link", "Next", f"{below} so far; there are more comments.")
-            below += sum(remark.points < 0 for remark in comments_on(screen))
-        yield screen.stop(str(below), "I have seen all comments.")
+        points = yield from over_pages(screen, lambda: [c.points for c in comments_on(screen)])
+        below = sum(number < 0 for number in points)
+        yield screen.stop(f"{below}, {max(points)}", "I have seen all comments.")
 
 
 class PeopleInThread(Template):
-    """How often a post's author answered in the own thread."""
+    """How many people took part in a thread, and how often its author answered there."""
 
     number = 99
     sites = (SITE,)
     split = "train"
     intent = (
-        'How many comments has the author of the post "{title}" written below it themselves? '
-        "Answer with the number alone."
+        'How many different people other than its author have commented on the post "{title}", '
+        "and how many of the comments are by its author? Answer with the two numbers, like 5, 2"
     )
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw a thread that its author came back to."""
         rows = world.rows(
             SITE,
-            "SELECT p.title, sum(c.user_id = p.user_id) AS own FROM posts p "
+            "SELECT p.title, sum(c.user_id = p.user_id) AS own, "
+            "count(DISTINCT c.user_id) - 1 AS others FROM posts p "
             "JOIN comments c ON c.post_id = p.id WHERE p.user_id <> ? GROUP BY p.id "
             "HAVING count(*) >= 6 AND sum(c.user_id = p.user_id) > 0 ORDER BY p.id",
             ME,
         )
         row = rng.choice(rows)
-        return Case({"title": row["title"]}, exact_answer(str(row["own"])))
+        return Case({"title": row["title"]}, exact_answer(f"{row['others']}, {row['own']}"))
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Read the author's name, then count over the pages."""
         yield from open_post(screen, case.values["title"])
-        post = screen.find("article", "Post")
-        label = f"Comment by {screen.below(post, 'link')[0].name}"
-        own = len(screen.all("article", label))
-        while screen.has("link", "Next"):
-            yield screen.click("link", "Next", f"I have found {own}; there are more comments.")
-            own += len(screen.all("article", label))
-        yield screen.stop(str(own), f"So often I have seen a {label!r}.")
+        author = author_of(screen)
+        writers = yield from over_pages(screen, lambda: _writers_on(screen))
+        own, others = writers.count(author), len(set(writers) - {author})
+        yield screen.stop(f"{others}, {own}", f"The author {author} has written {own} of them.")
+
+
+def _writers_on(screen: Screen) -> list[str]:
+    """List the authors of the comments on the page; deleted ones have none."""
+    return [remark.node.name.removeprefix("Comment by ") for remark in comments_on(screen)]
 
 
 LOOKUPS: tuple[Template, ...] = (

@@ -10,6 +10,7 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.state import NOW
 from agentgym_envs.webarena.tasks.reddit.ground import (
     SITE,
+    author_of,
     back,
     narrow,
     number_in,
@@ -57,14 +58,15 @@ def _read_all(screen: Screen, word: str = "") -> Iterator[ExpertMove | str]:
 
 
 class ReviewRating(Template):
-    """The best or worst rating that a product got."""
+    """The best or worst rating that a product got, and who gave it."""
 
     number = 82
     sites = (SITE,)
     split = "test"
     intent = (
         "Several posts in the community {community} are reviews of the product {product}. What is "
-        "the {extreme} rating out of 10 that one of them gives? Answer with the number alone."
+        "the {extreme} rating out of 10 that one of them gives, and who gives it? Answer with the "
+        "number and the user name, like 7, mira.halden"
     )
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
@@ -75,12 +77,21 @@ class ReviewRating(Template):
         product, extreme = rng.choice(subjects or [""]), rng.choice(("highest", "lowest"))
         named = [body for name, body in reviews if product.lower() in name.lower()]
         is_clear = all(_SUBJECT.match(body)[1] == product for body in named)  # type: ignore[index]
-        ratings = {number_in(_RATING, body) for body in named}
+        ratings = [number_in(_RATING, body) for body in named]
         if not is_clear or len(ratings) < 2:
             return None
-        answer = max(ratings) if extreme == "highest" else min(ratings)
+        best = max(ratings) if extreme == "highest" else min(ratings)
+        if ratings.count(best) > 1:
+            return None
+        author = world.value(
+            SITE,
+            "SELECT u.username FROM posts p JOIN users u ON u.id = p.user_id "
+            "WHERE p.forum_id = ? AND p.body = ?",
+            forum,
+            named[ratings.index(best)],
+        )
         values = {"community": title, "product": product, "extreme": extreme}
-        return Case(values, exact_answer(str(answer)))
+        return Case(values, exact_answer(f"{best}, {author}"))
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Read every review that names the product."""
@@ -91,10 +102,11 @@ class ReviewRating(Template):
             if isinstance(step, ExpertMove):
                 yield step
             else:
-                ratings.append(number_in(_RATING, step))
-        best = case.values["extreme"] == "highest"
-        answer = max(ratings) if best else min(ratings)
-        yield screen.stop(str(answer), f"The ratings are {ratings}.")
+                ratings.append((number_in(_RATING, step), author_of(screen)))
+        if not ratings:
+            raise Lost(f"no review of {case.values['product']}")
+        number, author = (max if case.values["extreme"] == "highest" else min)(ratings)
+        yield screen.stop(f"{number}, {author}", f"The ratings are {ratings}.")
 
 
 class EventSum(Template):

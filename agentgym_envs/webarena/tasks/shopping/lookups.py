@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.sites.shopping.words_reviews import ASPECTS
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
+from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of, over_pages
 from agentgym_envs.webarena.tasks.shopping.ground import (
     COST,
     SITE,
@@ -82,14 +82,14 @@ class CheapestInColour(Template):
 
 
 class WordInReviews(Template):
-    """How many reviews use a word."""
+    """How many reviews use a word, and how many stars these give."""
 
     number = 1
     sites = (SITE,)
     split = "test"
     intent = (
-        'How many reviews of {product} use the word "{word}", in the title or the text? Answer '
-        "with the number alone."
+        'How many reviews of {product} use the word "{word}", in the title or the text, and how '
+        "many stars do these give in all? Answer with the two numbers, like 3, 11"
     )
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
@@ -98,36 +98,37 @@ class WordInReviews(Template):
         word = rng.choice(sorted(ASPECTS))
         texts = rows(
             world,
-            "SELECT title || ' ' || body FROM reviews WHERE product_id = ? AND status = 'approved'",
+            "SELECT title || ' ' || body AS text, rating FROM reviews WHERE product_id = ? "
+            "AND status = 'approved'",
             product["id"],
         )
-        count = sum(_uses(word, text[0]) for text in texts)
-        if not 2 <= count < len(texts):
+        stars = [row["rating"] for row in texts if _uses(word, row["text"])]
+        if not 2 <= len(stars) < len(texts):
             return None
-        return Case({"product": product["name"], "word": word}, exact_answer(str(count)))
+        answer = f"{len(stars)}, {sum(stars)}"
+        return Case({"product": product["name"], "word": word}, exact_answer(answer))
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Read all reviews, page after page."""
         yield from open_product(screen, case.values["product"])
-        count = _count_reviews(screen, case.values["word"])
-        while screen.has("link", "Next"):
-            yield screen.click("link", "Next", f"{count} so far, and there are more reviews.")
-            count += _count_reviews(screen, case.values["word"])
-        yield screen.stop(str(count), "These were all reviews.")
+        word = case.values["word"]
+        stars = yield from over_pages(screen, lambda: _stars_of(screen, word))
+        yield screen.stop(f"{len(stars)}, {sum(stars)}", "These were all reviews.")
 
 
 def _uses(word: str, text: str) -> bool:
     return re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE) is not None
 
 
-def _count_reviews(screen: Screen, word: str) -> int:
-    count = 0
+def _stars_of(screen: Screen, word: str) -> list[int]:
+    """Return the stars of each review on the page that uses a word."""
+    stars = []
     for item in screen.all("listitem"):
         titles = screen.below(item, "heading")
-        texts = screen.below(item, "StaticText")
-        if titles and texts:
-            count += _uses(word, f"{titles[0].name} {texts[-1].name}")
-    return count
+        texts = [text.name for text in screen.below(item, "StaticText")]
+        if titles and texts and _uses(word, f"{titles[0].name} {texts[-1]}"):
+            stars += [int(text[0]) for text in texts if text.endswith(" of 5 stars")]
+    return stars
 
 
 class LatestAuthor(Template):

@@ -155,14 +155,14 @@ class OrderAgain(Template):
 
 
 class BoughtInYears(Template):
-    """How many of a product were bought in a year or two, over several orders."""
+    """How many of a product were bought in a year or two, over several orders, and for how much."""
 
     number = 19
     sites = (SITE,)
     split = "test"
     intent = (
-        "How many pieces of {product} did I buy in {years} in all? Count complete orders only, and "
-        "answer with the number alone."
+        "How many pieces of {product} did I buy in {years} in all, and what did these pieces cost "
+        "without discounts and shipping? Count complete orders only, and answer like 4, $1,234.50"
     )
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
@@ -173,17 +173,17 @@ class BoughtInYears(Template):
         orders = [row["id"] for row in complete if row["created_at"][:4] in years]
         if not 1 <= len(orders) <= 6 or len(complete) > 9:
             return None
-        count = sum(
-            world.value(
-                SITE,
-                "SELECT quantity FROM order_items WHERE order_id = ? AND name = ?",
-                *(order, product),
-            )
-            for order in orders
-        )
+        marks = ", ".join(map(str, orders))
+        count, cents = rows(
+            world,
+            "SELECT total(quantity), total(quantity * price) FROM order_items "
+            f"WHERE order_id IN ({marks}) AND name = ?",
+            product,
+        )[0]
         if count < 2:
             return None
-        return Case({"product": product, "years": years}, exact_answer(str(count)))
+        answer = f"{int(count)}, {money(int(cents))}"
+        return Case({"product": product, "years": years}, exact_answer(answer))
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Open each of the orders."""
@@ -193,17 +193,19 @@ class BoughtInYears(Template):
             for _, cells in order_links(screen)
             if cells[1].split()[-1] in case.values["years"]
         ]
-        count = 0
+        count = total = 0
         for number in wanted:
             yield screen.click("link", number, "This order is of the time asked for.")
-            count += _quantity(screen, case.values["product"])
+            quantity, cents = _line_of(screen, case.values["product"])
+            count, total = count + quantity, total + cents
             if number != wanted[-1]:
                 yield ExpertMove("go_back", f"{count} so far; I go back to the list.")
-        yield screen.stop(str(count), "I have added up all orders.")
+        yield screen.stop(f"{count}, {money(total)}", "I have added up all orders.")
 
 
-def _quantity(screen: Screen, product: str) -> int:
+def _line_of(screen: Screen, product: str) -> tuple[int, int]:
+    """Return how many pieces of a product an order holds, and what they cost in cents."""
     for _, cells in table_rows(screen):
         if cells[0] == product and len(cells) == 4:
-            return int(cells[2])
+            return int(cells[2]), cents_in(cells[3])
     raise Lost(f"the order does not hold {product!r}")

@@ -6,8 +6,7 @@ import random
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.page import Node
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
+from agentgym_envs.webarena.tasks.screen import Screen, enter
 from agentgym_envs.webarena.tasks.shopping.ground import (
     AGENT_ID,
     COST,
@@ -74,49 +73,39 @@ class MoveWish(Template):
 
 
 class PruneWishes(Template):
-    """Take everything above or below a price off the wish list."""
+    """Take everything between two prices off the wish list."""
 
     number = 17
     sites = (SITE,)
     split = "train"
-    intent = "Remove every product that costs {side} than {amount} from my wish list."
+    intent = (
+        "Remove every product that costs at least {least} and at most {most} from my wish list."
+    )
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw an amount that one to six of the wishes lie beyond."""
+        """Draw two amounts with one to six of the wishes between them."""
         wishes = rows(world, _WISHES)
-        side, dollars = rng.choice(("more", "less")), rng.randint(5, 400)
-        gone = [row for row in wishes if _is_beyond(row["cost"], side, dollars * 100)]
+        least = rng.randrange(2, 300)
+        most = least + rng.randrange(3, 150)
+        gone = [row for row in wishes if least * 100 <= row["cost"] <= most * 100]
         if not 1 <= len(gone) <= 6:
             return None
         left = [[row["id"]] for row in wishes if row not in gone]
         return Case(
-            {"side": side, "amount": f"${dollars}"},
+            {"least": f"${least}", "most": f"${most}"},
             changed(state_of(SITE, _LEFT, left), same_number_of(world, "orders", "cart_items")),
         )
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Remove what is beyond the amount, page after page."""
-        side, bound = case.values["side"], cents_in(f"{case.values['amount']}.00")
+        """Remove what lies between the amounts, page after page."""
+        least, most = (cents_in(f"{case.values[slot]}.00") for slot in ("least", "most"))
         yield from _open_wishes(screen)
         while True:
-            beyond = [t.link for t in tiles(screen) if _is_beyond(t.cents, side, bound)]
-            if beyond:
-                yield screen.click_node(
-                    _remove_button(screen, beyond[0].name), f"It costs {side} than the limit."
-                )
+            between = [tile.link for tile in tiles(screen) if least <= tile.cents <= most]
+            if between:
+                yield screen.click("button", f"Remove {between[0].name}", "It costs as much.")
             elif screen.has("link", "Next"):
                 yield screen.click("link", "Next", "Nothing more to remove on this page.")
             else:
                 break
         yield screen.stop()
-
-
-def _is_beyond(cents: int, side: str, bound: int) -> bool:
-    return cents > bound if side == "more" else cents < bound
-
-
-def _remove_button(screen: Screen, product: str) -> Node:
-    found = screen.all("button", f"Remove {product}")
-    if not found:
-        raise Lost(f"no button to remove {product!r}")
-    return found[0]

@@ -10,7 +10,9 @@ import pytest
 
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.tasks import catalogue
+from agentgym_envs.webarena.tasks.floors import floors
 from agentgym_envs.webarena.tasks.reddit import phrases
+from agentgym_envs.webarena.tasks.task_set import EmbeddedTasks
 from agentgym_envs.webarena.tasks.template import Case, World
 
 ALL = range(catalogue.INSTANCES)
@@ -92,3 +94,10 @@ def test_an_answer_of_several_parts_is_right_in_one_order_alone(template: int) -
         env.reset(options={"task_id": number})
         rewards[answer] = env.step(f"stop [{answer}]")[1]
     assert list(rewards.values()) == [1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("split", ["train", "validation", "test"])
+def test_instances_differ_in_what_is_judged(split: str) -> None:
+    found = floors(EmbeddedTasks().numbers(split))
+    assert found.goals >= 0.85 * found.possible
+    assert found.fixed_answer - found.impossible < 0.02
