@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import sys
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -175,9 +175,12 @@ class Unordered(CountingEnv):
         return f"{super().begin(task)} You see: {', '.join(words)}."
 
 
+os.environ.setdefault("TEST_CHECKER_PROCESS", str(os.getpid()))  # the second one inherits it
+
+
 class Importing(CountingEnv):
     def begin(self, task: TaskSpec) -> str:
-        if "pytest" not in sys.argv[0]:
+        if os.environ["TEST_CHECKER_PROCESS"] != str(os.getpid()):
             raise RuntimeError("there is no second display")
         return super().begin(task)
 
