@@ -68,7 +68,7 @@ class MiniWoBEnv(TextEnv):
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
     verbs = _VERBS
-    instructions = prompts.INSTRUCTIONS
+    instructions = prompts.instructions("plain")
     default_max_turns = 10
 
     def __init__(self, *, viewport_lines: int | None = VIEWPORT_LINES, **kwargs: Any) -> None:
@@ -78,6 +78,7 @@ class MiniWoBEnv(TextEnv):
             raise ValueError(f"viewport_lines must be >= 1, or None, got {viewport_lines}")
         pages.pages_folder()
         super().__init__(MiniWoBTasks(), **kwargs)
+        self.instructions = prompts.instructions(self.action_format)
         self.source = f"miniwob/{pages.package_version()}"
         self.viewport_lines = viewport_lines
         self._browser: ChromiumBrowser | None = None
@@ -102,7 +103,7 @@ class MiniWoBEnv(TextEnv):
         """Play one action: the browser's, `scroll` or `stop`."""
         before = self.browser.page()
         try:
-            done = parse_action(action, kinds=_KINDS)
+            done = parse_action(action, kinds=_KINDS, action_format=self.action_format)
             if done.kind == "stop":
                 return Outcome(prompts.FAILED, terminated=True)
             if done.kind == "scroll":
@@ -180,7 +181,7 @@ class MiniWoBEnv(TextEnv):
         return _Look(bool(look["done"]), float(look["raw"] or 0.0)) if look["started"] else None
 
     def _observation(self) -> str:
-        return "\n".join(screen_lines(self.browser.page(), self._view))
+        return "\n".join(screen_lines(self.browser.page(), self._view, self.action_format))
 
     def _close_browser(self) -> None:
         if self._browser is not None:

@@ -274,3 +274,13 @@ def test_wrong_arguments_are_refused() -> None:
         MiniWoBEnv(compat="agentgym")
     with pytest.raises(ValueError, match="viewport_lines must be >= 1.*got 0"):
         MiniWoBEnv(viewport_lines=0)
+
+
+@pytest.mark.parametrize("action_format", ["function_call", "code"])
+def test_formats_that_call_functions_are_taught_one_grammar(action_format: str) -> None:
+    env = MiniWoBEnv(action_format=action_format)
+    assert "stop []" not in env.system_prompt
+    begin(env, "click-button")
+    refused = env.step(env.parser.format("scroll [sideways]"))[0]
+    assert "scroll [" not in refused
+    env.close()
