@@ -11,7 +11,6 @@ import logging
 import os
 import platform
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory, write_jsonl
+from trainers.commit import checkout_commit
 from trainers.curve import draw_run_curve, whole_lines
 from trainers.extras import MISSING_TRAIN_EXTRA
 from trainers.files import replace_text
@@ -69,7 +69,7 @@ def run_record(*, command: str, seed: int, configs: Sequence[Any]) -> dict[str, 
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "pid": os.getpid(),
         "seed": seed,
-        "git": _git_commit(),
+        "git": checkout_commit(),
         "device": _device(),
         "versions": {"python": platform.python_version(), **_versions()},
         **{type(config).__name__: _json_values(config) for config in configs},
@@ -91,29 +91,6 @@ def _versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
-
-
-def _git_commit() -> str | None:
-    """Return the commit of the checkout this package runs from, or None where it is installed."""
-
-    def git(*words: str) -> str | None:
-        try:
-            done = subprocess.run(
-                ["git", *words],
-                cwd=Path(__file__).parent,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-        except FileNotFoundError:  # no git here
-            return None
-        return done.stdout.strip() if done.returncode == 0 else None
-
-    # An installed package may lie in somebody else's checkout, which does not hold this file.
-    if git("ls-files", "--error-unmatch", Path(__file__).name) is None:
-        return None
-    commit = git("rev-parse", "HEAD")
-    return f"{commit} with changes" if git("status", "--porcelain", "-uno") else commit
 
 
 def _device() -> dict[str, Any]:

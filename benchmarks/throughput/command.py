@@ -78,7 +78,8 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 def _stamp_line(stamp: dict[str, object]) -> str:
     return (
-        f"{stamp['date']}; {stamp['cpu']}, {stamp['cores']} cores, load {stamp['load_1min']}; "
+        f"{stamp['date']}; commit {stamp['commit']}; {stamp['cpu']}, {stamp['cores']} cores, "
+        f"load {stamp['load_1min']}; "
         f"Python {stamp['python']}; {stamp['versions']}"
     )
 

@@ -17,6 +17,8 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from trainers.commit import checkout_commit
+
 
 @dataclass
 class Stopwatch:
@@ -155,6 +157,7 @@ def machine() -> dict[str, Any]:
             continue
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": checkout_commit(),
         "cpu": _cpu_name(),
         "cores": len(os.sched_getaffinity(0))
         if hasattr(os, "sched_getaffinity")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from trainers import records
+from trainers import commit
 from trainers.arguments import RolloutArguments
 from trainers.curve import draw_run_curve, read_metrics, series
 from trainers.health import SYMPTOMS, HealthWarnings
@@ -55,8 +55,8 @@ def test_a_run_file_tells_options_versions_commit_device_and_command_line(
 def test_a_copy_outside_a_checkout_names_no_commit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(records, "__file__", str(tmp_path / "records.py"))
-    assert records._git_commit() is None
+    monkeypatch.setattr(commit, "__file__", str(tmp_path / "commit.py"))
+    assert commit.checkout_commit() is None
 
 
 def test_a_trainer_used_from_python_leaves_everything(trainer_in: Callable[..., Any]) -> None:
