@@ -68,6 +68,7 @@ class Tab:
         self._posted: dict[int, str] = {}
         self._is_coming = False
         self._is_loading = False
+        self._is_scheduled = False
         self._requests: set[Request] = set()
         self._changed = asyncio.Event()
         self._end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -262,21 +263,24 @@ class Tab:
             self._note(is_coming=not event["url"].lower().startswith("javascript:"))
 
     def _on_scheduled(self, event: Mapping[str, Any]) -> None:
-        if event["frameId"] == self._frame and event["delay"] == 0 and not self._is_loading:
-            self._note(is_coming=True)
+        if event["frameId"] == self._frame and event["delay"] == 0:
+            self._is_scheduled = True  # by a page that may still be loading
+            self._note(is_coming=not self._is_loading)
 
     def _on_started(self, event: Mapping[str, Any]) -> None:
         if event["frameId"] == self._frame:
             self._is_loading = True
+            self._is_scheduled = False
             self._note(is_coming=False)
 
     def _on_stopped(self, event: Mapping[str, Any]) -> None:
         if event["frameId"] == self._frame:
             self._is_loading = False
-            self._note(is_coming=False)
+            self._note(is_coming=self._is_scheduled)
 
     def _on_settled(self, event: Mapping[str, Any]) -> None:
         if event["frameId"] == self._frame:
+            self._is_scheduled = False
             self._note(is_coming=False)
 
     def _on_end(self, _: Page) -> None:
