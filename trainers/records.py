@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import platform
+import re
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
@@ -36,6 +37,8 @@ except ImportError as error:
 
 logger = logging.getLogger(__name__)
 
+_CREDENTIALS = re.compile(r"""://[^/@\s"'\\]+@""")
+
 PACKAGES = ("agentgym-envs", "gymnasium", "numpy", "torch", "transformers", "trl", "peft", "vllm")
 
 
@@ -61,7 +64,7 @@ def write_run(
 
 
 def run_record(*, command: str, seed: int, configs: Sequence[Any]) -> dict[str, Any]:
-    """Return what `write_run` writes, as JSON values."""
+    """Return what `write_run` writes, as JSON values; credentials in addresses are masked."""
     record = {
         "command": command,
         "argv": sys.argv[1:],
@@ -74,7 +77,7 @@ def run_record(*, command: str, seed: int, configs: Sequence[Any]) -> dict[str, 
         "versions": {"python": platform.python_version(), **_versions()},
         **{type(config).__name__: _json_values(config) for config in configs},
     }
-    return dict(json.loads(json.dumps(record, default=str)))
+    return dict(json.loads(_CREDENTIALS.sub("://***@", json.dumps(record, default=str))))
 
 
 def read_run(folder: str | Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from trainers import commit
-from trainers.arguments import RolloutArguments
+from trainers.arguments import EnvArguments, RolloutArguments
 from trainers.curve import draw_run_curve, read_metrics, series
 from trainers.health import SYMPTOMS, HealthWarnings
 from trainers.records import (
@@ -50,6 +50,16 @@ def test_a_run_file_tells_options_versions_commit_device_and_command_line(
     assert run["device"]["cpus"] >= 1
     assert run["git"] is None or len(run["git"].split()[0]) == 40
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_a_run_file_holds_no_password_of_an_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kwargs = '{"retriever": "http://ada:s3cret@host:80/retrieve"}'
+    monkeypatch.setattr(sys, "argv", ["agentgym", "train", "grpo", "--env_kwargs", kwargs])
+    write_run(tmp_path, command="train", seed=7, configs=[EnvArguments(env_kwargs=kwargs)])
+    assert "s3cret" not in (tmp_path / "run.json").read_text()
+    assert json.loads(read_run(tmp_path)["argv"][-1])["retriever"] == "http://***@host:80/retrieve"
 
 
 def test_a_copy_outside_a_checkout_names_no_commit(
