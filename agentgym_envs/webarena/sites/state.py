@@ -32,6 +32,13 @@ CREATE TABLE sessions (
 _BUILDING = threading.Lock()
 
 
+class Database(sqlite3.Connection):
+    """A connection that closes itself when nobody holds it any more, as an abandoned episode's."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 class SiteState:
     """The databases of one episode.
 
@@ -94,7 +101,7 @@ def first_token(site: str) -> str:
 def connect(content: bytes) -> sqlite3.Connection:
     """Open a database in memory from its bytes."""
     # An environment is used by one thread at a time, but not always by the one that made it.
-    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    connection = sqlite3.connect(":memory:", check_same_thread=False, factory=Database)
     connection.deserialize(content)
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys = ON")

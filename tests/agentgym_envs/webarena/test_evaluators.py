@@ -8,7 +8,7 @@ import pytest
 from agentgym_envs.webarena.evaluators import Verdict, build_evaluators, multiply
 from agentgym_envs.webarena.evaluators.functions import post_url, read_call
 from agentgym_envs.webarena.evaluators.string_match import clean, includes
-from agentgym_envs.webarena.sites.state import SiteState
+from agentgym_envs.webarena.sites.state import Database, SiteState
 from tests.agentgym_envs.webarena.still import StillBrowser, StrictJudge, ending
 
 
@@ -250,7 +250,7 @@ class _Orders(SiteState):
 
     def __init__(self) -> None:
         super().__init__()
-        self.connection = sqlite3.connect(":memory:")
+        self.connection = sqlite3.connect(":memory:", factory=Database)
         self.connection.executescript(
             "CREATE TABLE orders (id INTEGER, note TEXT, weight REAL);"
             "INSERT INTO orders VALUES (1, 'red', 0.5), (2, NULL, 2.0);"

@@ -13,7 +13,7 @@ from agentgym_envs.webarena.browsers.text.fetch import Answer
 from agentgym_envs.webarena.sites.gitlab import content
 from agentgym_envs.webarena.sites.gitlab.prose import prose
 from agentgym_envs.webarena.sites.people import AGENT, PASSWORD
-from agentgym_envs.webarena.sites.state import NOW, template
+from agentgym_envs.webarena.sites.state import NOW, Database, template
 from tests.agentgym_envs.webarena.sites.yard import ORIGIN, OWN, Visitor, text
 
 
@@ -36,7 +36,7 @@ def stranger() -> Iterator[Visitor]:
 
 def test_equal_generators_give_equal_content() -> None:
     def made() -> list[str]:
-        connection = sqlite3.connect(":memory:")
+        connection = sqlite3.connect(":memory:", factory=Database)
         connection.row_factory = sqlite3.Row
         connection.executescript(content.SCHEMA)
         content.fill(connection, np.random.default_rng(5))

@@ -11,7 +11,7 @@ from lxml import html
 from agentgym_envs.webarena.browsers.text.browser import TextBrowser
 from agentgym_envs.webarena.sites.map import content
 from agentgym_envs.webarena.sites.people import AGENT, TOWNS
-from agentgym_envs.webarena.sites.state import NOW, template
+from agentgym_envs.webarena.sites.state import NOW, Database, template
 from tests.agentgym_envs.webarena.sites.traveller import ORIGIN, Traveller, listed, text_of
 
 PAGES = (
@@ -40,7 +40,7 @@ def me() -> Traveller:
 
 def test_equal_generators_give_equal_content() -> None:
     def made() -> list[str]:
-        connection = sqlite3.connect(":memory:")
+        connection = sqlite3.connect(":memory:", factory=Database)
         connection.row_factory = sqlite3.Row
         connection.executescript(content.SCHEMA)
         content.fill(connection, np.random.default_rng(5))

@@ -18,7 +18,7 @@ from agentgym_envs.webarena.sites.reddit.dice import Dice
 from agentgym_envs.webarena.sites.reddit.heat import heat
 from agentgym_envs.webarena.sites.reddit.words import TOPICS
 from agentgym_envs.webarena.sites.reddit.words.topic import topic
-from agentgym_envs.webarena.sites.state import NOW, SESSIONS, connect, template
+from agentgym_envs.webarena.sites.state import NOW, SESSIONS, Database, connect, template
 from tests.agentgym_envs.webarena.sites.forum_visitor import Visitor
 
 HOSTILE = (
@@ -61,7 +61,7 @@ def test_the_content_is_large_and_the_database_small() -> None:
 
 def test_the_content_depends_on_the_generator_alone() -> None:
     def dump(seed: int) -> list[str]:
-        database = sqlite3.connect(":memory:")
+        database = sqlite3.connect(":memory:", factory=Database)
         database.executescript(SESSIONS + SCHEMA)
         fill(database, np.random.default_rng(seed))
         lines = list(database.iterdump())

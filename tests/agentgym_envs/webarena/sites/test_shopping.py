@@ -15,7 +15,7 @@ from agentgym_envs.webarena.sites.shopping import content
 from agentgym_envs.webarena.sites.shopping.app import SITE
 from agentgym_envs.webarena.sites.shopping.fields import cents_of
 from agentgym_envs.webarena.sites.shopping.words_reviews import ASPECTS
-from agentgym_envs.webarena.sites.state import template
+from agentgym_envs.webarena.sites.state import Database, template
 from tests.agentgym_envs.webarena.sites.shopper import ORIGIN, Shopper
 
 HOSTILE = (
@@ -57,7 +57,7 @@ def paths(shopper: Shopper) -> list[str]:
 def test_the_same_generator_state_gives_the_same_rows() -> None:
     dumps = []
     for _ in range(2):
-        connection = sqlite3.connect(":memory:")
+        connection = sqlite3.connect(":memory:", factory=Database)
         connection.row_factory = sqlite3.Row
         connection.executescript(content.SCHEMA)
         content.fill(connection, np.random.default_rng(5))
