@@ -23,6 +23,7 @@ GROUPS: dict[str, tuple[str, str]] = {
     "rollout": ("benchmarks.throughput.rollouts", "rollout_rows"),
     "overlap": ("benchmarks.throughput.overlap", "overlap_rows"),
     "update": ("benchmarks.throughput.updates", "update_rows"),
+    "viewer": ("benchmarks.throughput.viewer", "viewer_rows"),
 }
 """Imported when they are run: only `rollout`, `overlap` and `update` need the train extra."""
 

@@ -159,9 +159,7 @@ def machine() -> dict[str, Any]:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": checkout_commit(),
         "cpu": _cpu_name(),
-        "cores": len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else os.cpu_count(),
+        "cores": _num_cores(),
         "load_1min": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         "platform": platform.platform(),
         "python": platform.python_version(),

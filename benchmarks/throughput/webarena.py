@@ -38,7 +38,7 @@ def webarena_rows(
         with_chromium: compare with the Chromium backend; None does where it is installed.
     """
     if with_chromium is None:
-        with_chromium = _has_chromium()
+        with_chromium = has_chromium()
     env = WebArenaEnv(max_turns=_MANY)
     listed = env.task_ids("test")
     chosen = list(task_ids or listed[:: max(1, len(listed) // num_tasks)][:num_tasks])
@@ -92,7 +92,8 @@ def _parallel_row(plays: list[Play], num_parallel: int, repeats: int) -> Row:
     return row
 
 
-def _has_chromium() -> bool:
+def has_chromium() -> bool:
+    """Tell whether the Chromium backend can be measured here."""
     if find_spec("playwright") is None or find_spec("uvicorn") is None:
         return False
     from agentgym_envs.webarena.browsers.chromium.pool import find_executable
