@@ -21,6 +21,7 @@ except ImportError as error:
 
 from gymnasium.error import ResetNeeded
 
+from agentgym_envs.arguments import whole_number
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.errors import EnvFailure, InvalidAction, NoExpert
 from agentgym_envs.miniwob import expert, pages, prompts
@@ -74,8 +75,10 @@ class MiniWoBEnv(TextEnv):
     def __init__(self, *, viewport_lines: int | None = VIEWPORT_LINES, **kwargs: Any) -> None:
         if kwargs.get("compat") is not None:
             raise ValueError(f"MiniWoB has no compat, got {kwargs['compat']!r}; leave it out")
-        if viewport_lines is not None and viewport_lines < 1:
-            raise ValueError(f"viewport_lines must be >= 1, or None, got {viewport_lines}")
+        if viewport_lines is not None:
+            viewport_lines = whole_number(
+                "viewport_lines", viewport_lines, least=1, besides=", or None for whole pages"
+            )
         pages.pages_folder()
         super().__init__(MiniWoBTasks(), **kwargs)
         self.instructions = prompts.instructions(self.action_format)

@@ -26,6 +26,7 @@ except ImportError as error:
 
 from gymnasium.error import ResetNeeded
 
+from agentgym_envs.arguments import whole_number
 from agentgym_envs.core import UNSCORED_KEY, ExpertMove, Outcome, TextEnv
 from agentgym_envs.errors import InvalidAction, NoExpert
 from agentgym_envs.tasks import TaskSpec
@@ -94,10 +95,9 @@ class WebArenaEnv(TextEnv):
     ) -> None:
         if backend not in BACKENDS:
             raise ValueError(f"unknown backend {backend!r}; allowed: {', '.join(BACKENDS)}")
-        if viewport_lines is not None and viewport_lines < MIN_LINES:
-            raise ValueError(
-                f"viewport_lines must be >= {MIN_LINES}, or None for whole pages; got "
-                f"{viewport_lines}"
+        if viewport_lines is not None:
+            viewport_lines = whole_number(
+                "viewport_lines", viewport_lines, least=MIN_LINES, besides=", or None for whole pages"
             )
         is_verified = check_evaluation(evaluation, sites, tasks_file)
         if backend == "chromium":

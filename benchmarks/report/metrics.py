@@ -34,6 +34,7 @@ class Tally:
         failures: episodes that failed.
         unscored: episodes that only a judge could have scored, where there was none.
         truncated: episodes cut short.
+        longest_cut: turns of the longest episode that a turn limit ended; 0 where none was.
         seconds: that the episodes took, failed ones too; 0 where nobody measured.
     """
 
@@ -46,6 +47,7 @@ class Tally:
     failures: int = 0
     unscored: int = 0
     truncated: int = 0
+    longest_cut: int = 0
     seconds: float = 0.0
 
     def add(self, episode: Trajectory, seconds: float = 0.0) -> None:
@@ -63,6 +65,8 @@ class Tally:
         self.tokens += sum(turn.num_tokens for turn in episode.turns)
         self.episodes += 1
         self.truncated += episode.status == "truncated"
+        if episode.truncated_by == "max_turns":
+            self.longest_cut = max(self.longest_cut, len(episode.turns))
 
     @property
     def played(self) -> int:

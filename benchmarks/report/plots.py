@@ -51,7 +51,7 @@ def draw_scenario(results: SweepResults, scenario: str, out: Path) -> list[Pictu
     """
     settings, colours = results.scenarios()[scenario], colours_of(results)
     drawn = []
-    if len({s.max_turns for s in settings} - {None}) > 1:
+    if len({s.turns_allowed for s in settings} - {None}) > 1:
         draw = _turns(settings, colours)
         drawn.append(_picture(out, f"turns_{scenario}", f"{scenario}: success against turns", draw))
     if max(s.whole.samples for s in settings) > 1:
@@ -126,15 +126,16 @@ def _picture(out: Path, name: str, title: str, draw: Draw) -> Picture:
 
 def _turns(settings: Sequence[Setting], colours: Mapping[str, str]) -> Draw:
     def draw(axes: Any) -> None:
-        limited = [s for s in settings if s.max_turns is not None]
+        limited = [s for s in settings if s.turns_allowed]
+        limited.sort(key=lambda s: s.turns_allowed or 0)
         style = _styles(s.apart for s in limited)
         for policy, apart in dict.fromkeys((s.policy, s.apart) for s in limited):
             theirs = [s for s in limited if (s.policy, s.apart) == (policy, apart)]
-            found = [(s.max_turns, s.whole.success()) for s in theirs]
+            found = [(s.turns_allowed, s.whole.success()) for s in theirs]
             _line(axes, found, colours[policy], style[apart])
         _legend(axes, limited, colours)
         _legend_of_styles(axes, {", ".join(apart): look for apart, look in style.items()})
-        axes.set_xticks(sorted({s.max_turns for s in limited if s.max_turns is not None}))
+        axes.set_xticks(sorted({s.turns_allowed for s in limited if s.turns_allowed}))
         axes.set_xlabel("turns allowed")
 
     return draw

@@ -59,6 +59,11 @@ class Setting:
         return "" if self.max_turns is None else f"{self.max_turns} turns"
 
     @property
+    def turns_allowed(self) -> int | None:
+        """The turn limit; the environment's own is read off the episodes that it ended, if any."""
+        return self.max_turns or self.whole.longest_cut or None
+
+    @property
     def name(self) -> str:
         """Policy, turn limit where it is not the environment's own, and what else differs."""
         return ", ".join(filter(None, [self.short or self.policy, self.limit, *self.apart]))

@@ -215,6 +215,7 @@ class Viewer {
       return;
     }
     this.tellState();
+    if (isNew && this.entries.isComplete) this.search.again();
     if (isNew && this.route.screen === "list") this.drawList();
     else if (isNew && !this.episode.sides.length) this.follow();
     if (!this.source.isLive) return;

@@ -21,8 +21,15 @@ export class Search {
     if (this.isAsking) this.timer = setTimeout(() => this.find(text), AFTER_MS);
   }
 
+  // Trajectories have come since: the same question once more, the last answer standing meanwhile.
+  again() {
+    if (this.text.length < SHORTEST) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.find(this.text), AFTER_MS);
+  }
+
   async find(text) {
-    let found = new Set();
+    let found = this.hits;
     try {
       found = await this.source.search(text);
     } finally {

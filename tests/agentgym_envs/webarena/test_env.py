@@ -244,7 +244,8 @@ def test_given_tasks_have_no_expert(env: WebArenaEnv) -> None:
     ("kwargs", "told"),
     [
         ({"backend": "lynx"}, "unknown backend 'lynx'; allowed: text, chromium"),
-        ({"viewport_lines": 4}, "viewport_lines must be >= 5, or None for whole pages; got 4"),
+        ({"viewport_lines": 4}, "viewport_lines must be >= 5, or None for whole pages, got 4"),
+        ({"viewport_lines": "60"}, "got '60'; give a whole number without quotes"),
         ({"tasks_file": {"dev": "x.json"}}, "unknown splits"),
         ({"render_mode": "rgb_array"}, "render_mode"),
     ],

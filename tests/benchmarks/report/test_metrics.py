@@ -54,6 +54,12 @@ def test_episodes_that_need_a_judge_are_unscored_and_not_failed():
     assert (found.failures, found.unscored, found.episodes, found.played) == (0, 1, 1, 2)
 
 
+def test_the_turn_limit_is_read_off_the_episodes_that_it_ended():
+    longer, cut = episode("t_1", True, valid=(True,) * 9), episode("t_2", False, valid=(True,) * 5)
+    cut.truncated_by = "max_turns"
+    assert [tally([longer]).longest_cut, tally([longer, cut]).longest_cut] == [0, 5]
+
+
 def test_success_and_score_are_never_mixed():
     found = tally([episode("t_1", False, score=0.8), episode("t_2", True, score=1.0)])
     assert found.success().value == 0.5

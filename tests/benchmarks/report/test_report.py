@@ -126,6 +126,17 @@ def test_axes_are_marked_at_what_was_played_and_a_policy_keeps_its_colour(tmp_pa
     assert passes.get_legend_handles_labels()[1] == ["p", "q", "3 turns", "7 turns", "30 turns"]
 
 
+def test_the_environments_own_limit_has_its_place_where_an_episode_reached_it(tmp_path):
+    settings = read_sweep(textcraft_sweep(tmp_path, ["p"], max_turns=[30, None, 7]).path).settings
+    own = next(setting for setting in settings if setting.max_turns is None)
+    for reached, marked in [(0, [7, 30]), (20, [7, 20, 30])]:
+        own.whole.longest_cut = reached
+        axes = Figure().add_subplot()
+        plots._turns(settings, {"p": "black"})(axes)
+        assert list(axes.get_xticks()) == marked
+        assert list(axes.get_lines()[0].get_xdata()) == marked
+
+
 def test_pairs_of_unequal_turn_limits_are_folded(tmp_path):
     folder = textcraft_sweep(tmp_path, ["p", "q"], max_turns=[3, 30])
     reported(folder)

@@ -135,6 +135,14 @@ def test_the_search_finds_words_of_an_action(tmp_path: Path, opened: Open) -> No
     summary(page, "6 of 12")
 
 
+def test_what_comes_in_later_is_searched_too(tmp_path: Path, opened: Open) -> None:
+    page = opened(training_run(tmp_path))
+    page.fill("input[name=q]", "JUMP")
+    summary(page, "6 of 12")
+    write_jsonl(tmp_path / "trajectories" / "train_000007.jsonl", [made(5, global_step=7)])
+    summary(page, "7 of 13")
+
+
 def test_an_address_leads_to_a_turn(tmp_path: Path, opened: Open) -> None:
     page = opened(training_run(tmp_path), f"#t={FIRST}&turn=2")
     assert page.locator(".turn.current").get_attribute("data-turn") == "2"
