@@ -1,7 +1,9 @@
 """`url_match`: did the agent end on the right page?
 
 The rule "GOLD in PRED" is WebArena's: the reference's host and path stand within those of the last
-page, and each of its query parameters has one of the values that the alternatives give it.
+page, and each of its query parameters has one of the values that the alternatives give it. Of a
+parameter that an address repeats the last value counts, since that is the one that sites heed; else
+an address that lists every value would match every reference. Lists, `label[]=...`, count whole.
 """
 
 from __future__ import annotations
@@ -60,5 +62,10 @@ class UrlEvaluator:
             for name, given in parameters.items():
                 values.setdefault(name, set()).update(given)
         return any(base in place for base, _ in wanted) and all(
-            allowed.intersection(query.get(name, ())) for name, allowed in values.items()
+            allowed.intersection(_heeded(name, query)) for name, allowed in values.items()
         )
+
+
+def _heeded(name: str, query: Mapping[str, list[str]]) -> list[str]:
+    given = query.get(name, [])
+    return given if name.endswith("[]") else given[-1:]
