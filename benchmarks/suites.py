@@ -148,7 +148,7 @@ WEBARENA = Panel(
     "agentgym/WebArena-v0",
     "paper_test",
     {"Shopping": 15, "CMS": 15, "Maps": 10, "GitLab": 5, "Reddit": 5},
-    digest="dd3e1dcd4f0a443f",
+    digest="4d8e7e184f7b8fb3",
     label=EMBEDDED,
 )
 SEARCHQA = Panel(
@@ -210,7 +210,7 @@ SCIWORLD = Panel(
 PAPER_PANELS = (WEBARENA, SEARCHQA, TEXTCRAFT, BABYAI, SCIWORLD)
 
 _QUICK: tuple[tuple[Panel, int, str], ...] = (
-    (WEBARENA, 5, "e1e113e306478cfd"),
+    (WEBARENA, 5, "af8cc0442115fc3f"),
     (SEARCHQA, 10, "bff353ffa25e02c7"),
     (TEXTCRAFT, 5, "aba11057f4722d30"),
     (BABYAI, 5, "3b13978e1fee11d5"),

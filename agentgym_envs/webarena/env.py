@@ -97,7 +97,10 @@ class WebArenaEnv(TextEnv):
             raise ValueError(f"unknown backend {backend!r}; allowed: {', '.join(BACKENDS)}")
         if viewport_lines is not None:
             viewport_lines = whole_number(
-                "viewport_lines", viewport_lines, least=MIN_LINES, besides=", or None for whole pages"
+                "viewport_lines",
+                viewport_lines,
+                least=MIN_LINES,
+                besides=", or None for whole pages",
             )
         is_verified = check_evaluation(evaluation, sites, tasks_file)
         if backend == "chromium":

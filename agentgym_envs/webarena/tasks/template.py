@@ -105,9 +105,15 @@ def impossible() -> dict[str, Any]:
     return exact_answer(IMPOSSIBLE)
 
 
-def at_url(url: str) -> dict[str, Any]:
-    """Expect the last page to have this address, written with WebArena's placeholders."""
-    return _evaluation(["url_match"], reference_url=url)
+def at_url(url: str, *, exact: bool = False) -> dict[str, Any]:
+    """Expect the last page to have this address, written with WebArena's placeholders.
+
+    Args:
+        url: the address; `" |OR| "` stands between several.
+        exact: nothing may follow it; else a longer path and further parameters pass, too.
+    """
+    evaluation = _evaluation(["url_match"], reference_url=url)
+    return {**evaluation, "url_note": "EXACT"} if exact else evaluation
 
 
 def state_of(site: str, query: str, expected: Sequence[Sequence[Any]]) -> dict[str, Any]:

@@ -6,11 +6,11 @@ everything anew and compares.
 
 from __future__ import annotations
 
-VERSION = 2
+VERSION = 3
 """Raise it with every change that changes the sites' content or what a number means, and pin the
 hash anew with `python -m agentgym_envs.webarena.tasks.pin`."""
 
-CONTENT_HASH = "32b20a8c1067112737a7aa0d4acbb0d89bb97a2c450806b1508ab957fdbeba3e"
+CONTENT_HASH = "6a648fb2ca9a04b65ea9c7ec297f8f2a81db0dc6909da8c4db8694ced6b5cbc6"
 """SHA-256 of the databases' rows and of all tasks of this version."""
 
 SOURCE = f"agentgym-sites v{VERSION} ({CONTENT_HASH[:12]})"

@@ -99,6 +99,23 @@ def test_there_are_enough_tasks_of_every_kind() -> None:
     assert {t.split for t in templates if t.is_impossible} >= {"train", "test"}
 
 
+@pytest.mark.parametrize("split", SPLITS)
+def test_every_split_asks_changes_and_navigates(split: str) -> None:
+    found: set[str] = set()
+    for number, template in catalogue.templates().items():
+        if template.split == split:
+            found.update(catalogue.task_of(number * catalogue.STRIDE).eval["eval_types"])
+    assert found == {"string_match", "db_state", "url_match"}
+
+
+def test_some_templates_begin_signed_out() -> None:
+    signed_out = [number for number in NUMBERS if not catalogue.templates()[number].signed_in]
+    assert len({catalogue.templates()[number].sites[0] for number in signed_out}) >= 3
+    assert not any(
+        catalogue.task_of(number * catalogue.STRIDE).require_login for number in signed_out
+    )
+
+
 def test_listing_tasks_draws_none(monkeypatch: pytest.MonkeyPatch) -> None:
     def draws(number: int) -> None:
         raise AssertionError(f"task {number} was drawn")

@@ -7,6 +7,7 @@ from agentgym_envs.webarena.tasks.gitlab.commits import (
     TopContributor,
     WhereTheyLive,
 )
+from agentgym_envs.webarena.tasks.gitlab.forms import EditExtremeIssue, EditMissingIssue
 from agentgym_envs.webarena.tasks.gitlab.issues import (
     AssignFirstDue,
     AssignStranger,
@@ -20,6 +21,7 @@ from agentgym_envs.webarena.tasks.gitlab.merging import (
     RaiseVersion,
 )
 from agentgym_envs.webarena.tasks.gitlab.milestones import PlanMilestone, PostponeMilestone
+from agentgym_envs.webarena.tasks.gitlab.navigation import FilterIssues, PeopleAroundRequest
 from agentgym_envs.webarena.tasks.gitlab.people import (
     ChangeRoles,
     FinishTodos,
@@ -38,6 +40,7 @@ from agentgym_envs.webarena.tasks.gitlab.questions import (
     MostUnassigned,
     StarsTogether,
 )
+from agentgym_envs.webarena.tasks.gitlab.signing_in import TakeIssueAs
 from agentgym_envs.webarena.tasks.template import Template
 
 TEMPLATES: tuple[Template, ...] = (
@@ -66,5 +69,10 @@ TEMPLATES: tuple[Template, ...] = (
     FollowAuthor(),
     PostponeMilestone(),
     StarsTogether(),
+    EditExtremeIssue(),
+    FilterIssues(),
+    PeopleAroundRequest(),
+    EditMissingIssue(),
+    TakeIssueAs(),
 )
 """Every template of the site, by number."""

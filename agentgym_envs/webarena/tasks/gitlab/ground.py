@@ -82,6 +82,28 @@ def draw_day(rng: random.Random, first: date = date(2026, 4, 1), days: int = 240
     return (first + timedelta(days=rng.randrange(days))).isoformat()
 
 
+def address_of(world: World, project: sqlite3.Row) -> str:
+    """Return the beginning of the addresses of a project's pages."""
+    owner = world.value(SITE, "SELECT username FROM users WHERE id = ?", project["owner_id"])
+    return f"__GITLAB__/~{owner}/{project['slug']}"
+
+
+def standing_out(rows: Sequence[sqlite3.Row], order: str) -> sqlite3.Row | None:
+    """Return the first one of several rows; None where the day does not tell it from the next.
+
+    Args:
+        rows: issues or merge requests.
+        order: a column of days or moments, with ` DESC` for the last first; rows without are out.
+    """
+    column, _, is_last = order.partition(" ")
+    ranked = sorted(
+        (row for row in rows if row[column]), key=lambda row: row[column], reverse=bool(is_last)
+    )
+    if len(ranked) < 2 or ranked[0][column][:10] == ranked[1][column][:10]:
+        return None
+    return ranked[0]
+
+
 @dataclass(frozen=True)
 class Group:
     """Some projects that can be listed together.

@@ -1,4 +1,4 @@
-"""Tasks on the map alone."""
+"""The tasks on the map alone; numbers 60 to 79."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from agentgym_envs.webarena.tasks.map.lists import (
     RemoveKind,
 )
 from agentgym_envs.webarena.tasks.map.looking_up import ClosingTime, NearestPhone
+from agentgym_envs.webarena.tasks.map.navigation import (
+    FirstOrLastOpen,
+    NearBestRated,
+    RouteToExtremeTown,
+)
 from agentgym_envs.webarena.tasks.map.ways import (
     DetourLength,
     DriveMinutes,
@@ -39,4 +44,7 @@ TEMPLATES: tuple[Template, ...] = (
     ClosingTime(),
     RemoveKind(),
     PlaceInAnotherTown(),
+    RouteToExtremeTown(),
+    NearBestRated(),
+    FirstOrLastOpen(),
 )

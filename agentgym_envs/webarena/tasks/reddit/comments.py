@@ -10,7 +10,7 @@ from agentgym_envs.webarena.tasks.reddit import phrases
 from agentgym_envs.webarena.tasks.reddit.ground import (
     ME,
     SITE,
-    comments_on,
+    best_comment,
     last_id,
     open_post,
     totals,
@@ -97,18 +97,13 @@ class ReplyToBest(Template):
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Read all comments, go back to the best one's page, and reply."""
         yield from open_post(screen, case.values["title"])
-        pages = [[remark.points for remark in comments_on(screen)]]
-        while screen.has("link", "Next"):
-            yield screen.click("link", "Next", "A reply further down may have more points.")
-            pages.append([remark.points for remark in comments_on(screen)])
-        most = max(points for page in pages for points in page)
-        for _ in range(len(pages) - 1 - [most in page for page in pages].index(True)):
-            yield screen.click("link", "Previous", f"The best one has {most} points.")
-        best = next(remark for remark in comments_on(screen) if remark.points == most)
+        best = yield from best_comment(screen)
         reply = next(
             link for link in screen.below(best.node, "link") if link.name.startswith("Reply to ")
         )
-        yield screen.click_node(reply, f"This comment has {most} points, more than all others.")
+        yield screen.click_node(
+            reply, f"This comment has {best.points} points, more than all others."
+        )
         yield screen.fill("textbox", "Your reply", case.values["text"])
         yield screen.click("button", "Post reply")
         yield screen.stop()

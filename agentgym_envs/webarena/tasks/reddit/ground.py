@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,12 +72,14 @@ class Shown:
         author: user name.
         forum: title of the community; empty where the list is that of one.
         num_comments: how many there are.
+        points: its score.
     """
 
     title: str
     author: str
     forum: str
     num_comments: int
+    points: int
 
 
 def posts_on(screen: Screen) -> list[Shown]:
@@ -86,13 +88,20 @@ def posts_on(screen: Screen) -> list[Shown]:
     return [_post(screen, item) for item in screen.below(lists[0], "listitem")] if lists else []
 
 
+def first_post(screen: Screen, fits: Callable[[Shown], bool] = lambda post: True) -> Shown | None:
+    """Return the first listed post that fits, reading no further; None if none does."""
+    items = [item for posts in screen.all("list", "Posts") for item in posts.children]
+    return next((post for item in items if fits(post := _post(screen, item))), None)
+
+
 def _post(screen: Screen, item: Node) -> Shown:
     links = [link.name for link in screen.below(item, "link")]
     texts = " ".join(text.name for text in screen.below(item, "StaticText"))
-    found = re.search(r"(\d+) comments?", texts)
+    found = re.search(r"(-?\d+) points?.* (\d+) comments?", texts)
     if found is None or len(links) < 2:
         raise Lost(f"no post in {texts!r} on {screen.url}")
-    return Shown(links[0], links[1], links[2] if len(links) > 2 else "", int(found[1]))
+    forum = links[2] if len(links) > 2 else ""
+    return Shown(links[0], links[1], forum, int(found[2]), int(found[1]))
 
 
 @dataclass(frozen=True)
@@ -130,6 +139,18 @@ def author_of(screen: Screen) -> str:
     return first_of(screen.below(screen.find("article", "Post"), "link")).name
 
 
+def flair_of(screen: Screen) -> str:
+    """Return the flair of the post that is open."""
+    texts = screen.below(screen.find("article", "Post"), "StaticText")
+    return first_of(texts).name.removesuffix(" by")
+
+
+def community_of(screen: Screen) -> Node:
+    """Return the link to the community of the post that is open: the last one above it."""
+    above = screen.page.nodes[: screen.find("article", "Post").element]
+    return first_of([node for node in reversed(above) if node.role == "link"])
+
+
 def number_in(pattern: str, text: str) -> int:
     """Return the number that a pattern's group finds in a text.
 
@@ -148,7 +169,8 @@ def number_in(pattern: str, text: str) -> int:
 def open_community(screen: Screen, title: str) -> Iterator[ExpertMove]:
     """Go to a community."""
     yield from enter(screen, SITE)
-    yield screen.click("link", "Communities", f"I look for the community {title}.")
+    if not screen.has("searchbox", "Find a community"):
+        yield screen.click("link", "Communities", f"I look for the community {title}.")
     yield screen.fill(
         "searchbox", "Find a community", title, "Searching is quicker than paging.", enter=True
     )
@@ -174,6 +196,18 @@ def open_post(screen: Screen, title: str) -> Iterator[ExpertMove]:
     while not screen.has("link", title):
         yield screen.click("link", "Next", "The post is not on this page of results.")
     yield screen.click("link", title, "This is the post.")
+
+
+def best_comment(screen: Screen) -> Generator[ExpertMove, None, Remark]:
+    """Read all comments of the post that is open, and go back to the page of the best one."""
+    pages = [[remark.points for remark in comments_on(screen)]]
+    while screen.has("link", "Next"):
+        yield screen.click("link", "Next", "A reply further down may have more points.")
+        pages.append([remark.points for remark in comments_on(screen)])
+    most = max(points for page in pages for points in page)
+    for _ in range(len(pages) - 1 - [most in page for page in pages].index(True)):
+        yield screen.click("link", "Previous", f"The best one has {most} points.")
+    return next(remark for remark in comments_on(screen) if remark.points == most)
 
 
 def back(thought: str) -> ExpertMove:

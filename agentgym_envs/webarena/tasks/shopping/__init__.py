@@ -8,12 +8,19 @@ from agentgym_envs.webarena.tasks.shopping.buying import (
     SpendBudget,
 )
 from agentgym_envs.webarena.tasks.shopping.cancelling import CancelOrder, CancelSentOrder
+from agentgym_envs.webarena.tasks.shopping.joining import JoinAndWish
 from agentgym_envs.webarena.tasks.shopping.lookups import (
     CheapestInColour,
     CountUnderFilters,
     LatestAuthor,
     PriceByWeight,
     WordInReviews,
+)
+from agentgym_envs.webarena.tasks.shopping.navigation import (
+    BestStockedVariant,
+    ReviewMostReduced,
+    SecondPageOfList,
+    StarsOfMostReviewed,
 )
 from agentgym_envs.webarena.tasks.shopping.past_orders import (
     BoughtInYears,
@@ -51,5 +58,10 @@ TEMPLATES: tuple[Template, ...] = (
     PruneWishes(),
     CountUnderFilters(),
     BoughtInYears(),
+    SecondPageOfList(),
+    StarsOfMostReviewed(),
+    ReviewMostReduced(),
+    JoinAndWish(),
+    BestStockedVariant(),
 )
 """Every template of the site, by number."""

@@ -91,7 +91,8 @@ def open_product(screen: Screen, name: str) -> Iterator[ExpertMove]:
 def open_category(screen: Screen, group: str, leaf: str = "") -> Iterator[ExpertMove]:
     """Open a category of the first level, and one below if named."""
     yield from enter(screen, SITE)
-    yield screen.click("link", group, f"{leaf or group} is found under {group}.")
+    thought = f"{leaf} is found under {group}." if leaf else f"I open the category {group}."
+    yield screen.click("link", group, thought)
     if leaf:
         yield screen.click("link", leaf, f"I open the sub-category {leaf}.")
 

@@ -16,6 +16,14 @@ from agentgym_envs.webarena.tasks.shopping_admin.marketing import (
     NewCoupon,
     RenamePage,
 )
+from agentgym_envs.webarena.tasks.shopping_admin.navigation import (
+    AddressForm,
+    BoughtProduct,
+)
+from agentgym_envs.webarena.tasks.shopping_admin.navigation_lists import (
+    ReportOfMonth,
+    ReviewsPage,
+)
 from agentgym_envs.webarena.tasks.shopping_admin.orders import (
     HoldOrders,
     RedirectOrder,
@@ -69,5 +77,9 @@ TEMPLATES: tuple[Template, ...] = (
     CountedStock(),
     NeverOrdered(),
     ShipSentOrder(),
+    AddressForm(),
+    ReportOfMonth(),
+    BoughtProduct(),
+    ReviewsPage(),
 )
 """Every template of the site, by number."""

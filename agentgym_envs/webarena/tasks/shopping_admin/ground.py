@@ -124,16 +124,17 @@ def open_report(screen: Screen, title: str, thought: str = "") -> Iterator[Exper
 
 
 def apply_filters(
-    screen: Screen, filters: Mapping[str, str], *, sort: str = ""
+    screen: Screen, filters: Mapping[str, str], *, sort: str = "", thought: str = ""
 ) -> Iterator[ExpertMove]:
-    """Fill in the filters of a grid or report and apply them."""
+    """Fill in the filters of a grid or report and apply them; `thought` is why it is sorted so."""
     for label, value in filters.items():
         if screen.has("combobox", label):
             yield screen.choose(label, value, f"Only {value!r} counts, so I filter for it.")
         else:
             yield screen.fill("textbox", label, value, f"I filter {label!r} by {value!r}.")
     if sort:
-        yield screen.choose("Sort by", sort, "Sorted like this, what I look for comes first.")
+        why = thought or "Sorted like this, what I look for comes first."
+        yield screen.choose("Sort by", sort, why)
     yield screen.click("button", "Apply filters", "Now I apply the filters.")
 
 

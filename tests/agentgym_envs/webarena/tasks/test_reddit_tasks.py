@@ -42,6 +42,8 @@ class Play:
         self.screen = Screen(self.browser.page)
 
     def solve(self, template: Template, case: Case) -> None:
+        if not template.signed_in:
+            self.browser.open(f"{ORIGIN}/", {})
         for move in template.solve(case, self.screen):
             action = parse_action(move.action)
             if action.kind != "stop":
@@ -87,7 +89,7 @@ def test_another_instance_is_another_goal(play: Play, template: Template) -> Non
 def test_every_template_has_a_number_of_its_own() -> None:
     numbers = [template.number for template in TEMPLATES]
     assert len(set(numbers)) == len(numbers)
-    assert all(80 <= number < 100 for number in numbers)
+    assert all(80 <= number < 100 or 140 <= number < 150 for number in numbers)
 
 
 def test_unknown_totals_are_refused() -> None:

@@ -23,7 +23,7 @@ def test_the_numbers_are_the_sites_own_and_a_third_of_the_templates_is_kept_for_
     assert len(set(numbers)) == len(numbers)
     assert set(numbers) <= set(range(30, 60))
     splits = [template.split for template in TEMPLATES]
-    assert splits.count("test") == 8
+    assert splits.count("test") == 9
     assert splits.count("validation") == 1
     assert sorted(t.split for t in TEMPLATES if t.is_impossible) == ["test", "train"]
 
