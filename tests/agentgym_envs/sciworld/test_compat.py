@@ -14,8 +14,8 @@ RECORDS = GOLDEN / "sciworld_a.jsonl"
 BOIL, LIFESPAN = 0, 4240
 
 ORDERED_BY_CHANCE = (BOIL, "open door")
-"""The one stable step whose list of choices the simulator leaves to chance: the recording's two
-replays happen to agree on another order than ours."""
+"""The one stable step whose list of choices the simulator leaves to chance: the recording's
+replays happen to agree on another order than ours, which no fresh official simulator repeats."""
 
 
 def make(**kwargs: Any) -> SciWorldEnv:
