@@ -16,10 +16,7 @@ from importlib.metadata import entry_points
 from typing import TextIO
 
 import agentgym_envs
-from agentgym_envs import EnvFailure, NoExpert, UnknownTask
-from trainers.mistakes import CommandError
-
-_REMEDY = 'pip install "agentgym-envs['  # what every missing extra's error says
+from trainers.commands import refuse, run_command
 
 TRAINERS_GROUP = "agentgym.trainers"
 """Entry points of this group are algorithms of `agentgym train`; any package may add some."""
@@ -121,7 +118,7 @@ def _dispatch(words: list[str]) -> int:
         return 0
     name, *rest = words
     if name not in COMMANDS:
-        return _refuse(f"unknown command {name!r}; commands: {', '.join(COMMANDS)}")
+        return refuse(f"unknown command {name!r}; commands: {', '.join(COMMANDS)}")
     target = COMMANDS[name][0]
     if name == "train":
         if not rest or rest[0] in ("-h", "--help"):
@@ -130,28 +127,14 @@ def _dispatch(words: list[str]) -> int:
         algorithm, *rest = rest
         trainers = _trainers()
         if algorithm not in trainers:
-            return _refuse(f"unknown algorithm {algorithm!r}; algorithms: {_trainer_names()}")
+            return refuse(f"unknown algorithm {algorithm!r}; algorithms: {_trainer_names()}")
         target = trainers[algorithm]
     return _run(target, rest)
 
 
 def _run(target: str, argv: list[str]) -> int:
     module, _, function = target.partition(":")
-    try:
-        return int(getattr(import_module(module), function)(argv) or 0)
-    except ImportError as error:
-        if _REMEDY not in str(error):
-            raise
-        print(f"agentgym: {error}", file=sys.stderr)
-        return 1
-    except (CommandError, NoExpert, UnknownTask) as error:
-        return _refuse(str(error))
-    except EnvFailure as error:
-        print(f"agentgym: the machinery broke, not the policy: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("\ninterrupted", file=sys.stderr)
-        return 130
+    return run_command(lambda: getattr(import_module(module), function)(argv))
 
 
 def _trainers() -> dict[str, str]:
@@ -167,8 +150,3 @@ def _trainer_names() -> str:
 def _help() -> str:
     lines = [f"  {name:<15} {summary}" for name, (_, summary) in COMMANDS.items()]
     return _HELP.format(commands="\n".join(lines), trainers=_trainer_names())
-
-
-def _refuse(message: str) -> int:
-    print(f"agentgym: {message}\nTry: agentgym --help", file=sys.stderr)
-    return 2

@@ -17,10 +17,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from agentgym_envs.agenttraj import read_trajectories
 from agentgym_envs.trajectory import Trajectory
 from trainers.arguments import EvaluationArguments, RolloutArguments
-from trainers.collect import expert_episodes, played_once
+from trainers.collect import expert_episodes, given_episodes, played_once
+from trainers.commands import run_command
 from trainers.configs import SUCCESS_METRIC, AgentSFTConfig, ModelArguments
 from trainers.curve import draw_run_curve
 from trainers.environments import Environments, spread
@@ -31,7 +31,8 @@ from trainers.playing import PolicyPlayer
 from trainers.records import write_run
 from trainers.results import summarize
 from trainers.rounds import AgentEvolArguments, Round, RoundFiles
-from trainers.running import parse_training, run_training, set_aside
+from trainers.run_folder import set_aside
+from trainers.running import INTERRUPTED, command_to_resume, parse_training, run_training
 from trainers.sft import AgentSFTTrainer
 
 _EXPLORATION_STREAM = 5
@@ -112,7 +113,7 @@ class AgentEvol:
         """
         if self._is_main:
             if not resume:
-                set_aside(self.files.folder)
+                set_aside(self.files.folder, start=self.model_args.model_name_or_path)
             write_run(
                 self.files.folder,
                 command="train agentevol",
@@ -155,7 +156,7 @@ class AgentEvol:
     # The steps of a round ---------------------------------------------------------------------
 
     def _base_set(self, *, resume: bool) -> list[Trajectory]:
-        base = [t for path in self.options.data for t in read_trajectories(path)]
+        base = given_episodes(self.options.data)
         count = self.options.expert_episodes
         if count:
             ids = self._task_ids(0)
@@ -288,11 +289,20 @@ def main(argv: list[str] | None = None) -> int:
         rollout=rollout,
         evaluation=evaluation,
     )
-    for done in evolution.run(resume=run.resume):
-        print(done)
-    environments.close()
+    try:
+        for done in evolution.run(resume=run.resume):
+            print(done)
+    except KeyboardInterrupt:  # between two rounds' training, which has its own checkpoints
+        print(
+            f"stopped while playing; what is finished is kept in {args.output_dir}. To go on:\n"
+            f"  {command_to_resume('train agentevol')}",
+            flush=True,
+        )
+        return INTERRUPTED
+    finally:
+        environments.close()
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

@@ -26,7 +26,7 @@ from trainers.policies import (
     open_environments,
     open_player,
 )
-from trainers.results import summarize
+from trainers.results import Stopwatch, summarize
 from trainers.watching import Watch
 
 _COLLECTION_STREAM = 3
@@ -78,6 +78,20 @@ def expert_episodes(
 ) -> list[Trajectory]:
     """Let the expert play; see `collect`."""
     return collect(TextPlayer(environments, "expert"), task_ids, num_episodes=num_episodes)
+
+
+def given_episodes(files: Sequence[str]) -> list[Trajectory]:
+    """Read the files of `--data`.
+
+    Raises:
+        CommandError: one of them is not there, or holds something else.
+    """
+    try:
+        return [trajectory for path in files for trajectory in read_trajectories(path)]
+    except FileNotFoundError as error:
+        raise CommandError(f"--data: there is no file {error.filename}") from error
+    except (OSError, ValueError) as error:
+        raise CommandError(f"--data: {error}") from error
 
 
 def played_once(
@@ -177,12 +191,13 @@ def main(argv: list[str] | None = None) -> int:
     env, budgets, policy, options = parser.parse(argv)
     _check_kept(options)
     if options.data:
-        print(f"wrote {_write(_read(options.data), options)} episodes to {options.out}")
+        print(f"wrote {_write(given_episodes(options.data), options)} episodes to {options.out}")
         return 0
     environments = open_environments(env)
     player = open_player(policy, environments, budgets, seed=options.seed)
     tasks = spread(environments.task_ids(env.split, tasks=env.tasks), options.num_tasks)
     total = options.num_episodes or len(tasks)
+    stopwatch = Stopwatch()
     with Watch(player.name, total, kept_for=options.out) as watch:
         played = collect(
             player,
@@ -192,10 +207,11 @@ def main(argv: list[str] | None = None) -> int:
             seed=options.seed,
             on_trajectory=watch,
         )
+        seconds = stopwatch.seconds
         count = _write(played, options)
         watch.written()
     environments.close()
-    print(f"wrote {count} episodes to {options.out}\n{_summary(played)}")
+    print(f"wrote {count} episodes to {options.out}\n{_summary(played, seconds)}")
     return 0
 
 
@@ -209,13 +225,6 @@ def _check_kept(options: CollectArguments) -> None:
             raise CommandError(f"cannot append --format {options.format}: {error}") from error
 
 
-def _read(files: Sequence[str]) -> list[Trajectory]:
-    try:
-        return [trajectory for path in files for trajectory in read_trajectories(path)]
-    except ValueError as error:
-        raise CommandError(str(error)) from error
-
-
 def _write(episodes: Sequence[Trajectory], options: CollectArguments) -> int:
     """Write the file; return how many episodes went into it."""
     if options.format == "agenttraj":
@@ -224,9 +233,9 @@ def _write(episodes: Sequence[Trajectory], options: CollectArguments) -> int:
     return len(episodes)
 
 
-def _summary(played: Sequence[Trajectory]) -> str:
+def _summary(played: Sequence[Trajectory], seconds: float) -> str:
     try:
-        return str(summarize(played, policy=played[0].policy))
+        return str(summarize(played, policy=played[0].policy, wall_s=seconds))
     except ValueError as error:  # none of them has a score; they are kept all the same
         return f"no success rate: {error}"
 

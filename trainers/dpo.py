@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from trainers.commands import run_command
 from trainers.extras import MISSING_TRAIN_EXTRA
 from trainers.mistakes import CommandError
 
@@ -23,11 +24,10 @@ try:
 except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
 
-from agentgym_envs.agenttraj import read_trajectories
 from agentgym_envs.trajectory import Trajectory
 from trainers.arguments import EvaluationArguments, RolloutArguments
 from trainers.chat import ChatFormat
-from trainers.collect import expert_episodes, played_once
+from trainers.collect import expert_episodes, given_episodes, played_once
 from trainers.configs import AgentDefaults, ModelArguments, derive_evaluation
 from trainers.environments import Environments, spread
 from trainers.loading import adapter_config, context_length, load_for_playing, load_policy
@@ -260,7 +260,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     environments = Environments(env) if env.env else None
     if pairing.data:
-        episodes = [t for path in pairing.data for t in read_trajectories(path)]
+        episodes = given_episodes(pairing.data)
         pairs = pairing.pairs(episodes, seed=args.seed)
     elif environments is not None:
         pairs = sampled_pairs(
@@ -296,4 +296,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

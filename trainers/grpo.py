@@ -15,6 +15,7 @@ from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.advantages import discounted_returns, relative_to_anchor, turn_of_token
+from trainers.commands import run_command
 from trainers.configs import AgentGRPOConfig
 from trainers.extras import MISSING_TRAIN_EXTRA
 from trainers.online import OnlineTrainer, train_online
@@ -134,4 +135,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

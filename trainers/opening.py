@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from trainers.mistakes import CommandError
+from trainers.run_folder import told_of_unfinished
 
 
 @contextmanager
@@ -25,6 +26,9 @@ def opening(policy: str, *, names: Sequence[str], otherwise: str) -> Iterator[No
     except CommandError:
         raise
     except (OSError, ValueError) as error:
+        unfinished = told_of_unfinished(policy)
+        if unfinished is not None:
+            raise CommandError(unfinished) from error
         from trainers.option_files import did_you_mean  # it needs the train extra, as models do
 
         hint = did_you_mean(policy, tuple(names), otherwise=f"allowed: {otherwise}")

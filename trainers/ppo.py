@@ -21,6 +21,7 @@ import torch
 
 from trainers.advantages import turn_of_token, whiten
 from trainers.chat import ChatFormat
+from trainers.commands import run_command
 from trainers.configs import AgentOnlineConfig
 from trainers.critic import Critic
 from trainers.gae import ActionTime, Credit, pay_turns, token_credit, turn_credit
@@ -274,4 +275,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainers.advantages import centred, whiten, with_kl_to_go
+from trainers.commands import run_command
 from trainers.configs import AgentOnlineConfig
 from trainers.extras import MISSING_TRAIN_EXTRA
 from trainers.gae import ActionTime
@@ -88,4 +89,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainers.advantages import leave_one_out
+from trainers.commands import run_command
 from trainers.configs import AgentOnlineConfig
 from trainers.extras import MISSING_TRAIN_EXTRA
 from trainers.online import OnlineTrainer, train_online
@@ -58,4 +59,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

@@ -5,7 +5,7 @@ Knows `transformers.Trainer`'s public methods; no algorithm.
 
 from __future__ import annotations
 
-import json
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -18,20 +18,12 @@ from trainers.loading import save_policy
 from trainers.parsing import CommandParser
 from trainers.progress import hide_loading_bars
 from trainers.records import read_run, run_record, write_run
+from trainers.run_folder import last_checkpoint, set_aside
 from trainers.stopping import Interrupted, SaveOnSignal
 
 INTERRUPTED = 130
 """The exit status where Ctrl-C ended a run, as shells have it."""
 
-LEFT_BY_A_RUN = (
-    "run.json",
-    "metrics.jsonl",
-    "learning_curve.png",
-    "trajectories",
-    "checkpoint-*",
-    "completions",
-    "round_*",
-)
 TOLD_ELSEWHERE = {
     *("argv", "command_line", "started", "pid", "seed", "resumed", "device"),
     *("output_dir", "logging_dir", "run_name", "resume_from_checkpoint", "local_rank"),
@@ -128,7 +120,7 @@ def _train(trainer: Any, *, command: str, resume: bool, configs: list[Any]) -> N
         else:
             if resume:
                 print(f"{folder} has no checkpoint: training starts at the beginning", flush=True)
-            set_aside(folder)
+            set_aside(folder, start=_start_of(configs))
         write_run(folder, command=command, seed=trainer.args.seed, configs=configs, further=further)
     trainer.accelerator.wait_for_everyone()
     try:
@@ -140,7 +132,7 @@ def _train(trainer: Any, *, command: str, resume: bool, configs: list[Any]) -> N
         if trainer.is_world_process_zero():
             print(
                 f"stopped after step {stop.global_step}; {folder}/checkpoint-{stop.global_step} "
-                f"is saved. To go on:\n  {_command_to_resume(command)}",
+                f"is saved. To go on:\n  {command_to_resume(command)}",
                 flush=True,
             )
         raise SystemExit(INTERRUPTED) from None
@@ -149,44 +141,6 @@ def _train(trainer: Any, *, command: str, resume: bool, configs: list[Any]) -> N
     elif trainer.is_world_process_zero():
         model = trainer.accelerator.unwrap_model(trainer.model)
         save_policy(model, trainer.processing_class, folder)
-
-
-def last_checkpoint(folder: Path) -> Path | None:
-    """Return the last checkpoint that was written to its end; None where there is none."""
-    found = {
-        int(path.name.rpartition("-")[2]): path
-        for path in folder.glob("checkpoint-*")
-        if path.name.rpartition("-")[2].isdecimal()
-    }
-    for step in sorted(found, reverse=True):
-        try:
-            # The trainer writes this file last.
-            state = json.loads((found[step] / "trainer_state.json").read_text(encoding="utf-8"))
-        except (FileNotFoundError, json.JSONDecodeError):
-            print(f"{found[step]} was not written to its end and is passed over", flush=True)
-            continue
-        if state["global_step"] == step:
-            return found[step]
-    return None
-
-
-def set_aside(folder: Path) -> None:
-    """Move what an earlier run left in a folder into `previous-N` in it, and say so."""
-    if not (folder / "run.json").exists():
-        return
-    leftovers = [path for name in LEFT_BY_A_RUN for path in sorted(folder.glob(name))]
-    number = 1
-    while (folder / f"previous-{number}").exists():
-        number += 1
-    previous = folder / f"previous-{number}"
-    previous.mkdir()
-    for path in leftovers:
-        path.rename(previous / path.name)
-    print(
-        f"{folder} held another run, which is now in {previous}. To go on with a run instead, "
-        "pass --resume.",
-        flush=True,
-    )
 
 
 def changed_options(before: dict[str, Any], now: dict[str, Any]) -> dict[str, list[Any]]:
@@ -223,7 +177,16 @@ def _resumed(folder: Path, checkpoint: Path, *, command: str, configs: list[Any]
     return {"resumed": [*before.get("resumed", []), resumed]}
 
 
-def _command_to_resume(command: str) -> str:
+def _start_of(configs: list[Any]) -> str | None:
+    """Return the model that training starts from."""
+    names = [getattr(config, "model_name_or_path", None) for config in configs]
+    return next((str(name) for name in names if name), None)
+
+
+def command_to_resume(command: str) -> str:
+    """Return what goes on with the run of this process."""
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        return "the same command, launcher and all, with --resume"
     words = sys.argv[1:]
     if words[: len(command.split())] == command.split():
         words = words[len(command.split()) :]

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from trainers.commands import run_command
 from trainers.extras import MISSING_TRAIN_EXTRA
 from trainers.mistakes import CommandError
 
@@ -21,11 +22,10 @@ try:
 except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
 
-from agentgym_envs.agenttraj import read_trajectories
 from agentgym_envs.trajectory import Trajectory
 from trainers.arguments import EvaluationArguments, RolloutArguments
 from trainers.chat import ChatFormat
-from trainers.collect import expert_episodes
+from trainers.collect import expert_episodes, given_episodes
 from trainers.configs import AgentSFTConfig, ModelArguments, derive_evaluation
 from trainers.environments import Environments
 from trainers.loading import adapter_config, context_length, load_policy
@@ -201,18 +201,8 @@ def watch_by_playing(
     trainer.validation = validation_of(env, player, evaluation, TrajectoryFiles.of(args))
 
 
-def training_episodes(
-    data: Sequence[str], environments: Environments | None, *, num_episodes: int | None
-) -> list[Trajectory]:
-    """Read trajectories from files, or let the expert play the training split.
-
-    Raises:
-        ValueError: there are neither files nor an environment.
-    """
-    if data:
-        return [trajectory for path in data for trajectory in read_trajectories(path)]
-    if environments is None:
-        raise CommandError("there is nothing to imitate: pass --data FILE, or --env for its expert")
+def played_by_expert(environments: Environments, *, num_episodes: int | None) -> list[Trajectory]:
+    """Let the expert play the training split."""
     chosen = environments.args
     task_ids = environments.task_ids(chosen.split, tasks=chosen.tasks)
     return expert_episodes(environments, task_ids, num_episodes=num_episodes)
@@ -228,8 +218,12 @@ def main(argv: list[str] | None = None) -> int:
         further=(DataArguments,),
     )
     environments = Environments(env) if env.env else None
-    trajectories = training_episodes(data.data, environments, num_episodes=data.num_episodes)
-    model, tokenizer = load_policy(model_args)
+    if not data.data and environments is None:
+        raise CommandError("there is nothing to imitate: pass --data FILE, or --env for its expert")
+    trajectories = given_episodes(data.data)
+    model, tokenizer = load_policy(model_args)  # before the expert plays, which may take long
+    if environments is not None and not data.data:
+        trajectories = played_by_expert(environments, num_episodes=data.num_episodes)
     trainer = AgentSFTTrainer(
         model,
         trajectories,
@@ -252,4 +246,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

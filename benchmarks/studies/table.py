@@ -10,6 +10,7 @@ import numpy as np
 from benchmarks.listing import table
 from benchmarks.studies.runs import RESULT, START
 from trainers.intervals import mean_gain
+from trainers.mistakes import CommandError
 from trainers.results import EvalResult
 
 
@@ -48,11 +49,11 @@ def learning_table(folder: Path) -> str:
     """Return the Markdown table of `agentgym study learning`; rows in order of their gain.
 
     Raises:
-        ValueError: the start has not been measured.
+        CommandError: the start has not been measured.
     """
     before = results_by_seed(folder / START)
     if not before:
-        raise ValueError(f"{folder / START} holds no measurement of the start")
+        raise CommandError(f"{folder / START} holds no measurement of the start yet")
     rows: list[tuple[float, tuple[str, ...]]] = []
     seeds = sorted(before)
     for path in sorted(folder.iterdir()):

@@ -131,7 +131,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         folder.note_call(run_record(command="sweep", seed=0, configs=[sweep]))
     except (OSError, ValueError) as error:
         parser.error(str(error))
-    outcome = play_missing(folder, cells, play)
+    try:
+        outcome = play_missing(folder, cells, play)
+    except KeyboardInterrupt:
+        print(f"{sweep.out} keeps what is finished; the same command goes on", file=sys.stderr)
+        raise
     print(
         f"{outcome.played} episodes played, {outcome.failed} of them failed; "
         f"{sum(len(cell.tasks) * cell.samples for cell in cells)} are asked for in all\n"

@@ -244,3 +244,18 @@ def test_the_command_evolves_and_evaluates(
     assert run["command"] == "train agentevol"
     assert '"eval_success"' in (out / "metrics.jsonl").read_text()
     assert (out / "round_1" / "adapter").is_dir()
+
+
+def test_ctrl_c_while_playing_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*args: Any, **kwargs: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(AgentEvol, "_explore", interrupted)
+    model = make_folder(tmp_path / "model")
+    folder = str(tmp_path / "run")
+    options = ["--env", ENV_ID, "--action_format", "plain", "--model", model]
+    assert main([*options, "--output_dir", folder, "--expert_episodes", "0"]) == 130
+    told = capsys.readouterr().out
+    assert folder in told and told.rstrip().endswith("--resume")

@@ -268,3 +268,34 @@ def test_several_models_on_a_server_need_a_name() -> None:
             evaluate_main([*options, f"{server.url}/v1"])
         with pytest.raises(ValueError, match="with its /v1"):
             evaluate_main([*options, server.url])
+
+
+def test_what_every_request_meets_is_told_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = JSONClient("http://127.0.0.1:9", retries=2, wait=lambda _: None)
+    for _ in range(3):
+        with pytest.raises(RequestFailed, match="failed 3 times"):
+            client.get("/models")
+    assert len([r for r in caplog.records if r.levelname == "WARNING"]) == 1
+
+
+def test_ctrl_c_ends_what_would_be_sent_again() -> None:
+    client = JSONClient("http://127.0.0.1:9", retries=50)
+    failures: list[BaseException] = []
+
+    def ask(item: int) -> None:
+        if item == 0:
+            raise KeyboardInterrupt
+        try:
+            client.get("/models")
+        except RequestFailed as failure:
+            failures.append(failure)
+
+    with pytest.raises(KeyboardInterrupt):
+        client.map(ask, range(4))
+    client.close()
+    for thread in client._threads._threads:
+        thread.join(timeout=10)
+        assert not thread.is_alive()
+    assert all("has ended" in str(failure) for failure in failures)

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import shutil
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,12 @@ from transformers import TrainerCallback
 from agentgym_envs import read_jsonl
 from tests.trainers.command import EPISODES, start, wait_for
 from tests.trainers.toys import make_folder
+from trainers.configs import ModelArguments
 from trainers.grpo import main
-from trainers.running import changed_options, last_checkpoint, run_training, set_aside
+from trainers.loading import load_policy
+from trainers.mistakes import CommandError
+from trainers.run_folder import last_checkpoint, set_aside
+from trainers.running import changed_options, command_to_resume, run_training
 from trainers.stopping import Interrupted, SaveOnSignal, SkipNonFinite
 
 Command = Callable[..., list[str]]
@@ -38,6 +44,10 @@ def command(model: str, tmp_path: Path) -> Command:
         ]
 
     return options
+
+
+def names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
 
 
 def steps_of(folder: Path) -> list[int]:
@@ -228,7 +238,60 @@ def test_a_new_run_sets_the_folders_earlier_one_aside_and_says_so(
         "train_000000.jsonl"
     ]
     assert (folder / "notes.txt").exists()
+    assert {"config.json", "model.safetensors"} <= names_in(folder / "previous-1")
+    assert {"config.json", "model.safetensors"} <= names_in(folder)
     assert list(read_jsonl(folder / "previous-1/trajectories/train_000001.jsonl"))
+
+
+def test_a_run_that_is_cut_short_leaves_no_earlier_ones_model(tmp_path: Path) -> None:
+    make_folder(tmp_path)
+    (tmp_path / "run.json").write_text("{}")
+    set_aside(tmp_path)
+    assert names_in(tmp_path) == {"previous-1"}
+
+
+def test_a_model_that_the_run_starts_from_stays_where_it_is(tmp_path: Path) -> None:
+    before = names_in(Path(make_folder(tmp_path)))
+    (tmp_path / "run.json").write_text("{}")
+    set_aside(tmp_path, start=str(tmp_path / ".." / tmp_path.name))
+    assert names_in(tmp_path) == before | {"previous-1"}
+
+
+def test_the_model_of_a_run_that_has_not_ended_is_its_checkpoint(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(CommandError, match="has not ended, so there is no model yet; go on with"):
+        load_policy(ModelArguments(model_name_or_path=str(tmp_path)))
+    (tmp_path / "checkpoint-5").mkdir()
+    (tmp_path / "checkpoint-5/trainer_state.json").write_text('{"global_step": 5}')
+    with pytest.raises(CommandError, match="name its last checkpoint, .*checkpoint-5, or go on"):
+        load_policy(ModelArguments(model_name_or_path=str(tmp_path)))
+
+
+def test_a_launcher_has_its_part_in_the_command_that_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.argv", ["agentgym", "train", "grpo", "--seed", "1"])
+    assert command_to_resume("train grpo") == "agentgym train grpo --seed 1 --resume"
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert "launcher" in command_to_resume("train grpo")
+
+
+@pytest.mark.parametrize("module", ["trainers.sft", "trainers.dpo", "trainers.grpo"])
+def test_a_mistake_is_a_sentence_under_a_launcher_too(
+    module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = {
+        "trainers.sft": ["--data", "nowhere.jsonl", "--model", "tiny"],
+        "trainers.dpo": ["--data", "nowhere.jsonl", "--model", "tiny"],
+        "trainers.grpo": ["--env", "TextCraft", "--tasks", "depth 99", "--model", "tiny"],
+    }
+    monkeypatch.setattr("sys.argv", [module, *options[module]])
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert told.startswith("agentgym: ") and ("nowhere.jsonl" in told or "depth 99" in told)
 
 
 def test_each_earlier_run_gets_a_folder_of_its_own(tmp_path: Path) -> None:

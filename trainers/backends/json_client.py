@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-import time
 import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any, TypeVar
 
 from trainers.extras import MISSING_TRAIN_EXTRA
@@ -48,7 +48,8 @@ class JSONClient:
     """Sends requests to one server, several at a time.
 
     A request that meets a broken connection, a timeout, an overloaded server or an answer that is
-    not JSON is sent again after 0.5, 1, 2, ... seconds, or after what `Retry-After` says.
+    not JSON is sent again after 0.5, 1, 2, ... seconds, or after what `Retry-After` says. A cause
+    is told once, until some request succeeds, however many requests it meets.
 
     Args:
         base_url: what the paths are appended to.
@@ -56,7 +57,7 @@ class JSONClient:
         retries: how often a request is sent again.
         max_requests: requests under way at once.
         api_key: sent as a bearer token; None sends none.
-        wait: sleeps for so many seconds.
+        wait: sleeps for so many seconds; None sleeps until then or until the client has ended.
 
     Raises:
         ValueError: a number is out of its range, or `base_url` is not an HTTP address.
@@ -70,7 +71,7 @@ class JSONClient:
         retries: int = 5,
         max_requests: int = 64,
         api_key: str | None = None,
-        wait: Callable[[float], None] = time.sleep,
+        wait: Callable[[float], object] | None = None,
     ) -> None:
         if not base_url.startswith(("http://", "https://")):
             raise ValueError(f"expected an address such as http://localhost:8000, got {base_url!r}")
@@ -81,7 +82,9 @@ class JSONClient:
             raise ValueError(f"timeout must be > 0 seconds, got {timeout}")
         self.base_url = base_url.rstrip("/")
         self._retries = retries
-        self._wait = wait
+        self._ended = Event()
+        self._wait = wait or self._ended.wait
+        self._told: set[str] = set()
         self._http = httpx.Client(
             timeout=timeout,
             headers={} if api_key is None else {"Authorization": f"Bearer {api_key}"},
@@ -89,7 +92,7 @@ class JSONClient:
         )
         self._threads = ThreadPoolExecutor(max_requests, thread_name_prefix="requests")
         # Players are not closed; the connections end with the client at the latest.
-        weakref.finalize(self, _end, self._threads, self._http)
+        weakref.finalize(self, _end, self._threads, self._http, self._ended)
 
     def get(self, path: str) -> Any:
         """Return the JSON at a path; see `post`."""
@@ -106,11 +109,15 @@ class JSONClient:
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Call a function on each item, `max_requests` at a time, and keep their order."""
-        return list(self._threads.map(function, items))
+        try:
+            return list(self._threads.map(function, items))
+        except KeyboardInterrupt:
+            self._ended.set()  # or the interpreter would wait for all that is to be sent again
+            raise
 
     def close(self) -> None:
         """Close the connections."""
-        _end(self._threads, self._http)
+        _end(self._threads, self._http, self._ended)
 
     def _send(self, method: str, path: str, body: Any) -> Any:
         url = self.base_url + path
@@ -119,7 +126,9 @@ class JSONClient:
             try:
                 response = self._http.request(method, url, json=body)
                 if response.is_success:
-                    return response.json()
+                    found = response.json()
+                    self._told.clear()
+                    return found
                 cause = f"{response.status_code} {_message(response)}"
                 wait = _told_to_wait(response, wait)
                 if response.status_code not in _PASSING:
@@ -130,12 +139,20 @@ class JSONClient:
             ) as error:  # ValueError: the answer is not JSON
                 cause = f"{type(error).__name__}: {error}"
             if attempt < self._retries:
-                logger.warning("%s failed (%s); again in %.1f s", url, cause, wait)
+                self._tell(f"{url} failed ({cause})", wait)
                 self._wait(wait)
+            if self._ended.is_set():
+                raise RequestFailed(f"{url} failed, and the client has ended: {cause}")
         raise RequestFailed(f"{url} failed {self._retries + 1} times, the last time with {cause}")
 
+    def _tell(self, failure: str, wait: float) -> None:
+        level = logging.DEBUG if failure in self._told else logging.WARNING
+        self._told.add(failure)
+        logger.log(level, "%s; again in %.1f s, %d times at most", failure, wait, self._retries)
 
-def _end(threads: ThreadPoolExecutor, http: httpx.Client) -> None:
+
+def _end(threads: ThreadPoolExecutor, http: httpx.Client, ended: Event) -> None:
+    ended.set()
     threads.shutdown(wait=False, cancel_futures=True)
     http.close()
 

@@ -6,6 +6,7 @@ import pytest
 
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.studies.table import gain_over_seeds, learning_table
+from trainers.mistakes import CommandError
 from trainers.results import EvalResult, summarize
 
 
@@ -49,4 +50,9 @@ def test_the_table_has_a_row_per_algorithm_the_best_first(tmp_path: Path) -> Non
 
 def test_a_study_without_its_start_says_so(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no measurement of the start"):
+        learning_table(tmp_path)
+
+
+def test_a_study_without_its_start_is_told(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="no measurement of the start yet"):
         learning_table(tmp_path)

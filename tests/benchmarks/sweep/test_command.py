@@ -134,3 +134,13 @@ def test_a_policy_that_breaks_in_a_worker_is_given_up_with_a_sentence(tmp_path):
     worker.close()
     future.set_exception(broken.value)
     assert str(_result(future)).startswith(f"cannot open the policy {model!r}")
+
+
+def test_ctrl_c_says_how_the_sweep_goes_on(counting, tmp_path, monkeypatch, capsys):
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "play_missing", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        swept(tmp_path, "--policy", "random")
+    assert f"{tmp_path} keeps what is finished; the same command goes on" in capsys.readouterr().err
