@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from trainers.mistakes import CommandError
-from trainers.run_folder import told_of_unfinished
+from trainers.run_folder import told_of_run
 
 
 @contextmanager
@@ -26,9 +26,9 @@ def opening(policy: str, *, names: Sequence[str], otherwise: str) -> Iterator[No
     except CommandError:
         raise
     except (OSError, ValueError) as error:
-        unfinished = told_of_unfinished(policy)
-        if unfinished is not None:
-            raise CommandError(unfinished) from error
+        of_run = told_of_run(policy)
+        if of_run is not None:
+            raise CommandError(of_run) from error
         from trainers.option_files import did_you_mean  # it needs the train extra, as models do
 
         hint = did_you_mean(policy, tuple(names), otherwise=f"allowed: {otherwise}")

@@ -50,13 +50,14 @@ def set_aside(folder: Path, *, start: str | None = None) -> None:
 
     Args:
         folder: where the run is to be.
-        start: the model that it starts from; one in this very folder stays where it is.
+        start: the model that it starts from; one that lies in this folder stays where it is.
     """
     if not (folder / "run.json").exists():
         return
-    starts_here = start is not None and Path(start).resolve() == folder.resolve()
-    names = LEFT_BY_A_RUN if starts_here else (*LEFT_BY_A_RUN, *SAVED_MODEL)
-    leftovers = sorted({path for name in names for path in folder.glob(name)})
+    begins_at = None if start is None else Path(start).resolve()
+    names = LEFT_BY_A_RUN if begins_at == folder.resolve() else (*LEFT_BY_A_RUN, *SAVED_MODEL)
+    found = sorted({path for name in names for path in folder.glob(name)})
+    leftovers = [path for path in found if begins_at is None or not _holds(path, begins_at)]
     number = 1
     while (folder / f"previous-{number}").exists():
         number += 1
@@ -71,12 +72,18 @@ def set_aside(folder: Path, *, start: str | None = None) -> None:
     )
 
 
-def told_of_unfinished(name: str) -> str | None:
-    """Say what can be done with a run that has no model yet; None for anything else."""
+def _holds(path: Path, other: Path) -> bool:
+    return other.is_relative_to(path.resolve())
+
+
+def told_of_run(name: str) -> str | None:
+    """Say where a run has its model, in whose folder there is none; None for anything else."""
     folder = Path(name)
     is_run = (folder / "run.json").exists()
     if not is_run or (folder / "config.json").exists() or (folder / "adapter_config.json").exists():
         return None
+    if (folder / "model" / "config.json").exists():  # as the quickstart leaves it
+        return f"{name} holds a run whose model is in {folder / 'model'}: name that"
     checkpoint = last_checkpoint(folder)
     instead = "" if checkpoint is None else f"name its last checkpoint, {checkpoint}, or "
     return (

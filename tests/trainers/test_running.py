@@ -255,6 +255,10 @@ def test_a_model_that_the_run_starts_from_stays_where_it_is(tmp_path: Path) -> N
     (tmp_path / "run.json").write_text("{}")
     set_aside(tmp_path, start=str(tmp_path / ".." / tmp_path.name))
     assert names_in(tmp_path) == before | {"previous-1"}
+    make_folder(tmp_path / "checkpoint-5")
+    (tmp_path / "run.json").write_text("{}")
+    set_aside(tmp_path, start=str(tmp_path / "checkpoint-5"))
+    assert names_in(tmp_path) == {"checkpoint-5", "previous-1", "previous-2"}
 
 
 def test_the_model_of_a_run_that_has_not_ended_is_its_checkpoint(tmp_path: Path) -> None:
@@ -264,6 +268,9 @@ def test_the_model_of_a_run_that_has_not_ended_is_its_checkpoint(tmp_path: Path)
     (tmp_path / "checkpoint-5").mkdir()
     (tmp_path / "checkpoint-5/trainer_state.json").write_text('{"global_step": 5}')
     with pytest.raises(CommandError, match="name its last checkpoint, .*checkpoint-5, or go on"):
+        load_policy(ModelArguments(model_name_or_path=str(tmp_path)))
+    make_folder(tmp_path / "model")
+    with pytest.raises(CommandError, match="whose model is in .*model: name that"):
         load_policy(ModelArguments(model_name_or_path=str(tmp_path)))
 
 
