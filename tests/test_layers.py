@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -54,3 +55,14 @@ def test_nothing_of_the_training_stack_is_imported_by(code: str) -> None:
         [sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert result.stderr.strip() == "set()"
+
+
+def test_no_query_numbers_its_placeholders() -> None:
+    """Python 3.12 warns of `?1` beside a sequence, and 3.14 is to refuse it."""
+    found = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for path in sorted((ROOT / "agentgym_envs").rglob("*.py"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if re.search(r"[ (]\?\d", line)
+    ]
+    assert found == []

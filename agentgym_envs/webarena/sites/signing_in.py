@@ -48,8 +48,9 @@ def add_signing_in(
         if not password:
             errors["password"] = NO_PASSWORD
         named = visit.rows(
-            f"SELECT * FROM {site.user_table} WHERE username = ?1 COLLATE NOCASE "
-            "OR email = ?1 COLLATE NOCASE ORDER BY id",
+            f"SELECT * FROM {site.user_table} WHERE username = ? COLLATE NOCASE "
+            "OR email = ? COLLATE NOCASE ORDER BY id",
+            name,
             name,
         )
         user = next((user for user in named if password_of(user) == password), None)

@@ -125,9 +125,9 @@ def merge(visit: Visit, owner: str, slug: str, iid: str) -> Response:
         visit.flash("This merge request cannot be merged.", "error")
         return visit.redirect(f"{project.path}/merges/{request['iid']}")
     visit.run(
-        "DELETE FROM files WHERE project_id = ?1 AND branch = ?2 AND path IN "
-        "(SELECT path FROM files WHERE project_id = ?1 AND branch = ?3)",
-        project.id, target, source,
+        "DELETE FROM files WHERE project_id = ? AND branch = ? AND path IN "
+        "(SELECT path FROM files WHERE project_id = ? AND branch = ?)",
+        project.id, target, project.id, source,
     )  # fmt: skip
     visit.run(
         "UPDATE files SET branch = ? WHERE project_id = ? AND branch = ?",

@@ -55,8 +55,9 @@ def profile(visit: Visit, username: str) -> Response:
     person = _person(visit, username)
     rows, pages = list_projects(visit, "p.owner_id = ?", person["id"], size=8)
     counts = visit.row(
-        "SELECT (SELECT count(*) FROM follows WHERE followed_id = ?1) AS followers, "
-        "(SELECT count(*) FROM follows WHERE follower_id = ?1) AS following",
+        "SELECT (SELECT count(*) FROM follows WHERE followed_id = u.id) AS followers, "
+        "(SELECT count(*) FROM follows WHERE follower_id = u.id) AS following "
+        "FROM users u WHERE u.id = ?",
         person["id"],
     )
     is_followed = visit.value(

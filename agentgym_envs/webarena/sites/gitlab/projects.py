@@ -25,12 +25,13 @@ def overview(visit: Visit, owner: str, slug: str) -> Response:
     branch = branch_of(visit, project)
     files = files_of(visit, project, branch)
     counts = visit.row(
-        "SELECT (SELECT count(*) FROM commits WHERE project_id = ?1 AND branch = ?2) AS commits, "
-        "(SELECT count(*) FROM branches WHERE project_id = ?1) AS branches, "
-        "(SELECT count(*) FROM projects WHERE forked_from = ?1) AS forks, "
-        "(SELECT count(*) FROM members WHERE project_id = ?1) AS members",
-        project.id,
+        "SELECT (SELECT count(*) FROM commits WHERE project_id = p.id AND branch = ?) AS commits, "
+        "(SELECT count(*) FROM branches WHERE project_id = p.id) AS branches, "
+        "(SELECT count(*) FROM projects WHERE forked_from = p.id) AS forks, "
+        "(SELECT count(*) FROM members WHERE project_id = p.id) AS members "
+        "FROM projects p WHERE p.id = ?",
         project.branch,
+        project.id,
     )
     origin = visit.row(
         "SELECT p.name, '/~' || u.username || '/' || p.slug AS path FROM projects p "
@@ -59,8 +60,8 @@ def star(visit: Visit, owner: str, slug: str) -> Response:
     else:
         visit.run("INSERT OR IGNORE INTO stars VALUES (?, ?)", project.user_id, project.id)
     visit.run(
-        "UPDATE projects SET star_count = (SELECT count(*) FROM stars WHERE project_id = ?1) "
-        "WHERE id = ?1",
+        "UPDATE projects SET star_count = "
+        "(SELECT count(*) FROM stars WHERE project_id = projects.id) WHERE id = ?",
         project.id,
     )
     visit.flash("The star is gone." if visit.field("remove") else f"You starred {project.name}.")

@@ -84,8 +84,9 @@ def town(visit: Visit, name: str) -> Response:
     plurals = {category.name: category.plural for category in CATEGORIES}
     roads = visit.rows(
         "SELECT r.name, r.kind, r.hectometres, t.name town, t.slug FROM roads r JOIN towns t"
-        " ON t.id = CASE WHEN r.town_a = ?1 THEN r.town_b ELSE r.town_a END"
-        " WHERE ?1 IN (r.town_a, r.town_b) ORDER BY t.name, r.name",
+        " ON t.id = CASE WHEN r.town_a = ? THEN r.town_b ELSE r.town_a END"
+        " WHERE ? IN (r.town_a, r.town_b) ORDER BY t.name, r.name",
+        found["id"],
         found["id"],
     )
     return visit.render(

@@ -105,7 +105,7 @@ def delete_review(visit: Visit, number: str) -> Response:
 def _rate(visit: Visit, place_id: int) -> None:
     visit.run(
         "UPDATE places SET (rating, num_reviews) = (SELECT round(coalesce(avg(rating), 0), 1),"
-        " count(*) FROM reviews WHERE place_id = ?1) WHERE id = ?1",
+        " count(*) FROM reviews WHERE place_id = places.id) WHERE id = ?",
         place_id,
     )
 

@@ -104,7 +104,8 @@ def _also(visit: Visit, text: str) -> list[tuple[str, str, str]]:
         (f"/town/{row['slug']}", row["name"], f"Town in {row['region']}, {row['postcode']}")
         for row in visit.rows(
             "SELECT t.*, r.name region FROM towns t JOIN regions r ON r.id = t.region_id"
-            " WHERE t.name = ?1 COLLATE NOCASE OR t.postcode = ?1",
+            " WHERE t.name = ? COLLATE NOCASE OR t.postcode = ?",
+            text,
             text,
         )
     ]
@@ -117,10 +118,10 @@ def _also(visit: Visit, text: str) -> list[tuple[str, str, str]]:
             (f"/street/{row['id']}", f"{row['name']}, {row['town']}", f"Street, {row['postcode']}")
             for row in visit.rows(
                 "SELECT s.id, s.name, s.postcode, t.name town FROM streets s"
-                " JOIN towns t ON t.id = s.town_id WHERE s.name = ?1 COLLATE NOCASE"
-                " OR s.postcode = ?1 OR s.name || ', ' || t.name = ?1 COLLATE NOCASE"
+                " JOIN towns t ON t.id = s.town_id WHERE s.name = ? COLLATE NOCASE"
+                " OR s.postcode = ? OR s.name || ', ' || t.name = ? COLLATE NOCASE"
                 " ORDER BY t.name LIMIT 5",
-                text,
+                *(text, text, text),
             )
         ]
     return found

@@ -137,9 +137,9 @@ def test_the_product_is_the_one_that_stands_out_in_the_one_order(shop: sqlite3.C
         assert found[0]["value"] != found[1]["value"], case.values
         most = "price" if "price" in case.values["what"] else "quantity"
         items = shop.execute(
-            f"SELECT product_id FROM order_items WHERE order_id = ?1 AND {most} = "
-            f"(SELECT max({most}) FROM order_items WHERE order_id = ?1)",
-            (found[0]["id"],),
+            f"SELECT product_id FROM order_items WHERE order_id = ? AND {most} = "
+            f"(SELECT max({most}) FROM order_items WHERE order_id = ?)",
+            (found[0]["id"], found[0]["id"]),
         ).fetchall()
         assert [f"{HOME}/products/{row[0]}" for row in items] == [reference(case)]
 
