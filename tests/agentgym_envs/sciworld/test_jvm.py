@@ -37,6 +37,16 @@ def is_running(pid: int) -> bool:
     return stat.rpartition(")")[2].split()[0] != "Z"
 
 
+def stop(pid: int) -> None:
+    """Stop a process; wait until all of its threads stand, which the signal does not."""
+    os.kill(pid, signal.SIGSTOP)
+    states = {""}
+    while states - {"T"}:
+        time.sleep(0.01)
+        stats = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/stat")]
+        states = {stat.rpartition(")")[2].split()[0] for stat in stats}
+
+
 def run(program: str) -> list[str]:
     """Run a program in a Python process of its own and return what it printed, in lines."""
     done = subprocess.run(
@@ -76,7 +86,7 @@ def test_a_process_that_hangs_is_a_failure_after_the_timeout() -> None:
     env, other = started(), started()
     env.simulator._timeout = 1.0  # not before it has started, which may take longer
     pid = shared_jvm().pid
-    os.kill(pid, signal.SIGSTOP)
+    stop(pid)
     began = time.monotonic()
     with pytest.raises(EnvFailure, match="no answer within 1 s"):
         env.step("look around")
