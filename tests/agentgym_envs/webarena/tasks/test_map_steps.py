@@ -10,11 +10,6 @@ from agentgym_envs.webarena.tasks.map import steps
 from agentgym_envs.webarena.tasks.template import World
 
 
-@pytest.fixture(scope="module")
-def world() -> World:
-    return World()
-
-
 @pytest.mark.parametrize("number", [1, 45, 59, 60, 61, 125, 3768])
 def test_times_are_read_as_they_are_written(number: int) -> None:
     assert steps.minutes(duration(number)) == number

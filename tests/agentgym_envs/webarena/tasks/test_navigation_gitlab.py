@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,21 +16,10 @@ from agentgym_envs.webarena.tasks import catalogue
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.screen import Lost, Screen
 from agentgym_envs.webarena.tasks.template import World
+from tests.agentgym_envs.webarena.tasks.arriving import ends_at
 
 FORM, LIST, PEOPLE, MISSING, TAKE = 125, 126, 127, 128, 129
 FEW = (0, 17, 33)
-
-
-@pytest.fixture(scope="module")
-def world() -> World:
-    return World()
-
-
-@pytest.fixture(scope="module")
-def env() -> Iterator[WebArenaEnv]:
-    made = WebArenaEnv()
-    yield made
-    made.close()
 
 
 def tasks(template: int) -> list[WebTask]:
@@ -60,11 +48,7 @@ def project_of(world: World, task: WebTask) -> tuple[int, str]:
 
 def score(env: WebArenaEnv, task: WebTask, *addresses: str) -> float:
     """What ending on the last of these addresses is worth."""
-    env.reset(options={"task_id": task.task_id})
-    for address in addresses:
-        assert env.step(f"goto [{address}]")[-1]["is_valid_action"], address
-    *_, info = env.step("stop []")
-    return float(info["score"])
+    return ends_at(env, *divmod(task.task_id, catalogue.STRIDE), *addresses)
 
 
 def opened(world: World, task: WebTask) -> list[tuple[str, int, str | None, str, int]]:

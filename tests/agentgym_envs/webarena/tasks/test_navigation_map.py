@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import dist
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -13,6 +12,7 @@ from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.map.hours import DAYS
 from agentgym_envs.webarena.tasks import catalogue
 from agentgym_envs.webarena.tasks.template import Case, World
+from tests.agentgym_envs.webarena.tasks.arriving import cases, ends_at, reference
 
 ROUTE, NEAR, HOURS = 77, 78, 79
 ALL = range(catalogue.INSTANCES)
@@ -28,41 +28,10 @@ MODES = {
 }
 
 
-@pytest.fixture(scope="module")
-def world() -> World:
-    return World()
-
-
-@pytest.fixture(scope="module")
-def env() -> Iterator[WebArenaEnv]:
-    made = WebArenaEnv()
-    yield made
-    made.close()
-
-
-def cases(template: int) -> Iterator[Case]:
-    return (catalogue.case_of(template * catalogue.STRIDE + instance) for instance in ALL)
-
-
-def reference(case: Case) -> str:
-    url: str = case.evaluation["reference_url"]
-    assert url.startswith("__MAP__/")
-    return url.replace("__MAP__", HOME)
-
-
 def parts(case: Case) -> tuple[str, dict[str, str]]:
     """Return the reference's path and parameters."""
     split = urlsplit(reference(case))
     return split.path, {name: value for name, (value,) in parse_qs(split.query).items()}
-
-
-def reward(env: WebArenaEnv, template: int, instance: int, url: str) -> float:
-    """Open an address and stop there."""
-    env.reset(options={"task_id": template * catalogue.STRIDE + instance})
-    env.step(f"goto [{url}]")
-    _, earned, terminated, _, info = env.step("stop []")
-    assert terminated and info["success"] == bool(earned)
-    return earned
 
 
 # The reference is the right page ------------------------------------------------------------------
@@ -155,8 +124,8 @@ def test_the_right_page_passes_and_the_start_does_not(
     env: WebArenaEnv, template: int, instance: int
 ) -> None:
     case = catalogue.case_of(template * catalogue.STRIDE + instance)
-    assert reward(env, template, instance, reference(case)) == 1.0
-    assert reward(env, template, instance, HOME) == 0.0
+    assert ends_at(env, template, instance, reference(case)) == 1.0
+    assert ends_at(env, template, instance, HOME) == 0.0
 
 
 @pytest.mark.parametrize("instance", SOME)
@@ -177,10 +146,10 @@ def test_another_route_does_not_pass(env: WebArenaEnv, instance: int) -> None:
     if right["mode"] == "car":
         wrong += [{name: value for name, value in right.items() if name != "no_motorways"}]
     for query in wrong:
-        assert reward(env, ROUTE, instance, f"{HOME}{path}?{urlencode(query)}") == 0.0, query
+        assert ends_at(env, ROUTE, instance, f"{HOME}{path}?{urlencode(query)}") == 0.0, query
     # Neither the order nor what is left blank counts.
     for query in ({**right, "extra": ""}, dict(sorted(right.items()))):
-        assert reward(env, ROUTE, instance, f"{HOME}{path}?{urlencode(query)}") == 1.0
+        assert ends_at(env, ROUTE, instance, f"{HOME}{path}?{urlencode(query)}") == 1.0
 
 
 @pytest.mark.parametrize("instance", SOME)
@@ -201,7 +170,7 @@ def test_other_places_near_or_elsewhere_do_not_pass(env: WebArenaEnv, instance: 
         f"/place/{number[:-1] or '9'}/nearby?{query}",
         f"/search?{query}&town={case.values['town']}".replace(" ", "+"),
     ):
-        assert reward(env, NEAR, instance, HOME + wrong) == 0.0, wrong
+        assert ends_at(env, NEAR, instance, HOME + wrong) == 0.0, wrong
 
 
 @pytest.mark.parametrize("instance", SOME)
@@ -224,4 +193,4 @@ def test_another_place_s_page_and_its_further_pages_do_not_pass(
         *(f"{path}/{page}" for page in ("nearby", "review", "suggest", "save")),
         f"/search?category={kind}&town={case.values['town']}".replace(" ", "+"),
     ):
-        assert reward(env, HOURS, instance, HOME + wrong) == 0.0, wrong
+        assert ends_at(env, HOURS, instance, HOME + wrong) == 0.0, wrong

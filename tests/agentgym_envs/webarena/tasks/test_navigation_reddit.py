@@ -13,6 +13,7 @@ from agentgym_envs.webarena.sites.state import NOW
 from agentgym_envs.webarena.tasks import catalogue
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.template import Case, World
+from tests.agentgym_envs.webarena.tasks.arriving import cases, ends_at, reference
 
 HOME = "http://reddit.test"
 NAVIGATION = (140, 141, 142, 144)
@@ -22,29 +23,6 @@ WORLD = World()
 
 def rows(sql: str, *values: object) -> list[tuple[object, ...]]:
     return [tuple(row) for row in WORLD.rows("reddit", sql, *values)]
-
-
-def cases(template: int) -> list[Case]:
-    first = template * catalogue.STRIDE
-    return [catalogue.case_of(first + instance) for instance in range(catalogue.INSTANCES)]
-
-
-def reference(case: Case) -> str:
-    assert case.evaluation["eval_types"] == ["url_match"]
-    return str(case.evaluation["reference_url"]).replace("__REDDIT__", HOME)
-
-
-@pytest.fixture(scope="module")
-def env() -> Iterator[WebArenaEnv]:
-    made = WebArenaEnv()
-    yield made
-    made.close()
-
-
-def ends_at(env: WebArenaEnv, number: int, path: str) -> float:
-    env.reset(options={"task_id": number})
-    env.step(f"goto [{HOME}{path}]")
-    return env.step("stop []")[1]
 
 
 # Which page is right ----------------------------------------------------------------------------
@@ -179,17 +157,16 @@ def like(case: Case) -> list[str]:
 def test_the_right_page_alone_earns_the_reward(env: WebArenaEnv, template: int) -> None:
     for instance in (0, 23):
         case = cases(template)[instance]
-        number = template * catalogue.STRIDE + instance
-        assert ends_at(env, number, reference(case).removeprefix(HOME)) == 1.0
+        assert ends_at(env, template, instance, reference(case)) == 1.0
         for path in like(case):
-            assert ends_at(env, number, path) == 0.0, (path, reference(case))
+            assert ends_at(env, template, instance, HOME + path) == 0.0, (path, reference(case))
 
 
 def test_the_form_s_own_address_counts_whatever_is_left_open(env: WebArenaEnv) -> None:
     """The filter's form writes what is chosen and what is not, in an order of its own."""
     path, _, query = reference(cases(140)[0]).removeprefix(HOME).partition("?")
     turned = "&".join(reversed(query.split("&")))
-    assert ends_at(env, 140 * catalogue.STRIDE, f"{path}?feed=&{turned}") == 1.0
+    assert ends_at(env, 140, 0, f"{HOME}{path}?feed=&{turned}") == 1.0
 
 
 # Signed out -------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from agentgym_envs.webarena.tasks import catalogue
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.shopping import navigation
 from agentgym_envs.webarena.tasks.template import Case, World
+from tests.agentgym_envs.webarena.tasks.arriving import case_of, cases, ends_at, reference
 
 SHOP = "http://shopping.test"
 PLAYED = (0, 17, 33)
@@ -32,40 +33,18 @@ _PRICED = (
 
 
 @pytest.fixture(scope="module")
-def world() -> World:
-    return World()
-
-
-@pytest.fixture(scope="module")
 def env() -> Iterator[WebArenaEnv]:
     made = WebArenaEnv(viewport_lines=None)
     yield made
     made.close()
 
 
-def case_of(number: int, instance: int) -> Case:
-    return catalogue.case_of(number * catalogue.STRIDE + instance)
-
-
-def cases(number: int) -> list[Case]:
-    return [case_of(number, instance) for instance in range(catalogue.INSTANCES)]
-
-
 def references(case: Case) -> list[str]:
-    return case.evaluation["reference_url"].replace("__SHOPPING__", SHOP).split(OR)
+    return reference(case).split(OR)
 
 
 def cents(amount: str) -> int:
     return int(amount.removeprefix("$")) * 100
-
-
-def score(env: WebArenaEnv, number: int, instance: int, *urls: str) -> float:
-    """Open addresses, stop, and return the reward."""
-    env.reset(options={"task_id": number * catalogue.STRIDE + instance})
-    for url in urls:
-        *_, info = env.step(f"goto [{url}]")
-        assert info["is_valid_action"]
-    return float(env.step("stop []")[1])
 
 
 def play(env: WebArenaEnv, number: int, instance: int, *, until: str) -> None:
@@ -197,11 +176,11 @@ def test_the_right_page_passes_and_its_neighbours_do_not(
 ) -> None:
     case = case_of(number, instance)
     for url in references(case):
-        assert score(env, number, instance, url) == 1.0, url
-    assert score(env, number, instance) == 0.0
+        assert ends_at(env, number, instance, url) == 1.0, url
+    assert ends_at(env, number, instance) == 0.0
     for url in _wrong_pages(world, number, case):
-        assert score(env, number, instance, url) == 0.0, url
-    assert score(env, number, instance, references(case)[0], SHOP) == 0.0
+        assert ends_at(env, number, instance, url) == 0.0, url
+    assert ends_at(env, number, instance, references(case)[0], SHOP) == 0.0
 
 
 def test_a_product_whose_address_goes_on_is_another_one(env: WebArenaEnv, world: World) -> None:

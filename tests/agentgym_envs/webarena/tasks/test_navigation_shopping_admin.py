@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from datetime import date, timedelta
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -12,7 +11,8 @@ import pytest
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.sites.filters import MONTHS
 from agentgym_envs.webarena.tasks import catalogue
-from agentgym_envs.webarena.tasks.template import Case, World, at_url
+from agentgym_envs.webarena.tasks.template import World, at_url
+from tests.agentgym_envs.webarena.tasks.arriving import cases, ends_at, reference
 
 HOME = "http://shopping-admin.test"
 ADDRESS_FORM, REPORT, PRODUCT, REVIEWS = NUMBERS = (56, 57, 58, 59)
@@ -32,20 +32,6 @@ RATINGS = {"low": {1, 2}, "high": {4, 5}}
 @pytest.fixture(scope="module")
 def shop() -> sqlite3.Connection:
     return World().database("shopping_admin")
-
-
-@pytest.fixture(scope="module")
-def env() -> WebArenaEnv:
-    return WebArenaEnv()
-
-
-def cases(number: int) -> Iterator[Case]:
-    first = number * catalogue.STRIDE
-    return (catalogue.case_of(first + instance) for instance in range(catalogue.INSTANCES))
-
-
-def reference(case: Case) -> str:
-    return str(case.evaluation["reference_url"]).replace("__SHOPPING_ADMIN__", HOME)
 
 
 def months_of(text: str) -> list[str]:
@@ -70,14 +56,6 @@ def changed_query(url: str, **changes: str | None) -> str:
     query = {name: values[0] for name, values in parse_qs(parts.query).items()} | changes
     kept = {name: value for name, value in query.items() if value is not None}
     return parts._replace(query=urlencode(kept)).geturl()
-
-
-def score(env: WebArenaEnv, number: int, instance: int, url: str) -> float:
-    """What stopping at an address earns."""
-    env.reset(options={"task_id": number * catalogue.STRIDE + instance})
-    *_, info = env.step(f"goto [{url}]")
-    assert info["is_valid_action"]
-    return float(env.step("stop []")[1])
 
 
 # The references -------------------------------------------------------------------------------
@@ -179,8 +157,8 @@ def test_the_page_that_is_asked_for_scores_and_the_start_does_not(
     env: WebArenaEnv, number: int, instance: int
 ) -> None:
     url = reference(catalogue.case_of(number * catalogue.STRIDE + instance))
-    assert score(env, number, instance, url) == 1.0
-    assert score(env, number, instance, f"{HOME}/") == 0.0
+    assert ends_at(env, number, instance, url) == 1.0
+    assert ends_at(env, number, instance, f"{HOME}/") == 0.0
 
 
 @pytest.mark.parametrize("instance", PLAYED)
@@ -191,7 +169,7 @@ def test_the_order_itself_and_another_order_s_form_do_not_score(
     order = right.removesuffix("/address")
     last = shop.execute("SELECT max(number) FROM orders").fetchone()[0]
     for url in (order, f"{order}/ship", f"{HOME}/orders/{last}/address", f"{HOME}/orders"):
-        assert url != right and score(env, ADDRESS_FORM, instance, url) == 0.0, url
+        assert url != right and ends_at(env, ADDRESS_FORM, instance, url) == 0.0, url
 
 
 @pytest.mark.parametrize("instance", PLAYED)
@@ -207,7 +185,7 @@ def test_a_report_set_up_otherwise_does_not_score(env: WebArenaEnv, instance: in
         f"{HOME}/reports/sales-by-month?{urlsplit(right).query}",
     ]
     for url in wrong:
-        assert score(env, REPORT, instance, url) == 0.0, url
+        assert ends_at(env, REPORT, instance, url) == 0.0, url
 
 
 def test_a_product_whose_number_begins_alike_does_not_score(
@@ -219,7 +197,7 @@ def test_a_product_whose_number_begins_alike_does_not_score(
         right = reference(case)
         longer = sorted(i for i in ids if f"{HOME}/products/{i}".startswith(right))[1:]
         for number in longer[:1]:
-            assert score(env, PRODUCT, instance, f"{HOME}/products/{number}") == 0.0
+            assert ends_at(env, PRODUCT, instance, f"{HOME}/products/{number}") == 0.0
             played += 1
     assert played
 
@@ -236,7 +214,7 @@ def test_another_product_of_the_order_does_not_score(
         (int(right.rsplit("/", 1)[1]),),
     ).fetchall()
     for (other,) in others:
-        assert score(env, PRODUCT, instance, f"{HOME}/products/{other}") == 0.0
+        assert ends_at(env, PRODUCT, instance, f"{HOME}/products/{other}") == 0.0
     assert others
 
 
@@ -250,7 +228,7 @@ def test_another_page_of_the_reviews_or_another_list_does_not_score(
     wrong += [changed_query(right, page="1"), changed_query(right, page="4")]
     wrong += [changed_query(right, sort="newest"), f"{HOME}/reviews?page=2", f"{HOME}/reviews"]
     for url in wrong:
-        assert score(env, REVIEWS, instance, url) == 0.0, url
+        assert ends_at(env, REVIEWS, instance, url) == 0.0, url
 
 
 def test_an_exact_address_says_so_and_another_does_not() -> None:

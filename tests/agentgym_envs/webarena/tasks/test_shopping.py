@@ -22,11 +22,6 @@ from agentgym_envs.webarena.tasks.template import Case, World
 SHOP = "http://shopping.test"
 
 
-@pytest.fixture(scope="module")
-def world() -> World:
-    return World()
-
-
 def one_case(template: object, world: World) -> Case:
     rng = random.Random(3)
     for _ in range(2000):
