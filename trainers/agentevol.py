@@ -292,9 +292,9 @@ def main(argv: list[str] | None = None) -> int:
     try:
         for done in evolution.run(resume=run.resume):
             print(done)
-    except KeyboardInterrupt:  # between two rounds' training, which has its own checkpoints
+    except KeyboardInterrupt:  # while playing, or a second time while a round trains
         print(
-            f"stopped while playing; what is finished is kept in {args.output_dir}. To go on:\n"
+            f"stopped; what is finished is kept in {args.output_dir}. To go on:\n"
             f"  {command_to_resume('train agentevol')}",
             flush=True,
         )
