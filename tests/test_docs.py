@@ -11,7 +11,7 @@ import gymnasium as gym
 import pytest
 
 from agentgym_envs import registered_ids, registry
-from benchmarks.cli import COMMANDS, _trainers
+from benchmarks.cli.main import COMMANDS, _trainers
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -44,9 +44,9 @@ def test_a_module_imports_only_layers_to_its_left(path: Path) -> None:
     [
         "import agentgym_envs",
         "import wrappers",
-        "from benchmarks.cli import main; main(['--help'])",
-        "from benchmarks.cli import main; main(['envs'])",
-        "import benchmarks.play",
+        "from benchmarks.cli.main import main; main(['--help'])",
+        "from benchmarks.cli.main import main; main(['envs'])",
+        "import benchmarks.cli.play",
     ],
 )
 def test_nothing_of_the_training_stack_is_imported_by(code: str) -> None:

@@ -1,7 +1,47 @@
-"""Trainers: rollouts with exact tokens, and thin adapters into TRL."""
+"""Trainers: rollouts with exact tokens, and thin adapters into TRL.
+
+The public names are imported when they are first used, so that playing without a model needs no
+torch.
+"""
 
 import os
+from importlib import import_module
+from typing import Any
 
 # Read once, when torch starts its threads: beside any other busy process, threads that spin while
 # they wait made two cores twenty times slower than one.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+_HOMES = {
+    "trainers.agentevol": ("AgentEvol", "AgentEvolConfig"),
+    "trainers.backends.hf": ("HFBackend",),
+    "trainers.credit.pairs": ("preference_pairs",),
+    "trainers.credit.rewards": ("agent_reward",),
+    "trainers.dpo": ("AgentDPOConfig", "AgentDPOTrainer"),
+    "trainers.grpo": ("AgentGRPOTrainer",),
+    "trainers.models.tiny": ("tiny_folder",),
+    "trainers.online": ("OnlineTrainer", "train_online"),
+    "trainers.options.configs": ("AgentGRPOConfig", "AgentSFTConfig", "ModelArguments"),
+    "trainers.policies.scripted": ("play",),
+    "trainers.ppo": ("AgentPPOConfig", "AgentPPOTrainer"),
+    "trainers.rollout.engine": ("RolloutEngine",),
+    "trainers.rollout.environments": ("Environments",),
+    "trainers.rollout.tool_environments": ("tool_dataset", "tool_environment"),
+    "trainers.sft": ("AgentSFTTrainer",),
+    "trainers.tokens.chat": ("CHATML_TEMPLATE", "ChatFormat"),
+    "trainers.tokens.generation": ("Sampling",),
+    "trainers.trl_bridge": ("EpisodeBatch", "make_rollout_func", "task_dataset"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)  # type: ignore[assignment]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'trainers' has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME_OF])

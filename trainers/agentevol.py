@@ -18,21 +18,20 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.arguments import EvaluationArguments, RolloutArguments
 from trainers.collect import expert_episodes, given_episodes, played_once
-from trainers.commands import run_command
-from trainers.configs import SUCCESS_METRIC, AgentSFTConfig, ModelArguments
-from trainers.curve import draw_run_curve
-from trainers.environments import Environments, spread
-from trainers.loading import adapter_config, load_for_playing, load_policy, save_policy
-from trainers.mistakes import CommandError
-from trainers.pairs import distinct
-from trainers.playing import PolicyPlayer
-from trainers.records import write_run
-from trainers.results import summarize
-from trainers.rounds import AgentEvolArguments, Round, RoundFiles
-from trainers.run_folder import set_aside
-from trainers.running import INTERRUPTED, command_to_resume, parse_training, run_training
+from trainers.command import INTERRUPTED, command_to_resume, parse_training, run_training
+from trainers.credit.pairs import distinct
+from trainers.evaluation.results import summarize
+from trainers.models.loading import adapter_config, load_for_playing, load_policy, save_policy
+from trainers.options.arguments import EvaluationArguments, RolloutArguments
+from trainers.options.configs import SUCCESS_METRIC, AgentSFTConfig, ModelArguments
+from trainers.options.errors import CommandError, run_command
+from trainers.policies.model import PolicyPlayer
+from trainers.rollout.environments import Environments, spread
+from trainers.runs.curve import draw_run_curve
+from trainers.runs.folder import set_aside
+from trainers.runs.records import write_run
+from trainers.runs.rounds import AgentEvolArguments, Round, RoundFiles
 from trainers.sft import AgentSFTTrainer
 
 _EXPLORATION_STREAM = 5

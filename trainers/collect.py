@@ -15,19 +15,19 @@ from typing import ClassVar
 
 from agentgym_envs.agenttraj import read_agenttraj, read_trajectories, write_agenttraj
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
-from trainers.arguments import EnvArguments, EpisodeArguments
-from trainers.environments import Environments, spread
-from trainers.mistakes import CommandError, check_output
-from trainers.parsing import CommandParser
-from trainers.policies import (
+from trainers.evaluation.results import Stopwatch, summarize
+from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.errors import CommandError, check_output
+from trainers.options.parser import CommandParser
+from trainers.policies.open import (
     PolicyArguments,
     TaskPlayer,
     TextPlayer,
     open_environments,
     open_player,
 )
-from trainers.results import Stopwatch, summarize
-from trainers.watching import Watch
+from trainers.rollout.environments import Environments, spread
+from trainers.runs.progress_bar import Watch
 
 _COLLECTION_STREAM = 3
 FORMATS = ("jsonl", "agenttraj")

@@ -15,9 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from trainers.commands import run_command
-from trainers.extras import MISSING_TRAIN_EXTRA
-from trainers.mistakes import CommandError
+from trainers.options.errors import MISSING_TRAIN_EXTRA, CommandError, run_command
 
 try:
     from trl import DPOConfig
@@ -25,18 +23,18 @@ except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.arguments import EvaluationArguments, RolloutArguments
-from trainers.chat import ChatFormat
 from trainers.collect import expert_episodes, given_episodes, played_once
-from trainers.configs import AgentDefaults, ModelArguments, derive_evaluation
-from trainers.environments import Environments, spread
-from trainers.loading import adapter_config, context_length, load_for_playing, load_policy
-from trainers.pairs import Pair, pair_rows, preference_pairs
-from trainers.playing import PolicyPlayer
-from trainers.running import parse_training, run_training
+from trainers.command import parse_training, run_training
+from trainers.credit.pairs import Pair, pair_rows, preference_pairs
+from trainers.evaluation.validation import PlaysValidation
+from trainers.models.loading import adapter_config, context_length, load_for_playing, load_policy
+from trainers.options.arguments import EvaluationArguments, RolloutArguments
+from trainers.options.configs import AgentDefaults, ModelArguments, derive_evaluation
+from trainers.policies.model import PolicyPlayer
+from trainers.rollout.environments import Environments, spread
 from trainers.sft import watch_by_playing
+from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import PreferenceTrainer
-from trainers.validation import PlaysValidation
 
 logger = logging.getLogger(__name__)
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from agentgym_envs.trajectory import Trajectory, write_jsonl
-from trainers.arguments import EnvArguments, EpisodeArguments
-from trainers.environments import spread
-from trainers.mistakes import CommandError, check_output
-from trainers.parsing import CommandParser
-from trainers.policies import PolicyArguments, TaskPlayer, open_environments, open_player
-from trainers.results import EvalResult, Gain, Stopwatch, paired_gain, summarize
-from trainers.watching import Watch
+from trainers.evaluation.results import EvalResult, Gain, Stopwatch, paired_gain, summarize
+from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.errors import CommandError, check_output
+from trainers.options.parser import CommandParser
+from trainers.policies.open import PolicyArguments, TaskPlayer, open_environments, open_player
+from trainers.rollout.environments import spread
+from trainers.runs.progress_bar import Watch
 
 __all__ = ["EvalResult", "Gain", "evaluate", "main", "paired_gain"]
 

@@ -14,11 +14,10 @@ from hashlib import blake2b
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.advantages import discounted_returns, relative_to_anchor, turn_of_token
-from trainers.commands import run_command
-from trainers.configs import AgentGRPOConfig
-from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.credit.advantages import discounted_returns, relative_to_anchor, turn_of_token
 from trainers.online import OnlineTrainer, train_online
+from trainers.options.configs import AgentGRPOConfig
+from trainers.options.errors import MISSING_TRAIN_EXTRA, run_command
 from trainers.trl_bridge import EpisodeBatch
 
 try:

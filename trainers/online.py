@@ -9,26 +9,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.adaptive import KeepsSchedule
-from trainers.arguments import EnvArguments, EvaluationArguments, RolloutArguments
-from trainers.configs import AgentOnlineConfig
-from trainers.environments import Environments
-from trainers.extras import MISSING_TRAIN_EXTRA
-from trainers.loading import adapter_config, load_policy, resolve_model
-from trainers.mistakes import CommandError
-from trainers.playing import PolicyPlayer
-from trainers.progress import use_short_progress
-from trainers.records import TrajectoryFiles, keep_records
-from trainers.rewards import (
+from trainers.command import parse_training, run_training
+from trainers.credit.rewards import (
     RewardFunc,
     agent_reward,
     invalid_action_penalty,
     leaving_out_failed,
 )
-from trainers.running import parse_training, run_training
+from trainers.evaluation.validation import PlaysValidation, validation_ids, validation_of
+from trainers.models.loading import adapter_config, load_policy, resolve_model
+from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
+from trainers.options.configs import AgentOnlineConfig
+from trainers.options.errors import MISSING_TRAIN_EXTRA, CommandError
+from trainers.policies.model import PolicyPlayer
+from trainers.rollout.environments import Environments
+from trainers.runs.progress import use_short_progress
+from trainers.runs.records import TrajectoryFiles, keep_records
+from trainers.runs.schedule_state import KeepsSchedule
 from trainers.trl_bridge import EpisodeTrainer, task_dataset
 from trainers.trl_bridge.reuse import KeepsBatches
-from trainers.validation import PlaysValidation, validation_ids, validation_of
 
 try:
     from transformers.integrations import is_deepspeed_zero3_enabled
@@ -50,8 +49,9 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
         args: the algorithm's config, or TRL's own `GRPOConfig`.
         rollout: how episodes are played and what is kept of them.
         evaluation: how success is measured during training.
-        reward_funcs: TRL reward functions; by default the episode's return. They are given the
-            columns of `trainers.rewards.reward_columns`, and are not asked about failed episodes.
+        reward_funcs: TRL reward functions; by default the episode's return. They are given
+            the columns of `trainers.credit.rewards.reward_columns`, and are not asked about failed
+            episodes.
         train_dataset: rows whose `prompt` is a task id; by default the split's tasks.
         processing_class: the tokenizer; by default the model's.
         **kwargs: passed to `trl.GRPOTrainer`, such as `peft_config` and `callbacks`.

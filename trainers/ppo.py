@@ -19,13 +19,13 @@ from typing import Any, ClassVar
 
 import torch
 
-from trainers.advantages import turn_of_token, whiten
-from trainers.chat import ChatFormat
-from trainers.commands import run_command
-from trainers.configs import AgentOnlineConfig
-from trainers.critic import Critic
-from trainers.gae import ActionTime, Credit, pay_turns, token_credit, turn_credit
+from trainers.credit.advantages import turn_of_token, whiten
+from trainers.credit.gae import ActionTime, Credit, pay_turns, token_credit, turn_credit
+from trainers.models.critic import Critic
 from trainers.online import OnlineTrainer, train_online
+from trainers.options.configs import AgentOnlineConfig
+from trainers.options.errors import run_command
+from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import EpisodeBatch
 from trainers.trl_bridge.critics import TrainsCritic
 

@@ -13,12 +13,11 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainers.advantages import centred, whiten, with_kl_to_go
-from trainers.commands import run_command
-from trainers.configs import AgentOnlineConfig
-from trainers.extras import MISSING_TRAIN_EXTRA
-from trainers.gae import ActionTime
+from trainers.credit.advantages import centred, whiten, with_kl_to_go
+from trainers.credit.gae import ActionTime
 from trainers.online import OnlineTrainer, train_online
+from trainers.options.configs import AgentOnlineConfig
+from trainers.options.errors import MISSING_TRAIN_EXTRA, run_command
 from trainers.trl_bridge import EpisodeBatch
 
 try:

@@ -16,11 +16,10 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainers.advantages import leave_one_out
-from trainers.commands import run_command
-from trainers.configs import AgentOnlineConfig
-from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.credit.advantages import leave_one_out
 from trainers.online import OnlineTrainer, train_online
+from trainers.options.configs import AgentOnlineConfig
+from trainers.options.errors import MISSING_TRAIN_EXTRA, run_command
 from trainers.trl_bridge import EpisodeBatch
 
 try:

@@ -13,9 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from trainers.commands import run_command
-from trainers.extras import MISSING_TRAIN_EXTRA
-from trainers.mistakes import CommandError
+from trainers.options.errors import MISSING_TRAIN_EXTRA, CommandError, run_command
 
 try:
     from trl import SFTConfig
@@ -23,18 +21,18 @@ except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.arguments import EvaluationArguments, RolloutArguments
-from trainers.chat import ChatFormat
 from trainers.collect import expert_episodes, given_episodes
-from trainers.configs import AgentSFTConfig, ModelArguments, derive_evaluation
-from trainers.environments import Environments
-from trainers.loading import adapter_config, context_length, load_policy
-from trainers.playing import PolicyPlayer
-from trainers.progress import use_short_progress
-from trainers.records import TrajectoryFiles, keep_records
-from trainers.running import parse_training, run_training
+from trainers.command import parse_training, run_training
+from trainers.evaluation.validation import PlaysValidation, validation_of
+from trainers.models.loading import adapter_config, context_length, load_policy
+from trainers.options.arguments import EvaluationArguments, RolloutArguments
+from trainers.options.configs import AgentSFTConfig, ModelArguments, derive_evaluation
+from trainers.policies.model import PolicyPlayer
+from trainers.rollout.environments import Environments
+from trainers.runs.progress import use_short_progress
+from trainers.runs.records import TrajectoryFiles, keep_records
+from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import ImitationTrainer, labelled_dataset
-from trainers.validation import PlaysValidation, validation_of
 
 logger = logging.getLogger(__name__)
 

@@ -1,12 +1,17 @@
 """Wrappers: vectorization, horizon curricula, recording and failure rules."""
 
-from wrappers.adaptive_horizon import AdaptiveHorizon
 from wrappers.failures import Attempts, FailureRules
 from wrappers.horizon import HorizonCurriculum
 from wrappers.record import RecordTrajectories, TrajectoryWriter
-from wrappers.schedules import FixedHorizon, HorizonSchedule, ScalingInter, parse_schedule
-from wrappers.slot_arguments import TextVector
-from wrappers.vector import TextVectorEnv
+from wrappers.schedules import (
+    AdaptiveHorizon,
+    FixedHorizon,
+    HorizonSchedule,
+    ScalingInter,
+    parse_schedule,
+)
+from wrappers.vector.arguments import TextVector
+from wrappers.vector.env import TextVectorEnv
 
 __all__ = [
     "AdaptiveHorizon",

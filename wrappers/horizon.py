@@ -13,8 +13,8 @@ import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
 from wrappers.schedules import HorizonSchedule
-from wrappers.slot_arguments import Answer, TextVector, chosen_slots
-from wrappers.slots import Slot
+from wrappers.vector.arguments import Answer, TextVector, chosen_slots
+from wrappers.vector.slots import Slot
 
 
 class HorizonCurriculum:

@@ -1,15 +1,17 @@
 """Turn horizons by optimizer step: ScalingInter (arXiv 2509.08755), and a fixed one.
 
 They are pure, so a resumed run needs no state; the one that watches success is in
-`wrappers.adaptive_horizon`. Knows turns and steps; no environment, no trainer.
+`wrappers.schedules`. Knows turns and steps; no environment, no trainer.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
-
-from wrappers.adaptive_horizon import AdaptiveHorizon, check_stages
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+from statistics import fmean, variance
+from typing import Any, Protocol
 
 
 class HorizonSchedule(Protocol):
@@ -61,6 +63,111 @@ class ScalingInter:
     def __call__(self, global_step: int) -> int:
         """Return the horizon of the stage that holds `global_step`."""
         return self.horizons[min(global_step // self.every, len(self.horizons) - 1)]
+
+
+@dataclass
+class AdaptiveHorizon:
+    """Horizons in stages; a stage ends when success within it has levelled off.
+
+    Once per `window` of recorded steps, from the second window of a stage on, the mean success of
+    the last window is compared with that of the window before. If it is not better by more than
+    `tolerance` standard errors of their difference, the next stage begins at the following step.
+    The last stage holds for ever after.
+
+    A call is a function of the optimizer step and of what was recorded before it, so a run that is
+    resumed with `load_state_dict` goes on as if it had not stopped.
+
+    Attributes:
+        horizons: turns, one entry per stage, never falling.
+        window: recorded steps per window. A stage lasts two windows at least.
+        tolerance: standard errors that count as chance; at 0 any gain keeps the stage.
+    """
+
+    horizons: tuple[int, ...] = (6, 13, 20)
+    window: int = 20
+    tolerance: float = 1.0
+    _starts: list[int] = field(default_factory=lambda: [0], init=False, repr=False, compare=False)
+    _recorded: dict[int, list[float]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        self.horizons = check_stages(self.horizons)
+        if self.window < 2:
+            raise ValueError(f"window must be >= 2 steps, got {self.window}")
+        if self.tolerance < 0:
+            raise ValueError(f"tolerance must be >= 0, got {self.tolerance}")
+
+    def __call__(self, global_step: int) -> int:
+        """Return the horizon of the stage that holds `global_step`."""
+        return self.horizons[bisect_right(self._starts, global_step) - 1]
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """The first step of each stage that has begun."""
+        return tuple(self._starts)
+
+    def record(self, global_step: int, success: float) -> None:
+        """Take note of the success of the episodes that were played at a step.
+
+        Several batches of one step count as one step with their mean.
+
+        Args:
+            global_step: the step at which they were played.
+            success: the share of them that succeeded, 0..1.
+        """
+        if global_step < self._starts[-1] or len(self._starts) == len(self.horizons):
+            return
+        is_new = global_step not in self._recorded
+        self._recorded.setdefault(global_step, []).append(success)
+        num_steps = len(self._recorded)
+        window_is_full = is_new and num_steps >= 2 * self.window and num_steps % self.window == 0
+        if window_is_full and self._has_levelled_off():
+            self._starts.append(global_step + 1)
+            self._recorded.clear()
+
+    def _has_levelled_off(self) -> bool:
+        means = [fmean(self._recorded[step]) for step in sorted(self._recorded)]
+        before, last = means[-2 * self.window : -self.window], means[-self.window :]
+        error = sqrt((variance(before) + variance(last)) / self.window)
+        return fmean(last) - fmean(before) <= self.tolerance * error
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what has been recorded, as JSON values."""
+        recorded = [[step, list(values)] for step, values in sorted(self._recorded.items())]
+        return {"starts": list(self._starts), "recorded": recorded}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from what `state_dict` returned; an empty dict begins anew.
+
+        Raises:
+            ValueError: the state has more stages than there are horizons.
+        """
+        starts = [int(step) for step in state.get("starts", [0])]
+        if len(starts) > len(self.horizons):
+            raise ValueError(
+                f"the saved curriculum had begun {len(starts)} stages, at steps {starts}, but the "
+                f"horizons are {self.horizons}; resume with the horizons the run began with"
+            )
+        self._starts = starts
+        self._recorded = {
+            int(step): [float(value) for value in values]
+            for step, values in state.get("recorded", [])
+        }
+
+
+def check_stages(horizons: Sequence[int]) -> tuple[int, ...]:
+    """Return the horizons of a curriculum's stages as a tuple.
+
+    Raises:
+        ValueError: there are none, one is below 1, or they fall.
+    """
+    horizons = tuple(horizons)
+    if not horizons or min(horizons) < 1:
+        raise ValueError(f"horizons must hold numbers >= 1, got {horizons}")
+    if list(horizons) != sorted(horizons):
+        raise ValueError(f"horizons must not fall from stage to stage, got {horizons}")
+    return horizons
 
 
 def parse_schedule(text: str) -> FixedHorizon | ScalingInter | AdaptiveHorizon:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.listing import table
+from benchmarks.cli.listing import table
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectory import Trajectory
-from trainers.intervals import Estimate, mean_gain, mean_over_tasks, wilson
+from trainers.evaluation.intervals import Estimate, mean_gain, mean_over_tasks, wilson
 
 TaskKey = tuple[str, str, str]
 """env_id, source and task_id: an id alone names other tasks elsewhere."""

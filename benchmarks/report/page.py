@@ -24,7 +24,7 @@ from benchmarks.report.blocks import (
 )
 from benchmarks.report.html import as_page
 from benchmarks.report.results import Setting, SweepResults
-from benchmarks.suites import EMBEDDED, PAPER_PANELS, PaperScore
+from benchmarks.sweep.suites import EMBEDDED, PAPER_PANELS, PaperScore
 
 _READING = """\
 Success rates are means over tasks; in brackets their 95% intervals: Wilson's where each task was

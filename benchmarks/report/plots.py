@@ -11,7 +11,7 @@ from benchmarks.report.blocks import Picture
 from benchmarks.report.results import Setting, SweepResults
 from benchmarks.report.tables import PASS_AT
 from benchmarks.sweep.plan import slug
-from trainers.curve import draw_run_curve
+from trainers.runs.curve import draw_run_curve
 
 PICTURES = "report_images"
 INK = "#1d2430"

@@ -8,8 +8,8 @@ from math import floor, log10
 
 from benchmarks.report.metrics import Tally, paired
 from benchmarks.report.results import Setting, in_panel_order
-from benchmarks.suites import PaperScore
-from trainers.intervals import Estimate
+from benchmarks.sweep.suites import PaperScore
+from trainers.evaluation.intervals import Estimate
 
 Rows = list[list[str]]
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.listing import table
+from benchmarks.cli.listing import table
 from benchmarks.studies.runs import RESULT, START, Run, play_study, study_parser
 from benchmarks.studies.table import gain_over_seeds, results_by_seed
-from trainers.results import EvalResult
+from trainers.evaluation.results import EvalResult
 
 STEPS = 18
 SAVE_EVERY = 6  # optimizer steps between the checkpoints that are measured

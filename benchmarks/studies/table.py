@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.listing import table
+from benchmarks.cli.listing import table
 from benchmarks.studies.runs import RESULT, START
-from trainers.intervals import mean_gain
-from trainers.mistakes import CommandError
-from trainers.results import EvalResult
+from trainers.evaluation.intervals import mean_gain
+from trainers.evaluation.results import EvalResult
+from trainers.options.errors import CommandError
 
 
 def results_by_seed(folder: Path) -> dict[int, EvalResult]:

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
-from benchmarks.suites import SUITES, find_suite
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.sweep.plan import Cell, grid
 from benchmarks.sweep.runner import Play, over_processes, over_ray, play_missing
 from benchmarks.sweep.store import SweepFolder
+from benchmarks.sweep.suites import SUITES, find_suite
 from benchmarks.sweep.worker import check_playable
-from trainers.arguments import EpisodeArguments, MakeArguments
-from trainers.parsing import CommandParser
-from trainers.policies import OpeningArguments
-from trainers.records import run_record
+from trainers.options.arguments import EpisodeArguments, MakeArguments
+from trainers.options.parser import CommandParser
+from trainers.policies.open import OpeningArguments
+from trainers.runs.records import run_record
 
 
 @dataclass

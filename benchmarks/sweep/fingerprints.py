@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from trainers.policies import TEXT_POLICIES
+from trainers.policies.open import TEXT_POLICIES
 
 _FILES = (
     "*config.json",
@@ -58,7 +58,7 @@ def policy_fingerprint(policy: str) -> str:
 
 def _folder(policy: str) -> Path:
     # Imported here: it brings torch, which the policies without files do not wait for.
-    from trainers.loading import resolve_model
+    from trainers.models.loading import resolve_model
 
     return Path(resolve_model(policy))
 

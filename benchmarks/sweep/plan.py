@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from agentgym_envs.registry import short_env_name
-from benchmarks.suites import Panel, Suite
-from trainers.arguments import read_object
+from benchmarks.sweep.suites import Panel, Suite
+from trainers.options.arguments import read_object
 
 SWEEP_STREAM = 3
 """Tells a sweep's random numbers from those of `agentgym eval`."""

@@ -18,8 +18,8 @@ from benchmarks.names import short_names
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.worker import Batch, Worker, begin_process, play_batch
-from trainers.mistakes import CommandError
-from trainers.watching import episode_progress
+from trainers.options.errors import CommandError
+from trainers.runs.progress_bar import episode_progress
 
 _LOG = logging.getLogger(__name__)
 

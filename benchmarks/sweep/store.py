@@ -18,8 +18,8 @@ from uuid import uuid4
 
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from benchmarks.sweep.plan import Cell, differences
-from trainers.files import replace_text
-from trainers.mistakes import CommandError
+from trainers.options.errors import CommandError
+from trainers.runs.folder import replace_text
 
 CELLS = "cells"
 CELL_FILE = "cell.json"

@@ -17,10 +17,10 @@ from typing import Any
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
-from trainers.arguments import EnvArguments, EpisodeArguments
-from trainers.environments import Environments
-from trainers.mistakes import CommandError
-from trainers.policies import (
+from trainers.evaluation.results import Stopwatch
+from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.errors import CommandError
+from trainers.policies.open import (
     TEXT_POLICIES,
     OpeningArguments,
     OpenModel,
@@ -31,7 +31,7 @@ from trainers.policies import (
     open_model,
     open_player,
 )
-from trainers.results import Stopwatch
+from trainers.rollout.environments import Environments
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks.listing import table
+from benchmarks.cli.listing import table
 from benchmarks.throughput.measure import Row, machine
 
 GROUPS: dict[str, tuple[str, str]] = {

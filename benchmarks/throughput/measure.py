@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from trainers.commit import checkout_commit
+from trainers.runs.records import checkout_commit
 
 
 @dataclass

@@ -26,11 +26,11 @@ from benchmarks.throughput.rollouts import (
     word_tokenizer,
 )
 from trainers.backends.hf import HFBackend
-from trainers.chat import ChatFormat
-from trainers.generation import Generated, Sampling
-from trainers.rollout import RolloutEngine
-from trainers.tiny import build_model
-from wrappers.vector import TextVectorEnv
+from trainers.models.tiny import build_model
+from trainers.rollout.engine import RolloutEngine
+from trainers.tokens.chat import ChatFormat
+from trainers.tokens.generation import Generated, Sampling
+from wrappers.vector.env import TextVectorEnv
 
 _MAKE: dict[str, Any] = {"action_format": "react", "split": "test", "disable_env_checker": True}
 _SPREAD = 1.0

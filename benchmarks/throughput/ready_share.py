@@ -1,8 +1,8 @@
 """Simulates when a policy should be asked while environments are at work; `python -m` prints it.
 
-Compares the rules of `trainers.overlap` by an event simulation: a generation call for n episodes
-takes a fixed part and a part per row, a turn of an environment a log-normal delay. One time unit is
-a call for all episodes.
+Compares the rules of `trainers.rollout.overlap` by an event simulation: a generation call for n
+episodes takes a fixed part and a part per row, a turn of an environment a log-normal delay. One
+time unit is a call for all episodes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.listing import table
+from benchmarks.cli.listing import table
 
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.1, 0.0)
 """Of the episodes under way, how many must be ready; at 1 this is lockstep, at 0 one will do."""

@@ -21,11 +21,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 import agentgym_envs  # noqa: F401 - registers the ids
 from benchmarks.throughput.measure import Row, Side, Stopwatch, compare
 from trainers.backends.hf import HFBackend
-from trainers.chat import ChatFormat
-from trainers.generation import Sampling
-from trainers.rollout import RolloutEngine
-from trainers.tiny import build_model, build_tokenizer
-from wrappers.vector import TextVectorEnv
+from trainers.models.tiny import build_model, build_tokenizer
+from trainers.rollout.engine import RolloutEngine
+from trainers.tokens.chat import ChatFormat
+from trainers.tokens.generation import Sampling
+from wrappers.vector.env import TextVectorEnv
 
 _ENV_ID = "agentgym/TextCraft-v0"
 _MAKE: dict[str, Any] = {"action_format": "react", "split": "test", "disable_env_checker": True}

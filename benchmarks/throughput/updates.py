@@ -18,12 +18,12 @@ from trl import GRPOConfig, GRPOTrainer
 
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.throughput.measure import Row, Side, Stopwatch, compare
-from trainers.arguments import EnvArguments, EpisodeArguments
-from trainers.configs import ModelArguments
-from trainers.environments import Environments, spread
-from trainers.loading import load_policy
-from trainers.playing import PolicyPlayer
-from trainers.rewards import agent_reward
+from trainers.credit.rewards import agent_reward
+from trainers.models.loading import load_policy
+from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.configs import ModelArguments
+from trainers.policies.model import PolicyPlayer
+from trainers.rollout.environments import Environments, spread
 from trainers.trl_bridge import EpisodeTrainer, make_rollout_func, task_dataset
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import gymnasium as gym
 
 from benchmarks.throughput.measure import Row, Side, Stopwatch, Workload, compare
-from wrappers.vector import BACKENDS, TextVectorEnv
+from wrappers.vector.env import BACKENDS, TextVectorEnv
 
 _ENV_ID = "agentgym/TextCraft-v0"
 _ACTION = "inventory"

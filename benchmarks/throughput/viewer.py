@@ -121,9 +121,9 @@ def _many(count: int) -> Iterator[Trajectory]:
 
 
 def _expert_episodes() -> list[Trajectory]:
-    from trainers.arguments import EnvArguments
     from trainers.collect import expert_episodes
-    from trainers.environments import Environments
+    from trainers.options.arguments import EnvArguments
+    from trainers.rollout.environments import Environments
 
     with closing(Environments(EnvArguments(env=["TextCraft"]))) as environments:
         return expert_episodes(environments, environments.task_ids("train"), num_episodes=_PLAYED)
@@ -132,7 +132,7 @@ def _expert_episodes() -> list[Trajectory]:
 def _with_tokens(episodes: Sequence[Trajectory]) -> list[Trajectory]:
     from transformers import AutoTokenizer
 
-    from trainers.tiny import tiny_folder
+    from trainers.models.tiny import tiny_folder
 
     tokenizer: Any = AutoTokenizer.from_pretrained(tiny_folder())
     traced = []

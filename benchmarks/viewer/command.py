@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.viewer.export import export
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.server import LOOPBACK, READING_SECONDS, ViewerServer
-from trainers.mistakes import check_output
+from trainers.options.errors import check_output
 
 FIRST_PORT = 7060
 PORTS = range(FIRST_PORT, FIRST_PORT + 20)

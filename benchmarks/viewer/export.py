@@ -18,7 +18,7 @@ from benchmarks.viewer import detail
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.pages import one_page
 from benchmarks.viewer.places import curve_of
-from trainers.files import replace_text
+from trainers.runs.folder import replace_text
 
 EPISODES_A_PART = 50
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import CELL_FILE, CELLS
-from trainers.curve import read_metrics
+from trainers.runs.curve import read_metrics
 
 METRICS = "metrics.jsonl"
 SHOWN_METRICS = {

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.trainers.toys import ENV_ID, make_model, make_tokenizer
-from trainers.arguments import EnvArguments, EvaluationArguments, RolloutArguments
-from trainers.configs import AgentGRPOConfig
 from trainers.grpo import AgentGRPOTrainer
+from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
+from trainers.options.configs import AgentGRPOConfig
 
 NO_EVALUATION: dict[str, Any] = {"eval_strategy": "no", "save_strategy": "no"}
 

@@ -10,7 +10,7 @@ import torch
 
 from agentgym_envs.trajectory import Trajectory, Turn
 from tests.trainers.toys import ENV_ID, episode, make_model, make_tokenizer, trace
-from trainers.arguments import EnvArguments, RolloutArguments
+from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.ppo import AgentPPOConfig, AgentPPOTrainer
 
 Maker = Callable[..., AgentPPOTrainer]

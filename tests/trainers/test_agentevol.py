@@ -15,12 +15,12 @@ from agentgym_envs import Trajectory, read_jsonl, write_jsonl
 from tests.trainers.toys import ENV_ID, make_folder, make_model
 from trainers import agentevol
 from trainers.agentevol import AgentEvol, AgentEvolConfig, main
-from trainers.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.collect import expert_episodes
-from trainers.configs import ModelArguments
-from trainers.environments import Environments
-from trainers.pairs import distinct
-from trainers.rounds import AgentEvolArguments, Round, RoundFiles
+from trainers.credit.pairs import distinct
+from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
+from trainers.options.configs import ModelArguments
+from trainers.rollout.environments import Environments
+from trainers.runs.rounds import AgentEvolArguments, Round, RoundFiles
 
 
 class NeverSucceeds(gym.Wrapper):  # type: ignore[misc]

@@ -12,8 +12,8 @@ import torch
 from agentgym_envs.trajectory import Trajectory, Turn, read_jsonl
 from tests.trainers.toys import ENV_ID, FAILED, episode, make_folder, make_tokenizer, trace
 from trainers import grpo, reinforce_pp, rloo
-from trainers.arguments import EnvArguments
 from trainers.online import OnlineTrainer, _refuse_split_weights, _use_revision_for_reference
+from trainers.options.arguments import EnvArguments
 
 MASK = [1, 1, 0, 0, 1]
 

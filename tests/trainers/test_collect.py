@@ -8,11 +8,11 @@ import pytest
 
 from agentgym_envs import Trajectory, read_jsonl
 from tests.trainers.toys import ENV_ID, FAILED, make_folder
-from trainers.arguments import EnvArguments
 from trainers.collect import collect, expert_episodes, main
-from trainers.environments import Environments
-from trainers.mistakes import CommandError
-from trainers.policies import TextPlayer
+from trainers.options.arguments import EnvArguments
+from trainers.options.errors import CommandError
+from trainers.policies.open import TextPlayer
+from trainers.rollout.environments import Environments
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_the_command_writes_and_appends_episodes(
 ) -> None:
     out = tmp_path / "episodes.jsonl"
     options = f"--env {ENV_ID} --out {out} --num-episodes".split()
-    monkeypatch.setattr("trainers.results.Stopwatch.seconds", 12.5)
+    monkeypatch.setattr("trainers.evaluation.results.Stopwatch.seconds", 12.5)
     assert main([*options, "3"]) == 0
     told = capsys.readouterr().out
     assert "wrote 3 episodes" in told and "12.5 s" in told

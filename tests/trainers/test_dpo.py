@@ -12,12 +12,12 @@ from trl import DPOConfig
 
 from agentgym_envs import Trajectory, read_jsonl, write_jsonl
 from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer
-from trainers.arguments import EnvArguments, RolloutArguments
-from trainers.backends.scripted import play
-from trainers.configs import ModelArguments
+from trainers.credit.pairs import Pair, preference_pairs
 from trainers.dpo import AgentDPOConfig, AgentDPOTrainer, PairArguments, main, sampled_pairs
-from trainers.environments import Environments
-from trainers.pairs import Pair, preference_pairs
+from trainers.options.arguments import EnvArguments, RolloutArguments
+from trainers.options.configs import ModelArguments
+from trainers.policies.scripted import play
+from trainers.rollout.environments import Environments
 
 
 @pytest.fixture

@@ -10,14 +10,14 @@ import pytest
 from agentgym_envs import Trajectory, Turn, read_jsonl
 from agentgym_envs.core import UNSCORED
 from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer
-from trainers.arguments import EnvArguments, EpisodeArguments
-from trainers.environments import Environments, spread
 from trainers.evaluate import EvalResult, evaluate, main, paired_gain
-from trainers.intervals import bootstrap_mean
-from trainers.mistakes import CommandError
-from trainers.playing import PolicyPlayer
-from trainers.policies import TextPlayer
-from trainers.results import summarize
+from trainers.evaluation.intervals import bootstrap_mean
+from trainers.evaluation.results import summarize
+from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.errors import CommandError
+from trainers.policies.model import PolicyPlayer
+from trainers.policies.open import TextPlayer
+from trainers.rollout.environments import Environments, spread
 
 
 def played(task: str, success: bool, *, status: str = "terminated") -> Trajectory:

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import torch
 
-from trainers.arguments import EnvArguments, EpisodeArguments
-from trainers.configs import ModelArguments
-from trainers.environments import Environments
 from trainers.grpo import main
-from trainers.loading import load_for_playing
-from trainers.playing import PolicyPlayer
+from trainers.models.loading import load_for_playing
+from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.configs import ModelArguments
+from trainers.policies.model import PolicyPlayer
+from trainers.rollout.environments import Environments
 
 pytestmark = [
     pytest.mark.gpu,

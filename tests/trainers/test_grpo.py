@@ -13,8 +13,8 @@ from trl import GRPOConfig
 
 from agentgym_envs import EnvFailure, read_jsonl
 from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer
-from trainers.arguments import RolloutArguments
 from trainers.grpo import AgentGRPOTrainer, main
+from trainers.options.arguments import RolloutArguments
 
 
 def losses(trainer: AgentGRPOTrainer) -> dict[int, tuple[float, float]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import cli
+from benchmarks.cli import main as cli
 from tests.trainers.toys import ENV_ID, make_folder
 
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,8 @@ import torch
 from agentgym_envs.trajectory import read_jsonl
 from tests.trainers.ppo_toys import Maker, Scripted, logged, maker, played, with_head
 from tests.trainers.toys import FAILED, make_folder
-from trainers.critic import Critic, backbone_of
-from trainers.gae import ActionTime
+from trainers.credit.gae import ActionTime
+from trainers.models.critic import Critic, backbone_of
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from trl import GRPOConfig, GRPOTrainer
 from tests.trainers.ppo_toys import Maker, logged, maker, moved, played, weights, with_head
 from tests.trainers.toys import ENV_ID, make_folder, make_model
 from tests.trainers.train_given_ppo import KINDS, NUM_STEPS
-from trainers.critic import STATE_FILE, Critic, backbone_of
+from trainers.models.critic import STATE_FILE, Critic, backbone_of
 from trainers.ppo import AgentPPOConfig, AgentPPOTrainer, main
 
 

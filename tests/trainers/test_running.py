@@ -17,13 +17,13 @@ from transformers import TrainerCallback
 from agentgym_envs import read_jsonl
 from tests.trainers.command import EPISODES, start, wait_for
 from tests.trainers.toys import make_folder
-from trainers.configs import ModelArguments
+from trainers.command import changed_options, command_to_resume, run_training
 from trainers.grpo import main
-from trainers.loading import load_policy
-from trainers.mistakes import CommandError
-from trainers.run_folder import last_checkpoint, set_aside
-from trainers.running import changed_options, command_to_resume, run_training
-from trainers.stopping import Interrupted, SaveOnSignal, SkipNonFinite
+from trainers.models.loading import load_policy
+from trainers.options.configs import ModelArguments
+from trainers.options.errors import CommandError
+from trainers.runs.folder import last_checkpoint, set_aside
+from trainers.runs.stopping import Interrupted, SaveOnSignal, SkipNonFinite
 
 Command = Callable[..., list[str]]
 

@@ -12,14 +12,14 @@ from transformers import AutoModelForCausalLM
 
 from agentgym_envs import Trajectory, read_jsonl, write_jsonl
 from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer
-from trainers.arguments import EnvArguments, EpisodeArguments
-from trainers.chat import ChatFormat
 from trainers.collect import expert_episodes
-from trainers.configs import AgentSFTConfig
-from trainers.environments import Environments
-from trainers.mistakes import CommandError
-from trainers.playing import PolicyPlayer
+from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.configs import AgentSFTConfig
+from trainers.options.errors import CommandError
+from trainers.policies.model import PolicyPlayer
+from trainers.rollout.environments import Environments
 from trainers.sft import AgentSFTTrainer, main, token_rows
+from trainers.tokens.chat import ChatFormat
 
 CHAT = ChatFormat.from_tokenizer(make_tokenizer())
 

@@ -18,7 +18,7 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-from trainers.chat import CHATML_TEMPLATE
+from trainers.tokens.chat import CHATML_TEMPLATE
 
 _TURNS = (
     "{%- for m in messages %}{{- '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}"

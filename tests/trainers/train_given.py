@@ -17,7 +17,7 @@ from trl import GRPOConfig
 
 from agentgym_envs.trajectory import Trajectory, write_jsonl
 from tests.trainers.toys import FAILED, episode, make_model, make_tokenizer, trace
-from trainers.rewards import agent_reward
+from trainers.credit.rewards import agent_reward
 from trainers.trl_bridge import EpisodeTrainer, task_dataset
 
 LOSS_TYPES = ("grpo", "dapo", "dr_grpo", "cispo")

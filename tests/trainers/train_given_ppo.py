@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 from agentgym_envs.trajectory import Trajectory
 from tests.trainers.toys import ENV_ID, make_model, make_tokenizer
 from tests.trainers.train_given import step_episodes
-from trainers.arguments import EnvArguments
+from trainers.options.arguments import EnvArguments
 from trainers.ppo import AgentPPOConfig, AgentPPOTrainer
 
 KINDS = ("own", "shared")

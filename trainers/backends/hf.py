@@ -16,7 +16,7 @@ from trainers.backends.live_rows import LiveRows
 from trainers.backends.row_model import RowModel
 from trainers.backends.rows import Rows, common_length
 from trainers.backends.sampler import Sampler
-from trainers.generation import Generated, Sampling
+from trainers.tokens.generation import Generated, Sampling
 
 _PREFILL_TOKENS = 16384
 """Tokens of one forward pass over prompts, padding included; bounds its memory."""

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any, TypeVar
 
-from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.options.errors import MISSING_TRAIN_EXTRA
 
 try:
     import httpx

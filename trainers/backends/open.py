@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.options.errors import MISSING_TRAIN_EXTRA
 
 try:
     import torch
 except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
 
-from trainers.arguments import BackendArguments
 from trainers.backends.hf import HFBackend
-from trainers.generation import Generated, Sampling
-from trainers.loading import context_length
+from trainers.models.loading import context_length
+from trainers.options.arguments import BackendArguments
+from trainers.tokens.generation import Generated, Sampling
 
 
 class PolicyBackend(Protocol):

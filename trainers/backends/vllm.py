@@ -30,9 +30,9 @@ except ImportError as error:
         "machine without a GPU see docs/backends.md)"
     ) from error
 
-from trainers.backends.turn_seeds import TurnSeeds
 from trainers.backends.weights import named_weights, weights_version
-from trainers.generation import Generated, Sampling
+from trainers.tokens.generation import Generated, Sampling
+from trainers.tokens.seeds import TurnSeeds
 
 _EXTENSION = "trainers.backends.vllm_worker.PolicyWorker"
 _CPU_BLOCK = 32

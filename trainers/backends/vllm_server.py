@@ -15,9 +15,9 @@ from safetensors.torch import save_file
 
 from agentgym_envs.errors import EnvFailure
 from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
-from trainers.backends.turn_seeds import TurnSeeds
 from trainers.backends.weights import named_weights, weights_version
-from trainers.generation import Generated, Sampling
+from trainers.tokens.generation import Generated, Sampling
+from trainers.tokens.seeds import TurnSeeds
 
 WEIGHTS_FILE = "policy.safetensors"
 _SAME = 1e-4

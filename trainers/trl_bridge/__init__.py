@@ -6,7 +6,8 @@
 """
 
 from trainers.trl_bridge.episodes import EpisodeBatch, EpisodeTrainer
-from trainers.trl_bridge.imitation import EpochOrder, ImitationTrainer
+from trainers.trl_bridge.epoch_order import EpochOrder
+from trainers.trl_bridge.imitation import ImitationTrainer
 from trainers.trl_bridge.preference import (
     MaskedPreferenceCollator,
     PreferenceTrainer,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.options.errors import MISSING_TRAIN_EXTRA
 
 try:
     import torch

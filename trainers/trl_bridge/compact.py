@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.options.errors import MISSING_TRAIN_EXTRA
 
 try:
     import torch

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from trainers.critic import STATE_FILE, Critic, backbone_of, clipped_value_loss
-from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.models.critic import STATE_FILE, Critic, backbone_of, clipped_value_loss
+from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.trl_bridge.batches import trim_padding
 from trainers.trl_bridge.compact import Compact
 from trainers.trl_bridge.rollout import sampling_mode

@@ -11,11 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.extras import MISSING_TRAIN_EXTRA
-from trainers.results import Stopwatch
-from trainers.rewards import OWN_METRICS, episode_metrics, reward_columns, share_without_signal
+from trainers.credit.rewards import (
+    OWN_METRICS,
+    episode_metrics,
+    reward_columns,
+    share_without_signal,
+)
+from trainers.evaluation.results import Stopwatch
+from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
-from trainers.trl_bridge.imitation import EpochOrder
+from trainers.trl_bridge.epoch_order import EpochOrder
 from trainers.trl_bridge.passes import CompactPasses
 from trainers.trl_bridge.rows import Rows, rows_of
 
@@ -98,7 +103,8 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         """Take note of what a training batch of all processes was like; does nothing here.
 
         Args:
-            metrics: `trainers.rewards.episode_metrics` and the share of groups without signal.
+            metrics: `trainers.credit.rewards.episode_metrics`, and the share of groups without
+                signal.
         """
 
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:

@@ -1,58 +1,18 @@
-"""Orders of the data that a resumed run finds again, and TRL's `SFTTrainer` with such an order."""
+"""TRL's `SFTTrainer` with an order of the data that a resumed run finds again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
-from trainers.extras import MISSING_TRAIN_EXTRA
-from trainers.seeds import batch_seed
+from trainers.options.errors import MISSING_TRAIN_EXTRA
+from trainers.trl_bridge.epoch_order import EpochOrder
 
 try:
     import torch
-    from torch.utils.data import Sampler
-    from transformers import TrainerState
     from transformers.trainer_pt_utils import LengthGroupedSampler
     from trl import SFTTrainer
 except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
-
-
-class EpochOrder(Sampler[int]):
-    """A sampler whose order depends on the seed and the epoch only.
-
-    Samplers that go on drawing from epoch to epoch would begin again with the first epoch's order
-    in a run that is resumed in a later one. The epoch is asked for, since `set_epoch` does not
-    reach a sampler that is cut for several processes and, in a resumed run, skips batches.
-
-    Args:
-        sampler: draws from `generator`.
-        generator: the sampler's; None where it does not shuffle.
-        seed: the run's seed.
-        state: of the trainer; its `epoch` counts the epochs that are behind it.
-    """
-
-    def __init__(
-        self,
-        sampler: Any,
-        *,
-        generator: torch.Generator | None,
-        seed: int,
-        state: Callable[[], TrainerState],
-    ) -> None:
-        self._sampler = sampler
-        self._generator = generator
-        self._seed = seed
-        self._state = state
-
-    def __iter__(self) -> Iterator[int]:
-        if self._generator is not None:
-            epoch = int(self._state().epoch or 0)
-            self._generator.manual_seed(batch_seed(self._seed, (epoch,)))
-        return iter(self._sampler)
-
-    def __len__(self) -> int:
-        return len(self._sampler)
 
 
 class ImitationTrainer(SFTTrainer):  # type: ignore[misc]

@@ -10,7 +10,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.options.errors import MISSING_TRAIN_EXTRA
 
 try:
     import torch
@@ -27,7 +27,7 @@ def preference_dataset(rows: Sequence[dict[str, list[int]]]) -> Dataset:
 
     Args:
         rows: `chosen_ids`, `chosen_mask`, `rejected_ids` and `rejected_mask` each; see
-            `trainers.pairs.pair_rows`.
+            `trainers.credit.pairs.pair_rows`.
     """
     names = ("chosen_ids", "chosen_mask", "rejected_ids", "rejected_mask")
     return Dataset.from_dict({name: [row[name] for row in rows] for name in names})

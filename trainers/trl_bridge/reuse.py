@@ -10,7 +10,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.options.errors import MISSING_TRAIN_EXTRA
 
 try:
     import torch

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.extras import MISSING_TRAIN_EXTRA
-from trainers.rewards import reward_columns
+from trainers.credit.rewards import reward_columns
+from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.trl_bridge.rows import rows_of
 
 try:

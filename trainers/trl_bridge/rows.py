@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentgym_envs.trajectory import TokenTrace, Trajectory
-from trainers.extras import MISSING_TRAIN_EXTRA
+from trainers.options.errors import MISSING_TRAIN_EXTRA
 
 try:
     from datasets import Dataset

@@ -11,9 +11,9 @@ import time
 
 import numpy as np
 
-from trainers.configs import TINY, ModelArguments
-from trainers.loading import load_policy
-from trainers.tiny import save_tiny
+from trainers.models.loading import load_policy
+from trainers.models.tiny import save_tiny
+from trainers.options.configs import TINY, ModelArguments
 from trainers.warm_start.babyai_rooms import rooms_play
 from trainers.warm_start.texts import encode, groups_of
 from trainers.warm_start.training import optimizers_of, take_step

@@ -15,7 +15,7 @@ import torch
 from torch.nn.functional import cross_entropy
 from transformers import Qwen3ForCausalLM
 
-from trainers.tiny import build_model, save_tiny
+from trainers.models.tiny import build_model, save_tiny
 from trainers.warm_start.babyai_play import babyai_play
 from trainers.warm_start.textcraft_play import made_up_play, training_split_play
 from trainers.warm_start.texts import Text, batches, encode, tiny_tokenizer

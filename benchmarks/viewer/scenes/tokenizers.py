@@ -129,10 +129,10 @@ def _models_of(file: Path) -> Iterator[str]:
 def _file(place: str) -> Path | None:
     """Return the `tokenizer.json` of a folder, of `tiny`, or of a hub id that is in the cache."""
     if place == "tiny":
-        # Where `trainers.tiny` has it; that module would bring torch.
+        # Where `trainers.models.tiny` has it; that module would bring torch.
         import trainers
 
-        return Path(trainers.__file__).parent / "tiny_checkpoint" / TOKENIZER_FILE
+        return Path(trainers.__file__).parent / "models" / "tiny_checkpoint" / TOKENIZER_FILE
     file = Path(place) / TOKENIZER_FILE
     with contextlib.suppress(OSError):
         if file.is_file():

@@ -100,7 +100,7 @@ def test_a_process_that_hangs_is_a_failure_after_the_timeout() -> None:
 
 
 def test_the_failure_rules_play_the_episodes_of_a_dead_process_again() -> None:
-    from trainers.episodes import Episode, EpisodeLoop, Reply, Stop
+    from trainers.rollout.episodes import Episode, EpisodeLoop, Reply, Stop
     from wrappers import FailureRules
 
     class Killer:

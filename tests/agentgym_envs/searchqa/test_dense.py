@@ -296,7 +296,7 @@ def test_a_forked_process_can_search(index: Path) -> None:
 def test_the_command_builds_an_index_and_shows_progress(
     encoder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from benchmarks.build_index import main
+    from benchmarks.retrieval.build_index import main
 
     corpus = tmp_path / "corpus.jsonl"
     lines = [

@@ -13,9 +13,9 @@ from agentgym_envs.searchqa.env import SearchQAEnv
 from agentgym_envs.searchqa.questions import QuestionSet
 from agentgym_envs.searchqa.retrieval import Hit
 from tests.agentgym_envs.searchqa import small_world
-from trainers.backends.scripted import play
+from trainers.policies.scripted import play
 from wrappers import FailureRules, TextVectorEnv
-from wrappers.vector import BACKENDS, Backend
+from wrappers.vector.env import BACKENDS, Backend
 
 
 @pytest.fixture

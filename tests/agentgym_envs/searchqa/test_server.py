@@ -228,7 +228,7 @@ def test_the_command_serves_a_corpus_file_until_it_is_interrupted(tmp_path: Path
 
 
 def test_the_command_refuses_what_it_cannot_serve(capsys: pytest.CaptureFixture[str]) -> None:
-    from benchmarks.serve_retriever import main
+    from benchmarks.retrieval.serve import main
 
     for words, told in [
         (["--corpus", "/nowhere.jsonl"], "there is no corpus file '/nowhere.jsonl'"),

@@ -40,7 +40,7 @@ def test_no_text_of_a_page_looks_like_a_line_of_the_environment(tmp_path: Path) 
 def test_no_text_of_a_page_becomes_a_token_of_the_chat(tmp_path: Path) -> None:
     pytest.importorskip("transformers")
     from tests.trainers.tiny_models import tiny_tokenizer
-    from trainers.chat import CHATML_TEMPLATE, ChatFormat
+    from trainers.tokens.chat import CHATML_TEMPLATE, ChatFormat
 
     tokenizer = tiny_tokenizer(CHATML_TEMPLATE)
     chat = ChatFormat.from_tokenizer(tokenizer)

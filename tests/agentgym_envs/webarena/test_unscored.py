@@ -31,7 +31,7 @@ def test_a_recorded_episode_is_failed_and_says_why() -> None:
 
 
 def test_a_played_episode_is_failed_and_played_once() -> None:
-    scripted = pytest.importorskip("trainers.backends.scripted")
+    scripted = pytest.importorskip("trainers.policies.scripted")
     vector = TextVectorEnv([Undecided])
     (record,) = scripted.play(vector, ["counting_3"], lambda _: "add 4")
     assert (record.status, record.error, record.success) == ("failed", UNSCORED, False)

@@ -7,9 +7,9 @@ from benchmarks.report import command, plots
 from benchmarks.report.blocks import Picture
 from benchmarks.report.plots import PICTURES
 from benchmarks.report.results import read_sweep
-from benchmarks.suites import TEXTCRAFT, Suite
 from benchmarks.sweep.plan import grid
 from benchmarks.sweep.store import SweepFolder
+from benchmarks.sweep.suites import TEXTCRAFT, Suite
 
 
 def played(cell, success, *, tokens=5):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectory import Trajectory, Turn
 from benchmarks.report.metrics import paired, pass_at_k, tally
-from trainers.intervals import wilson
+from trainers.evaluation.intervals import wilson
 
 
 def episode(

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 from matplotlib.figure import Figure
 
-from benchmarks import compare
+from benchmarks.compare import command as compare
 from benchmarks.report import command, plots
 from benchmarks.report.plots import PICTURES
 from benchmarks.report.results import read_sweep
 from benchmarks.report.tables import METRICS
-from benchmarks.suites import SEARCHQA, TEXTCRAFT, Suite
 from benchmarks.sweep.plan import grid
 from benchmarks.sweep.store import SweepFolder
+from benchmarks.sweep.suites import SEARCHQA, TEXTCRAFT, Suite
 from tests.benchmarks.report.samples import played, reported, textcraft_sweep
 
 EVIL = "<script>alert(1)</script>|x"

@@ -4,7 +4,7 @@ import pytest
 
 from agentgym_envs.trajectory import read_jsonl, write_jsonl
 from benchmarks.report.results import read_sweep
-from benchmarks.suites import SEARCHQA, TEXTCRAFT, find_suite
+from benchmarks.sweep.suites import SEARCHQA, TEXTCRAFT, find_suite
 from tests.benchmarks.report.samples import reported, rows_of, textcraft_sweep
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.studies.table import gain_over_seeds, learning_table
-from trainers.mistakes import CommandError
-from trainers.results import EvalResult, summarize
+from trainers.evaluation.results import EvalResult, summarize
+from trainers.options.errors import CommandError
 
 
 def result(successes: dict[str, list[bool]]) -> EvalResult:

@@ -3,16 +3,16 @@ from concurrent.futures import Future
 
 import pytest
 
-from benchmarks.suites import Panel, Suite, task_digest
 from benchmarks.sweep import command
 from benchmarks.sweep.runner import _result
 from benchmarks.sweep.store import SweepFolder
+from benchmarks.sweep.suites import Panel, Suite, task_digest
 from benchmarks.sweep.worker import Batch, Worker
 from tests.benchmarks.sweep.samples import cell, in_this_process
 from tests.helpers import COUNTING_ID, register_helpers
-from tests.trainers.chat_server import message, models, serving
+from tests.trainers.policies.chat_server import message, models, serving
 from tests.trainers.toys import make_folder
-from trainers.mistakes import CommandError
+from trainers.options.errors import CommandError
 
 SMALL = tuple(f"counting_{number}" for number in range(50, 53))
 LARGE = tuple(f"counting_{number}" for number in range(53, 60))

@@ -6,7 +6,7 @@ from benchmarks.sweep.plan import FREE_SETTINGS
 from benchmarks.sweep.runner import play_missing
 from benchmarks.sweep.store import CELL_FILE, SweepFolder
 from tests.benchmarks.sweep.samples import cell, in_this_process
-from trainers.mistakes import CommandError
+from trainers.options.errors import CommandError
 
 LONG = "x" * 100
 FIRST = {"settings": (("action_format", "react"), ("env_kwargs", LONG)), "fingerprint": "a"}

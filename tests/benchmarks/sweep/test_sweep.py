@@ -133,7 +133,7 @@ def test_processes_tell_of_a_batch_before_it_ends(tmp_path):
 # What the command does, without its seconds of imports.
 SWEEP = """
 import sys
-from benchmarks.suites import find_suite
+from benchmarks.sweep.suites import find_suite
 from benchmarks.sweep.plan import grid
 from benchmarks.sweep.runner import over_processes, play_missing
 from benchmarks.sweep.store import SweepFolder

@@ -14,7 +14,7 @@ from trl.trainer import grpo_trainer
 
 from agentgym_envs.trajectory import Trajectory
 from tests.trainers.toys import FAILED, episode, make_model, make_tokenizer, trace
-from trainers.rewards import agent_reward
+from trainers.credit.rewards import agent_reward
 from trainers.trl_bridge import (
     EpisodeTrainer,
     labelled_dataset,

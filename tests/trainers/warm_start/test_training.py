@@ -3,7 +3,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from trainers.tiny import build_model, tiny_folder
+from trainers.models.tiny import build_model, tiny_folder
 from trainers.warm_start.babyai_rooms import rooms_play
 from trainers.warm_start.continuing import teach_rooms
 from trainers.warm_start.textcraft_play import training_split_play

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentgym_envs import Trajectory
-from trainers.backends.scripted import play
+from trainers.policies.scripted import play
 from wrappers import TextVectorEnv
 
 PLAYED = {"agentgym/TextCraft-v0": "textcraft_7", "agentgym/BabyAI-v0": "babyai_8"}

@@ -1,0 +1,1 @@
+"""The `agentgym` command and its small subcommands."""

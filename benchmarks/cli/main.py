@@ -1,0 +1,152 @@
+"""The `agentgym` command: finds the subcommand and hands it the rest of the line.
+
+Knows names and one-line summaries; a subcommand's module is imported only when it is called, so
+that `agentgym envs` needs no torch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TextIO
+
+import agentgym_envs
+from trainers.options.errors import refuse, run_command
+
+TRAINERS_GROUP = "agentgym.trainers"
+"""Entry points of this group are algorithms of `agentgym train`; any package may add some."""
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "envs": ("benchmarks.cli.listing:main", "list the environments: splits, subtasks, turn limits"),
+    "play": ("benchmarks.cli.play:main", "play one in the terminal, with an expert to ask"),
+    "quickstart": (
+        "benchmarks.cli.quickstart:main",
+        "watch a small policy learn to pursue the goal (minutes)",
+    ),
+    "collect": ("trainers.collect:main", "write episodes of an expert or a policy to JSONL"),
+    "train": ("", "train a policy: agentgym train ALGORITHM [options]"),
+    "eval": ("trainers.evaluate:main", "measure a policy's success with a 95% interval"),
+    "sweep": ("benchmarks.sweep.command:main", "play a benchmark suite with several policies"),
+    "report": ("benchmarks.report.command:main", "write the tables and plots of a sweep"),
+    "compare": ("benchmarks.compare.command:main", "compare two policies on the tasks both played"),
+    "view": ("benchmarks.viewer.command:main", "read runs and trajectories in the browser"),
+    "throughput": (
+        "benchmarks.throughput.command:main",
+        "measure the speed of environments and rollouts",
+    ),
+    "study": ("benchmarks.studies.command:main", "train many policies and compare them"),
+    "serve-retriever": (
+        "benchmarks.retrieval.serve:main",
+        "serve a corpus by Search-R1's protocol",
+    ),
+    "build-index": ("benchmarks.retrieval.build_index:main", "encode a corpus for dense retrieval"),
+}
+
+_HELP = """\
+usage: agentgym COMMAND [options]
+
+Text environments of the AgentGym scenarios, and trainers that make language models better on them.
+
+commands:
+{commands}
+
+algorithms of agentgym train: {trainers}
+
+`agentgym COMMAND --help` and `agentgym train ALGORITHM --help` tell the options; they may be
+written with - or _. Environments go by id or short name: agentgym/TextCraft-v0, TextCraft.
+
+examples:
+  agentgym envs
+  agentgym play TextCraft --task-id textcraft_7
+  agentgym collect --env TextCraft --policy expert --out episodes.jsonl
+  agentgym train sft --env TextCraft --model tiny --max-steps 100
+  agentgym train grpo --env TextCraft --model Qwen/Qwen2.5-3B-Instruct --use-peft
+  agentgym eval --env TextCraft --model runs/grpo --split test
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        argv: the words after `agentgym`; None takes the program's own.
+
+    Returns:
+        the exit status: 0 on success, 2 for a mistake on the command line, 130 on Ctrl-C, 141
+        where the reader of what is printed has gone, as `head` does.
+    """
+    try:
+        try:
+            return _dispatch(list(sys.argv[1:] if argv is None else argv))
+        finally:
+            sys.stdout.flush()  # here, and not at the interpreter's end, where it cannot be caught
+    except BrokenPipeError:
+        unread = [stream for stream in (sys.stdout, sys.stderr) if _is_unread(stream)]
+        if not unread:
+            raise
+        for stream in unread:  # what is left in their buffers has to go somewhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return 141
+
+
+def _is_unread(stream: TextIO) -> bool:
+    """Tell whether a stream is a pipe whose reader has gone."""
+    try:
+        stream.flush()
+    except BrokenPipeError:
+        return True
+    with contextlib.suppress(OSError, AttributeError):  # no file, or a system without `poll`
+        poll = select.poll()
+        poll.register(stream.fileno(), select.POLLOUT)
+        return any(event & select.POLLERR for _, event in poll.poll(0))
+    return False
+
+
+def _dispatch(words: list[str]) -> int:
+    if os.getcwd() not in sys.path:  # as `python -m` has it, but last: it hides nothing installed
+        sys.path.append(os.getcwd())  # `--env module:id` and `--wrapper module:Class` look there
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(_help(), end="")
+        return 0
+    if words[0] == "--version":
+        print(agentgym_envs.__version__)
+        return 0
+    name, *rest = words
+    if name not in COMMANDS:
+        return refuse(f"unknown command {name!r}; commands: {', '.join(COMMANDS)}")
+    target = COMMANDS[name][0]
+    if name == "train":
+        if not rest or rest[0] in ("-h", "--help"):
+            print(f"usage: agentgym train ALGORITHM [options]\nalgorithms: {_trainer_names()}")
+            return 0
+        algorithm, *rest = rest
+        trainers = _trainers()
+        if algorithm not in trainers:
+            return refuse(f"unknown algorithm {algorithm!r}; algorithms: {_trainer_names()}")
+        target = trainers[algorithm]
+    return _run(target, rest)
+
+
+def _run(target: str, argv: list[str]) -> int:
+    module, _, function = target.partition(":")
+    return run_command(lambda: getattr(import_module(module), function)(argv))
+
+
+def _trainers() -> dict[str, str]:
+    return {entry.name: entry.value for entry in entry_points(group=TRAINERS_GROUP)}
+
+
+def _trainer_names() -> str:
+    return (
+        ", ".join(sorted(_trainers())) or 'none; install with: pip install "agentgym-envs[train]"'
+    )
+
+
+def _help() -> str:
+    lines = [f"  {name:<15} {summary}" for name, (_, summary) in COMMANDS.items()]
+    return _HELP.format(commands="\n".join(lines), trainers=_trainer_names())

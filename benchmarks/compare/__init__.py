@@ -1,0 +1,1 @@
+"""`agentgym compare`: two policies on the tasks both played."""

@@ -1,0 +1,154 @@
+"""`agentgym compare`: two policies on the same tasks, from whatever their episodes were kept in.
+
+`benchmarks.compare.sides` reads the episodes; `benchmarks.report.metrics` has the statistics.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from benchmarks.cli.listing import table
+from benchmarks.compare.sides import ALL, EVERYTHING, OWN_LIMIT, Choice, tallies
+from benchmarks.report.metrics import Tally, paired
+from benchmarks.report.tables import points
+
+Value = TypeVar("Value")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the comparison."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    try:
+        policies = _for_two_sides("--policy", options.policy)
+        steps = _for_two_sides("--step", options.step)
+        limits = _for_two_sides("--max-turns", options.max_turns)
+        choices = [
+            Choice(policies[side], steps[side], options.split, limits[side]) for side in (0, 1)
+        ]
+        first = tallies(options.first, choices[0])
+        second = tallies(options.second, choices[1])
+        names = _named(options.first, choices[0]), _named(options.second, choices[1])
+        print(comparison(first, second, names=names))
+    except ValueError as error:
+        parser.error(str(error))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="agentgym compare",
+        description="Compare two sets of episodes task by task: cells of a sweep, runs that kept "
+        "trajectories, or JSONL files of episodes. Each side is one policy at one optimizer step "
+        "and, in each environment, on one split under one turn limit; where a folder holds more, "
+        "it is listed, and --policy, --step, --split and --max-turns choose. Earlier runs in "
+        "previous-N are passed over.",
+        epilog="examples: agentgym compare runs/sweep/cells/random runs/sweep/cells/expert; "
+        "agentgym compare runs/grpo runs/grpo --split validation --step 0 --step 200",
+    )
+    parser.add_argument("first", help="folder or JSONL file")
+    parser.add_argument("second", help="folder or JSONL file")
+    parser.add_argument(
+        "--policy",
+        action="append",
+        metavar="NAME",
+        help="only this policy's episodes; given twice: the first's, then the second's",
+    )
+    parser.add_argument(
+        "--step",
+        action="append",
+        type=int,
+        metavar="N",
+        help="only episodes played at this optimizer step; given twice: the first's, then "
+        "the second's",
+    )
+    parser.add_argument(
+        "--max-turns",
+        "--max_turns",
+        action="append",
+        type=_turn_limit,
+        metavar="N",
+        help="only episodes played under this turn limit; default is the environment's own; given "
+        "twice: the first's, then the second's",
+    )
+    parser.add_argument(
+        "--split", metavar="NAME", help="only episodes of this split, on both sides"
+    )
+    return parser
+
+
+def _turn_limit(word: str) -> str:
+    if word == OWN_LIMIT:
+        return word
+    if not (word.isascii() and word.isdecimal()) or int(word) < 1:
+        raise argparse.ArgumentTypeError(f"{word!r} is neither {OWN_LIMIT} nor a number from 1")
+    return str(int(word))
+
+
+def _for_two_sides(option: str, given: Sequence[Value] | None) -> tuple[Value | None, Value | None]:
+    """Return an option's value for the first and the second side."""
+    if not given:
+        return None, None
+    if len(given) > 2:
+        raise ValueError(
+            f"{option} is given once for both sides or twice, for the first and the second; got "
+            f"it {len(given)} times"
+        )
+    return given[0], given[-1]
+
+
+def _named(path: str, choice: Choice) -> str:
+    return path if choice == EVERYTHING else f"{path} ({choice})"
+
+
+def comparison(first: dict[str, Tally], second: dict[str, Tally], *, names: tuple[str, str]) -> str:
+    """Return the table of what the second gained over the first.
+
+    Raises:
+        ValueError: the two share no task.
+    """
+    rows: list[tuple[str, ...]] = [
+        ("", "tasks", "first", "second", "gain of the second (95% interval)", "better", "worse")
+    ]
+    for name in first:
+        if name not in second:
+            continue
+        theirs, ours = first[name].task_success, second[name].task_success
+        found = paired(ours, theirs)
+        if found is None:
+            continue
+        shared = [task for task in theirs if task in ours]
+        rows.append(
+            (
+                name,
+                str(found.n_tasks),
+                f"{sum(theirs[task] for task in shared) / len(shared):.1%}",
+                f"{sum(ours[task] for task in shared) / len(shared):.1%}",
+                points(found.gain),
+                str(found.better),
+                str(found.worse),
+            )
+        )
+    if len(rows) == 1:
+        raise ValueError(
+            "the two share no task (environment, source and id), so they cannot be compared\n"
+            f"first:  {names[0]}: {_places(first)}\nsecond: {names[1]}: {_places(second)}"
+        )
+    return f"first:  {names[0]}\nsecond: {names[1]}\n\n{table(rows)}"
+
+
+def _places(found: Mapping[str, Tally]) -> str:
+    """Say how many tasks of which environment and source a side played."""
+    counts = Counter((env_id, source) for env_id, source, _ in found[ALL].successes)
+    return "; ".join(
+        f"{count} tasks of {env_id} on {source or 'no named source'}"
+        for (env_id, source), count in counts.items()
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

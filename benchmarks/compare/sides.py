@@ -1,0 +1,204 @@
+"""The episodes of one side of a comparison, from whatever they were kept in.
+
+A side is one policy at one optimizer step under one turn limit: where a folder holds more, the
+reader chooses, and nothing is pooled.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from agentgym_envs.registry import short_env_name
+from agentgym_envs.trajectory import Trajectory, read_jsonl
+from benchmarks.cli.listing import table
+from benchmarks.report.metrics import Tally
+from benchmarks.sweep.plan import Cell, conditions
+from benchmarks.sweep.store import CELL_FILE
+
+ALL = "all"
+_MOST_STEPS = 8
+_EARLIER_RUN = re.compile(r"previous-\d+")
+"""Where a run that starts anew in a folder puts what an earlier one left there."""
+
+OWN_LIMIT = "default"
+"""The turn limit where none is noted down: the environment's own, as `--max-turns` calls it."""
+
+Conditions = tuple[tuple[str, str], ...]
+
+
+class Origin(NamedTuple):
+    """Where an episode is from: what tells a side's policies apart."""
+
+    env_id: str
+    policy: str
+    global_step: int
+    split: str
+    max_turns: str
+    conditions: Conditions
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which of a side's episodes are meant.
+
+    Attributes:
+        policy: those of this policy; None takes any.
+        global_step: those played at this optimizer step; None takes any.
+        split: those on tasks of this split; None takes any.
+        max_turns: those played under this turn limit, or `OWN_LIMIT`; None takes any.
+    """
+
+    policy: str | None = None
+    global_step: int | None = None
+    split: str | None = None
+    max_turns: str | None = None
+
+    def takes(self, origin: Origin) -> bool:
+        """Tell whether an episode is among them."""
+        return (
+            self.policy in (None, origin.policy)
+            and self.global_step in (None, origin.global_step)
+            and self.split in (None, origin.split)
+            and self.max_turns in (None, origin.max_turns)
+        )
+
+    def __str__(self) -> str:
+        named = (
+            ("policy", self.policy),
+            ("step", self.global_step),
+            ("split", self.split),
+            ("turn limit", self.max_turns),
+        )
+        return ", ".join(f"{name} {value}" for name, value in named if value is not None)
+
+
+EVERYTHING = Choice()
+
+
+def tallies(path: str | Path, choice: Choice = EVERYTHING) -> dict[str, Tally]:
+    """Sum up the episodes under a path: in all, by scenario and by subtask.
+
+    Failed episodes are passed over.
+
+    Args:
+        path: a JSONL file, or a folder with such files anywhere below.
+        choice: which episodes.
+
+    Raises:
+        ValueError: there are no such episodes, or they are of more than one policy.
+    """
+    found: dict[str, Tally] = {}
+    there: Counter[Origin] = Counter()
+    for episode, limit, settings in _episodes(Path(path)):
+        named = (episode.env_id, episode.policy, episode.global_step, episode.split)
+        origin = Origin(*named, limit, settings)
+        there[origin] += 1
+        if choice.takes(origin):
+            scenario = short_env_name(episode.env_id)
+            for name in (ALL, scenario, f"{scenario}: {episode.subtask}"):
+                found.setdefault(name, Tally()).add(episode)
+    if not there:
+        raise ValueError(f"{path} holds no episodes that have a score")
+    if not found:
+        raise ValueError(f"{path} holds no episodes of {choice}, but these:\n\n{_listed(there)}")
+    _check_one_policy(path, {origin: n for origin, n in there.items() if choice.takes(origin)})
+    return found
+
+
+def _episodes(path: Path) -> Iterator[tuple[Trajectory, str, Conditions]]:
+    """Yield the episodes under a path that did not fail, with their turn limit and conditions."""
+    if not path.exists():
+        raise ValueError(f"there is no file or folder {path}")
+    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+    for file in files:
+        above = file.relative_to(path).parent.parts
+        if file.name == "metrics.jsonl" or any(map(_EARLIER_RUN.fullmatch, above)):
+            continue
+        circumstances = _circumstances(file.parent)
+        for episode in read_jsonl(file):
+            # One that failed at its start does not even know its split; none enters a number.
+            if episode.status != "failed":
+                yield episode, *circumstances
+
+
+def _circumstances(folder: Path) -> tuple[str, Conditions]:
+    """Return the turn limit and the conditions that a cell or a run notes down for its episodes."""
+    cell_file, run_files = folder / CELL_FILE, (folder / "run.json", folder.parent / "run.json")
+    if cell_file.is_file():
+        cell = Cell.from_json(json.loads(cell_file.read_text(encoding="utf-8")))
+        return str(cell.max_turns or OWN_LIMIT), tuple(conditions(cell).items())
+    for file in run_files:
+        if file.is_file():
+            told = json.loads(file.read_text(encoding="utf-8")).get("EnvArguments", {})
+            return str(told.get("max_turns") or OWN_LIMIT), ()
+    return OWN_LIMIT, ()
+
+
+def _check_one_policy(path: str | Path, there: Mapping[Origin, int]) -> None:
+    """Refuse what would be pooled though it was not played by one policy.
+
+    Raises:
+        ValueError: there are several policies or optimizer steps, or in one environment several
+            splits, turn limits or other settings.
+    """
+    options = []
+    if len({origin.policy for origin in there}) > 1:
+        options.append("--policy NAME")
+    if len({origin.global_step for origin in there}) > 1:
+        options.append("--step N")
+    # A suite's panels are of differently named splits, one in each environment.
+    num_places = len({origin.env_id for origin in there})
+    if len({(origin.env_id, origin.split) for origin in there}) > num_places:
+        options.append("--split NAME")
+    if len({(origin.env_id, origin.max_turns) for origin in there}) > num_places:
+        options.append("--max-turns N")
+    if options:
+        raise ValueError(
+            f"{path} holds more than one policy, optimizer step, split or turn limit:\n\n"
+            f"{_listed(there)}\n\nchoose with {' and '.join(options)}, or name one file or folder "
+            "of them; --policy, --step and --max-turns given twice are for the first side and for "
+            "the second"
+        )
+    if len({(origin.env_id, origin.conditions) for origin in there}) > num_places:
+        every = [origin.conditions for origin in there]
+        differing = {
+            entry for told in every for entry in told if any(entry not in t for t in every)
+        }
+        names = sorted({name for name, _ in differing})
+        raise ValueError(
+            f"{path} holds episodes of one policy that were played under different settings: "
+            f"{', '.join(names)}; name folders of one setting each, such as a cell's, "
+            "POLICY/SCENARIO/turns_N/seed_N"
+        )
+
+
+def _listed(there: Mapping[Origin, int]) -> str:
+    """Return a table of what a side holds: a row for each policy on each split."""
+    steps: dict[tuple[str, str], set[int]] = {}
+    limits: dict[tuple[str, str], set[str]] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for origin, count in there.items():
+        steps.setdefault((origin.policy, origin.split), set()).add(origin.global_step)
+        limits.setdefault((origin.policy, origin.split), set()).add(origin.max_turns)
+        counts[origin.policy, origin.split] += count
+    rows = [("policy", "split", "episodes", "steps", "turn limits")]
+    for (policy, split), number in sorted(counts.items()):
+        at, under = steps[policy, split], limits[policy, split]
+        in_order = sorted(under, key=lambda limit: (limit == OWN_LIMIT, limit.zfill(9)))
+        told = _told(at), ", ".join(in_order)
+        rows.append((policy or '""', split or '""', str(number), *told))
+    return table(rows)
+
+
+def _told(steps: Collection[int]) -> str:
+    """Write optimizer steps down: all of a few, the first and the last of many."""
+    known = [str(step) for step in sorted(steps)]
+    if len(known) <= _MOST_STEPS:
+        return ", ".join(known)
+    return f"{', '.join(known[: _MOST_STEPS - 2])} ... {known[-1]} ({len(known)} steps)"

@@ -1,0 +1,1 @@
+"""Commands around dense retrieval: building an index, serving it, measuring its recall."""

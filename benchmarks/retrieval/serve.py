@@ -1,0 +1,56 @@
+"""`agentgym serve-retriever`: serves a corpus by Search-R1's protocol until it is interrupted."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from agentgym_envs.searchqa.retrieval.make import make_retriever
+from agentgym_envs.searchqa.retrieval.server import RetrievalServer
+from benchmarks.retrieval.corpora import CORPUS_HELP, EMBEDDED, open_corpus
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Index a corpus, or read its index, and serve it."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    try:
+        corpus = open_corpus(options.corpus)
+        retriever = make_retriever(options.retriever, corpus)
+        server = RetrievalServer(
+            retriever, host=options.host, port=options.port, source=corpus.source
+        )
+    except (ValueError, OSError, OverflowError) as error:
+        parser.error(str(error))
+    except ImportError as error:
+        print(f"agentgym: {error}", file=sys.stderr)
+        return 1
+    print(f"{retriever.name} over {corpus.source}, {len(corpus)} passages")
+    print(f"listening on {server.url}/retrieve; Ctrl-C ends", flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        print()
+    finally:
+        server.server_close()
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="agentgym serve-retriever",
+        description="Serve a corpus over HTTP by Search-R1's protocol: POST /retrieve, and "
+        "GET /health. Environments use it by retriever='http://HOST:PORT'.",
+        epilog="example: agentgym serve-retriever --corpus wiki-18.jsonl "
+        "--retriever dense:runs/wiki-index --port 8001",
+    )
+    parser.add_argument(
+        "--retriever",
+        default="bm25",
+        help="bm25 (the default), dense:<encoder or index folder>, or the URL of another server",
+    )
+    parser.add_argument("--corpus", default=EMBEDDED, help=CORPUS_HELP)
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
+    return parser

@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentgym_envs.trajectory import Trajectory, write_jsonl
+from benchmarks.compare.command import main
+from benchmarks.sweep.plan import Cell
+
+ENV_ID = "mine/Game-v0"
+
+
+def keep(
+    path: Path,
+    success: bool,
+    *,
+    policy: str = "p",
+    step: int = 0,
+    split: str = "test",
+    env_id: str = ENV_ID,
+    source: str = "game/1",
+    num_tasks: int = 4,
+    first: int = 0,
+) -> Path:
+    """Write a file of episodes, one a task, as the commands do."""
+    write_jsonl(
+        path,
+        [
+            Trajectory(
+                env_id, f"game_{number}", subtask="easy", split=split, source=source,
+                status="terminated", success=success, policy=policy, global_step=step,
+            )
+            for number in range(first, first + num_tasks)
+        ],
+    )  # fmt: skip
+    return path
+
+
+def told(capsys: pytest.CaptureFixture[str], *argv: str | Path) -> dict[str, list[str]]:
+    """Return the cells of each row of the comparison, by the row's name."""
+    assert main([str(word) for word in argv]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    return {name: cells for name, *cells in rows}
+
+
+def refused(capsys: pytest.CaptureFixture[str], *argv: str | Path) -> str:
+    with pytest.raises(SystemExit) as stop:
+        main([str(word) for word in argv])
+    assert stop.value.code == 2
+    return capsys.readouterr().err
+
+
+@pytest.fixture
+def before(tmp_path: Path) -> Path:
+    return keep(tmp_path / "before.jsonl", False, policy="before")
+
+
+def test_two_files_of_one_policy_each_need_no_options(
+    before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    after = keep(tmp_path / "after.jsonl", True, policy="after")
+    row = told(capsys, before, after)["Game"]
+    assert row[:3] == ["4", "0.0%", "100.0%"]
+    assert row[4:] == ["4", "0"]
+
+
+def test_a_dpo_runs_expert_and_sampled_episodes_are_not_one_policy(
+    before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "dpo"
+    keep(run / "pairs" / "expert.jsonl", True, policy="expert", split="train")
+    keep(run / "pairs" / "sampled.jsonl", False, policy="sampled", split="train")
+    message = refused(capsys, before, run)
+    assert re.search(r"\| expert +\| train +\| 4 +\| 0 ", message)
+    assert re.search(r"\| sampled +\| train +\| 4 +\| 0 ", message)
+    assert "choose with --policy NAME, or" in message
+    row = told(capsys, run, run, "--policy", "sampled", "--policy", "expert")["all"]
+    assert row[:3] == ["4", "0.0%", "100.0%"]
+
+
+def test_a_quickstarts_policies_before_and_after_are_not_pooled(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "trajectories"
+    keep(folder / "before_test.jsonl", False, policy="before")
+    keep(folder / "after_test.jsonl", True, policy="after")
+    keep(folder / "train_000000.jsonl", True, policy="run", split="train", first=50)
+    assert "--policy NAME and --split NAME" in refused(capsys, tmp_path, tmp_path)
+    argv = [tmp_path, tmp_path, "--policy", "before", "--policy", "after"]
+    assert told(capsys, *argv)["all"][:3] == ["4", "0.0%", "100.0%"]
+
+
+def test_the_steps_of_an_online_run_are_chosen_among(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for step in range(0, 100, 10):
+        keep(tmp_path / f"train_{step:06d}.jsonl", False, step=step, split="train", first=50)
+        keep(tmp_path / f"eval_{step:06d}.jsonl", step > 0, step=step, split="validation")
+    message = refused(capsys, tmp_path, tmp_path)
+    assert "0, 10, 20, 30, 40, 50 ... 90 (10 steps)" in message
+    assert "choose with --step N and --split NAME, or" in message
+    assert "choose with --split NAME, or" in refused(capsys, tmp_path, tmp_path, "--step", "90")
+    argv = [tmp_path, tmp_path, "--split", "validation", "--step", "0", "--step", "90"]
+    assert told(capsys, *argv)["all"][:3] == ["4", "0.0%", "100.0%"]
+    assert told(capsys, *argv[:-2])["all"][:3] == ["4", "0.0%", "0.0%"]
+
+
+def test_the_names_of_the_sides_say_what_was_chosen(
+    before: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(before), str(before), "--split", "test", "--step", "0"]) == 0
+    assert f"first:  {before} (step 0, split test)" in capsys.readouterr().out
+
+
+def test_the_panels_of_a_suite_are_of_splits_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep(tmp_path / "one" / "batch_0000.jsonl", True)
+    keep(tmp_path / "two" / "batch_0000.jsonl", True, env_id="mine/Other-v0", split="paper_test")
+    assert told(capsys, tmp_path, tmp_path)["all"][0] == "8"
+
+
+def test_failed_episodes_are_no_second_split(
+    before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lost = Trajectory(ENV_ID, "game_0", policy="before", status="failed", error="no simulator")
+    write_jsonl(before, [lost], append=True)
+    assert told(capsys, before, before)["all"][0] == "4"
+    write_jsonl(tmp_path / "lost.jsonl", [lost])
+    assert "no episodes that have a score" in refused(capsys, tmp_path / "lost.jsonl", before)
+
+
+def test_earlier_runs_of_a_folder_are_passed_over_unless_they_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep(tmp_path / "trajectories" / "eval_000000.jsonl", True)
+    keep(tmp_path / "previous-1" / "trajectories" / "eval_000000.jsonl", False)
+    row = told(capsys, tmp_path / "previous-1", tmp_path)["all"]
+    assert row[:3] == ["4", "0.0%", "100.0%"]
+
+
+def test_one_id_in_two_environments_is_two_tasks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, success in (("first", False), ("second", True)):
+        keep(tmp_path / name / "mine.jsonl", success)
+        keep(tmp_path / name / "yours.jsonl", False, env_id="yours/Other-v0")
+    rows = told(capsys, tmp_path / "first", tmp_path / "second")
+    assert rows["all"][:3] == ["8", "0.0%", "50.0%"]
+    assert rows["all"][4:] == ["4", "0"]
+
+
+def test_tasks_of_another_source_are_other_tasks(
+    before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    newer = keep(tmp_path / "newer.jsonl", True, source="game/2")
+    message = refused(capsys, before, newer)
+    assert "share no task" in message
+    assert f"4 tasks of {ENV_ID} on game/1" in message
+    assert f"4 tasks of {ENV_ID} on game/2" in message
+
+
+def test_a_choice_that_nothing_fits_says_what_there_is(
+    before: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    message = refused(capsys, before, before, "--policy", "expert", "--step", "5")
+    assert "no episodes of policy expert, step 5, but these" in message
+    assert re.search(r"\| before \| test +\| 4 ", message)
+
+
+def test_an_option_is_for_one_side_or_both(
+    before: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = [before, before, *["--step", "0"] * 3]
+    assert "got it 3 times" in refused(capsys, *argv)
+
+
+def swept(
+    path: Path, *, limit: int | None, seed: int = 0, success: bool = True, **more: Any
+) -> None:
+    """Write what a sweep leaves of one cell."""
+    settings = (("env_kwargs", more.pop("env_kwargs", None)),)
+    cell = Cell(
+        "p", ENV_ID, "test", "", limit, seed, 1, more.pop("temperature", 1.0), 32, settings,
+        ("game_0",),
+    )  # fmt: skip
+    folder = path / cell.name
+    keep(folder / "batch_0000.jsonl", success)
+    (folder / "cell.json").write_text(json.dumps(cell.to_json()))
+
+
+def test_turn_limits_are_not_pooled_but_chosen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    swept(tmp_path, limit=5, success=False)
+    swept(tmp_path, limit=20)
+    swept(tmp_path, limit=None)
+    message = refused(capsys, tmp_path, tmp_path)
+    assert "choose with --max-turns N, or" in message
+    assert "5, 20, default" in message
+    argv = [tmp_path, tmp_path, "--max-turns", "5", "--max_turns", "20"]
+    assert told(capsys, *argv)["all"][:3] == ["4", "0.0%", "100.0%"]
+    assert told(capsys, *argv[:-1], "default")["all"][0] == "4"
+    message = refused(capsys, tmp_path, tmp_path, "--max-turns", "7")
+    assert "no episodes of turn limit 7, but these" in message
+
+
+def test_the_turn_limit_of_a_run_is_in_its_record(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for limit in (5, 20):
+        run = tmp_path / f"eval_{limit}"
+        keep(run / "trajectories" / "eval.jsonl", True)
+        (run / "run.json").write_text(json.dumps({"EnvArguments": {"max_turns": limit}}))
+    assert "choose with --max-turns N, or" in refused(capsys, tmp_path, tmp_path)
+    assert told(capsys, tmp_path / "eval_5", tmp_path / "eval_20")["all"][0] == "4"
+
+
+def test_cells_of_other_settings_are_not_pooled_and_said_to_differ(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    swept(tmp_path, limit=None, seed=0)
+    swept(tmp_path, limit=None, seed=1, temperature=0.2, env_kwargs='{"compat": "agentgym"}')
+    message = refused(capsys, tmp_path, tmp_path)
+    assert "compat, temperature" in message
+    assert "name folders of one setting each" in message
+    seeds = [tmp_path / "p" / "Game" / "turns_default" / f"seed_{seed}" for seed in (0, 1)]
+    assert told(capsys, *seeds)["all"][0] == "4"

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainers.evaluation.intervals import (
+    NUM_RESAMPLES,
+    bootstrap_mean,
+    mean_gain,
+    mean_over_tasks,
+    wilson,
+)
+
+
+def test_wilson_agrees_with_published_values() -> None:
+    # Newcombe 1998, Statistics in Medicine 17:857, table I: 81 of 263, 15 of 148, 0 of 20, 1 of 29.
+    for hits, total, low, high in (
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ):
+        found = wilson(hits, total)
+        assert found.low == pytest.approx(low, abs=5e-5)
+        assert found.high == pytest.approx(high, abs=5e-5)
+
+
+@pytest.mark.parametrize("case", [(0, 0), (-1, 3), (4, 3)])
+def test_wilson_refuses_what_cannot_be(case: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match="expected 0 <= hits <= total"):
+        wilson(*case)
+
+
+@pytest.mark.parametrize("num_tasks", [1, 2, 13, 14, 333, 2000])
+def test_a_bootstrap_in_slices_draws_the_numbers_of_one_in_a_block(num_tasks: int) -> None:
+    values = np.random.default_rng(num_tasks).random(num_tasks)
+    picks = np.random.default_rng(0).integers(num_tasks, size=(NUM_RESAMPLES, num_tasks))
+    low, high = np.quantile(values[picks].mean(axis=1), [0.025, 0.975])
+    assert bootstrap_mean(values.tolist()) == (low, high)
+
+
+def test_a_bootstraps_memory_does_not_grow_with_the_tasks() -> None:
+    values = np.random.default_rng(0).random(4000).tolist()
+    tracemalloc.start()
+    bootstrap_mean(values)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6 * 2**20
+
+
+def test_where_all_tasks_agree_the_interval_of_a_mean_is_wilsons() -> None:
+    assert mean_over_tasks([0.0] * 5) == wilson(0, 5)
+    assert mean_over_tasks([1.0] * 5) == wilson(5, 5)
+    mixed = mean_over_tasks([0.0, 1.0, 0.5])
+    assert (mixed.low, mixed.high) == bootstrap_mean([0.0, 1.0, 0.5])
+
+
+@given(st.integers(1, 500), st.sampled_from([-1.0, 0.0, 1.0]))
+def test_where_all_gains_agree_their_interval_is_as_wide_as_wilsons(n: int, gain: float) -> None:
+    found, negated = mean_gain([gain] * n), mean_gain([-gain] * n)
+    reach = wilson(0, n).high
+    assert found.value == gain
+    assert found.low == (gain - reach if gain > -1 else -1.0)
+    assert found.high == (gain + reach if gain < 1 else 1.0)
+    assert (negated.value, negated.low, negated.high) == (-found.value, -found.high, -found.low)
+
+
+def test_gains_that_differ_are_bootstrapped() -> None:
+    found = mean_gain([0.5, -1.0, 0.0])
+    assert (found.low, found.high) == bootstrap_mean([0.5, -1.0, 0.0])
+
+
+def test_an_interval_needs_values() -> None:
+    for estimate in (mean_over_tasks, mean_gain):
+        with pytest.raises(ValueError, match="at least one value"):
+            estimate([])

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainers import collect
+from trainers.command import parse_training
+from trainers.options.arguments import EnvArguments, RolloutArguments
+from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig
+from trainers.options.files import preset_names
+from trainers.options.parser import CommandParser
+
+
+@dataclass
+class Fruit:
+    """Options of every kind that the commands have."""
+
+    name: str = field(default="apple", metadata={"aliases": ["--fruit"]})
+    count: int | None = 3
+    weight: float = 1.0
+    is_ripe: bool = False
+    is_sweet: bool = True
+    mode: str = field(default="raw", metadata={"choices": ["raw", "no", "cooked"]})
+    colours: list[str] = field(default_factory=list, metadata={"action": "extend"})
+    extras: str | None = None
+
+
+def parsed(*argv: str) -> Fruit:
+    parser = CommandParser((Fruit,), command="fruit", description="Fruit.")
+    (fruit,) = parser.parse(argv)
+    assert isinstance(fruit, Fruit)
+    return fruit
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Any:
+    """Return a function that writes an option file and returns its path."""
+
+    def write(text: str, name: str = "options.yaml") -> str:
+        path = tmp_path / name
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    with pytest.raises(SystemExit) as left:
+        parsed(*argv)
+    assert left.value.code == 2
+    return capsys.readouterr().err
+
+
+def test_a_file_overrides_defaults_and_the_command_line_overrides_the_file(written: Any) -> None:
+    path = written("name: pear\ncount: 5\nweight: 1e-6\n")
+    fruit = parsed("--config", path, "--count", "7")
+    assert (fruit.name, fruit.count, fruit.weight, fruit.mode) == ("pear", 7, 1e-6, "raw")
+    assert parsed("--count=7", f"--config={path}").count == 7
+
+
+def test_keys_may_have_dashes_and_be_aliases(written: Any) -> None:
+    fruit = parsed("--config", written("is-ripe: true\nfruit: fig\n"))
+    assert fruit.is_ripe
+    assert fruit.name == "fig"
+
+
+def test_values_are_read_as_on_the_command_line(written: Any) -> None:
+    text = "is_sweet: no\nmode: no\nname: -1\nweight: -1e-3\ncolours: [red, 12]\n"
+    fruit = parsed("--config", written(text))
+    assert not fruit.is_sweet
+    assert fruit.mode == "no"
+    assert fruit.name == "-1"
+    assert fruit.weight == -1e-3
+    assert fruit.colours == ["red", "12"]
+
+
+def test_a_mapping_becomes_json_and_null_means_none(written: Any) -> None:
+    fruit = parsed("--config", written("extras: {a: null, b: [1, true]}\ncount: null\n"))
+    assert fruit.extras == '{"a": null, "b": [1, true]}'
+    assert fruit.count is None
+
+
+def test_lists_of_the_command_line_replace_those_of_the_file(written: Any) -> None:
+    path = written("colours: [red, green]\n")
+    assert parsed("--config", path).colours == ["red", "green"]
+    assert parsed("--config", path, "--colours", "blue").colours == ["blue"]
+    assert parsed("--config", written("colours: red\n")).colours == ["red"]
+
+
+def test_a_negated_switch_of_the_command_line_overrides_the_file(written: Any) -> None:
+    assert not parsed("--config", written("is_sweet: true\n"), "--no_is_sweet").is_sweet
+
+
+def test_later_files_override_earlier_ones(written: Any) -> None:
+    first = written("name: pear\ncount: 5\n", "first.yaml")
+    second = written("name: plum\n", "second.yaml")
+    fruit = parsed("--config", first, "--config", second)
+    assert (fruit.name, fruit.count) == ("plum", 5)
+    assert parsed("--config", second, "--config", first).name == "pear"
+
+
+def test_an_empty_file_changes_nothing(written: Any) -> None:
+    assert parsed("--config", written("# nothing\n")) == Fruit()
+
+
+def test_an_unknown_key_names_the_key_the_file_and_the_nearest_names(
+    written: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written("wieght: 2\n")
+    message = refusal(capsys, "--config", path)
+    assert f"{path}: unknown option 'wieght'; did you mean weight" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("qqqq: 1\n", "unknown option 'qqqq'; see"),
+        ("config: other.yaml\n", "unknown option 'config'"),
+        ("help: true\n", "unknown option 'help'"),
+        ("is-ripe: true\nis_ripe: false\n", "'is_ripe' is given twice"),
+        ("name: pear\nfruit: fig\n", "'fruit' is given twice"),
+        ("- name\n", "must hold a mapping of options"),
+        ("name: [unclosed\n", "is not YAML"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told(
+    text: str, complaint: str, written: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(text)
+    message = refusal(capsys, "--config", path)
+    assert complaint in message
+    assert path in message
+
+
+@pytest.mark.parametrize("text", ["count: many\n", "mode: fried\n", "is_ripe: perhaps\n"])
+def test_a_value_of_the_wrong_kind_names_the_option_and_the_file(
+    text: str, written: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(text)
+    message = refusal(capsys, "--config", path)
+    assert f"argument --{text.partition(':')[0]}" in message
+    assert path in message
+
+
+def test_an_unknown_preset_or_file_names_the_nearest_preset(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    message = refusal(capsys, "--config", "textcraft-scaling-inter-7b")
+    assert "neither a file nor a preset; did you mean textcraft-scalinginter-7b" in message
+    assert "--list_presets" in refusal(capsys, "--config", "nowhere.yaml")
+
+
+def test_a_config_without_a_name_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "expected one argument" in refusal(capsys, "--config")
+
+
+def training(*argv: str, config: Any = AgentGRPOConfig) -> tuple[Any, ...]:
+    return parse_training(list(argv), algorithm="grpo", config=config, description="Train.")
+
+
+def test_a_file_may_name_the_model_that_has_its_own_defaults(written: Any) -> None:
+    big = written("model: some/model\n", "big.yaml")
+    tiny = written("model: tiny\nlearning_rate: 5e-4\n", "tiny.yaml")
+    assert training("--config", big, "--use_cpu")[-1].learning_rate == 1e-6
+    assert training("--config", big, "--model", "tiny", "--use_cpu")[-1].learning_rate == 3e-4
+    assert training("--config", tiny, "--use_cpu")[-1].learning_rate == 5e-4
+
+
+def test_the_environment_of_the_command_line_replaces_the_files(written: Any) -> None:
+    path = written("env: [TextCraft, BabyAI]\nhorizon: fixed:4\n")
+    env, rollout, *_ = training("--config", path, "--env", "SciWorld", "--use_cpu")
+    assert isinstance(env, EnvArguments)
+    assert isinstance(rollout, RolloutArguments)
+    assert env.env == ["agentgym/SciWorld-v0"]
+    assert rollout.horizon == "fixed:4"
+
+
+def test_every_option_of_trls_config_may_stand_in_a_file(written: Any) -> None:
+    path = written("adam_beta1: 0.5\nlr_scheduler_kwargs: {num_cycles: 2}\nuse_cpu: true\n")
+    args = training("--config", path, config=AgentSFTConfig)[-1]
+    assert args.adam_beta1 == 0.5
+    assert args.lr_scheduler_kwargs == {"num_cycles": 2}
+
+
+def test_list_presets_names_each_with_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        training("--list-presets")
+    assert left.value.code in (0, None)
+    shown = capsys.readouterr().out
+    assert all(f"  {name} " in shown for name in preset_names())
+    assert "TextCraft, GRPO, ScalingInter turns 10/20/30, Qwen2.5-7B" in shown
+    assert "fsdp2.yaml" in shown
+
+
+def test_commands_that_do_not_train_take_files_too(written: Any, tmp_path: Path) -> None:
+    out = tmp_path / "episodes.jsonl"
+    path = written(f"env: TextCraft\nnum-episodes: 2\nout: {out}\n")
+    assert collect.main(["--config", path]) == 0
+    assert len(out.read_text().splitlines()) == 2

@@ -1,0 +1,141 @@
+"""A server that speaks OpenAI's protocol (and vLLM's additions for token ids) over real HTTP.
+
+It answers with a function, with a transformers model, or with prepared failures.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from trainers.backends.hf import HFBackend
+from trainers.tokens.generation import Sampling
+
+
+@dataclass
+class Failure:
+    """An answer that is none: a status, a body, headers."""
+
+    status: int
+    body: str = "{}"
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+Answer = Callable[[dict[str, Any]], "dict[str, Any] | Failure"]
+
+
+@dataclass
+class Server:
+    url: str
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str | None] = field(default_factory=list)
+    most_at_once: int = 0
+
+
+@contextmanager
+def serving(answers: dict[str, Answer]) -> Iterator[Server]:
+    """Serve JSON by path; an answer is given the request's body."""
+    lock = threading.Lock()
+    busy = [0]
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self.do_POST()
+
+        def do_POST(self) -> None:
+            length = int(self.headers.get("content-length", 0))
+            body = json.loads(self.rfile.read(length) or b"null") or {}
+            with lock:
+                busy[0] += 1
+                server.most_at_once = max(server.most_at_once, busy[0])
+                if self.command == "POST":
+                    server.requests.append(body)
+                    server.keys.append(self.headers.get("authorization"))
+            answer = answers.get(self.path)
+            found = Failure(404, '{"detail": "Not Found"}') if answer is None else answer(body)
+            with lock:
+                busy[0] -= 1
+            self._send(found)
+
+        def _send(self, found: dict[str, Any] | Failure) -> None:
+            failure = found if isinstance(found, Failure) else None
+            text = json.dumps(found) if failure is None else failure.body
+            self.send_response(200 if failure is None else failure.status)
+            for name, value in ({} if failure is None else failure.headers).items():
+                self.send_header(name, value)
+            data = text.encode()
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_args: Any) -> None:
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = Server(f"http://127.0.0.1:{http.server_port}")
+    thread = threading.Thread(target=http.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        http.shutdown()
+        thread.join()
+        http.server_close()
+
+
+def message(text: str | None, *, prompt_tokens: int = 5, tokens: int = 2) -> dict[str, Any]:
+    """A chat completion."""
+    return {
+        "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "usage": {"completion_tokens": tokens, "total_tokens": prompt_tokens + tokens},
+    }
+
+
+def models(*names: str, max_model_len: int | None = None) -> Answer:
+    found = [{"id": name, "max_model_len": max_model_len} for name in names]
+    return lambda body: {"data": found}
+
+
+def chat_of(model: Any, tokenizer: Any) -> Answer:
+    """Chat completions by a model, as a server that renders and encodes the messages itself."""
+    backend, lock = HFBackend(model), threading.Lock()
+
+    def answer(body: dict[str, Any]) -> dict[str, Any]:
+        ids = tokenizer.apply_chat_template(
+            body["messages"], add_generation_prompt=True, tokenize=True, return_dict=False
+        )
+        stop = tokenizer.eos_token_id
+        sampling = Sampling(body["max_tokens"], body["temperature"], (stop,))
+        with lock:
+            backend.generator.manual_seed(body["seed"])
+            (turn,) = backend.generate([list(ids)], sampling)
+        text = tokenizer.decode(turn.ids[: -1 if turn.stopped else None])
+        return message(text, prompt_tokens=len(ids), tokens=len(turn.ids))
+
+    return answer
+
+
+def completions_of(model: Any, *, tempers: bool = True) -> Answer:
+    """vLLM's completions by token ids; `tempers` as with its `processed_logprobs`."""
+    backend, lock = HFBackend(model), threading.Lock()
+
+    def answer(body: dict[str, Any]) -> dict[str, Any]:
+        stops = tuple(body["stop_token_ids"])
+        sampling = Sampling(body["max_tokens"], body["temperature"], stops)
+        with lock:
+            backend.generator.manual_seed(body["seed"])
+            (turn,) = backend.generate([body["prompt"]], sampling)
+            likeliest = Sampling(1, 0.0)
+            (top,) = backend.generate([body["prompt"]], likeliest)
+        first = top.logprobs[0] * (1 if body["temperature"] in (0, 1) or not tempers else 0.5)
+        logprobs = {"token_logprobs": turn.logprobs, "top_logprobs": [{"token_id:0": first}]}
+        return {"choices": [{"token_ids": turn.ids, "logprobs": logprobs}]}
+
+    return answer

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.trainers.toys import ENV_ID, make_folder
+from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.errors import CommandError
+from trainers.policies.open import (
+    OpeningArguments,
+    PolicyArguments,
+    check_model,
+    open_environments,
+    open_model,
+)
+
+
+def test_a_folder_without_a_model_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=r"cannot open the policy .*; allowed: expert, random"):
+        open_model(PolicyArguments(policy=str(tmp_path)), EpisodeArguments())
+    with pytest.raises(CommandError, match="cannot open the policy"):
+        check_model(PolicyArguments(policy=str(tmp_path)))
+
+
+def test_a_misspelt_name_is_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(name: str) -> None:
+        raise OSError(f"{name} is not a local folder\nand no model of the hub")
+
+    monkeypatch.setattr("transformers.AutoTokenizer.from_pretrained", unknown)
+    with pytest.raises(CommandError) as refused:
+        check_model(PolicyArguments(policy="exprt"))
+    assert str(refused.value) == (
+        "cannot open the policy 'exprt'; did you mean expert? "
+        "(exprt is not a local folder and no model of the hub)"
+    )
+
+
+def test_a_model_that_is_there_passes(tmp_path: Path) -> None:
+    check_model(PolicyArguments(policy=make_folder(tmp_path)))
+    check_model(PolicyArguments(policy="tiny"))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"env": []}, "no environment is named"),
+        ({"env": ["CartPole-v1"]}, "unexpected keyword argument 'action_format'"),
+        ({"env": [ENV_ID], "env_kwargs": '{"nix": 1}'}, "unexpected keyword argument 'nix'"),
+        ({"env": [ENV_ID], "wrapper": ["nonsense"]}, "expected module:Class, got 'nonsense'"),
+    ],
+)
+def test_environments_that_cannot_be_made_are_told(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(CommandError, match=told):
+        open_environments(EnvArguments(**options))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"max_requests": 0}, "max_requests must be >= 1, got 0"),
+        ({"request_timeout": 0.0}, "request_timeout must be > 0 seconds, got 0.0"),
+    ],
+)
+def test_a_number_out_of_its_range_is_told(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        OpeningArguments(**options)

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+
+from trainers.options.arguments import EnvArguments
+from trainers.options.errors import CommandError
+from trainers.policies.open import open_environments
+from trainers.rollout.environments import Environments, load_attribute
+
+
+def open_mixed(env_kwargs: str | None = None) -> Environments:
+    args = EnvArguments(env=["TextCraft", "BabyAI"], num_envs=1, env_kwargs=env_kwargs)
+    return open_environments(args)
+
+
+def test_arguments_under_an_environments_name_are_its_own() -> None:
+    mixed = open_mixed(
+        '{"compat": "agentgym", "textcraft": {"split": "test"}, "BabyAI": {"compat": null}}'
+    )
+    (craft,), (grid,) = (mixed.vectors[name].get("unwrapped") for name in ("textcraft", "babyai"))
+    assert (craft.compat, craft.split) == ("agentgym", "test")
+    assert (grid.compat, grid.split) == (None, "train")
+    mixed.close()
+    with pytest.raises(CommandError, match="recipes_dir"):
+        open_mixed('{"recipes_dir": null}')
+
+
+def test_each_environment_of_several_is_narrowed_by_the_entries_it_knows() -> None:
+    mixed = open_mixed()
+    ids = mixed.task_ids("test", tasks=["depth 4", "GoTo"])
+    assert len([i for i in ids if i.startswith("textcraft_")]) == 3
+    assert 0 < len([i for i in ids if i.startswith("babyai_")]) < 90
+    with pytest.raises(ValueError, match=r"\['depth 4'\].*match nothing in split 'test' of babyai"):
+        mixed.task_ids("test", tasks=["depth 4"])
+    with pytest.raises(ValueError, match=r"\['depth 44'\] match nothing in split 'test' of \('age"):
+        mixed.task_ids("test", tasks=["depth 4", "GoTo", "depth 44"])
+    mixed.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("no_such_module:Wrapper", "cannot import 'no_such_module'.*PYTHONPATH"),
+        ("json:Wrapper", "module 'json' has no 'Wrapper'"),
+        ("Wrapper", "expected module:Class, got 'Wrapper'"),
+    ],
+)
+def test_a_wrapper_that_is_not_there_is_told(name: str, told: str) -> None:
+    with pytest.raises(CommandError, match=told):
+        load_attribute(name)

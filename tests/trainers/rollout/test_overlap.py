@@ -1,0 +1,285 @@
+"""Episodes at their own pace; gates stand for environments that take long."""
+
+from collections import Counter
+from math import ceil
+
+import pytest
+
+from agentgym_envs import EnvFailure
+from tests.helpers import COUNTING_ID, FragileEnv, register_helpers
+from tests.trainers.tiny_models import TEMPLATES, tiny_model, tiny_tokenizer
+from tests.wrappers.vector.gates import (
+    GATES,
+    GatedEnv,
+    GatedTasks,
+    HangsOrDies,
+    NappingEnv,
+    open_all,
+)
+from trainers.backends.hf import HFBackend
+from trainers.options.arguments import EnvArguments
+from trainers.policies.scripted import ExpertPolicy, RandomPolicy
+from trainers.rollout.engine import RolloutEngine
+from trainers.rollout.episodes import EpisodeLoop, Reply, Stop
+from trainers.tokens.chat import ChatFormat
+from trainers.tokens.generation import Sampling
+from wrappers import FailureRules, HorizonCurriculum, TextVectorEnv
+
+register_helpers()
+CHAT = ChatFormat.from_tokenizer(tiny_tokenizer(TEMPLATES["chatml"]))
+
+
+@pytest.fixture(autouse=True)
+def closed_gates():
+    yield
+    open_all()
+
+
+class Adds:
+    """Adds what the task and the counter say; notes who was asked together."""
+
+    name = "adds"
+
+    def __init__(self):
+        self.asked = []
+        self.known = set()
+        self.left = []
+
+    def act(self, episodes):
+        self.known |= {episode.key for episode in episodes}
+        self.asked.append([episode.trajectory.task_id for episode in episodes])
+        return [self.answer(episode) for episode in episodes]
+
+    def answer(self, episode):
+        counter = int(episode.observation.rstrip(".").rpartition(" ")[2])
+        if counter >= 27:
+            return Stop("no_action")
+        said = f"add {1 + (episode.key + counter) % 9}"
+        return Reply(said, said)
+
+    def leave(self, episode):
+        self.left.append(episode.key)
+
+
+def play(env, task_ids, policy=None, *, overlap=True, **kwargs):
+    loop = EpisodeLoop(
+        env,
+        policy or Adds(),
+        failure_rules=kwargs.pop("failure_rules", FailureRules()),
+        overlap=overlap,
+        **kwargs,
+    )
+    return loop.run(task_ids)
+
+
+def opener(task_id, gate):
+    """Return an `on_trajectory` that opens a gate once a task's episode has ended."""
+
+    def on_trajectory(trajectory):
+        if trajectory.task_id == task_id:
+            GATES[gate].set()
+
+    return on_trajectory
+
+
+def test_the_policy_answers_while_an_environment_is_still_at_work():
+    with TextVectorEnv([GatedTasks] * 2, backend="thread") as env:
+        trajectories = play(
+            env, ["counting_30", "counting_20"], on_trajectory=opener("counting_20", "30")
+        )
+    assert [t.task_id for t in trajectories] == ["counting_30", "counting_20"]
+
+
+def test_one_of_four_goes_on_while_three_are_at_work():
+    def on_trajectory(trajectory):
+        if trajectory.task_id == "counting_20":
+            for gate in ("30", "31", "32"):
+                GATES[gate].set()
+
+    task_ids = ["counting_30", "counting_31", "counting_20", "counting_32"]
+    with TextVectorEnv([GatedTasks] * 4, backend="thread") as env:
+        trajectories = play(env, task_ids, on_trajectory=on_trajectory)
+    assert [t.task_id for t in trajectories] == task_ids
+
+
+def test_an_episode_that_begins_slowly_holds_up_no_other():
+    with TextVectorEnv([GatedEnv] * 2, backend="thread") as env:
+        trajectories = play(
+            env,
+            ["counting_39", "counting_3", "counting_20"],
+            on_trajectory=opener("counting_20", "begin"),
+        )
+    assert [t.task_id for t in trajectories] == ["counting_39", "counting_3", "counting_20"]
+
+
+def test_a_free_slot_takes_the_next_task_while_others_are_at_work():
+    task_ids = ["counting_30", *(f"counting_{n}" for n in range(6)), "counting_20"]
+    with TextVectorEnv([GatedTasks] * 2, backend="thread") as env:
+        trajectories = play(env, task_ids, on_trajectory=opener("counting_20", "30"))
+    assert [t.task_id for t in trajectories] == task_ids
+
+
+@pytest.mark.parametrize(
+    ("backend", "num_envs"), [("sync", 4), ("thread", 2), ("thread", 7), ("process", 2)]
+)
+def test_episodes_are_those_of_taking_turns_together(backend, num_envs):
+    task_ids = [f"counting_{n}" for n in (8, 0, 25, 0, 47, 3, 11, 35, 6)]
+    with TextVectorEnv([NappingEnv] * num_envs) as env:
+        together, policy = play(env, task_ids, overlap=False), Adds()
+    with TextVectorEnv([NappingEnv] * num_envs, backend=backend) as env:
+        apart = play(env, task_ids, policy)
+        assert env.unanswered() == []
+    assert [t.to_json() for t in apart] == [t.to_json() for t in together]
+    assert sorted(policy.left) == list(range(1, 10))
+
+
+@pytest.mark.parametrize("policy", [ExpertPolicy, RandomPolicy])
+def test_policies_without_tokens_play_the_same_episodes_under_a_horizon(policy):
+    task_ids = [f"counting_{n}" for n in (8, 30, 25, 0, 47, 3, 11, 35)]
+    played = []
+    for overlap, backend in ((False, "sync"), (True, "thread")):
+        with TextVectorEnv([NappingEnv] * 3, backend=backend) as env:
+            curriculum = HorizonCurriculum(env, lambda global_step: 3)
+            trajectories = play(curriculum, task_ids, policy(), overlap=overlap)
+            played.append([t.to_json() for t in trajectories])
+    assert played[0] == played[1]
+    assert {t["truncated_by"] for t in played[0]} >= {"horizon"}
+
+
+def test_taking_turns_in_the_callers_thread_asks_all_at_once_as_without_overlap():
+    asked = []
+    for overlap in (False, True):
+        policy = Adds()
+        with TextVectorEnv(COUNTING_ID, 3) as env:
+            play(env, [f"counting_{n}" for n in (8, 30, 25, 0, 47)], policy, overlap=overlap)
+        asked.append(policy.asked)
+    assert asked[0] == asked[1]
+
+
+def test_the_policy_is_never_asked_for_less_than_a_quarter():
+    task_ids = [f"counting_{n}" for n in range(20, 39)]
+    policy, ended, shares = Adds(), [], []
+    answer = policy.act
+
+    def act(episodes):
+        under_way = min(9, len(task_ids) - len(ended))
+        shares.append((len(episodes), ceil(under_way / 4)))
+        return answer(episodes)
+
+    policy.act = act
+    with TextVectorEnv([NappingEnv] * 9, backend="thread") as env:
+        play(env, task_ids, policy, on_trajectory=ended.append)
+    assert len(ended) == len(task_ids)
+    assert all(asked >= least for asked, least in shares)
+
+
+def test_mixed_scenarios_wait_for_whichever_answers():
+    with (
+        TextVectorEnv([GatedTasks] * 2, backend="thread") as gated,
+        TextVectorEnv([NappingEnv], backend="process") as other,
+    ):
+        env = {"counting": gated, "elsewhere": other}
+        loop = EpisodeLoop(
+            env,
+            Adds(),
+            failure_rules=FailureRules(),
+            on_trajectory=opener("counting_21", "30"),
+            overlap=True,
+        )
+        loop.env_of = lambda task_id: other if task_id == "counting_21" else gated
+        trajectories = loop.run(["counting_30", "counting_21", "counting_4"])
+    assert [t.task_id for t in trajectories] == ["counting_30", "counting_21", "counting_4"]
+    assert all(t.status != "failed" for t in trajectories)
+
+
+# What breaks ----------------------------------------------------------------------------------
+
+
+class BreaksAtFirst(NappingEnv):
+    """Breaks at the first two actions of each task from 5 on, over all its copies."""
+
+    broke = Counter()
+
+    def apply(self, action):
+        if self.task.number >= 5 and self.broke[self.task.task_id] < 2:
+            self.broke[self.task.task_id] += 1
+            raise EnvFailure("the simulator broke")
+        return super().apply(action)
+
+
+def test_a_task_whose_environment_broke_is_played_again():
+    BreaksAtFirst.broke.clear()
+    policy = Adds()
+    with TextVectorEnv([BreaksAtFirst] * 3, backend="thread") as env:
+        trajectories = play(env, [f"counting_{n}" for n in (8, 3, 7, 1, 20)], policy)
+    assert all(t.status != "failed" for t in trajectories)
+    assert sum(BreaksAtFirst.broke.values()) == 6
+    # Names follow from the task's place and the attempt, whoever came first.
+    assert sorted(policy.left) == [1, 2, 3, 4, 5, 6, 8, 10, 11, 13, 15]
+
+
+def test_hung_and_dead_environments_fail_and_the_others_have_played_on():
+    with TextVectorEnv([HangsOrDies] * 3, backend="process", step_timeout=3.0) as env:
+        trajectories = play(
+            env,
+            ["counting_30", "counting_31", "counting_20"],
+            failure_rules=FailureRules(retries=0, min_failed=3),
+        )
+    assert [t.status for t in trajectories[:2]] == ["failed"] * 2
+    assert "gave no answer within 3 s" in trajectories[0].error
+    assert "exit status 7" in trajectories[1].error
+    assert trajectories[2].status != "failed"
+
+
+def test_too_many_failures_stop_the_run():
+    class SaysBreak(Adds):
+        def answer(self, episode):
+            return Reply("say break", "say break")
+
+    with TextVectorEnv([FragileEnv] * 2, backend="thread") as env:
+        with pytest.raises(EnvFailure, match="the simulator broke"):
+            play(env, [f"counting_{n}" for n in range(5)], SaysBreak())
+        assert env.unanswered() == []
+
+
+def test_an_error_leaves_no_call_behind_and_the_environments_can_be_used_again():
+    policy = Adds()
+    with TextVectorEnv([GatedTasks] * 3, backend="thread") as env:
+        with pytest.raises(ValueError, match="unknown task_id"):
+            play(env, ["counting_30", "counting_4", "counting_3", "counting_777"], policy)
+        assert env.unanswered() == []
+        assert policy.known <= set(policy.left) <= {1, 2, 3}
+        GATES["30"].set()
+        trajectories = play(env, ["counting_30", "counting_3"])
+    assert all(t.status != "failed" for t in trajectories)
+
+
+# Sampled tokens -------------------------------------------------------------------------------
+
+
+def sample(overlap, backend, seed=4):
+    model_backend = HFBackend(tiny_model())
+    model_backend.seed_rows(seed)
+    with TextVectorEnv([NappingEnv] * 4, backend=backend) as env:
+        engine = RolloutEngine(
+            HorizonCurriculum(env, lambda global_step: 4),
+            model_backend,
+            CHAT,
+            sampling=Sampling(8, 1.2),
+            overlap=overlap,
+        )
+        return engine.run([f"counting_{n}" for n in range(11)])
+
+
+def test_with_a_stream_for_each_row_the_samples_do_not_depend_on_who_was_ready():
+    together, apart, again = sample(False, "sync"), sample(True, "thread"), sample(True, "thread")
+    for one, other, third in zip(together, apart, again, strict=True):
+        assert one.trace.ids == other.trace.ids == third.trace.ids
+        assert one.trace.action_mask == other.trace.action_mask
+        assert other.trace.logprobs == pytest.approx(one.trace.logprobs, abs=1e-4)
+    assert [t.trace.ids for t in sample(True, "thread", seed=5)] != [t.trace.ids for t in apart]
+
+
+def test_overlap_without_threads_or_processes_is_refused() -> None:
+    with pytest.raises(ValueError, match="overlap needs"):
+        EnvArguments(env=["TextCraft"], overlap=True)

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from trainers.options.arguments import EnvArguments, RolloutArguments
+from trainers.runs import records as commit
+from trainers.runs.curve import draw_run_curve, read_metrics, series
+from trainers.runs.health import SYMPTOMS, HealthWarnings
+from trainers.runs.records import (
+    LearningCurve,
+    MetricsFile,
+    TrajectoryFiles,
+    read_run,
+    write_run,
+)
+
+PNG = b"\x89PNG"
+
+
+def at(step: int) -> Any:
+    return SimpleNamespace(global_step=step, is_world_process_zero=True)
+
+
+def log(callback: Any, step: int, **logs: Any) -> None:
+    callback.on_log(None, at(step), None, logs=logs)
+
+
+# run.json ---------------------------------------------------------------------------------------
+
+
+def test_a_run_file_tells_options_versions_commit_device_and_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["agentgym", "train", "grpo", "--env_kwargs", '{"a": 1}'])
+    write_run(tmp_path, command="train grpo", seed=7, configs=[RolloutArguments()])
+    run = read_run(tmp_path)
+    assert (run["command"], run["seed"]) == ("train grpo", 7)
+    assert run["command_line"] == """agentgym train grpo --env_kwargs '{"a": 1}'"""
+    assert run["argv"] == ["train", "grpo", "--env_kwargs", '{"a": 1}']
+    assert run["RolloutArguments"]["max_tokens_per_turn"] == 256
+    assert {"python", "torch", "trl", "agentgym-envs"} <= set(run["versions"])
+    assert run["device"]["cpus"] >= 1
+    assert run["git"] is None or len(run["git"].split()[0]) == 40
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_a_run_file_holds_no_password_of_an_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kwargs = '{"retriever": "http://ada:s3cret@host:80/retrieve"}'
+    monkeypatch.setattr(sys, "argv", ["agentgym", "train", "grpo", "--env_kwargs", kwargs])
+    write_run(tmp_path, command="train", seed=7, configs=[EnvArguments(env_kwargs=kwargs)])
+    assert "s3cret" not in (tmp_path / "run.json").read_text()
+    assert json.loads(read_run(tmp_path)["argv"][-1])["retriever"] == "http://***@host:80/retrieve"
+
+
+def test_a_copy_outside_a_checkout_names_no_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commit, "__file__", str(tmp_path / "commit.py"))
+    assert commit.checkout_commit() is None
+
+
+def test_a_trainer_used_from_python_leaves_everything(trainer_in: Callable[..., Any]) -> None:
+    trainer = trainer_in(
+        max_steps=2, save_strategy="steps", save_steps=1, rollout={"horizon": "scaling:1,2@1"}
+    )
+    trainer.train()
+    folder = Path(trainer.args.output_dir)
+    run = read_run(folder)
+    assert run["AgentGRPOConfig"]["max_steps"] == 2
+    assert run["RolloutArguments"]["horizon"] == "scaling:1,2@1"
+    assert run["EnvArguments"]["env"] == ["toy/Letters-v0"]
+    assert (folder / "learning_curve.png").read_bytes().startswith(PNG)
+    logged = read_metrics(folder)[0]
+    assert logged["episodes/failed_share"] == 0
+    assert 0 <= logged["groups/without_signal"] <= 1
+    assert logged["skipped_steps"] == 0
+
+
+# metrics.jsonl ----------------------------------------------------------------------------------
+
+
+def test_a_resumed_metrics_file_drops_later_steps_and_a_line_cut_short(tmp_path: Path) -> None:
+    file = MetricsFile(tmp_path)
+    file.on_train_begin(None, at(0), None)
+    for step in (1, 2, 3):
+        log(file, step, loss=float(step))
+    with (tmp_path / "metrics.jsonl").open("a") as torn:
+        torn.write('{"global_step": 2, "lo')
+    assert [entry["global_step"] for entry in read_metrics(tmp_path)] == [1, 2, 3]
+    file.on_train_begin(None, at(2), None)
+    log(file, 3, loss=9.0)
+    assert [entry["loss"] for entry in read_metrics(tmp_path)] == [1.0, 2.0, 9.0]
+
+
+def test_numbers_that_are_not_finite_are_null(tmp_path: Path) -> None:
+    file = MetricsFile(tmp_path)
+    file.on_train_begin(None, at(0), None)
+    log(file, 1, loss=float("nan"), grad_norm=float("inf"), reward=1)
+    line = json.loads((tmp_path / "metrics.jsonl").read_text(), parse_constant=pytest.fail)
+    assert line == {"global_step": 1, "loss": None, "grad_norm": None, "reward": 1}
+
+
+# The picture ------------------------------------------------------------------------------------
+
+
+def write_metrics(folder: Path, entries: list[dict[str, Any]]) -> None:
+    text = "".join(json.dumps(entry) + "\n" for entry in entries)
+    (folder / "metrics.jsonl").write_text(text)
+
+
+def test_a_curve_is_drawn_of_played_and_of_imitated_runs(tmp_path: Path) -> None:
+    assert draw_run_curve(tmp_path) is None
+    validation = {"eval_success": 0.5, "eval_success_low": 0.4, "eval_success_high": 0.6}
+    write_metrics(tmp_path, [{"global_step": 5, "loss": 1.0}, {"global_step": 5, **validation}])
+    picture = draw_run_curve(tmp_path)
+    assert picture == tmp_path / "learning_curve.png"
+    imitated = picture.read_bytes()
+    played = {"episodes/success": 0.3, "loss": 0.1}
+    write_metrics(
+        tmp_path,
+        [{"global_step": n, "horizon": 6 + n // 3, **played} for n in range(1, 6)],
+    )
+    assert draw_run_curve(tmp_path) == picture
+    assert picture.read_bytes().startswith(PNG)
+    assert picture.read_bytes() != imitated
+
+
+def test_series_pass_over_entries_without_a_number() -> None:
+    entries = [{"global_step": 1, "a": 2.0}, {"global_step": 2, "a": None}, {"global_step": 3}]
+    steps, values = series(entries, "a")
+    assert (steps.tolist(), values.tolist()) == ([1], [2.0])
+
+
+def test_without_matplotlib_there_is_a_word_and_no_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    curve = LearningCurve(tmp_path)
+    assert "pip install matplotlib" in caplog.text
+    write_metrics(tmp_path, [{"global_step": 1, "loss": 1.0}])
+    curve.on_train_end(None, at(1), None)
+    assert not (tmp_path / "learning_curve.png").exists()
+
+
+# Warnings in words ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("symptom", SYMPTOMS, ids=lambda symptom: symptom.metric)
+def test_a_symptom_is_told_when_first_seen_and_when_it_passes_a_threshold(
+    symptom: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    watch = HealthWarnings()
+    told = []
+    values = [0.0] + [value for bound in symptom.above for value in [bound + 0.01] * 2] + [0.0]
+    for step, value in enumerate(values):
+        log(watch, step, **{symptom.metric: value})
+        told.append(len(caplog.records))
+        caplog.clear()
+    assert told == [0, *[1, 0] * len(symptom.above), 0]
+
+
+def test_a_warning_says_what_it_means_and_which_option_helps(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    log(HealthWarnings(), 12, **{"truncated/token_budget": 0.25})
+    assert "step 12: 25.0% of the episodes ended because the next turn had no room" in caplog.text
+    assert "--keep_last_turns" in caplog.text
+
+
+def test_options_that_warnings_name_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    from trainers.grpo import main
+
+    with pytest.raises(SystemExit):
+        main(["--help_all"])
+    known = set(capsys.readouterr().out.split())
+    named = {option for symptom in SYMPTOMS for option in re.findall(r"--\w+", symptom.remedy)}
+    assert named - known == set()
+
+
+def test_a_run_whose_episodes_have_no_room_is_told_so(
+    trainer_in: Callable[..., Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    trainer_in(max_steps=1, rollout={"max_tokens_per_episode": 60}).train()
+    assert "had no room in the context" in caplog.text
+
+
+def test_each_of_several_processes_writes_files_of_its_own(tmp_path: Path) -> None:
+    for rank, world_size in ((0, 1), (0, 2), (1, 2)):
+        args = SimpleNamespace(output_dir=tmp_path, process_index=rank, world_size=world_size)
+        TrajectoryFiles.of(args).write("eval", 5, [])
+    names = sorted(path.name for path in (tmp_path / "trajectories").iterdir())
+    assert names == ["eval_000005.jsonl", "eval_000005_rank0.jsonl", "eval_000005_rank1.jsonl"]

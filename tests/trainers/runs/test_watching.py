@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentgym_envs.trajectory import Trajectory, read_jsonl
+from trainers.runs.progress_bar import Watch
+
+SUCCESS = Trajectory("e", "e_0", status="terminated", success=True)
+FAILED = Trajectory("e", "e_1", status="failed")
+
+
+def test_what_has_ended_outlives_an_interruption_and_a_second_attempt(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "episodes.json"
+    for name, episodes in (("unfinished", [SUCCESS, FAILED]), ("unfinished2", [FAILED])):
+        with pytest.raises(KeyboardInterrupt), Watch("tiny", 3, kept_for=out) as watch:
+            for episode in episodes:
+                watch(episode)
+            raise KeyboardInterrupt
+        kept = tmp_path / f"episodes.{name}.jsonl"
+        assert list(read_jsonl(kept)) == episodes
+        told = capsys.readouterr().err
+        assert f"{len(episodes)} episodes had ended; they are kept in {kept}" in told
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_each_episode_is_there_as_soon_as_it_has_ended(tmp_path: Path) -> None:
+    with Watch("tiny", 2, kept_for=tmp_path / "new" / "episodes.jsonl") as watch:
+        watch(SUCCESS)
+        assert list(read_jsonl(tmp_path / "new" / "episodes.unfinished.jsonl")) == [SUCCESS]
+
+
+def test_nothing_stays_once_the_episodes_are_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Watch("tiny", 1, kept_for=tmp_path / "episodes.jsonl") as watch:
+        watch(SUCCESS)
+        watch.written()
+    assert not list(tmp_path.iterdir())
+    assert not capsys.readouterr().err
+
+
+def test_nothing_is_kept_where_there_is_no_file_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(KeyboardInterrupt), Watch("tiny", 2) as watch:
+        watch(SUCCESS)
+        raise KeyboardInterrupt
+    assert not list(tmp_path.iterdir())
+    assert not capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""Rewards, returns and advantages of multi-turn episodes, and preference pairs."""

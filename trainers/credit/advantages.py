@@ -1,0 +1,162 @@
+"""Advantages of episodes, turns and tokens, as pure functions of tensors.
+
+Everywhere NaN marks an episode that failed: it enters no mean, and its own advantage is 0. Masks
+are 1 on the tokens that the policy sampled. Knows no trajectory, no trainer and no process group;
+a function that needs a sum over all processes is given one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+
+from trainers.credit.gae import ActionTime
+from trainers.options.errors import MISSING_TRAIN_EXTRA
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+EPSILON = 1e-6
+"""Added to deviations that something is divided by."""
+
+ReduceSum = Callable[[torch.Tensor], torch.Tensor]
+
+
+def centred(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
+    """Return each reward less its group's mean.
+
+    Args:
+        rewards: (N,); each `group_size` consecutive ones are a group.
+        group_size: episodes per group.
+
+    Returns:
+        (N,), 0 for failed episodes.
+    """
+    grouped = rewards.view(-1, group_size)
+    return (grouped - grouped.nanmean(dim=1, keepdim=True)).nan_to_num(nan=0.0).view(-1)
+
+
+def leave_one_out(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
+    """Return each reward less the mean of the others in its group: RLOO (arXiv 2402.14740, eq. 6).
+
+    Args:
+        rewards: (N,); each `group_size` consecutive ones are a group.
+        group_size: episodes per group.
+
+    Returns:
+        (N,), 0 for failed episodes and for those whose group has no other.
+    """
+    grouped = rewards.view(-1, group_size)
+    counted = ~grouped.isnan()
+    others = counted.sum(dim=1, keepdim=True) - 1
+    total = grouped.nansum(dim=1, keepdim=True)
+    baseline = (total - grouped) / others.clamp(min=1)
+    advantages = torch.where(counted & (others > 0), grouped - baseline, 0.0)
+    return advantages.view(-1)
+
+
+def whiten(
+    values: torch.Tensor, mask: torch.Tensor, *, reduce_sum: ReduceSum = lambda tensor: tensor
+) -> torch.Tensor:
+    """Shift and scale values to mean 0 and variance 1 over the tokens of all processes.
+
+    Args:
+        values: (R, T).
+        mask: (R, T); tokens of mask 0 do not count, and become 0.
+        reduce_sum: adds up a tensor over the processes.
+
+    Returns:
+        (R, T); all 0 where fewer than two tokens count.
+    """
+    mask = mask.to(values.dtype)
+    count, total = reduce_sum(torch.stack([mask.sum(), (values * mask).sum()])).unbind()
+    mean = total / count.clamp(min=1)
+    squares = reduce_sum((((values - mean) ** 2) * mask).sum())
+    if count < 2:
+        return torch.zeros_like(values)
+    deviation = (squares / (count - 1)).sqrt()
+    return (values - mean) * mask / (deviation + EPSILON)
+
+
+def with_kl_to_go(
+    rewards: torch.Tensor, kl: torch.Tensor, time: ActionTime, *, beta: float
+) -> torch.Tensor:
+    """Return A_t = R - beta * sum of the KL from t on: REINFORCE++ (arXiv 2501.03262, eq. 8).
+
+    The sum goes to the end of the episode, through all its token windows.
+
+    Args:
+        rewards: (E,) of each episode; NaN counts as 0.
+        kl: (R, T), log-probability of the policy less that of the reference (k1).
+        time: where the sampled tokens stand in their episodes.
+        beta: the weight of the KL.
+
+    Returns:
+        (R, T), 0 on all that was not sampled.
+    """
+    to_go = time.gather(kl).flip(1).cumsum(dim=1).flip(1)  # (E, L)
+    return time.scatter(rewards.nan_to_num(nan=0.0)[:, None] - beta * to_go)
+
+
+def discounted_returns(rewards: Sequence[float], discount: float) -> list[float]:
+    """Return R_t = r_t + discount * R_(t+1) for each turn of an episode."""
+    returns: list[float] = []
+    to_come = 0.0
+    for reward in reversed(rewards):
+        to_come = reward + discount * to_come
+        returns.append(to_come)
+    return returns[::-1]
+
+
+def relative_to_anchor(
+    returns: Sequence[float], anchors: Sequence[Hashable], *, scale: bool
+) -> list[float]:
+    """Compare turns that were played in one state: GiGPO (arXiv 2505.10978, eq. 7).
+
+    Args:
+        returns: a return for each turn.
+        anchors: what names the state that the turn was played in, group included.
+        scale: divide by the state's standard deviation.
+
+    Returns:
+        each return less the mean of its state; 0 for turns whose state was met once.
+    """
+    members: dict[Hashable, list[int]] = {}
+    for index, anchor in enumerate(anchors):
+        members.setdefault(anchor, []).append(index)
+    advantages = [0.0] * len(returns)
+    for indices in members.values():
+        if len(indices) < 2:
+            continue
+        of_state = torch.tensor([returns[index] for index in indices], dtype=torch.float64)
+        compared = of_state - of_state.mean()
+        if scale:
+            compared = compared / (of_state.std() + EPSILON)
+        for index, value in zip(indices, compared.tolist(), strict=True):
+            advantages[index] = value
+    return advantages
+
+
+def turn_of_token(action_mask: torch.Tensor, episode_of_row: torch.Tensor) -> torch.Tensor:
+    """Tell the turn that each sampled token belongs to.
+
+    A turn is a run of sampled tokens, for between two turns there is always an observation. The
+    rows of an episode follow one another.
+
+    Args:
+        action_mask: (R, T).
+        episode_of_row: (R,) int64; -1 for fillers.
+
+    Returns:
+        (R, T) int64, the turn's place in its episode, -1 where the mask is 0.
+    """
+    mask = action_mask.bool()
+    before = torch.nn.functional.pad(mask, (1, 0))[:, :-1]
+    run = (mask & ~before).cumsum(dim=1) - 1  # (R, T)
+    num_runs = run[:, -1] + 1 if run.size(1) else run.new_zeros(len(run))
+    first = torch.zeros_like(num_runs)
+    for row in range(1, len(num_runs)):
+        if episode_of_row[row] == episode_of_row[row - 1] and episode_of_row[row] >= 0:
+            first[row] = first[row - 1] + num_runs[row - 1]
+    return torch.where(mask, run + first[:, None], -1)

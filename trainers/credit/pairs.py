@@ -1,0 +1,209 @@
+"""Preference pairs from episodes: the better against the worse one of the same task.
+
+A pair shares its turns up to the first one in which the policy wrote something else after having
+read the same; those are context. Knows trajectories and token ids; no model, no loss.
+"""
+
+from __future__ import annotations
+
+import logging
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agentgym_envs.trajectory import TokenTrace, Trajectory
+from trainers.options.errors import CommandError
+from trainers.tokens.chat import ChatFormat
+from trainers.tokens.seeds import batch_seed
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two episodes of one task, of which one is preferred.
+
+    Attributes:
+        chosen, rejected: the episodes.
+        shared_turns: leading turns that both have in common; the next one is where they part.
+        compared_turns: turns from there on that are compared; 0 compares all.
+    """
+
+    chosen: Trajectory
+    rejected: Trajectory
+    shared_turns: int
+    compared_turns: int = 0
+
+
+def preference_pairs(
+    trajectories: Iterable[Trajectory],
+    *,
+    against: Iterable[Trajectory] | None = None,
+    max_pairs_per_task: int = 4,
+    min_return_gap: float = 0.01,
+    compared_turns: int = 0,
+    seed: int = 0,
+) -> list[Pair]:
+    """Pair episodes of the same task: success against failure, higher return against lower.
+
+    Failed episodes never enter, and of equal ones only the first does. Two episodes make no pair
+    where neither is better, where they read different things before their actions differ, or where
+    one is the beginning of the other.
+
+    Args:
+        trajectories: the episodes.
+        against: the episodes that are rejected; by default, each is compared with all the others.
+        max_pairs_per_task: pairs drawn from those that a task has; 0 takes all.
+        min_return_gap: returns that differ by less are a tie, where success does not tell either.
+        compared_turns: turns of each episode that are compared, from where they part; 0 takes all.
+        seed: of the drawing; what is drawn for a task depends on its own episodes only.
+
+    Returns:
+        The pairs, in the order of the tasks' first episodes.
+
+    Raises:
+        ValueError: a bound is negative.
+    """
+    for name, bound in (
+        ("max_pairs_per_task", max_pairs_per_task),
+        ("min_return_gap", min_return_gap),
+        ("compared_turns", compared_turns),
+    ):
+        if bound < 0:
+            raise ValueError(f"{name} must be >= 0, got {bound}")
+    preferred = _by_task(trajectories)
+    others = preferred if against is None else _by_task(against)
+    found: list[Pair] = []
+    for key, candidates in preferred.items():
+        pairs = [
+            Pair(chosen, rejected, shared, compared_turns)
+            for chosen in candidates
+            for rejected in others.get(key, [])
+            if _is_better(chosen, rejected, min_return_gap)
+            and (shared := shared_turns(chosen, rejected)) is not None
+        ]
+        if max_pairs_per_task and len(pairs) > max_pairs_per_task:
+            draws = np.random.default_rng(batch_seed(seed, [zlib.crc32(key[1].encode())]))
+            picks = draws.choice(len(pairs), max_pairs_per_task, replace=False)
+            pairs = [pairs[index] for index in sorted(picks)]
+        found += pairs
+    return found
+
+
+def shared_turns(one: Trajectory, other: Trajectory) -> int | None:
+    """Count the turns before the first one in which two episodes' actions differ.
+
+    Returns:
+        The count; None where nothing can be compared: they read different things first, or one
+        ends before they differ.
+    """
+    if one.system_prompt != other.system_prompt:
+        return None
+    for index, (turn, twin) in enumerate(zip(one.turns, other.turns, strict=False)):
+        if turn.observation != twin.observation:
+            return None
+        if turn.completion != twin.completion:
+            return index
+    return None
+
+
+def pair_rows(
+    pairs: Iterable[Pair], chat: ChatFormat, *, max_tokens: int | None = None
+) -> list[dict[str, list[int]]]:
+    """Turn pairs into token rows, whose masks are 1 on what the policy wrote after they part.
+
+    A row ends with its last such token: what follows has no part in the loss.
+
+    Recorded tokens are used if they are this chat format's; text is encoded otherwise. Pairs with
+    an episode of several token windows (`keep_last_turns`) are left out: no one sequence holds it.
+
+    Args:
+        pairs: the pairs.
+        chat: the policy's chat format.
+        max_tokens: leave out pairs with a longer sequence.
+
+    Returns:
+        `chosen_ids` (C,), `chosen_mask` (C,), `rejected_ids` (R,) and `rejected_mask` (R,) each.
+
+    Raises:
+        ValueError: no pair is left.
+    """
+    rows: list[dict[str, list[int]]] = []
+    left_out = dict.fromkeys(("several token windows", "too many tokens", "nothing to learn"), 0)
+    total = 0
+    for pair in pairs:
+        total += 1
+        chosen, rejected = chat.traces_of(pair.chosen), chat.traces_of(pair.rejected)
+        masks = (
+            _mask(pair.chosen, chosen[0], pair),
+            _mask(pair.rejected, rejected[0], pair),
+        )
+        if len(chosen) > 1 or len(rejected) > 1:
+            left_out["several token windows"] += 1
+        elif max_tokens is not None and max(map(len, masks)) > max_tokens:
+            left_out["too many tokens"] += 1
+        elif not all(any(mask) for mask in masks):
+            left_out["nothing to learn"] += 1
+        else:
+            rows.append(
+                {
+                    "chosen_ids": chosen[0].ids[: len(masks[0])],
+                    "chosen_mask": masks[0],
+                    "rejected_ids": rejected[0].ids[: len(masks[1])],
+                    "rejected_mask": masks[1],
+                }
+            )
+    reasons = ", ".join(f"{count} with {reason}" for reason, count in left_out.items() if count)
+    if not rows:
+        raise CommandError(
+            f"there is no pair to learn from: {total} found, {reasons or 'none left out'}; a pair "
+            f"is two episodes of one task of which one did better, so collect several per task, "
+            f"or raise --max_length"
+        )
+    if reasons:
+        logger.warning("left out of %d pairs: %s", total, reasons)
+    return rows
+
+
+def distinct(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
+    """Leave out failed episodes, those without turns, and repetitions of what was there already."""
+    found: dict[Any, Trajectory] = {}
+    for trajectory in trajectories:
+        if trajectory.status != "failed" and trajectory.turns:
+            said = tuple((turn.observation, turn.completion) for turn in trajectory.turns)
+            found.setdefault((trajectory.source, trajectory.task_id, said), trajectory)
+    return list(found.values())
+
+
+def _by_task(trajectories: Iterable[Trajectory]) -> dict[tuple[str, str], list[Trajectory]]:
+    """Group by content and task."""
+    groups: dict[tuple[str, str], list[Trajectory]] = {}
+    for trajectory in distinct(trajectories):
+        groups.setdefault((trajectory.source, trajectory.task_id), []).append(trajectory)
+    return groups
+
+
+def _is_better(one: Trajectory, other: Trajectory, min_return_gap: float) -> bool:
+    if one.success != other.success:
+        return one.success
+    gap = one.episode_return - other.episode_return
+    return gap > 0 and gap >= min_return_gap
+
+
+def _mask(trajectory: Trajectory, trace: TokenTrace, pair: Pair) -> list[int]:
+    """Return a mask that is 1 on the turns that are compared, up to the last of them."""
+    first = sum(turn.trained for turn in trajectory.turns[: pair.shared_turns])
+    end = first + (pair.compared_turns or len(trajectory.turns))
+    mask = [0] * len(trace.prompt_ids)
+    turns = last = 0
+    for is_action in trace.action_mask:
+        # Given tokens stand between turns, so each run of sampled ones is a turn.
+        turns += is_action > last
+        mask.append(is_action if first < turns <= end else 0)
+        last = is_action
+    while mask and not mask[-1]:
+        mask.pop()
+    return mask

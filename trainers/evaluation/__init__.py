@@ -1,0 +1,1 @@
+"""Success with intervals: results of evaluations, and evaluations during training."""

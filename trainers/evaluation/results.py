@@ -1,0 +1,225 @@
+"""What an evaluation found, with its uncertainty. Knows trajectories and numbers; no model.
+
+Intervals are 95% and over tasks, as `trainers.evaluation.intervals` makes them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agentgym_envs.core import UNSCORED
+from agentgym_envs.trajectory import Trajectory
+from trainers.evaluation.intervals import mean_gain, mean_over_tasks
+
+
+@dataclass(frozen=True)
+class SubtaskResult:
+    """One row of the table by subtask.
+
+    Attributes:
+        n_tasks: tasks with at least one episode that did not fail.
+        success: mean over tasks of the share of successful episodes.
+        score: the same for the score.
+    """
+
+    n_tasks: int
+    success: float
+    score: float
+
+
+@dataclass(frozen=True)
+class EvalResult:
+    """What an evaluation found.
+
+    Failed and unscored episodes are counted as such and enter nothing else.
+
+    Attributes:
+        policy: who played.
+        n_tasks: tasks with at least one episode that did not fail.
+        samples_per_task: episodes played per task.
+        temperature: of the sampling; None for policies without tokens.
+        seed: of the sampling.
+        success: mean over tasks of the share of successful episodes.
+        ci95: 95% interval of `success` over tasks.
+        score: mean progress, 0..1.
+        mean_turns: turns per episode.
+        invalid_rate: share of turns whose action was invalid.
+        sampled_tokens: tokens the policy wrote, in all.
+        failures: episodes given up because the machinery broke.
+        truncated: episodes cut short, by cause.
+        wall_s: seconds.
+        subtasks: the table by subtask.
+        tasks: the share of successful episodes by task id.
+        unscored: episodes that only a judge could have scored, where there was none.
+    """
+
+    policy: str
+    n_tasks: int
+    samples_per_task: int
+    temperature: float | None
+    seed: int
+    success: float
+    ci95: tuple[float, float]
+    score: float
+    mean_turns: float
+    invalid_rate: float
+    sampled_tokens: int
+    failures: int
+    truncated: dict[str, int]
+    wall_s: float
+    subtasks: dict[str, SubtaskResult] = field(default_factory=dict)
+    tasks: dict[str, float] = field(default_factory=dict)
+    unscored: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as JSON values."""
+        return {**asdict(self), "ci95": list(self.ci95)}
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> EvalResult:
+        """Rebuild a result from `to_json`'s values."""
+        rows = {name: SubtaskResult(**row) for name, row in record["subtasks"].items()}
+        low, high = record["ci95"]
+        return cls(**{**record, "ci95": (low, high), "subtasks": rows})
+
+    def save(self, path: str | Path) -> None:
+        """Write the result as a JSON file."""
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(self.to_json(), indent=2) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> EvalResult:
+        """Read what `save` wrote."""
+        return cls.from_json(json.loads(Path(path).read_text(encoding="utf-8")))
+
+    def __str__(self) -> str:
+        low, high = self.ci95
+        lines = [
+            f"{self.policy}: success {self.success:.1%} (95% interval {low:.1%} to {high:.1%}) on "
+            f"{self.n_tasks} tasks x {self.samples_per_task}",
+            f"score {self.score:.3f}, {self.mean_turns:.1f} turns, invalid actions "
+            f"{self.invalid_rate:.1%}, {self.sampled_tokens} sampled tokens, failed episodes "
+            f"{self.failures}, "
+            + f"unscored {self.unscored}, " * bool(self.unscored)
+            + f"{self.wall_s:.1f} s",
+        ]
+        lines += [
+            f"  {name:<24} {row.success:>6.1%}  of {row.n_tasks} tasks"
+            for name, row in sorted(self.subtasks.items())
+        ]
+        return "\n".join(lines)
+
+
+def summarize(
+    trajectories: Sequence[Trajectory],
+    *,
+    policy: str = "",
+    temperature: float | None = None,
+    seed: int = 0,
+    wall_s: float = 0.0,
+) -> EvalResult:
+    """Turn the episodes of an evaluation into its result.
+
+    Raises:
+        ValueError: there is no episode with a score.
+    """
+    played = [t for t in trajectories if t.status != "failed"]
+    unscored = sum(t.error == UNSCORED for t in trajectories)
+    if not played:
+        raise ValueError(
+            f"no episode to evaluate: of {len(trajectories)}, {unscored} need a judge to be "
+            f"scored and the others failed"
+        )
+    success = _by_task(played, [float(t.success) for t in played])
+    estimate = mean_over_tasks(list(success.values()))
+    score = _by_task(played, [t.score for t in played])
+    subtask_of = {t.task_id: t.subtask for t in played}
+    members: dict[str, list[str]] = {}
+    for task_id, subtask in subtask_of.items():
+        members.setdefault(subtask, []).append(task_id)
+    turns = sum(len(t.turns) for t in played)
+    invalid = sum(not turn.is_valid_action for t in played for turn in t.turns)
+    counts = Counter(t.task_id for t in trajectories)
+    return EvalResult(
+        policy=policy,
+        n_tasks=len(success),
+        samples_per_task=max(counts.values()),
+        temperature=temperature,
+        seed=seed,
+        success=estimate.value,
+        ci95=(estimate.low, estimate.high),
+        score=float(np.mean(list(score.values()))),
+        mean_turns=turns / len(played),
+        invalid_rate=invalid / max(turns, 1),
+        sampled_tokens=sum(turn.num_tokens for t in played for turn in t.turns),
+        failures=len(trajectories) - len(played) - unscored,
+        unscored=unscored,
+        truncated=dict(Counter(t.truncated_by for t in played if t.truncated_by is not None)),
+        wall_s=wall_s,
+        subtasks={
+            name: SubtaskResult(
+                n_tasks=len(ids),
+                success=float(np.mean([success[i] for i in ids])),
+                score=float(np.mean([score[i] for i in ids])),
+            )
+            for name, ids in members.items()
+        },
+        tasks=success,
+    )
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How much better a policy became.
+
+    Attributes:
+        gain: difference of the success rates, after minus before.
+        ci95: its 95% interval, paired over tasks.
+        n_tasks: the tasks that both evaluations played.
+    """
+
+    gain: float
+    ci95: tuple[float, float]
+    n_tasks: int
+
+
+def paired_gain(before: EvalResult, after: EvalResult) -> Gain:
+    """Compare two evaluations task by task.
+
+    Raises:
+        ValueError: they share no task.
+    """
+    shared = [task_id for task_id in before.tasks if task_id in after.tasks]
+    if not shared:
+        raise ValueError("the two evaluations share no task, so they cannot be compared")
+    differences = [after.tasks[task_id] - before.tasks[task_id] for task_id in shared]
+    gain = mean_gain(differences)
+    return Gain(gain.value, (gain.low, gain.high), len(shared))
+
+
+class Stopwatch:
+    """Seconds since it was made."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._start
+
+
+def _by_task(played: Sequence[Trajectory], values: Sequence[float]) -> dict[str, float]:
+    collected: dict[str, list[float]] = {}
+    for trajectory, value in zip(played, values, strict=True):
+        collected.setdefault(trajectory.task_id, []).append(value)
+    return {task_id: float(np.mean(of_task)) for task_id, of_task in collected.items()}

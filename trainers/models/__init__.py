@@ -1,0 +1,1 @@
+"""Loads and saves policies; the shipped `tiny` policy; the critic."""

@@ -1,0 +1,102 @@
+"""Loads a policy and saves it as an ordinary Hugging Face folder. Knows no environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from trainers.models.opening import opening
+from trainers.options.configs import TINY, ModelArguments, has_accelerator
+from trainers.options.errors import MISSING_TRAIN_EXTRA, CommandError
+
+try:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from trl import get_peft_config, get_quantization_config
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+
+def resolve_model(name: str | None) -> str:
+    """Return what Hugging Face can load: `"tiny"` becomes the folder of the shipped policy.
+
+    Raises:
+        ValueError: there is no name.
+    """
+    if not name:
+        raise CommandError(
+            "no model is named; pass --model with a Hugging Face id, a folder or tiny"
+        )
+    if name == TINY:
+        from trainers.models.tiny import tiny_folder  # only this name needs the file
+
+        return tiny_folder()
+    return name
+
+
+def load_policy(args: ModelArguments) -> tuple[Any, Any]:
+    """Load the model and its tokenizer.
+
+    Args:
+        args: which model, in which precision.
+
+    Returns:
+        (model, tokenizer); the tokenizer has a padding token.
+
+    Raises:
+        CommandError: there is no such model.
+    """
+    name = resolve_model(args.model_name_or_path)
+    with opening(name, names=(TINY,), otherwise=f"{TINY}, a folder or a Hugging Face id"):
+        return _load(name, args)
+
+
+def load_for_playing(args: ModelArguments) -> tuple[Any, Any]:
+    """Load a policy that only plays: on the accelerator if there is one, in evaluation mode."""
+    model, tokenizer = _load(resolve_model(args.model_name_or_path), args)
+    if has_accelerator() and not (args.load_in_4bit or args.load_in_8bit):
+        model = model.to(torch.accelerator.current_accelerator())
+    return model.eval(), tokenizer
+
+
+def _load(name: str, args: ModelArguments) -> tuple[Any, Any]:
+    tokenizer = AutoTokenizer.from_pretrained(name, revision=args.model_revision)
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    kwargs: dict[str, Any] = {"revision": args.model_revision, "dtype": args.dtype}
+    if args.attn_implementation is not None:
+        kwargs["attn_implementation"] = args.attn_implementation
+    quantization = get_quantization_config(args)
+    if quantization is not None:
+        kwargs["quantization_config"] = quantization
+    return AutoModelForCausalLM.from_pretrained(name, **kwargs), tokenizer
+
+
+def adapter_config(args: ModelArguments) -> Any:
+    """Return peft's LoRA config, or None without `--use_peft`."""
+    return get_peft_config(args)
+
+
+def context_length(model: Any, limit: int | None) -> int | None:
+    """Return the tokens an episode may have: `limit` or the model's context, the smaller one."""
+    context = getattr(model.config, "max_position_embeddings", None)
+    known = [length for length in (limit, context) if length is not None]
+    return min(known) if known else None
+
+
+def save_policy(model: Any, tokenizer: Any, folder: str | Path) -> None:
+    """Save a model and its tokenizer as an ordinary Hugging Face folder.
+
+    A LoRA adapter is merged into its base, and lies unmerged in `adapter/` beside it; on a
+    quantized base, which cannot be merged without loss, only the adapter is saved.
+    """
+    folder = Path(folder)
+    if hasattr(model, "merge_and_unload"):
+        if getattr(model, "is_quantized", False):
+            model.save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
+            return
+        model.save_pretrained(folder / "adapter")
+        model = model.merge_and_unload()
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)

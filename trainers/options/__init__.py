@@ -1,0 +1,1 @@
+"""The options of the commands: dataclasses, their parser, option files and presets."""

@@ -1,0 +1,76 @@
+"""Errors of the commands: a user's mistake, a missing extra, and how a command ends by one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from agentgym_envs import EnvFailure, NoExpert, UnknownTask
+
+MISSING_TRAIN_EXTRA = (
+    "training and language-model policies need torch, transformers and trl; install them with: "
+    'pip install "agentgym-envs[train]"'
+)
+
+REMEDY = 'pip install "agentgym-envs['  # what every missing extra's error says
+
+
+class CommandError(ValueError):
+    """A command cannot do what it was told; the message says why, for the person who told it.
+
+    `agentgym` shows the message alone, without a traceback.
+    """
+
+
+def check_output(name: str, path: str | None) -> None:
+    """See that a file can be written, before there is anything to lose.
+
+    Args:
+        name: the option's, for the message.
+        path: the file; None where none is asked for.
+
+    Raises:
+        ValueError: it cannot be written.
+    """
+    if path is None:
+        return
+    if os.path.isdir(path):
+        raise ValueError(f"{name} must name a file, got the folder {path}")
+    file = Path(path).absolute()
+    nearest = next(place for place in (file, *file.parents) if os.path.exists(place))
+    if nearest != file and not nearest.is_dir():
+        raise ValueError(f"{name}: cannot write {path}, for {nearest} is not a folder")
+    if not os.access(nearest, os.W_OK):
+        raise ValueError(f"{name}: cannot write {path}, for {nearest} is write-protected")
+
+
+def run_command(command: Callable[[], int | None]) -> int:
+    """Run a command, and tell its mistakes on stderr.
+
+    Returns:
+        the exit status: the command's own, 1 where an extra is missing or the machinery broke, 2
+        for a mistake on the command line, 130 on Ctrl-C.
+    """
+    try:
+        return int(command() or 0)
+    except ImportError as error:
+        if REMEDY not in str(error):
+            raise
+        print(f"agentgym: {error}", file=sys.stderr)
+        return 1
+    except (CommandError, NoExpert, UnknownTask) as error:
+        return refuse(str(error))
+    except EnvFailure as error:
+        print(f"agentgym: the machinery broke, not the policy: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\ninterrupted", file=sys.stderr)
+        return 130
+
+
+def refuse(message: str) -> int:
+    """Tell a mistake on the command line; return the status for it."""
+    print(f"agentgym: {message}\nTry: agentgym --help", file=sys.stderr)
+    return 2

@@ -1,0 +1,114 @@
+"""Option files: YAML whose keys are a command's options, and the presets that are shipped.
+
+Knows YAML and files; which options there are is the parser's (`trainers.options.parser`). TRL's own
+`TrlParser` reads such files too, but takes the key `env` for environment variables.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from trainers.options.errors import MISSING_TRAIN_EXTRA
+
+try:
+    import yaml  # type: ignore[import-untyped]
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+PRESETS = Path(__file__).parent / "presets"
+"""The option files that are shipped: the paper's runs, LoRA and QLoRA."""
+
+LAUNCH_FILES = Path(__file__).parent / "accelerate"
+"""Files for `accelerate launch --config_file`."""
+
+OptionValue = str | list[str] | None
+"""As the command line has it; None is the file's `null`."""
+
+
+def preset_names() -> list[str]:
+    """List the presets by name."""
+    return sorted(path.stem for path in PRESETS.glob("*.yaml"))
+
+
+def describe_presets() -> str:
+    """Return a line per preset, with the first line of its comment, and where the files lie."""
+    lines = []
+    for name in preset_names():
+        first = (PRESETS / f"{name}.yaml").read_text("utf-8").partition("\n")[0]
+        lines.append(f"  {name:<28} {first.lstrip('# ')}")
+    return (
+        f"presets, for --config NAME ({PRESETS}):\n"
+        + "\n".join(lines)
+        + f"\nfiles for accelerate launch --config_file FILE ({LAUNCH_FILES}):\n"
+        + "".join(f"  {path.name}\n" for path in sorted(LAUNCH_FILES.glob("*.yaml")))
+    )
+
+
+def option_file(name: str) -> Path:
+    """Find the file that `--config` names: a preset by its bare name, any other by its path.
+
+    Raises:
+        ValueError: there is neither a preset nor a file of that name.
+    """
+    if name in preset_names():
+        return PRESETS / f"{name}.yaml"
+    path = Path(name)
+    if not path.is_file():
+        raise ValueError(
+            f"--config {name!r} is neither a file nor a preset"
+            + did_you_mean(name, preset_names(), otherwise="--list_presets lists the presets")
+        )
+    return path
+
+
+def read_options(path: Path) -> dict[str, OptionValue]:
+    """Read an option file.
+
+    Args:
+        path: a YAML file with a mapping at its top.
+
+    Returns:
+        Text as a command line would have it, by key as written: `no` stays `no`, a list stays one,
+        a mapping becomes JSON, and `null` becomes None.
+
+    Raises:
+        ValueError: the file is not YAML, or has no mapping at its top.
+    """
+    text = path.read_text("utf-8")
+    try:
+        # Scalars stay text (YAML takes `no` for a boolean and 1e-6 for none); the option's own
+        # type reads them. Only inside of mappings YAML's types count.
+        texts = yaml.load(text, Loader=yaml.BaseLoader)
+        values = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(f"{path} is not YAML: {error}") from None
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise ValueError(
+            f"{path} must hold a mapping of options to values such as 'max_steps: 100', "
+            f"got a {type(values).__name__}"
+        )
+    options: dict[str, OptionValue] = {}
+    for (key, written), value in zip(texts.items(), values.values(), strict=True):
+        if isinstance(value, dict):
+            options[key] = json.dumps(value)
+        elif value is None:
+            options[key] = None
+        elif isinstance(value, list):
+            options[key] = [
+                json.dumps(inner) if isinstance(inner, dict | list) else entry
+                for entry, inner in zip(written, value, strict=True)
+            ]
+        else:
+            options[key] = written
+    return options
+
+
+def did_you_mean(name: str, allowed: Iterable[str], *, otherwise: str) -> str:
+    """Return the end of an error message: the nearest allowed names, or what else to do."""
+    near = difflib.get_close_matches(name, list(allowed), n=3)
+    return f"; did you mean {' or '.join(near)}?" if near else f"; {otherwise}"

@@ -1,0 +1,242 @@
+"""Command lines: a parser over our dataclasses and TRL's whose help a person can follow.
+
+Every option of the TRL config is accepted; the help shows ours and the most used ones, and
+`--help_all` shows all. `--config` reads options from files (`trainers.options.files`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from trainers.options.errors import MISSING_TRAIN_EXTRA
+from trainers.options.files import (
+    OptionValue,
+    describe_presets,
+    did_you_mean,
+    option_file,
+    read_options,
+)
+
+try:
+    from transformers import HfArgumentParser
+    from transformers.hf_argparser import string_to_bool
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+COMMON_TRAINING_OPTIONS = frozenset(
+    {
+        "output_dir", "max_steps", "num_train_epochs", "learning_rate", "lr_scheduler_type",
+        "warmup_steps", "per_device_train_batch_size", "gradient_accumulation_steps",
+        "num_generations", "num_iterations", "temperature", "beta", "loss_type", "scale_rewards",
+        "seed", "logging_steps", "eval_strategy", "eval_steps", "save_strategy", "save_steps",
+        "save_total_limit", "load_best_model_at_end", "report_to", "bf16",
+        "gradient_checkpointing", "use_cpu", "max_length",
+    }
+)  # fmt: skip
+COMMON_MODEL_OPTIONS = frozenset(
+    {"model_name_or_path", "dtype", "use_peft", "lora_r", "lora_alpha", "load_in_4bit"}
+)
+
+
+MOST_CHOICES_SHOWN = 6
+_SHOWN = {"model_name_or_path": "--model MODEL", "turns": "--max-turns TURNS"}
+
+
+class ShortHelp(argparse.ArgumentDefaultsHelpFormatter):
+    """Shows one spelling of each option, and the default."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=32, width=100)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings or action.dest == "help":
+            return super()._format_action_invocation(action)
+        if action.dest in _SHOWN:
+            return _SHOWN[action.dest]
+        value = "" if action.nargs in (0, "?") else f" {self._value(action)}"
+        return action.option_strings[0] + value
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        if action.default in (None, [], argparse.SUPPRESS):
+            return action.help
+        return super()._get_help_string(action)
+
+    @staticmethod
+    def _value(action: argparse.Action) -> str:
+        if isinstance(action.metavar, str):
+            return action.metavar
+        if action.choices is not None and len(list(action.choices)) <= MOST_CHOICES_SHOWN:
+            return "{" + ",".join(str(choice) for choice in action.choices) + "}"
+        more = " ..." if action.nargs in ("+", "*") else ""
+        return action.dest.rpartition("_")[2].upper() + more
+
+
+class CommandParser(HfArgumentParser):
+    """Parses one command's options into dataclasses.
+
+    Args:
+        dataclass_types: the dataclasses, in the order they come back.
+        command: what the user typed, for the usage line.
+        description: what the command does.
+        config_name: the TRL config whose options are all accepted; None where there is none.
+    """
+
+    def __init__(
+        self,
+        dataclass_types: Sequence[type],
+        *,
+        command: str,
+        description: str,
+        config_name: str | None = None,
+    ) -> None:
+        epilog = "Options may be written with - or _."
+        if config_name is not None:
+            epilog += (
+                f" Every option of trl.{config_name} and trl.ModelConfig is accepted too; "
+                "--help_all lists them."
+            )
+        super().__init__(
+            dataclass_types,
+            prog=command,
+            usage=f"{command} [options]",
+            description=description,
+            epilog=epilog,
+            formatter_class=ShortHelp,
+            allow_abbrev=False,
+        )
+        self.add_argument(
+            "--config",
+            action="append",
+            metavar="FILE",
+            help="YAML file of options, or a preset's name; repeat for several, later ones win. "
+            "Options on the command line override it.",
+        )
+        if config_name is not None:
+            self.add_argument("--help_all", "--help-all", action="store_true", help="List all.")
+            self.add_argument(
+                "--list_presets", "--list-presets", action="store_true", help="List the presets."
+            )
+        self._config_name = config_name
+        self._files_read: list[str] = []
+        for action in self._actions:
+            if action.type is string_to_bool and action.nargs is None:
+                action.nargs, action.const = "?", True  # --bf16 alone means --bf16 true
+
+    def parse(self, argv: Sequence[str] | None = None) -> tuple[Any, ...]:
+        """Return one instance of each dataclass.
+
+        Bad values end the program with a usage error, as argparse does.
+        """
+        arguments = list(sys.argv[1:] if argv is None else argv)
+        if "--help_all" in arguments or "--help-all" in arguments:
+            self.print_help()
+            self.exit()
+        if self._config_name is not None and {"--list_presets", "--list-presets"} & set(arguments):
+            print(describe_presets(), end="")
+            self.exit()
+        self._hide_rare_options()
+        namespace = vars(self.parse_args(self._with_files(arguments)))
+        values = []
+        for kind in self.dataclass_types:
+            names = {entry.name for entry in dataclasses.fields(kind) if entry.init}
+            try:
+                values.append(kind(**{name: namespace[name] for name in names}))
+            except ValueError as error:
+                self.error(str(error))
+        return tuple(values)
+
+    def hide(self, *names: str) -> None:
+        """Leave options out of the help that the command has no use for."""
+        for action in self._actions:
+            if action.dest in names:
+                action.help = argparse.SUPPRESS
+
+    def peek(self, argv: Sequence[str] | None, name: str) -> Any:
+        """Return one option's value before the rest is parsed; only `--config` must be right."""
+        arguments = list(sys.argv[1:] if argv is None else argv)
+        if {"-h", "--help", "--help_all", "--help-all"} & set(arguments):
+            return self.get_default(name)
+        return getattr(self.parse_known_args(self._with_files(arguments))[0], name)
+
+    def error(self, message: str) -> None:
+        """End the program with a usage error that names the option files, if any were read."""
+        if self._files_read:
+            message += f" (options were read from {', '.join(self._files_read)})"
+        super().error(message)
+
+    def _with_files(self, arguments: list[str]) -> list[str]:
+        """Put the options of the `--config` files before those of the command line.
+
+        A file's option that the command line has too is left out: lists are replaced, not added to.
+        """
+        finder = argparse.ArgumentParser(self.prog, add_help=False, allow_abbrev=False)
+        finder.add_argument("--config", action="append", default=[])
+        found, arguments = finder.parse_known_args(arguments)
+        self._files_read = []
+        options: dict[str, OptionValue] = {}
+        try:
+            for name in found.config:
+                options |= self._options_in(option_file(name))
+                self._files_read.append(name)
+        except ValueError as error:
+            self.error(str(error))
+        spelled = {word.partition("=")[0] for word in arguments}
+        given = {a.dest for a in self._actions if spelled.intersection(a.option_strings)}
+        words = []
+        for dest, value in options.items():
+            if dest in given:
+                continue
+            if value is None:
+                self.set_defaults(**{dest: None})
+            elif isinstance(value, list):
+                words += [f"--{dest}", *value]
+            else:
+                words.append(f"--{dest}={value}")
+        return words + arguments
+
+    def _options_in(self, path: Path) -> dict[str, OptionValue]:
+        """Read a file's options, by the names of their fields."""
+        allowed = {
+            option.removeprefix("--").replace("-", "_"): action.dest
+            for action in self._actions
+            for option in action.option_strings
+            if action.nargs != 0 and action.dest != "config"
+        }
+        options: dict[str, OptionValue] = {}
+        for key, value in read_options(path).items():
+            dest = allowed.get(key.replace("-", "_"))
+            if dest is None:
+                hint = did_you_mean(key.replace("-", "_"), allowed, otherwise="see --help_all")
+                raise ValueError(f"{path}: unknown option {key!r}{hint}")
+            if dest in options:
+                raise ValueError(f"{path}: {key!r} is given twice, under two spellings")
+            options[dest] = value
+        return options
+
+    def _own_options(self) -> set[str]:
+        """Return the training options that TRL and transformers do not know."""
+        ours: set[str] = set()
+        for kind in self.dataclass_types:
+            theirs = [c for c in kind.__mro__ if c.__module__.startswith(("trl.", "transformers."))]
+            if theirs:
+                known = {entry.name for base in theirs for entry in dataclasses.fields(base)}
+                ours |= {entry.name for entry in dataclasses.fields(kind)} - known
+        return ours
+
+    def _hide_rare_options(self) -> None:
+        if self._config_name is None:
+            return
+        for group in self._action_groups:
+            shown: Collection[str] | None = {
+                "training": COMMON_TRAINING_OPTIONS | self._own_options(),
+                "model": COMMON_MODEL_OPTIONS,
+            }.get(group.title or "")
+            for action in group._group_actions:
+                is_negation = action.option_strings[0].startswith("--no_")
+                if shown is not None and (action.dest not in shown or is_negation):
+                    action.help = argparse.SUPPRESS

@@ -1,0 +1,1 @@
+"""Who answers observations: a model, a server's model, the expert, chance or a function."""

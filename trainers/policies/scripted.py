@@ -1,0 +1,173 @@
+"""Policies without tokens: the environment's expert, a random one, and any function.
+
+They play through the same loop as sampled policies. Knows text; no token, no model.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from agentgym_envs.actions import ActionParser, ActionVerb
+from agentgym_envs.trajectory import Trajectory
+from trainers.rollout.episodes import Episode, EpisodeLoop, Policy, Reply, Stop
+from wrappers import FailureRules, TextVector
+
+TextFunction = Callable[[Sequence[str]], str]
+"""Takes the observations so far, the newest last, and returns a completion."""
+
+_WORDS = re.compile(r"\w+(?:[ -]\w+){0,2}")
+
+
+class ExpertPolicy:
+    """Plays what the environment's expert says; stops where it has no more to say."""
+
+    name = "expert"
+
+    def act(self, episodes: Sequence[Episode]) -> list[Reply | Stop]:
+        """Ask each episode's expert for its next action."""
+        by_env: dict[int, list[str | None]] = {}
+        for episode in episodes:
+            if id(episode.env) not in by_env:
+                where = [False] * episode.env.num_envs
+                for other in episodes:
+                    if other.env is episode.env:
+                        where[other.slot] = True
+                by_env[id(episode.env)] = episode.env.expert_actions(where)
+        actions = [by_env[id(episode.env)][episode.slot] for episode in episodes]
+        return [Stop("no_action") if a is None else Reply(a, a) for a in actions]
+
+    def leave(self, episode: Episode) -> None:
+        """Do nothing: experts keep their state in the environment."""
+
+
+class RandomPolicy:
+    """Draws uniformly from the available actions.
+
+    Where an environment does not list them, it draws one of its verbs and fills that with words of
+    the observations.
+
+    Args:
+        seed: each task's draws follow from it and the task's place in the list.
+    """
+
+    name = "random"
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+        self._random: dict[int, random.Random] = {}
+        self._seen: dict[int, list[str]] = {}
+        self._formats: dict[int, list[tuple[ActionParser, tuple[ActionVerb, ...]]]] = {}
+
+    def act(self, episodes: Sequence[Episode]) -> list[Reply | Stop]:
+        """Draw an action for each episode."""
+        return [self._draw(episode) for episode in episodes]
+
+    def leave(self, episode: Episode) -> None:
+        """Forget what the episode said."""
+        self._random.pop(episode.key, None)
+        self._seen.pop(episode.key, None)
+
+    def _draw(self, episode: Episode) -> Reply:
+        env = episode.env
+        if id(env) not in self._formats:
+            self._formats[id(env)] = list(zip(env.get("parser"), env.get("verbs"), strict=True))
+        parser, verbs = self._formats[id(env)][episode.slot]
+        draws = self._random.setdefault(episode.key, random.Random(f"{self.seed}-{episode.index}"))
+        seen = self._seen.setdefault(episode.key, [])
+        seen += _WORDS.findall(episode.observation)
+        available = episode.info["available_actions"]
+        action = draws.choice(available) if available else _filled(draws, verbs, seen)
+        completion = parser.format(action)
+        return Reply(completion, completion)
+
+
+class FunctionPolicy:
+    """Plays what a function of the observations returns.
+
+    Args:
+        function: takes an episode's observations so far and returns a completion.
+        name: recorded as the trajectories' policy; None takes the function's.
+    """
+
+    def __init__(self, function: TextFunction, *, name: str | None = None) -> None:
+        self.function = function
+        self.name = getattr(function, "__name__", "function") if name is None else name
+        self._observations: dict[int, list[str]] = {}
+
+    def act(self, episodes: Sequence[Episode]) -> list[Reply | Stop]:
+        """Call the function for each episode."""
+        replies: list[Reply | Stop] = []
+        for episode in episodes:
+            observations = self._observations.setdefault(episode.key, [])
+            observations.append(episode.observation)
+            completion = self.function(tuple(observations))
+            replies.append(Reply(completion, completion))
+        return replies
+
+    def leave(self, episode: Episode) -> None:
+        """Forget the episode's observations."""
+        self._observations.pop(episode.key, None)
+
+
+def play(
+    env: TextVector | Mapping[str, TextVector],
+    task_ids: Sequence[str],
+    policy: str | TextFunction | Policy,
+    *,
+    global_step: int = 0,
+    seed: int = 0,
+    policy_name: str | None = None,
+    failure_rules: FailureRules | None = None,
+    on_trajectory: Callable[[Trajectory], None] | None = None,
+) -> list[Trajectory]:
+    """Play every task once with a policy that has no tokens.
+
+    Args:
+        env: where to play, as in `RolloutEngine`.
+        task_ids: the tasks; more than there are slots is fine.
+        policy: `"expert"`, `"random"`, a function from the observations so far to a completion, or
+            a `Policy`.
+        global_step: optimizer step, for horizon schedules and the record.
+        seed: of the random policy.
+        policy_name: recorded in the trajectories; None takes the policy's own.
+        failure_rules: when a task is played again after a failure, and when a run stops.
+        on_trajectory: called with each trajectory as its episode ends.
+
+    Returns:
+        One trajectory per task, in the same order, without token traces. An expert that gives up
+        ends its episode as truncated by `"no_action"`.
+
+    Raises:
+        ValueError: there is no such policy, or a task does not exist.
+        EnvFailure: more episodes failed than the failure rules allow.
+    """
+    player = _policy(policy, seed)
+    if policy_name is not None:
+        player.name = policy_name
+    loop = EpisodeLoop(
+        env, player, failure_rules=failure_rules or FailureRules(), on_trajectory=on_trajectory
+    )
+    return loop.run(task_ids, global_step=global_step)
+
+
+def _policy(policy: str | TextFunction | Policy, seed: int) -> Policy:
+    if policy == "expert":
+        return ExpertPolicy()
+    if policy == "random":
+        return RandomPolicy(seed)
+    if isinstance(policy, str):
+        raise ValueError(f"unknown policy {policy!r}; allowed: 'expert', 'random' or a function")
+    if isinstance(policy, Policy):
+        return policy
+    return FunctionPolicy(policy)
+
+
+def _filled(draws: random.Random, verbs: Sequence[ActionVerb], seen: Sequence[str]) -> str:
+    verb = draws.choice(verbs)
+    arguments = {
+        name: draws.randint(1, 9) if name in verb.integers else draws.choice(seen or ["it"])
+        for name in verb.parameters
+    }
+    return verb.build(arguments)

@@ -1,0 +1,1 @@
+"""Plays episodes: tasks in, trajectories out."""

@@ -1,0 +1,210 @@
+"""Our environments as TRL's `environment_factory` takes them: one tool method per action verb.
+
+For models that call functions: the chat template shows the tools, TRL reads the calls and plays
+them. Made from the `function_call` format, so a tool is what that format names. Knows TRL's public
+protocol (a class whose public methods are tools, `reset`, `get_reward`), no trainer and no tokens.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from agentgym_envs import EnvFailure, TextEnv, resolve_env_id
+from agentgym_envs.actions import ActionVerb
+from agentgym_envs.core import UNSCORED_KEY
+from trainers.options.errors import MISSING_TRAIN_EXTRA
+from trainers.rollout.environments import EnvFactory
+
+try:
+    from datasets import Dataset
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+OVER = "The task is over. Do not call any more functions."
+BROKEN = "The environment broke, so the task is over. Do not call any more functions."
+
+
+class ToolEnvironment:
+    """An episode that is played by calling functions; `tool_environment` makes the subclasses.
+
+    TRL makes one instance per rollout and resets it for each. It catches whatever a tool raises and
+    shows it to the policy, so broken machinery is noted here instead of raised: `failure` holds the
+    cause, and `get_reward` gives None, which leaves the rollout out of its group's baseline.
+    """
+
+    env_factory: ClassVar[EnvFactory]
+    """Makes the environment that is played."""
+
+    def __init__(self) -> None:
+        self._env: Any = None
+        self._failure: str | None = None
+        self._is_over = True
+        self._episode_return = 0.0
+        self._info: dict[str, Any] = {}
+
+    def reset(self, task_id: str | None = None, **_columns: Any) -> str:
+        """Start an episode.
+
+        Args:
+            task_id: the task; None draws one of the split.
+            **_columns: the data set's other columns.
+
+        Returns:
+            The first observation, which TRL adds to the prompt's last message.
+        """
+        self._failure, self._is_over, self._episode_return, self._info = None, True, 0.0, {}
+        try:
+            if self._env is None:
+                self._env = self.env_factory()
+            options = {} if task_id is None else {"task_id": task_id}
+            observation, self._info = self._env.reset(options=options)
+        except EnvFailure as error:
+            return self._break(error)
+        self._is_over = False
+        return str(observation)
+
+    def get_reward(self) -> float | None:
+        """Return the episode's return; None where the machinery broke or nobody could score it."""
+        if self._failure is not None or self._info.get(UNSCORED_KEY):
+            return None
+        return self._episode_return
+
+    @property
+    def episode_info(self) -> dict[str, Any]:
+        """The last step's `info`, for reward functions: they are given `environments`."""
+        return self._info
+
+    @property
+    def failure(self) -> str | None:
+        """What broke, if anything did."""
+        return self._failure
+
+    def _call(self, name: str, arguments: dict[str, Any]) -> str:
+        if self._is_over:
+            return BROKEN if self._failure is not None else OVER
+        call = json.dumps({"name": name, "arguments": arguments})
+        try:
+            observation, reward, terminated, truncated, self._info = self._env.step(call)
+        except EnvFailure as error:
+            return self._break(error)
+        self._episode_return += float(reward)
+        self._is_over = terminated or truncated
+        return f"{observation}\n{OVER}" if self._is_over else str(observation)
+
+    def _break(self, error: EnvFailure) -> str:
+        self._failure = str(error)
+        self._is_over = True
+        env, self._env = self._env, None  # the next reset makes a new one
+        if env is not None:
+            env.close()
+        return BROKEN
+
+
+def tool_environment(
+    env: str, *, wrappers: Sequence[str] = (), **kwargs: Any
+) -> type[ToolEnvironment]:
+    """Return an `environment_factory` for a stock `trl.GRPOTrainer`: a class without arguments.
+
+    ```python
+    tools = tool_environment("TextCraft")
+    GRPOTrainer(model, environment_factory=tools, train_dataset=tool_dataset(tools), args=args)
+    ```
+
+    Args:
+        env: a registered id or short name.
+        wrappers: Gymnasium wrappers as `module:Class`, the first one innermost.
+        **kwargs: the environment's keyword arguments; `action_format` is given.
+
+    Raises:
+        ValueError: the environment is no `TextEnv`, or a verb's name is one that TRL or
+            `ToolEnvironment` uses itself.
+    """
+    factory = EnvFactory(
+        resolve_env_id(env), {**kwargs, "action_format": "function_call"}, tuple(wrappers)
+    )
+    probe = _text_env(factory)
+    methods: dict[str, Any] = {}
+    for verb in probe.verbs:
+        if hasattr(ToolEnvironment, verb.name) or verb.name.startswith("_"):
+            raise ValueError(
+                f"{factory.env_id}: the verb {verb.name!r} cannot be a tool, since TRL or "
+                "ToolEnvironment uses the name; give the ActionVerb another name"
+            )
+        methods[verb.name] = _tool(verb)
+    name = "".join(part.title() for part in probe.tasks_of.env_name.split("_")) + "Tools"
+    probe.close()
+    return type(name, (ToolEnvironment,), {**methods, "env_factory": factory})
+
+
+def tool_dataset(
+    environments: type[ToolEnvironment] | Mapping[str, type[ToolEnvironment]],
+    *,
+    split: str = "train",
+    tasks: Sequence[str | int] | None = None,
+) -> Dataset:
+    """Return the training data: a row per task, with the instruction as a conversational prompt.
+
+    Args:
+        environments: what `environment_factory` is given; a mapping mixes several, and gives each
+            row the name of its own in the column `environment`.
+        split: the split.
+        tasks: only these subtasks, depths or ids.
+    """
+    named = environments if isinstance(environments, Mapping) else {"": environments}
+    rows: list[dict[str, Any]] = []
+    for name, kind in named.items():
+        env = _text_env(kind.env_factory)
+        prompt = [
+            {"role": "system", "content": env.instructions.strip()},
+            {"role": "user", "content": ""},
+        ]
+        env_name = env.tasks_of.env_name
+        for number in env.tasks_of.select(split, tasks):
+            row = {"prompt": prompt, "task_id": f"{env_name}_{number}"}
+            rows.append(row if environments is kind else {**row, "environment": name})
+        env.close()
+    return Dataset.from_list(rows)
+
+
+def _text_env(factory: EnvFactory) -> TextEnv:
+    env = factory().unwrapped
+    if not isinstance(env, TextEnv):
+        raise ValueError(f"{factory.env_id} is not a TextEnv, so it has no verbs and no tasks")
+    return env
+
+
+def _tool(verb: ActionVerb) -> Callable[..., str]:
+    """Make the method of a verb, with what transformers' `get_json_schema` reads of it."""
+
+    def tool(self: ToolEnvironment, **arguments: Any) -> str:
+        return self._call(verb.name, arguments)
+
+    kinds = {name: int if name in verb.integers else str for name in verb.parameters}
+    tool.__name__ = verb.name
+    tool.__qualname__ = f"ToolEnvironment.{verb.name}"
+    tool.__doc__ = _docstring(verb)
+    tool.__annotations__ = {**kinds, "return": str}
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
+    for name, kind in kinds.items():
+        default = verb.defaults.get(name, inspect.Parameter.empty)
+        parameters.append(inspect.Parameter(name, keyword, default=default, annotation=kind))
+    vars(tool)["__signature__"] = inspect.Signature(parameters, return_annotation=str)
+    return tool
+
+
+def _docstring(verb: ActionVerb) -> str:
+    lines = [verb.description, ""]
+    if verb.parameters:
+        shown = verb.template
+        for name in verb.parameters:
+            shown = shown.replace(f"{{{name}}}", name.upper())
+        lines += ["Args:"]
+        for name in verb.parameters:
+            told = verb.notes.get(name) or f"{name.upper()} in '{shown}'."
+            lines.append(f"    {name}: {told}")
+        lines += [""]
+    return "\n".join([*lines, "Returns:", "    What you see then."])

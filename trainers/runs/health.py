@@ -1,0 +1,105 @@
+"""Says in words what a run's metrics mean where they are not as they should be.
+
+Knows names of metrics and options; no tensors, no episodes. Each thing is said when it is first
+seen, and again when it passes a threshold, not at every step.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trainers.options.errors import MISSING_TRAIN_EXTRA
+
+try:
+    from transformers import TrainerCallback
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """A metric that should stay low.
+
+    Attributes:
+        metric: its name.
+        above: values that are worth a word when one is passed first, rising.
+        told: what it means; `{value}` is the metric's.
+        remedy: which option helps.
+    """
+
+    metric: str
+    above: tuple[float, ...]
+    told: str
+    remedy: str
+
+
+SYMPTOMS = (
+    Symptom(
+        "episodes/failed_share",
+        (0.0, 0.1),
+        "{value:.1%} of the episodes failed because machinery broke, retries included; they are in "
+        "no baseline, no loss and no success rate",
+        "Their `error` is in trajectories/; --env_backend process --step_timeout 60 keeps a hung "
+        "environment from holding the batch, --max_failed_share says when the run stops",
+    ),
+    Symptom(
+        "truncated/token_budget",
+        (0.0, 0.1),
+        "{value:.1%} of the episodes ended because the next turn had no room in the context",
+        "Raise --max_tokens_per_episode (up to the model's context), lower --max_tokens_per_turn, "
+        "or let the policy see fewer turns with --keep_last_turns",
+    ),
+    Symptom(
+        "groups/without_signal",
+        (0.0, 0.5, 0.9),
+        "in {value:.0%} of the groups all episodes were paid the same, so they taught nothing",
+        "Some are normal. Where most are: --tasks chooses tasks the policy solves sometimes, a "
+        "larger --num_generations finds differences, SFT gives a better start",
+    ),
+    Symptom(
+        "sampling/logprob_gap_mean",
+        (0.02, 0.1),
+        "sampled and trained log-probabilities differ by {value:.3f} nats per token on average, so "
+        "the policy is trained on tokens of another distribution",
+        "Rounding is the usual cause: compare with a run in --dtype float32 and without --bf16; an "
+        "engine of its own (--backend) needs the trainer's dtype and its newest weights",
+    ),
+)
+
+
+class HealthWarnings(TrainerCallback):
+    """Logs a warning where a metric is not as it should be.
+
+    Args:
+        symptoms: what is looked at.
+    """
+
+    def __init__(self, symptoms: Sequence[Symptom] = SYMPTOMS) -> None:
+        self._symptoms = tuple(symptoms)
+        self._passed = [0] * len(self._symptoms)
+
+    def on_log(
+        self,
+        args: Any,
+        state: Any,
+        control: Any,
+        logs: dict[str, Any] | None = None,
+        **_kwargs: Any,
+    ) -> None:
+        """Look at one log entry."""
+        if not state.is_world_process_zero:
+            return
+        for index, symptom in enumerate(self._symptoms):
+            value = (logs or {}).get(symptom.metric)
+            if not isinstance(value, int | float):
+                continue
+            passed = sum(value > bound for bound in symptom.above)
+            if passed > self._passed[index]:
+                self._passed[index] = passed
+                told = symptom.told.format(value=value)
+                logger.warning("step %d: %s. %s.", state.global_step, told, symptom.remedy)

@@ -1,0 +1,282 @@
+"""What a run leaves in its folder: `run.json`, metrics, trajectories and the learning curve.
+
+Knows the trainer's public state and trajectories; no tokens, no losses.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import logging
+import os
+import platform
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, is_dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.trajectory import Trajectory, write_jsonl
+from trainers.options.errors import MISSING_TRAIN_EXTRA
+from trainers.runs.curve import draw_run_curve, whole_lines
+from trainers.runs.folder import replace_text
+from trainers.runs.health import HealthWarnings
+from trainers.runs.stopping import SkipNonFinite
+
+try:
+    import torch
+    from transformers import TrainerCallback
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+logger = logging.getLogger(__name__)
+
+_CREDENTIALS = re.compile(r"""://[^/@\s"'\\]+@""")
+
+PACKAGES = ("agentgym-envs", "gymnasium", "numpy", "torch", "transformers", "trl", "peft", "vllm")
+
+
+def write_run(
+    folder: str | Path,
+    *,
+    command: str,
+    seed: int,
+    configs: Sequence[Any],
+    further: dict[str, Any] | None = None,
+) -> None:
+    """Write `run.json`: what was run, with which options and versions, from which commit, on what.
+
+    Args:
+        folder: the run's folder.
+        command: the command's name, such as `"train grpo"`.
+        seed: the run's seed.
+        configs: dataclasses, stored under their class names.
+        further: entries to add.
+    """
+    record = {**run_record(command=command, seed=seed, configs=configs), **(further or {})}
+    replace_text(Path(folder) / "run.json", json.dumps(record, indent=2) + "\n")
+
+
+def run_record(*, command: str, seed: int, configs: Sequence[Any]) -> dict[str, Any]:
+    """Return what `write_run` writes, as JSON values; credentials in addresses are masked."""
+    record = {
+        "command": command,
+        "argv": sys.argv[1:],
+        "command_line": shlex.join(sys.argv),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "pid": os.getpid(),
+        "seed": seed,
+        "git": checkout_commit(),
+        "device": _device(),
+        "versions": {"python": platform.python_version(), **_versions()},
+        **{type(config).__name__: _json_values(config) for config in configs},
+    }
+    return dict(json.loads(_CREDENTIALS.sub("://***@", json.dumps(record, default=str))))
+
+
+def read_run(folder: str | Path) -> dict[str, Any]:
+    """Return a run's `run.json`; empty where there is none."""
+    path = Path(folder) / "run.json"
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _device() -> dict[str, Any]:
+    device = {
+        "machine": platform.platform(),
+        "cpus": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "processes": int(os.environ.get("WORLD_SIZE", "1")),
+    }
+    if torch.cuda.is_available():
+        names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+        return {**device, "accelerators": names}
+    if torch.accelerator.is_available():
+        return {**device, "accelerators": [str(torch.accelerator.current_accelerator())]}
+    return device
+
+
+def _json_values(config: Any) -> dict[str, Any]:
+    if hasattr(config, "to_dict"):  # TrainingArguments: it hides tokens
+        return dict(config.to_dict())
+    if is_dataclass(config) and not isinstance(config, type):
+        return asdict(config)
+    raise TypeError(f"expected a dataclass, got {config!r:.80}")
+
+
+class TrajectoryFiles:
+    """Writes `trajectories/<name>_<global_step>.jsonl`; a step that is played again overwrites it.
+
+    Args:
+        folder: the run's folder.
+        every: write every so many optimizer steps; 0 never writes.
+        suffix: told apart where several processes play.
+    """
+
+    def __init__(self, folder: str | Path, *, every: int = 1, suffix: str = "") -> None:
+        self._folder = Path(folder) / "trajectories"
+        self._every = every
+        self._suffix = suffix
+        self._written: set[Path] = set()
+
+    @classmethod
+    def of(cls, args: Any, *, every: int = 1) -> TrajectoryFiles:
+        """Return the files of a trainer's process, told apart where several play.
+
+        Args:
+            args: the trainer's arguments.
+            every: write every so many optimizer steps; 0 never writes.
+        """
+        suffix = f"_rank{args.process_index}" if args.world_size > 1 else ""
+        return cls(args.output_dir, every=every, suffix=suffix)
+
+    def write(self, name: str, global_step: int, trajectories: Iterable[Trajectory]) -> None:
+        """Write the episodes of a step, if it is one of those that are kept.
+
+        Several batches within a step go into the same file.
+        """
+        if self._every == 0 or global_step % self._every:
+            return
+        path = self._folder / f"{name}_{global_step:06d}{self._suffix}.jsonl"
+        write_jsonl(path, trajectories, append=path in self._written)
+        self._written.add(path)
+
+
+class MetricsFile(TrainerCallback):  # type: ignore[misc]
+    """Appends every log entry to `metrics.jsonl`; a resumed run continues where it left off.
+
+    Numbers that are not finite become null.
+
+    Args:
+        folder: the run's folder.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self._path = Path(folder) / "metrics.jsonl"
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
+        """Drop entries of steps that will be taken again."""
+        if not state.is_world_process_zero:
+            return
+        kept: list[str] = []
+        if state.global_step and self._path.exists():
+            lines = whole_lines(self._path.read_text(encoding="utf-8"))
+            kept = [line for line in lines if json.loads(line)["global_step"] <= state.global_step]
+        replace_text(self._path, "".join(line + "\n" for line in kept))
+
+    def on_log(
+        self,
+        args: Any,
+        state: Any,
+        control: Any,
+        logs: dict[str, Any] | None = None,
+        **_kwargs: Any,
+    ) -> None:
+        """Append one entry."""
+        if not state.is_world_process_zero or logs is None:
+            return
+        entry = {"global_step": state.global_step, **logs}
+        entry = {
+            k: None if isinstance(v, float) and not isfinite(v) else v for k, v in entry.items()
+        }
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry, default=float) + "\n")
+
+
+class LearningCurve(TrainerCallback):  # type: ignore[misc]
+    """Draws `learning_curve.png` with every checkpoint and at the end.
+
+    Args:
+        folder: the run's folder.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+        self._can_draw = importlib.util.find_spec("matplotlib") is not None
+        if not self._can_draw:
+            logger.warning("no learning curve is drawn without: pip install matplotlib")
+
+    def on_save(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
+        """Draw what there is so far."""
+        if self._can_draw and state.is_world_process_zero:
+            draw_run_curve(self._folder)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
+        """Draw the whole run."""
+        self.on_save(args, state, control)
+
+
+class RunFile(TrainerCallback):  # type: ignore[misc]
+    """Writes `run.json` for a trainer that is used from Python, where no command has written it.
+
+    Args:
+        folder: the run's folder.
+        configs: dataclasses to store besides the training options.
+    """
+
+    def __init__(self, folder: str | Path, configs: Sequence[Any]) -> None:
+        self._folder = folder
+        self._configs = configs
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
+        """Write it, unless this process has."""
+        if state.is_world_process_zero and read_run(self._folder).get("pid") != os.getpid():
+            name = Path(sys.argv[0]).name
+            write_run(self._folder, command=name, seed=args.seed, configs=[*self._configs, args])
+
+
+def keep_records(trainer: Any, *, configs: Sequence[Any] = ()) -> None:
+    """Let a trainer leave in its output folder what `docs/runs.md` lists, and say what is wrong.
+
+    Args:
+        trainer: a `transformers.Trainer`.
+        configs: dataclasses that `run.json` keeps besides the training options.
+    """
+    folder = trainer.args.output_dir
+    # The order matters: what is skipped is counted before the entry is written, and then drawn.
+    for callback in (
+        RunFile(folder, configs),
+        SkipNonFinite(),
+        HealthWarnings(),
+        MetricsFile(folder),
+        LearningCurve(folder),
+    ):
+        trainer.add_callback(callback)
+
+
+def checkout_commit() -> str | None:
+    """Return the commit of the checkout this package runs from, or None where it is installed."""
+
+    def git(*words: str) -> str | None:
+        try:
+            done = subprocess.run(
+                ["git", *words],
+                cwd=Path(__file__).parent,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        except FileNotFoundError:  # no git here
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    # An installed package may lie in somebody else's checkout, which does not hold this file.
+    if git("ls-files", "--error-unmatch", Path(__file__).name) is None:
+        return None
+    commit = git("rev-parse", "HEAD")
+    return f"{commit} with changes" if git("status", "--porcelain", "-uno") else commit

@@ -1,0 +1,209 @@
+"""What stops a run, or a step of it: the clock, a signal, and gradients that are not numbers.
+
+Knows the trainer's callbacks and gradients; no algorithm, no episodes.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from types import FrameType
+from typing import Any
+
+from trainers.options.errors import MISSING_TRAIN_EXTRA
+
+try:
+    import torch
+    from torch.distributed.tensor import DTensor
+    from torch.nn.utils import get_total_norm
+    from transformers import TrainerCallback
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+logger = logging.getLogger(__name__)
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class StopAfter(TrainerCallback):
+    """Ends training after the step in which the time is up.
+
+    Args:
+        minutes: of wall time, counted from the start of training; 0 never stops.
+    """
+
+    def __init__(self, minutes: float) -> None:
+        if minutes < 0:
+            raise ValueError(f"minutes must be >= 0, got {minutes}")
+        self._seconds = 60 * minutes
+        self._start = 0.0
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
+        """Start the clock."""
+        self._start = time.monotonic()
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
+        """Stop where the time is up."""
+        if self._seconds and time.monotonic() - self._start >= self._seconds:
+            control.should_training_stop = True
+
+
+class Interrupted(Exception):
+    """A signal ended training after a checkpoint was written.
+
+    Attributes:
+        global_step: the checkpoint's.
+    """
+
+    def __init__(self, global_step: int) -> None:
+        super().__init__(f"interrupted at step {global_step}")
+        self.global_step = global_step
+
+
+class SaveOnSignal(TrainerCallback):
+    """Lets SIGINT and SIGTERM end training with a checkpoint, at the end of the present step.
+
+    The second signal does what it did before: Ctrl-C raises `KeyboardInterrupt` at once. Add it
+    after other callbacks, since its `on_save` is where training ends. Use it as a context.
+
+    Raises:
+        Interrupted: from `trainer.train()`, once the checkpoint is written.
+    """
+
+    def __init__(self) -> None:
+        self._signal: int | None = None
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> SaveOnSignal:
+        # Python allows handlers in the main thread only; elsewhere the caller has its own ways.
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.getsignal(number) for number in SIGNALS}
+            for number in SIGNALS:
+                signal.signal(number, self._take_note)
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._restore()
+
+    def _take_note(self, number: int, _frame: FrameType | None) -> None:
+        self._signal = number
+        self._restore()
+        name = signal.Signals(number).name
+        told = f"\n{name}: the present step ends with a checkpoint; a second one stops at once\n"
+        os.write(sys.stderr.fileno(), told.encode())  # print() must not be called twice at once
+
+    def _restore(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before = {}
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
+        """Ask for a checkpoint, and for nothing that would delay it."""
+        self._signal = _agreed(self._signal, args.device)
+        if self._signal is not None:
+            control.should_save = True
+            control.should_evaluate = False
+
+    def on_save(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
+        """End training where a signal has come."""
+        if self._signal is not None:
+            # Not by `should_training_stop`: the trainer would load the best model, and may delete
+            # the last checkpoint (save_total_limit=1).
+            raise Interrupted(state.global_step)
+
+
+def _agreed(number: int | None, device: torch.device) -> int | None:
+    """Return the signal that any process was sent: all must stop at the same step."""
+    distributed = torch.distributed
+    if not (distributed.is_available() and distributed.is_initialized()):
+        return number
+    largest = torch.tensor(number or 0, device=device)
+    distributed.all_reduce(largest, op=distributed.ReduceOp.MAX)
+    return int(largest) or None
+
+
+class SkipNonFinite(TrainerCallback):
+    """Skips optimizer steps whose gradient is not finite, and stops a run that has only such.
+
+    The parameters and the optimizer's moments stay as they were; the learning rate moves on. A
+    loss that is not finite has such a gradient. DeepSpeed keeps its gradients to itself and skips
+    such steps itself. Callbacks after this one find in each log entry of training how many steps
+    were skipped since the one before, as `skipped_steps`.
+
+    Args:
+        most_in_a_row: skipped steps, one after the other, that end the run.
+
+    Raises:
+        FloatingPointError: from `trainer.train()`, after so many.
+
+    Attributes:
+        num_skipped: steps skipped since training began or was resumed.
+    """
+
+    def __init__(self, most_in_a_row: int = 5) -> None:
+        if most_in_a_row < 1:
+            raise ValueError(f"most_in_a_row must be >= 1, got {most_in_a_row}")
+        self.num_skipped = 0
+        self._most_in_a_row = most_in_a_row
+        self._in_a_row = 0
+        self._since_log = 0
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
+        """Start counting."""
+        self.num_skipped = self._in_a_row = 0
+
+    def on_pre_optimizer_step(
+        self, args: Any, state: Any, control: Any, optimizer: Any = None, **_kwargs: Any
+    ) -> None:
+        """Drop the gradients if one of them is not finite."""
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        if _all_finite([p.grad for p in parameters if p.grad is not None], args.device):
+            self._in_a_row = 0
+            return
+        for parameter in parameters:
+            parameter.grad = None  # an optimizer passes over parameters without one
+        self.num_skipped += 1
+        self._in_a_row += 1
+        self._since_log += 1
+        step = state.global_step
+        logger.warning(
+            "step %d is skipped: its gradient holds inf or nan (%d skipped so far). The weights "
+            "are as before. If it comes again: lower --learning_rate or --max_grad_norm, or "
+            "compute in bf16 or float32 instead of fp16.",
+            step,
+            self.num_skipped,
+        )
+        if self._in_a_row == self._most_in_a_row:
+            raise FloatingPointError(
+                f"the gradients of {self._in_a_row} steps in a row held inf or nan, the last at "
+                f"step {step}: the policy or its loss has diverged. Go back to a checkpoint from "
+                "before with a lower --learning_rate or --max_grad_norm, or a higher --beta; look "
+                "at grad_norm and entropy in metrics.jsonl to see where it began"
+            )
+
+    def on_log(
+        self,
+        args: Any,
+        state: Any,
+        control: Any,
+        logs: dict[str, Any] | None = None,
+        **_kwargs: Any,
+    ) -> None:
+        """Add the count to what the callbacks after this one are given."""
+        if logs is not None and "loss" in logs:
+            logs["skipped_steps"] = self._since_log
+            self._since_log = 0
+
+
+def _all_finite(gradients: list[torch.Tensor], device: torch.device) -> bool:
+    norm = get_total_norm(gradients)
+    if isinstance(norm, DTensor):
+        norm = norm.full_tensor()
+    bad = (~norm.isfinite()).float().to(device)
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        torch.distributed.all_reduce(bad)  # gradients may differ between processes
+    return not bool(bad)

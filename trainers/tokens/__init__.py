@@ -1,0 +1,1 @@
+"""Token ids of episodes: chat templates, histories, sampling settings and seeds."""

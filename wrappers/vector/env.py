@@ -1,0 +1,350 @@
+"""TextVectorEnv: several text environments that take their turns together, or each in its time.
+
+Knows episodes and their arguments; `wrappers.vector.calls` knows how slots are called and fail, and
+`wrappers.vector.slots` where their environments run.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Sequence
+from functools import partial
+from types import TracebackType
+from typing import Any, Literal, Self, get_args
+
+from gymnasium.error import ClosedEnvironmentError
+
+from agentgym_envs.errors import EnvFailure
+from wrappers.vector.arguments import (
+    Answer,
+    check_length,
+    chosen_slots,
+    env_fns_of,
+    options_of,
+    seeds_of,
+)
+from wrappers.vector.calls import Begin, SlotCalls, SlotEpisode
+from wrappers.vector.process import ProcessSlot
+from wrappers.vector.slots import EnvFn, InProcessSlot, Slot, ThreadSlot
+
+Backend = Literal["sync", "thread", "process"]
+BACKENDS: tuple[str, ...] = get_args(Backend)
+
+START_SECONDS = 120.0
+"""How long a fresh environment may take to be made, where `step_timeout` is set."""
+
+_SLOTS: dict[str, type[InProcessSlot] | type[ThreadSlot] | type[ProcessSlot]] = {
+    "sync": InProcessSlot,
+    "thread": ThreadSlot,
+    "process": ProcessSlot,
+}
+
+
+class TextVectorEnv:
+    """Several text environments with a task of their own each; no autoreset.
+
+    It returns lists of length `num_envs`. A slot whose machinery broke (`EnvFailure`, a dead or
+    hung worker) answers observation `""`, reward 0, no flags and `{"failure": <message>}` until it
+    is reset, which starts it afresh; the other slots play on. The caller's mistakes are raised.
+
+    Args:
+        env_fns: a registered id, its short name or `"module:id"`; or a function per slot that makes
+            its environment.
+        num_envs: the number of slots; needed beside an id only, where None means 1.
+        backend: `"sync"` plays the slots one after the other in this thread, `"thread"` each in a
+            thread, `"process"` each in a worker process (POSIX).
+        step_timeout: seconds that a slot may take to answer a call before it counts as failed; None
+            waits for ever. Not for `"sync"`, which cannot interrupt a call.
+        **env_kwargs: passed to `gymnasium.make` with the id.
+
+    Raises:
+        ValueError: an argument has a value that is not allowed, or does not fit the others.
+        TypeError: keyword arguments came with functions, or the environment does not take them.
+    """
+
+    num_envs: int
+
+    def __init__(
+        self,
+        env_fns: str | Sequence[EnvFn],
+        num_envs: int | None = None,
+        *,
+        backend: Backend = "sync",
+        step_timeout: float | None = None,
+        **env_kwargs: Any,
+    ) -> None:
+        if backend not in BACKENDS:
+            raise ValueError(f"unknown backend {backend!r}; allowed: {', '.join(BACKENDS)}")
+        if step_timeout is not None and step_timeout <= 0:
+            raise ValueError(f"step_timeout must be > 0 seconds or None, got {step_timeout}")
+        if step_timeout is not None and backend == "sync":
+            raise ValueError(
+                "step_timeout needs backend='thread' or 'process'; 'sync' cannot interrupt a call"
+            )
+        fns = env_fns_of(env_fns, num_envs, env_kwargs)
+        self.num_envs = len(fns)
+        self.step_timeout = step_timeout
+        self._calls = SlotCalls(_SLOTS[backend](fn) for fn in fns)
+        self._finalizer = weakref.finalize(self, self._calls.close)
+        try:
+            self._start(range(self.num_envs))
+        except BaseException:
+            self.close()
+            raise
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[list[str], list[dict[str, Any]]]:
+        """Start an episode in every slot, or in those that `options["task_id"]` names a task for.
+
+        Args:
+            seed: an int gives slot i `seed + i`; a sequence gives each slot its own.
+            options: a list holds one value per slot, None in it leaving the option out; anything
+                else goes to every slot. A slot whose entry in a `task_id` list is None is left
+                alone: it is not reset and repeats its last observation and info.
+
+        Returns:
+            observations and infos.
+
+        Raises:
+            ValueError: a list has the wrong length, or an environment refuses an option. A slot
+                that refuses goes on with the episode it had; the others have been reset.
+        """
+        self._check_open()
+        seeds = seeds_of(seed, self.num_envs)
+        chosen = self._chosen(options)
+        self._start(index for index in chosen if not self.slots[index].running)
+        self._calls.play(
+            {
+                index: self._call(index, "reset", seeds[index], options_of(index, options or {}))
+                for index in chosen
+                if self.slots[index].running
+            }
+        )
+        return [e.observation for e in self._episodes], self._infos()
+
+    def step(
+        self, actions: Sequence[str | None]
+    ) -> tuple[list[str], list[float], list[bool], list[bool], list[dict[str, Any]]]:
+        """Play one turn in every slot that is given an action; all of them at once.
+
+        Args:
+            actions: a completion per slot; None leaves a slot alone: it repeats its last
+                observation, flags and info, with reward 0.
+
+        Returns:
+            observations, rewards, terminated, truncated and infos.
+
+        Raises:
+            ResetNeeded: a slot is given an action whose episode is over or has not begun; no slot
+                has been stepped.
+            ValueError: there is not one action per slot.
+            TypeError: an action is neither a string nor None.
+        """
+        self._check_open()
+        self._calls.check_actions(actions)
+        self._calls.check_settled(_given(actions), "step")
+        answers = self._calls.play(
+            {
+                index: self._call(index, "step", action)
+                for index, action in enumerate(actions)
+                if action is not None and not self._episodes[index].failed
+            }
+        )
+        rewards = [0.0] * self.num_envs
+        for index, (_, reward, *_flags) in answers.items():
+            rewards[index] = reward
+        return (
+            [e.observation for e in self._episodes],
+            rewards,
+            [e.terminated for e in self._episodes],
+            [e.truncated for e in self._episodes],
+            self._infos(),
+        )
+
+    # One by one -------------------------------------------------------------------------------
+
+    def reset_async(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        """Begin what `reset` does, without waiting; `poll` brings each slot's answer.
+
+        Raises:
+            AlreadyPendingCallError: a slot is in the middle of a call; no slot has been called.
+            ValueError: a list has the wrong length.
+        """
+        self._check_open()
+        seeds = seeds_of(seed, self.num_envs)
+        for index in self._chosen(options):
+            begins = [self._call(index, "reset", seeds[index], options_of(index, options or {}))]
+            if not self.slots[index].running:
+                begins.insert(0, partial(self.slots[index].start, self._start_timeout))
+            self._calls.begin(index, *begins)
+
+    def step_async(self, actions: Sequence[str | None]) -> None:
+        """Begin what `step` does, without waiting; `poll` brings each slot's answer.
+
+        Slots given None are left alone, whatever they are doing.
+
+        Raises:
+            AlreadyPendingCallError: a slot is in the middle of a call; no slot has been called.
+            ResetNeeded, ValueError, TypeError: as `step` does.
+        """
+        self._check_open()
+        self._calls.check_settled(_given(actions), "step_async")
+        self._calls.check_actions(actions)
+        for index, action in enumerate(actions):
+            if action is None:
+                continue
+            if self._episodes[index].failed:
+                self._calls.repeat(index)
+            else:
+                self._calls.begin(index, self._call(index, "step", action))
+
+    def poll(self, timeout: float | None = 0.0) -> dict[int, Answer]:
+        """Take the answers to `reset_async` and `step_async` that have come, in no set order.
+
+        A slot has `step_timeout` from when it was called; one that is found to have answered has
+        not failed, however late one looks. Under `"sync"` the calls are made here.
+
+        Args:
+            timeout: seconds to wait where no answer has come yet; None waits until one does.
+
+        Returns:
+            By slot: observation, reward, terminated, truncated and info, as `step` gives them. A
+            slot that broke answers as it does there. Empty where nothing is on its way.
+
+        Raises:
+            Exception: what an environment raised, a mistake of the caller's; the next call gives
+                the answers that had come beside it.
+        """
+        self._check_open()
+        return self._calls.poll(timeout)
+
+    def unanswered(self) -> list[Slot]:
+        """List the slots in the middle of a call; `slot_calls.wait_for_answers` waits for them."""
+        return self._calls.unanswered()
+
+    def cancel(self) -> None:
+        """Give up the calls that have not been answered; their slots count as failed."""
+        self._calls.cancel()
+
+    # All together -----------------------------------------------------------------------------
+
+    def get(self, name: str) -> list[Any]:
+        """Read an attribute of every slot's environment, such as `"system_prompt"`; wrappers first.
+
+        A failed slot is given a fresh environment to answer, and still waits for its reset.
+
+        Raises:
+            EnvFailure: a slot cannot answer.
+        """
+        return self._ask("get", name)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> list[Any]:
+        """Call a method of every slot's environment, wrappers first; failed slots as in `get`.
+
+        Raises:
+            EnvFailure: a slot cannot answer.
+            TypeError: the answer cannot leave its worker process.
+        """
+        return self._ask("call", name, args, kwargs)
+
+    def expert_actions(self, where: Sequence[bool] | None = None) -> list[str | None]:
+        """Take the next action of the expert of every slot whose episode is not over.
+
+        It serves every backend, as `call("expert")` cannot: an iterator stays in its process.
+        Each action must be played before the next is asked for.
+
+        Args:
+            where: ask only these slots; None asks all.
+
+        Returns:
+            an action per slot; None where the slot was not asked, is over, has failed, or its
+            expert has no more.
+        """
+        self._check_open()
+        if where is not None:
+            check_length("where", where, self.num_envs)
+        asked = [
+            index
+            for index, episode in enumerate(self._episodes)
+            if (where is None or where[index]) and episode.is_live
+        ]
+        self._calls.check_settled(asked, "expert_actions")
+        answers = self._calls.gather({i: self._call(i, "expert_action") for i in asked})
+        return [answers.get(index) for index in range(self.num_envs)]
+
+    def close(self) -> None:
+        """Close every environment and end every worker; the second time does nothing."""
+        self._finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # Slots ------------------------------------------------------------------------------------
+
+    @property
+    def slots(self) -> list[Slot]:
+        """Where the environments run."""
+        return self._calls.slots
+
+    @property
+    def _episodes(self) -> list[SlotEpisode]:
+        return self._calls.episodes
+
+    @property
+    def _start_timeout(self) -> float | None:
+        return None if self.step_timeout is None else START_SECONDS
+
+    def _infos(self) -> list[dict[str, Any]]:
+        """Copy what the slots said last, for a caller may write into it."""
+        return [{**episode.info} for episode in self._episodes]
+
+    def _chosen(self, options: dict[str, Any] | None) -> list[int]:
+        """List the slots that `reset(options=options)` resets, none of them amid a call."""
+        chosen = chosen_slots(options, self.num_envs)
+        self._calls.check_settled(chosen, "reset")
+        return chosen
+
+    def _start(self, indices: Iterable[int]) -> None:
+        """Make fresh environments, all at once."""
+        timeout = self._start_timeout
+        self._calls.gather({index: partial(self.slots[index].start, timeout) for index in indices})
+
+    def _call(self, index: int, method: str, *args: Any) -> Begin:
+        return partial(self.slots[index].send, method, *args, timeout=self.step_timeout)
+
+    def _ask(self, method: str, *args: Any) -> list[Any]:
+        self._check_open()
+        self._calls.settle()
+        self._start(index for index, slot in enumerate(self.slots) if not slot.running)
+        running = [index for index, slot in enumerate(self.slots) if slot.running]
+        answers = self._calls.gather({i: self._call(i, method, *args) for i in running})
+        lost = [index for index in range(self.num_envs) if index not in answers]
+        if lost:
+            told = "; ".join(f"slot {i}: {self._episodes[i].info['failure']}" for i in lost)
+            raise EnvFailure(f"{method} {args[0]!r} has no answer from {told}")
+        return [answers[index] for index in range(self.num_envs)]
+
+    def _check_open(self) -> None:
+        if not self._finalizer.alive:
+            raise ClosedEnvironmentError("this TextVectorEnv is closed; make a new one")
+
+
+def _given(actions: Sequence[str | None]) -> list[int]:
+    return [index for index, action in enumerate(actions) if action is not None]

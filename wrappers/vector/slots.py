@@ -1,0 +1,284 @@
+"""Where the environment of a slot runs: here in this thread, or in a thread of its own.
+
+A slot takes one call at a time: `send` hands it over, `receive` waits for the answer, and
+`wait_for_any` waits for whichever of several slots answers first. What breaks on the way is an
+`EnvFailure`; what the environment raises is raised by `receive`. Knows nothing of episodes;
+`wrappers.vector.process` is the third kind.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection, Pipe, wait
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol
+
+import gymnasium as gym
+
+from agentgym_envs.errors import EnvFailure
+from wrappers.vector.host import EnvHost
+
+EnvFn = Callable[[], gym.Env[Any, Any]]
+
+_log = logging.getLogger(__name__)
+
+
+class Bell:
+    """Wakes, from another thread, who waits on `handle` beside the connections of processes."""
+
+    def __init__(self) -> None:
+        self.handle: Connection
+        self.handle, self._writer = Pipe(duplex=False)  # type: ignore[assignment]
+        self._lock = threading.Lock()
+        self._rung = False
+
+    def ring(self) -> None:
+        """Wake whoever waits, now or later."""
+        with self._lock:
+            if not self._rung:
+                self._rung = True
+                self._writer.send_bytes(b"")
+
+
+class Slot(Protocol):
+    """One environment that answers calls of `EnvHost`'s methods."""
+
+    @property
+    def running(self) -> bool:
+        """There is an environment, or one is being made."""
+
+    @property
+    def deadline(self) -> float | None:
+        """The moment from which the call counts as hung, by `time.monotonic`; None for never."""
+
+    def answered(self) -> bool:
+        """Whether `receive` would return at once, be it with an answer or with a failure."""
+
+    def watch(self, bell: Bell | None) -> Connection | None:
+        """Have the answer ring a bell, or return a connection that becomes readable with it."""
+
+    def start(self, timeout: float | None) -> None:
+        """Begin to make a fresh environment; `receive` gives None when it is there."""
+
+    def send(self, method: str, *args: Any, timeout: float | None) -> None:
+        """Begin a call; seconds until it counts as hung are taken from now, None waits for ever."""
+
+    def receive(self) -> Any:
+        """Wait for the answer and return it.
+
+        Raises:
+            EnvFailure: the environment's machinery broke, or the time is over.
+        """
+
+    def discard(self) -> None:
+        """Let go of the environment, whatever it is doing."""
+
+
+class InProcessSlot:
+    """Runs its environment in the caller's thread. Calls run in `receive`; timeouts are not kept.
+
+    Args:
+        env_fn: makes the environment.
+    """
+
+    def __init__(self, env_fn: EnvFn) -> None:
+        self._env_fn = env_fn
+        self._host: EnvHost | None = None
+        self._pending: tuple[str, tuple[Any, ...]] | None = None
+
+    @property
+    def running(self) -> bool:
+        """There is an environment."""
+        return self._host is not None
+
+    @property
+    def deadline(self) -> float | None:
+        """Never: a call in the caller's own thread cannot be given up."""
+        return None
+
+    def answered(self) -> bool:
+        """Always: there is nobody to wait for."""
+        return True
+
+    def watch(self, bell: Bell | None) -> Connection | None:
+        """Do nothing: nobody waits for this slot."""
+        return None
+
+    def start(self, timeout: float | None) -> None:
+        """Have the next `receive` make the environment."""
+        self.discard()
+        self._pending = None
+
+    def send(self, method: str, *args: Any, timeout: float | None) -> None:
+        """Have the next `receive` make this call."""
+        self._pending = (method, args)
+
+    def receive(self) -> Any:
+        """Make the call."""
+        if self._host is None:
+            self._host = EnvHost(self._env_fn)
+            return None
+        assert self._pending is not None
+        method, args = self._pending
+        return getattr(self._host, method)(*args)
+
+    def discard(self) -> None:
+        """Close the environment."""
+        host, self._host = self._host, None
+        if host is not None:
+            try:
+                host.close()
+            except EnvFailure as failure:
+                _log.warning("closing a broken environment: %s", failure)
+
+
+class _Answers:
+    """What a slot's thread has answered; an answer rings the bell, where there is one."""
+
+    def __init__(self) -> None:
+        self._queue: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+        self.bell: Bell | None = None
+
+    def put(self, answered: bool, value: Any) -> None:
+        self._queue.put((answered, value))
+        bell = self.bell
+        if bell is not None:
+            bell.ring()
+
+    def get(self, timeout: float | None) -> tuple[bool, Any]:
+        return self._queue.get(timeout=timeout)
+
+    def empty(self) -> bool:
+        return self._queue.empty()
+
+
+_Calls = SimpleQueue[tuple[str, tuple[Any, ...]] | None]
+
+
+class ThreadSlot:
+    """Runs its environment in a daemon thread of its own.
+
+    A thread cannot be killed: a hung one is left behind, and closes its environment should it wake.
+
+    Args:
+        env_fn: makes the environment, in the thread.
+    """
+
+    def __init__(self, env_fn: EnvFn) -> None:
+        self._env_fn = env_fn
+        self._calls: _Calls | None = None
+        self._answers = _Answers()
+        self._timeout: float | None = None
+        self.deadline: float | None = None
+        self._starting = False
+        self.thread: threading.Thread | None = None
+
+    @property
+    def running(self) -> bool:
+        """There is a thread that we have not left behind."""
+        return self._calls is not None
+
+    def answered(self) -> bool:
+        """Whether the thread has answered, or the time is over."""
+        return not self._answers.empty() or is_over(self.deadline)
+
+    def watch(self, bell: Bell | None) -> Connection | None:
+        """Have the thread ring the bell."""
+        self._answers.bell = bell
+        return None
+
+    def start(self, timeout: float | None) -> None:
+        """Start a thread and have it make the environment."""
+        self.discard()
+        self._calls, self._answers = SimpleQueue(), _Answers()
+        self._clock(timeout)
+        self._starting = True
+        self.thread = threading.Thread(
+            target=_serve_queue, args=(self._env_fn, self._calls, self._answers), daemon=True
+        )
+        self.thread.start()
+
+    def send(self, method: str, *args: Any, timeout: float | None) -> None:
+        """Hand the call to the thread."""
+        assert self._calls is not None
+        self._clock(timeout)
+        self._calls.put((method, args))
+
+    def receive(self) -> Any:
+        """Wait for the thread's answer."""
+        try:
+            answered, value = self._answers.get(seconds_left(self.deadline))
+        except Empty:
+            self.discard()
+            raise EnvFailure(
+                f"the environment's thread gave no answer within {self._timeout:g} s"
+            ) from None
+        starting, self._starting = self._starting, False
+        if not answered:
+            if starting:
+                self.discard()
+            raise value
+        return value
+
+    def discard(self) -> None:
+        """Have the thread close its environment and end, as soon as it can."""
+        if self._calls is not None:
+            self._calls.put(None)
+            self._calls = None
+
+    def _clock(self, timeout: float | None) -> None:
+        self._timeout = timeout
+        self.deadline = deadline_after(timeout)
+
+
+def _serve_queue(env_fn: EnvFn, calls: _Calls, answers: _Answers) -> None:
+    try:
+        host = EnvHost(env_fn)
+    except Exception as error:  # raised again by `receive`
+        answers.put(False, error)
+        return
+    answers.put(True, None)
+    while (call := calls.get()) is not None:
+        method, args = call
+        try:
+            answers.put(True, getattr(host, method)(*args))
+        except Exception as error:  # raised again by `receive`
+            answers.put(False, error)
+    try:
+        host.close()
+    except EnvFailure as failure:
+        _log.warning("closing a broken environment: %s", failure)
+
+
+def deadline_after(timeout: float | None) -> float | None:
+    """Return the moment `timeout` seconds from now; None for ever."""
+    return None if timeout is None else time.monotonic() + timeout
+
+
+def seconds_left(deadline: float | None) -> float | None:
+    """Return the seconds until a moment, at least 0; None for ever."""
+    return None if deadline is None else max(0.0, deadline - time.monotonic())
+
+
+def is_over(deadline: float | None) -> bool:
+    """Whether a moment has passed; None never does."""
+    return deadline is not None and time.monotonic() >= deadline
+
+
+def wait_for_any(slots: Sequence[Slot], timeout: float | None) -> None:
+    """Wait until one of the slots has answered, or for `timeout` seconds; None waits for ever."""
+    bell = Bell()
+    try:
+        # Watched before asked, or an answer that comes in between would ring no bell.
+        handles = [slot.watch(bell) for slot in slots]
+        if any(slot.answered() for slot in slots):
+            return
+        moments = [slot.deadline for slot in slots] + [deadline_after(timeout)]
+        first = min((moment for moment in moments if moment is not None), default=None)
+        wait([bell.handle, *(h for h in handles if h is not None)], seconds_left(first))
+    finally:
+        for slot in slots:
+            slot.watch(None)

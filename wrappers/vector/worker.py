@@ -1,0 +1,82 @@
+"""A worker process of `TextVectorEnv`: makes one environment and answers calls until told to end.
+
+Run as a script by `wrappers.vector.process.ProcessSlot`, with the file descriptor of its
+connection. Only the standard library is imported before the parent's `sys.path` has arrived.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import traceback
+from multiprocessing.connection import Connection
+from typing import Any
+
+
+def main() -> None:
+    """Serve the connection named on the command line; the parent's end closing ends it."""
+    connection = Connection(int(sys.argv[1]))
+    try:
+        sys.path[:], env_fn = pickle.loads(connection.recv_bytes())
+        serve(connection, env_fn)
+    except (EOFError, ConnectionError):
+        pass  # the parent has closed its end or is gone
+
+
+def serve(connection: Connection, env_fn: bytes) -> None:
+    """Make the environment and answer calls.
+
+    Args:
+        connection: brings pickled (method, args), takes pickled (True, value) or
+            (False, exception).
+        env_fn: a cloudpickled function that makes the environment.
+
+    Raises:
+        EOFError: the parent has closed its end.
+    """
+    from wrappers.vector.host import EnvHost
+
+    try:
+        host = EnvHost(pickle.loads(env_fn))
+    except Exception as error:  # raised again in the parent
+        connection.send_bytes(_failed(error))
+        return
+    try:
+        connection.send_bytes(pickle.dumps((True, None)))
+        while True:
+            method, args = pickle.loads(connection.recv_bytes())
+            connection.send_bytes(_answer(host, method, args))
+    finally:
+        host.close()
+
+
+def _answer(host: Any, method: str, args: tuple[Any, ...]) -> bytes:
+    try:
+        value = getattr(host, method)(*args)
+    except Exception as error:  # raised again in the parent
+        return _failed(error)
+    try:
+        return pickle.dumps((True, value))
+    except (pickle.PicklingError, TypeError, AttributeError):
+        kind = type(value).__name__
+        return _failed(
+            TypeError(
+                f"{method}{args!r:.80} gave a {kind}, which cannot leave its worker process; "
+                "ask for plain data, or use backend='sync' or 'thread'"
+            )
+        )
+
+
+def _failed(error: Exception) -> bytes:
+    error.add_note("In the worker process:\n" + "".join(traceback.format_exception(error)))
+    try:
+        message = pickle.dumps((False, error))
+        pickle.loads(message)  # many exceptions can be written but not read back
+    except Exception:  # any exception class may bring its own trouble
+        told = RuntimeError(f"{type(error).__name__}: {error}\n{error.__notes__[-1]}")
+        message = pickle.dumps((False, told))
+    return message
+
+
+if __name__ == "__main__":
+    main()
