@@ -74,7 +74,7 @@ class TextEnv(gym.Env[str, str], ABC):
     original_parsers: ClassVar[Mapping[str, ActionParser]] = {}
     """What reads completions under `compat="agentgym"`; formats left out are read as ever."""
 
-    reset_options: ClassVar[tuple[str, ...]] = ("task_id",)
+    reset_options: ClassVar[tuple[str, ...]] = ("task_id", "horizon")
     """The keys that `reset(options=...)` takes."""
 
     def __init__(
@@ -212,10 +212,13 @@ class TextEnv(gym.Env[str, str], ABC):
         Args:
             seed: reseeds `np_random`, which draws the task when none is named; it never changes
                 what a task holds.
-            options: `{"task_id": "<env>_<number>" | int}`; the id may be of any split.
+            options: `{"task_id": "<env>_<number>" | int}`, of any split; `{"horizon": turns}`
+                truncates this episode after so many turns, where `max_turns` does not do so before;
+                `info["horizon"]` repeats it.
 
         Raises:
-            ValueError: `options` is no dict, or an option or the task id is unknown.
+            ValueError: `options` is no dict, an option or the task id is unknown, or the horizon is
+                no number of turns.
         """
         super().reset(seed=seed)
         if options is None:
@@ -231,7 +234,11 @@ class TextEnv(gym.Env[str, str], ABC):
             raise ValueError(
                 f"unknown reset options {unknown}; allowed: {', '.join(self.reset_options)}"
             )
+        horizon = options.get("horizon")
+        if horizon is not None:
+            horizon = whole_number("options['horizon']", horizon, least=1, besides=" or None")
         self._task = self.choose_task(options)
+        self._horizon = horizon
         self._turn = 0
         self._score = 0.0
         self._over = True  # stays so if `begin` raises
@@ -276,8 +283,8 @@ class TextEnv(gym.Env[str, str], ABC):
         truncated_by = None
         if outcome.truncated:
             truncated_by = "env_limit"
-        elif self._turn >= self.max_turns and not outcome.terminated:
-            truncated_by = "max_turns"
+        elif not outcome.terminated:
+            truncated_by = self._spent_limit()
         self._over = outcome.terminated or truncated_by is not None
         self._last = (action, outcome.observation)
         info = self._info(outcome.info, truncated_by=truncated_by)
@@ -295,6 +302,12 @@ class TextEnv(gym.Env[str, str], ABC):
             return None
         action, observation = self._last
         return observation if action is None else f"> {action}\n{observation}"
+
+    def _spent_limit(self) -> str | None:
+        """Return the turn limit that this turn has reached."""
+        if self._turn >= self.max_turns:
+            return "max_turns"
+        return "horizon" if self._horizon is not None and self._turn >= self._horizon else None
 
     def _formatted_moves(self) -> Iterator[str]:
         for move in self.expert_moves():
@@ -318,6 +331,7 @@ class TextEnv(gym.Env[str, str], ABC):
             "turn": self._turn,
             "truncated_by": truncated_by,
             "is_valid_action": True,
+            **({} if self._horizon is None else {"horizon": self._horizon}),
             **extra,
             "score": self._score,
             "success": success,

@@ -1,7 +1,4 @@
-"""The record of one episode: turns as text, and tokens exactly as they were sampled.
-
-Knows token ids as numbers only; no tokenizer, no loss.
-"""
+"""The record of one episode: turns as text, and tokens exactly as they were sampled."""
 
 from __future__ import annotations
 
@@ -12,6 +9,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 Status = Literal["terminated", "truncated", "failed"]
+
+
+def strip_thinking(completion: str) -> str:
+    """Return what an environment reads of a completion: what follows its last `</think>`.
+
+    The rule is the same for every policy and every chat template, some of which open the thought
+    themselves.
+    """
+    _, closing, answer = completion.rpartition("</think>")
+    return answer.lstrip("\n") if closing else completion
 
 
 @dataclass
@@ -70,12 +77,14 @@ class Turn:
     Attributes:
         observation: what the policy read.
         completion: what the policy wrote, as text.
-        reward: what `step(completion)` paid.
+        reward: what `step(action)` paid.
         is_valid_action: the environment took it as an action.
         score: progress in 0..1 after the action.
         num_tokens: sampled tokens; 0 for policies without tokens.
         trained: imitation may learn it; False where it only sets the scene, as worked examples in
             AgentTraj files do.
+        action: the text that was played, as the environment read it; left out, it is what
+            `strip_thinking` leaves of the completion.
     """
 
     observation: str
@@ -85,6 +94,11 @@ class Turn:
     score: float
     num_tokens: int = 0
     trained: bool = True
+    action: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.action:
+            self.action = strip_thinking(self.completion)
 
 
 @dataclass

@@ -1,6 +1,5 @@
 """AgentEvol: rounds of exploring, keeping what succeeded, and imitating it (arXiv 2406.04151).
 
-Knows rounds and their folders; episodes are played by `PolicyPlayer`, imitation is `trainers.sft`.
 The paper's section 4 maximizes the reward-weighted likelihood of a round's episodes together with
 the base set's, with rewards 0 or 1, starting from the same initial policy in every round.
 Deviations:
@@ -26,7 +25,7 @@ from trainers.models.loading import adapter_config, load_for_playing, load_polic
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import SUCCESS_METRIC, AgentSFTConfig, ModelArguments
 from trainers.options.errors import CommandError, run_command
-from trainers.policies.model import PolicyPlayer
+from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments, spread
 from trainers.runs.curve import draw_run_curve
 from trainers.runs.folder import set_aside
@@ -174,21 +173,24 @@ class AgentEvol:
 
         def play() -> list[Trajectory]:
             model, tokenizer = load_for_playing(self._model_of(number - 1))
-            player = PolicyPlayer(
-                self.environments,
+            policy = ModelPolicy.of_model(
                 model,
                 tokenizer,
                 self.rollout,
-                schedule=self.rollout.schedule,
-                policy_name=str(self.files.of(number - 1)) if number > 1 else "initial",
+                name=str(self.files.of(number - 1)) if number > 1 else "initial",
                 seed=self.args.seed,
+                overlap=self.environments.args.overlap,
+            )
+            rollout = self.environments.rollout(
+                policy,
+                schedule=self.rollout.schedule,
+                failure_rules=self.rollout.failure_rules,
             )
             ids = self._task_ids(self.options.num_explored_tasks)
-            return player.play(
+            return rollout.run(
                 [task_id for task_id in ids for _ in range(self.options.num_samples)],
                 temperature=self.options.exploration_temperature,
                 global_step=global_step,
-                training=True,
                 stream=(_EXPLORATION_STREAM, number),
             )
 

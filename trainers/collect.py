@@ -19,14 +19,11 @@ from trainers.evaluation.results import Stopwatch, summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import CommandError, check_output
 from trainers.options.parser import CommandParser
-from trainers.policies.open import (
-    PolicyArguments,
-    TaskPlayer,
-    TextPlayer,
-    open_environments,
-    open_player,
-)
+from trainers.options.policies import PolicyArguments
+from trainers.policies.open import open_environments, open_rollout
+from trainers.policies.scripted import ExpertPolicy
 from trainers.rollout.environments import Environments, spread
+from trainers.rollout.rollout import Rollout
 from trainers.runs.progress_bar import Watch
 
 _COLLECTION_STREAM = 3
@@ -34,7 +31,7 @@ FORMATS = ("jsonl", "agenttraj")
 
 
 def collect(
-    player: TaskPlayer,
+    rollout: Rollout,
     task_ids: Sequence[str],
     *,
     num_episodes: int | None = None,
@@ -47,7 +44,7 @@ def collect(
     What does not go round is spread evenly over the tasks, since these stand by difficulty.
 
     Args:
-        player: the policy.
+        rollout: the environments and the policy.
         task_ids: the tasks.
         num_episodes: how many; None plays each task once.
         temperature: of the sampling; 0 is greedy.
@@ -65,7 +62,7 @@ def collect(
         raise ValueError(f"num_episodes must be >= 1, got {count}")
     rounds, rest = divmod(count, len(task_ids))
     chosen = list(task_ids) * rounds + (spread(task_ids, rest) if rest else [])
-    return player.play(
+    return rollout.run(
         chosen,
         temperature=temperature,
         stream=(_COLLECTION_STREAM, seed),
@@ -77,7 +74,7 @@ def expert_episodes(
     environments: Environments, task_ids: Sequence[str], *, num_episodes: int | None = None
 ) -> list[Trajectory]:
     """Let the expert play; see `collect`."""
-    return collect(TextPlayer(environments, "expert"), task_ids, num_episodes=num_episodes)
+    return collect(environments.rollout(ExpertPolicy()), task_ids, num_episodes=num_episodes)
 
 
 def given_episodes(files: Sequence[str]) -> list[Trajectory]:
@@ -194,13 +191,13 @@ def main(argv: list[str] | None = None) -> int:
         print(f"wrote {_write(given_episodes(options.data), options)} episodes to {options.out}")
         return 0
     environments = open_environments(env)
-    player = open_player(policy, environments, budgets, seed=options.seed)
+    rollout = open_rollout(policy, environments, budgets, seed=options.seed)
     tasks = spread(environments.task_ids(env.split, tasks=env.tasks), options.num_tasks)
     total = options.num_episodes or len(tasks)
     stopwatch = Stopwatch()
-    with Watch(player.name, total, kept_for=options.out) as watch:
+    with Watch(rollout.policy.name, total, kept_for=options.out) as watch:
         played = collect(
-            player,
+            rollout,
             tasks,
             num_episodes=options.num_episodes,
             temperature=options.temperature,

@@ -30,7 +30,7 @@ from trainers.evaluation.validation import PlaysValidation
 from trainers.models.loading import adapter_config, context_length, load_for_playing, load_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentDefaults, ModelArguments, derive_evaluation
-from trainers.policies.model import PolicyPlayer
+from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments, spread
 from trainers.sft import watch_by_playing
 from trainers.tokens.chat import ChatFormat
@@ -225,10 +225,10 @@ def sampled_pairs(
 
     def sample() -> list[Trajectory]:
         model, tokenizer = load_for_playing(model_args)
-        player = PolicyPlayer(
-            environments, model, tokenizer, rollout, policy_name="sampled", seed=args.seed
+        policy = ModelPolicy.of_model(
+            model, tokenizer, rollout, name="sampled", seed=args.seed, overlap=chosen.overlap
         )
-        return player.play(
+        return environments.rollout(policy, failure_rules=rollout.failure_rules).run(
             [task_id for task_id in task_ids for _ in range(pairing.num_samples)],
             temperature=pairing.sampling_temperature,
             stream=(_SAMPLING_STREAM,),

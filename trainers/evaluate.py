@@ -15,15 +15,17 @@ from trainers.evaluation.results import EvalResult, Gain, Stopwatch, paired_gain
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import CommandError, check_output
 from trainers.options.parser import CommandParser
-from trainers.policies.open import PolicyArguments, TaskPlayer, open_environments, open_player
+from trainers.options.policies import PolicyArguments
+from trainers.policies.open import open_environments, open_rollout
 from trainers.rollout.environments import spread
+from trainers.rollout.rollout import Rollout
 from trainers.runs.progress_bar import Watch
 
 __all__ = ["EvalResult", "Gain", "evaluate", "main", "paired_gain"]
 
 
 def evaluate(
-    player: TaskPlayer,
+    rollout: Rollout,
     task_ids: Sequence[str],
     *,
     samples: int = 1,
@@ -35,7 +37,7 @@ def evaluate(
     """Play every task `samples` times and sum up what came out.
 
     Args:
-        player: the policy, such as a `PolicyPlayer`.
+        rollout: the environments and the policy.
         task_ids: the tasks.
         samples: episodes per task.
         temperature: of the sampling; 0 is greedy. Policies without tokens ignore it.
@@ -52,19 +54,19 @@ def evaluate(
     if samples < 1:
         raise ValueError(f"samples must be >= 1, got {samples}")
     watch = Stopwatch()
-    played = player.play(
+    trajectories = rollout.run(
         [task_id for task_id in task_ids for _ in range(samples)],
         temperature=temperature,
         stream=(_EVALUATION_STREAM, seed),
         on_trajectory=on_trajectory,
     )
     if on_played is not None:
-        on_played(played)
+        on_played(trajectories)
     try:
         return summarize(
-            played,
-            policy=player.name,
-            temperature=temperature if player.has_temperature else None,
+            trajectories,
+            policy=rollout.policy.name,
+            temperature=temperature if rollout.policy.has_temperature else None,
             seed=seed,
             wall_s=watch.seconds,
         )
@@ -122,9 +124,9 @@ def main(argv: list[str] | None = None) -> int:
     env, budgets, policy, measure = parser.parse(argv)
     environments = open_environments(env)
     task_ids = spread(environments.task_ids(env.split, tasks=env.tasks), measure.num_tasks)
-    player = open_player(policy, environments, budgets, seed=measure.seed)
+    rollout = open_rollout(policy, environments, budgets, seed=measure.seed)
     total = len(task_ids) * measure.samples
-    with Watch(player.name, total, kept_for=measure.trajectories) as watch:
+    with Watch(rollout.policy.name, total, kept_for=measure.trajectories) as watch:
 
         def keep(played: list[Trajectory]) -> None:
             if measure.trajectories is not None:
@@ -132,7 +134,7 @@ def main(argv: list[str] | None = None) -> int:
                 watch.written()
 
         result = evaluate(
-            player,
+            rollout,
             task_ids,
             samples=measure.samples,
             temperature=measure.temperature,

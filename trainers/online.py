@@ -21,7 +21,7 @@ from trainers.models.loading import adapter_config, load_policy, resolve_model
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import MISSING_TRAIN_EXTRA, CommandError
-from trainers.policies.model import PolicyPlayer
+from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import TrajectoryFiles, keep_records
@@ -104,32 +104,35 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
         _refuse_split_weights(
             rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
-        self._open_player(rollout, evaluation, validates=validates)
-        self._keeps_schedule = KeepsSchedule(self._player.schedule)
+        self._open_rollout(rollout, evaluation, validates=validates)
+        self._keeps_schedule = KeepsSchedule(self.rollout.schedule)
         self.add_callback(self._keeps_schedule)
         keep_records(self, configs=[chosen, rollout, evaluation])
         use_short_progress(self)
 
-    def _open_player(
+    def _open_rollout(
         self, rollout: RolloutArguments, evaluation: EvaluationArguments, *, validates: bool
     ) -> None:
         """Make what plays the episodes of training and evaluations, and what keeps them."""
         args = self.args
         self._files = TrajectoryFiles.of(args, every=rollout.save_trajectories_every)
-        self._player = PolicyPlayer(
-            self.environments_played,
+        environments = self.environments_played
+        policy = ModelPolicy.of_model(
             self.model,
             self.processing_class,
             rollout,
-            schedule=rollout.schedule,
-            policy_name=str(args.output_dir),
+            name=str(args.output_dir),
             seed=args.seed,
+            overlap=environments.args.overlap,
+        )
+        self.rollout = environments.rollout(
+            policy, schedule=rollout.schedule, failure_rules=rollout.failure_rules
         )
         self._batch_in_step = (-1, 0)
         if validates:
             self.validation = validation_of(
-                self.environments_played,
-                self._player,
+                environments,
+                environments.rollout(policy, failure_rules=rollout.failure_rules),
                 evaluation,
                 TrajectoryFiles.of(args),
             )
@@ -142,22 +145,17 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
         """Tell the horizon schedule how successful the episodes of all processes were."""
         self._keeps_schedule.record(self.state.global_step, metrics)
 
-    def play(self, task_ids: list[str]) -> list[Trajectory]:
-        """Play one episode per task id with the current policy."""
+    def rollout_options(self) -> dict[str, Any]:
+        """Return the batch's step, temperature and stream of random numbers."""
         step = self.state.global_step
         last_step, batch = self._batch_in_step
         batch = batch + 1 if last_step == step else 0
         self._batch_in_step = (step, batch)
-        trajectories = self._player.play(
-            task_ids,
-            temperature=self.args.temperature,
-            global_step=step,
-            training=True,
-            stream=(_TRAINING_STREAM, step, batch, self.args.process_index),
-        )
-        horizon = self._player.horizon(step)
-        self.play_metrics = {} if horizon is None else {"horizon": float(horizon)}
-        return trajectories
+        return {
+            "global_step": step,
+            "temperature": self.args.temperature,
+            "stream": (_TRAINING_STREAM, step, batch, self.args.process_index),
+        }
 
 
 def open_environments(env: str | EnvArguments | Environments, *, episodes: int) -> Environments:

@@ -27,7 +27,7 @@ from trainers.evaluation.validation import PlaysValidation, validation_of
 from trainers.models.loading import adapter_config, context_length, load_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig, ModelArguments, derive_evaluation
-from trainers.policies.model import PolicyPlayer
+from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import TrajectoryFiles, keep_records
@@ -95,7 +95,7 @@ def token_rows(
             continue
         if not trajectory.turns:
             continue
-        for trace in chat.traces_of(trajectory):
+        for trace in chat.tokenize_trajectory(trajectory):
             if max_tokens is not None and len(trace) > max_tokens:
                 too_long += 1
                 continue
@@ -188,15 +188,20 @@ def watch_by_playing(
     use_short_progress(trainer)
     if env is None or args.eval_strategy == "no":
         return
-    player = PolicyPlayer(
-        env,
+    policy = ModelPolicy.of_model(
         trainer.model,
         trainer.processing_class,
         rollout,
-        policy_name=str(args.output_dir),
+        name=str(args.output_dir),
         seed=args.seed,
+        overlap=env.args.overlap,
     )
-    trainer.validation = validation_of(env, player, evaluation, TrajectoryFiles.of(args))
+    trainer.validation = validation_of(
+        env,
+        env.rollout(policy, failure_rules=rollout.failure_rules),
+        evaluation,
+        TrajectoryFiles.of(args),
+    )
 
 
 def played_by_expert(environments: Environments, *, num_episodes: int | None) -> list[Trajectory]:

@@ -10,7 +10,6 @@ from wrappers.schedules import (
     ScalingInter,
     parse_schedule,
 )
-from wrappers.vector.arguments import TextVector
 from wrappers.vector.env import TextVectorEnv
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "HorizonSchedule",
     "RecordTrajectories",
     "ScalingInter",
-    "TextVector",
     "TextVectorEnv",
     "TrajectoryWriter",
     "parse_schedule",

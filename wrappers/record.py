@@ -51,7 +51,7 @@ class RecordTrajectories(gym.Wrapper[str, str, str, str], gym.utils.RecordConstr
 
     An episode is recorded when it ends, also when it ends by an `EnvFailure` (status `"failed"`,
     and the failure goes on to the caller). One that `reset` or `close` abandons has no end and is
-    not recorded. It belongs outside `HorizonCurriculum`, whose truncation it must see.
+    not recorded.
 
     Args:
         env: a text environment, wrapped or not.
@@ -112,6 +112,7 @@ class RecordTrajectories(gym.Wrapper[str, str, str, str], gym.utils.RecordConstr
                 Turn(
                     observation=self._observation,
                     completion=action,
+                    action=action,
                     reward=float(reward),
                     is_valid_action=info["is_valid_action"],
                     score=info["score"],

@@ -59,7 +59,7 @@ class TextCraftEnv(TextEnv):
         "plain": WholeTextParser(),
         "react": OnlyActionParser(),
     }
-    reset_options: ClassVar[tuple[str, ...]] = ("task_id", "goal")
+    reset_options: ClassVar[tuple[str, ...]] = (*TextEnv.reset_options, "goal")
 
     def __init__(self, *, recipes_dir: str | Path | None = None, **kwargs: Any) -> None:
         if recipes_dir is None:

@@ -27,7 +27,7 @@ from trainers.models.loading import load_policy, save_policy
 from trainers.options.arguments import EnvArguments, EpisodeArguments, RolloutArguments
 from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig, ModelArguments
 from trainers.options.parser import CommandParser
-from trainers.policies.model import PolicyPlayer
+from trainers.policies.model import ModelPolicy
 from trainers.ppo import AgentPPOConfig, AgentPPOTrainer
 from trainers.rollout.environments import Environments, spread
 from trainers.runs.progress_bar import Watch
@@ -136,14 +136,14 @@ class Measurement:
     def run(self, name: str, model: Any, tokenizer: Any) -> dict[str, EvalResult]:
         """Measure a policy; results by panel and way of sampling, such as `"test_greedy"`."""
         arguments, folder = self._arguments, Path(self._arguments.output_dir)
-        player = PolicyPlayer(
-            self._environments,
+        policy = ModelPolicy.of_model(
             model,
             tokenizer,
             EpisodeArguments(max_tokens_per_turn=arguments.max_tokens_per_turn),
-            policy_name=name,
+            name=name,
             seed=arguments.seed,
         )
+        rollout = self._environments.rollout(policy)
         results = {}
         for panel, task_ids in self._panels.items():
             ways = [(panel, arguments.samples, 1.0)]
@@ -152,7 +152,7 @@ class Measurement:
                 kept = folder / "trajectories" / f"{name}_{label}.jsonl"
                 with Watch(name, samples * len(task_ids)) as watch:
                     results[label] = evaluate(
-                        player,
+                        rollout,
                         task_ids,
                         samples=samples,
                         temperature=temperature,

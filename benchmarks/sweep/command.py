@@ -16,7 +16,7 @@ from benchmarks.sweep.suites import SUITES, find_suite
 from benchmarks.sweep.worker import check_playable
 from trainers.options.arguments import EpisodeArguments, MakeArguments
 from trainers.options.parser import CommandParser
-from trainers.policies.open import OpeningArguments
+from trainers.options.policies import OpeningArguments
 from trainers.runs.records import run_record
 
 

@@ -20,18 +20,18 @@ from benchmarks.sweep.store import SweepFolder
 from trainers.evaluation.results import Stopwatch
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import CommandError
+from trainers.options.policies import OpeningArguments, PolicyArguments
 from trainers.policies.open import (
     TEXT_POLICIES,
-    OpeningArguments,
     OpenModel,
-    PolicyArguments,
-    TaskPlayer,
     check_model,
     open_environments,
     open_model,
-    open_player,
+    open_policy,
+    open_rollout,
 )
 from trainers.rollout.environments import Environments
+from trainers.rollout.rollout import Rollout
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Worker:
         cell = batch.cell
         task_ids = list(cell.batches[batch.number])
         watch = Stopwatch()
-        played = self._player(cell).play(
+        played = self._rollout(cell).run(
             task_ids, temperature=cell.temperature, stream=cell.stream(batch.number)
         )
         SweepFolder(batch.folder).write(cell, batch.number, played, seconds=watch.seconds)
@@ -82,11 +82,11 @@ class Worker:
             self._environments[1].close()
             self._environments = None
 
-    def _player(self, cell: Cell) -> TaskPlayer:
+    def _rollout(self, cell: Cell) -> Rollout:
         policy, budgets = _policy(cell), _made(EpisodeArguments, cell)
         environments = self._open_environments(cell)
         model = self._open_model(cell, policy, budgets) if _has_weights(policy) else None
-        return open_player(policy, environments, budgets, seed=cell.seed, model=model)
+        return open_rollout(policy, environments, budgets, seed=cell.seed, model=model)
 
     def _open_environments(self, cell: Cell) -> Environments:
         key = (cell.env_id, cell.max_turns, cell.split)
@@ -117,9 +117,7 @@ def check_playable(cells: Sequence[Cell]) -> None:
     for cell in {cell.policy: cell for cell in cells}.values():
         policy = _policy(cell)
         if policy.is_address:
-            environments = _environments(cell, num_envs=1)
-            open_player(policy, environments, _made(EpisodeArguments, cell), seed=cell.seed)
-            environments.close()
+            open_policy(policy, _made(EpisodeArguments, cell), seed=cell.seed)
         elif _has_weights(policy):
             check_model(policy)
 

@@ -27,7 +27,8 @@ from benchmarks.throughput.rollouts import (
 )
 from trainers.backends.hf import HFBackend
 from trainers.models.tiny import build_model
-from trainers.rollout.engine import RolloutEngine
+from trainers.policies.model import ModelPolicy
+from trainers.rollout.rollout import Rollout
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Generated, Sampling
 from wrappers.vector.env import TextVectorEnv
@@ -106,10 +107,9 @@ def overlap_rows(repeats: int, *, cases: Sequence[Case] = CASES) -> Iterator[Row
         # An id that is never sampled: every turn takes its whole budget, on both sides.
         sampling = Sampling(max_new_tokens=case.tokens, stop_ids=(len(tokenizer),))
         with TextVectorEnv([make] * case.episodes, backend="thread") as env:
+            policy = ModelPolicy(backend, chat, sampling=sampling)
             apart, together = (
-                _Rollout(
-                    RolloutEngine(env, backend, chat, sampling=sampling, overlap=overlap), task_ids
-                )
+                _Player(Rollout(env, policy, overlap=overlap), backend, task_ids)
                 for overlap in (True, False)
             )
             for side in (apart, together):
@@ -150,7 +150,7 @@ class _Timed(HFBackend):
         return generated
 
 
-class _Rollout:
+class _Player:
     """One side.
 
     Attributes:
@@ -159,18 +159,19 @@ class _Rollout:
 
     rows_per_call = seconds_per_call = share_generating = 0.0
 
-    def __init__(self, engine: RolloutEngine, task_ids: Sequence[str]) -> None:
-        self._engine = engine
+    def __init__(self, rollout: Rollout, backend: _Timed, task_ids: Sequence[str]) -> None:
+        self._rollout = rollout
+        self._backend = backend
         self._task_ids = task_ids
 
     def run(self, watch: Stopwatch) -> None:
         """Play the episodes once."""
-        backend: Any = self._engine.backend
+        backend = self._backend
         backend.calls = backend.rows = 0
         backend.seconds = 0.0
         before = watch.seconds
         with watch.running():
-            played = self._engine.run(self._task_ids)
+            played = self._rollout.run(self._task_ids)
         watch.units += sum(turn.num_tokens for episode in played for turn in episode.turns)
         self.rows_per_call = backend.rows / backend.calls
         self.seconds_per_call = backend.seconds / backend.calls

@@ -22,7 +22,8 @@ import agentgym_envs  # noqa: F401 - registers the ids
 from benchmarks.throughput.measure import Row, Side, Stopwatch, compare
 from trainers.backends.hf import HFBackend
 from trainers.models.tiny import build_model, build_tokenizer
-from trainers.rollout.engine import RolloutEngine
+from trainers.policies.model import ModelPolicy
+from trainers.rollout.rollout import Rollout
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Sampling
 from wrappers.vector.env import TextVectorEnv
@@ -154,9 +155,9 @@ class _Rollout:
     def run(self, watch: Stopwatch) -> None:
         """Play the episodes once."""
         backend = HFBackend(self._model, cache=self._cache)
-        engine = RolloutEngine(self._env, backend, self._chat, sampling=self._sampling)
+        rollout = Rollout(self._env, ModelPolicy(backend, self._chat, sampling=self._sampling))
         with watch.running():
-            played = engine.run(self._task_ids)
+            played = rollout.run(self._task_ids)
         watch.units += sum(turn.num_tokens for episode in played for turn in episode.turns)
         self.history_tokens = round(sum(len(episode.trace) for episode in played) / len(played))
 

@@ -22,8 +22,9 @@ from trainers.credit.rewards import agent_reward
 from trainers.models.loading import load_policy
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.configs import ModelArguments
-from trainers.policies.model import PolicyPlayer
+from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments, spread
+from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge import EpisodeTrainer, make_rollout_func, task_dataset
 
 
@@ -46,26 +47,16 @@ class Case:
     most_repeats: int = 3
 
 
-class _Ours(EpisodeTrainer):
-    """Our trainer on recorded episodes."""
+class _Recorded(Rollout):
+    """Returns the recorded episodes, whatever is asked."""
 
-    def __init__(self, played: Sequence[Trajectory], **kwargs: Any) -> None:
-        self._played = list(played)
-        super().__init__(**kwargs)
+    def __init__(self, trajectories: Sequence[Trajectory]) -> None:
+        self.schedule = None
+        self._trajectories = list(trajectories)
 
-    def play(self, task_ids: list[str]) -> list[Trajectory]:
-        return self._played
-
-
-class _Recorded:
-    """A player for TRL's own trainer."""
-
-    def __init__(self, played: Sequence[Trajectory]) -> None:
-        self._played = list(played)
-
-    def run(self, task_ids: Sequence[str], *, global_step: int = 0) -> list[Trajectory]:
-        """Return the recorded episodes, whatever is asked."""
-        return self._played
+    def run(self, task_ids: Sequence[str], **_options: Any) -> list[Trajectory]:
+        """Return the recorded episodes."""
+        return self._trajectories
 
 
 def update_rows(repeats: int, *, case: Case | None = None) -> Iterator[Row]:
@@ -90,12 +81,13 @@ def play(case: Case) -> list[Trajectory]:
         EnvArguments(env=["TextCraft"], max_turns=case.turns, num_envs=case.goals * case.group)
     )
     model, tokenizer = load_policy(ModelArguments(model_name_or_path="tiny", dtype="float32"))
-    player = PolicyPlayer(
-        environments, model, tokenizer, EpisodeArguments(max_tokens_per_turn=160), seed=0
+    budgets = EpisodeArguments(max_tokens_per_turn=160)
+    rollout = environments.rollout(
+        ModelPolicy.of_model(model, tokenizer, budgets, name="tiny", seed=0)
     )
     goals = spread(environments.task_ids("train"), case.goals)
     try:
-        return player.play([goal for goal in goals for _ in range(case.group)])
+        return rollout.run([goal for goal in goals for _ in range(case.group)])
     finally:
         environments.close()
 
@@ -153,4 +145,6 @@ class Update:
                 warnings.filterwarnings("ignore", message="You are using 'rollout_func'")
                 recorded = make_rollout_func(_Recorded(self._played))
                 return GRPOTrainer(rollout_func=recorded, **options)
-        return _Ours(self._played, **options)
+        trainer = EpisodeTrainer(**options)
+        trainer.rollout = _Recorded(self._played)
+        return trainer

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from agentgym_envs.trajectory import Trajectory, Turn
-from tests.trainers.toys import ENV_ID, episode, make_model, make_tokenizer, trace
+from tests.trainers.toys import ENV_ID, Given, episode, make_model, make_tokenizer, trace
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.ppo import AgentPPOConfig, AgentPPOTrainer
 
@@ -28,12 +28,7 @@ def played(
 
 
 class Scripted(AgentPPOTrainer):
-    """Plays given trajectories, if there are any, and keeps what became of them."""
-
-    given: Sequence[Trajectory] = ()
-
-    def play(self, task_ids: list[str]) -> list[Trajectory]:
-        return list(self.given) or super().play(task_ids)
+    """Keeps the batches."""
 
     def _generate_and_score_completions(self, inputs: Any) -> dict[str, Any]:
         self.batch = super()._generate_and_score_completions(inputs)
@@ -72,7 +67,8 @@ def maker(folder_of_runs: Path) -> Maker:
             processing_class=make_tokenizer(),
             **(trainer or {}),
         )
-        made.given = given
+        if given:
+            made.rollout = Given(given)
         return made
 
     return make

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from agentgym_envs.trajectory import Trajectory, Turn, read_jsonl
-from tests.trainers.toys import ENV_ID, FAILED, episode, make_folder, make_tokenizer, trace
+from tests.trainers.toys import ENV_ID, FAILED, Given, episode, make_folder, make_tokenizer, trace
 from trainers import grpo, reinforce_pp, rloo
 from trainers.online import OnlineTrainer, _refuse_split_weights, _use_revision_for_reference
 from trainers.options.arguments import EnvArguments
@@ -41,9 +41,6 @@ def credited(tmp_path: Path) -> Callable[..., tuple[dict[str, Any], OnlineTraine
         batches: list[dict[str, Any]] = []
 
         class Recording(kind):  # type: ignore[valid-type, misc]
-            def play(self, task_ids: list[str]) -> list[Trajectory]:
-                return list(given)
-
             def _generate_and_score_completions(self, inputs: Any) -> dict[str, Any]:
                 batches.append(super()._generate_and_score_completions(inputs))
                 return batches[-1]
@@ -66,6 +63,7 @@ def credited(tmp_path: Path) -> Callable[..., tuple[dict[str, Any], OnlineTraine
             args=kind.config(**{**defaults, **options}),
             processing_class=make_tokenizer(),
         )
+        trainer.rollout = Given(given)
         trainer.train()
         return batches[0], trainer
 

@@ -11,8 +11,9 @@ from tests.trainers.toys import ENV_ID, FAILED, make_folder
 from trainers.collect import collect, expert_episodes, main
 from trainers.options.arguments import EnvArguments
 from trainers.options.errors import CommandError
-from trainers.policies.open import TextPlayer
+from trainers.policies.scripted import RandomPolicy
 from trainers.rollout.environments import Environments
+from trainers.rollout.rollout import Rollout
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_random_actions_follow_from_the_seed(letters: Environments) -> None:
     ids = letters.task_ids("train")
 
     def said(seed: int) -> list[str]:
-        played = collect(TextPlayer(letters, "random"), ids, seed=seed)
+        played = collect(letters.rollout(RandomPolicy()), ids, seed=seed)
         return [turn.completion for t in played for turn in t.turns]
 
     assert said(1) == said(1)
@@ -97,7 +98,7 @@ def test_fewer_tasks_are_spread_over_the_split_and_played_more_often(tmp_path: P
 def test_episodes_are_written_where_none_has_a_score(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(TextPlayer, "play", lambda *args, **kwargs: [FAILED, FAILED])
+    monkeypatch.setattr(Rollout, "run", lambda *args, **kwargs: [FAILED, FAILED])
     out = tmp_path / "episodes.jsonl"
     assert main(f"--env {ENV_ID} --out {out} --policy random".split()) == 0
     assert list(read_jsonl(out)) == [FAILED, FAILED]
@@ -123,7 +124,7 @@ def test_a_mistake_is_told_before_anything_is_played(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(TextPlayer, "play", lambda *args, **kwargs: pytest.fail("it plays"))
+    monkeypatch.setattr(Rollout, "run", lambda *args, **kwargs: pytest.fail("it plays"))
     with pytest.raises(SystemExit, match="2"):
         main(f"--env {ENV_ID} --out {tmp_path / 'episodes.jsonl'} {words}".split())
     assert told in capsys.readouterr().err
@@ -132,13 +133,13 @@ def test_a_mistake_is_told_before_anything_is_played(
 def test_what_was_played_before_ctrl_c_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    play = TextPlayer.play
+    run = Rollout.run
 
-    def play_two(self: TextPlayer, task_ids: Sequence[str], **kwargs: Any) -> list[Trajectory]:
-        play(self, task_ids[:2], **kwargs)
+    def play_two(self: Rollout, task_ids: Sequence[str], **kwargs: Any) -> list[Trajectory]:
+        run(self, task_ids[:2], **kwargs)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(TextPlayer, "play", play_two)
+    monkeypatch.setattr(Rollout, "run", play_two)
     out = tmp_path / "episodes.jsonl"
     with pytest.raises(KeyboardInterrupt):
         main(f"--env {ENV_ID} --out {out} --num_episodes 5".split())
@@ -158,7 +159,7 @@ def test_what_was_played_before_ctrl_c_is_kept(
 def test_episodes_are_not_added_to_a_file_of_another_form(
     form: str, there: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(TextPlayer, "play", lambda *args, **kwargs: pytest.fail("it plays"))
+    monkeypatch.setattr(Rollout, "run", lambda *args, **kwargs: pytest.fail("it plays"))
     out = tmp_path / "episodes"
     out.write_text(there)
     with pytest.raises(CommandError, match=told):

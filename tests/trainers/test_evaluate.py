@@ -1,22 +1,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from agentgym_envs import Trajectory, Turn, read_jsonl
 from agentgym_envs.core import UNSCORED
-from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer
+from tests.trainers.toys import ENV_ID, make_folder, model_rollout
 from trainers.evaluate import EvalResult, evaluate, main, paired_gain
 from trainers.evaluation.intervals import bootstrap_mean
 from trainers.evaluation.results import summarize
-from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.arguments import EnvArguments
 from trainers.options.errors import CommandError
-from trainers.policies.model import PolicyPlayer
-from trainers.policies.open import TextPlayer
+from trainers.policies.scripted import ExpertPolicy, FunctionPolicy
 from trainers.rollout.environments import Environments, spread
 
 
@@ -97,9 +97,7 @@ def test_tasks_are_spread_evenly() -> None:
 
 def test_the_same_seed_plays_the_same_episodes_whatever_came_before() -> None:
     letters = Environments(EnvArguments(env=[ENV_ID], action_format="plain"), episodes=4)
-    player = PolicyPlayer(
-        letters, make_model(), make_tokenizer(), EpisodeArguments(max_tokens_per_turn=4)
-    )
+    player = model_rollout(letters)
     ids = letters.task_ids("test")
     first = evaluate(player, ids, samples=4, seed=1)
     other = evaluate(player, ids, samples=4, seed=2)
@@ -112,31 +110,24 @@ def test_the_same_seed_plays_the_same_episodes_whatever_came_before() -> None:
 
 def test_the_expert_solves_every_task_and_has_no_temperature() -> None:
     letters = Environments(EnvArguments(env=[ENV_ID]), episodes=2)
-    result = evaluate(TextPlayer(letters, "expert"), letters.task_ids("test"), samples=2)
+    result = evaluate(letters.rollout(ExpertPolicy()), letters.task_ids("test"), samples=2)
     assert (result.success, result.temperature, result.policy) == (1.0, None, "expert")
 
 
 def test_nothing_to_evaluate_is_refused() -> None:
     letters = Environments(EnvArguments(env=[ENV_ID]), episodes=2)
     with pytest.raises(ValueError, match="no tasks"):
-        evaluate(TextPlayer(letters, "expert"), [])
+        evaluate(letters.rollout(ExpertPolicy()), [])
     with pytest.raises(ValueError, match="samples must be >= 1, got 0"):
-        evaluate(TextPlayer(letters, "expert"), ["letters_0"], samples=0)
+        evaluate(letters.rollout(ExpertPolicy()), ["letters_0"], samples=0)
 
 
 class Unscored:
     """Plays what only a judge could score."""
 
-    name, has_temperature = "unscored", False
+    policy = FunctionPolicy(str, name="unscored")
 
-    def play(
-        self,
-        task_ids: Sequence[str],
-        *,
-        temperature: float = 1.0,
-        stream: Sequence[int] = (),
-        on_trajectory: Callable[[Trajectory], None] | None = None,
-    ) -> list[Trajectory]:
+    def run(self, task_ids: Sequence[str], **_options: Any) -> list[Trajectory]:
         return [Trajectory("e", task, status="failed", error=UNSCORED) for task in task_ids]
 
 

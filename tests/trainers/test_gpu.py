@@ -13,7 +13,7 @@ from trainers.grpo import main
 from trainers.models.loading import load_for_playing
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.configs import ModelArguments
-from trainers.policies.model import PolicyPlayer
+from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
 
 pytestmark = [
@@ -27,8 +27,9 @@ def test_logprobs_sampled_on_cuda_agree_with_one_forward_pass(dtype: str, tolera
     environments = Environments(EnvArguments(env=["TextCraft"], max_turns=6, num_envs=8))
     model, tokenizer = load_for_playing(ModelArguments(dtype=dtype))
     assert model.device.type == "cuda"
-    player = PolicyPlayer(environments, model, tokenizer, EpisodeArguments(max_tokens_per_turn=96))
-    for trajectory in player.play(environments.task_ids("validation")[:8]):
+    budgets = EpisodeArguments(max_tokens_per_turn=96)
+    policy = ModelPolicy.of_model(model, tokenizer, budgets, name="", seed=0)
+    for trajectory in environments.rollout(policy).run(environments.task_ids("validation")[:8]):
         trace = trajectory.trace
         ids = torch.tensor([trace.ids], device=model.device)
         with torch.no_grad():

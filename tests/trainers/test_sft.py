@@ -11,12 +11,11 @@ from peft import LoraConfig
 from transformers import AutoModelForCausalLM
 
 from agentgym_envs import Trajectory, read_jsonl, write_jsonl
-from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer
+from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer, model_rollout
 from trainers.collect import expert_episodes
-from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.arguments import EnvArguments
 from trainers.options.configs import AgentSFTConfig
 from trainers.options.errors import CommandError
-from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments
 from trainers.sft import AgentSFTTrainer, main, token_rows
 from trainers.tokens.chat import ChatFormat
@@ -68,10 +67,7 @@ def test_only_the_experts_turns_and_their_stop_ids_are_labels(experts: list[Traj
 
 
 def test_recorded_tokens_are_taken_as_they_were_sampled(letters: Environments) -> None:
-    player = PolicyPlayer(
-        letters, make_model(), make_tokenizer(), EpisodeArguments(max_tokens_per_turn=4)
-    )
-    played = player.play(letters.task_ids("train"))
+    played = model_rollout(letters).run(letters.task_ids("train"))
     rows = token_rows(played, CHAT, unsuccessful=True)
     for row, trajectory in zip(rows, played, strict=True):
         assert row["input_ids"] == trajectory.trace.ids

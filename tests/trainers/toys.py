@@ -25,6 +25,10 @@ from agentgym_envs import (
     register_env,
 )
 from agentgym_envs.actions import ActionVerb
+from trainers.options.arguments import EpisodeArguments
+from trainers.policies.model import ModelPolicy
+from trainers.rollout.environments import Environments
+from trainers.rollout.rollout import Rollout
 
 ENV_ID = "toy/Letters-v0"
 LETTERS = "abcdefghijkl"
@@ -157,6 +161,32 @@ def episode(
         score=reward,
         traces=[trace(3, [1, 1, 0, 0, 1])] if traces is None else list(traces),
     )
+
+
+class Given:
+    """A rollout that returns given trajectories, or what a function of the task ids returns."""
+
+    schedule = None
+
+    def __init__(self, given: Any) -> None:
+        self.given = given
+
+    def run(self, task_ids: Sequence[str], **_options: Any) -> list[Trajectory]:
+        return self.given(list(task_ids)) if callable(self.given) else list(self.given)
+
+
+def model_rollout(
+    environments: Environments, model: Any = None, *, name: str = "", seed: int = 0, **budgets: Any
+) -> Rollout:
+    """A rollout of a model, by default a random one."""
+    policy = ModelPolicy.of_model(
+        make_model() if model is None else model,
+        make_tokenizer(),
+        EpisodeArguments(**{"max_tokens_per_turn": 4, **budgets}),
+        name=name,
+        seed=seed,
+    )
+    return environments.rollout(policy)
 
 
 FAILED = Trajectory("toy/Letters-v0", "letters_0", status="failed", error="broke")

@@ -16,7 +16,7 @@ from safetensors.torch import save_model
 from trl import GRPOConfig
 
 from agentgym_envs.trajectory import Trajectory, write_jsonl
-from tests.trainers.toys import FAILED, episode, make_model, make_tokenizer, trace
+from tests.trainers.toys import FAILED, Given, episode, make_model, make_tokenizer, trace
 from trainers.credit.rewards import agent_reward
 from trainers.trl_bridge import EpisodeTrainer, task_dataset
 
@@ -36,10 +36,14 @@ def step_episodes(step: int) -> list[Trajectory]:
     return played
 
 
-class Given(EpisodeTrainer):
-    """Plays this process's share of the given episodes."""
+class Keeping(EpisodeTrainer):
+    """Plays this process's share of the given episodes, and writes it to a file."""
 
-    def play(self, task_ids: list[str]) -> list[Trajectory]:
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.rollout = Given(self.share)
+
+    def share(self, task_ids: list[str]) -> list[Trajectory]:
         first = self.accelerator.process_index * len(task_ids)
         return step_episodes(self.state.global_step)[first : first + len(task_ids)]
 
@@ -56,7 +60,7 @@ def train(folder: Path, loss_type: str, per_device: int) -> None:
         per_device_train_batch_size=per_device, gradient_accumulation_steps=2, disable_tqdm=True,
         dataloader_pin_memory=False, max_completion_length=16,
     )  # fmt: skip
-    trainer = Given(
+    trainer = Keeping(
         model=make_model(), args=args, reward_funcs=agent_reward,
         train_dataset=task_dataset([f"letters_{n}" for n in range(8)]),
         processing_class=make_tokenizer(),

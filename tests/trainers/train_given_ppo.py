@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import save_file
 
 from agentgym_envs.trajectory import Trajectory
-from tests.trainers.toys import ENV_ID, make_model, make_tokenizer
+from tests.trainers.toys import ENV_ID, Given, make_model, make_tokenizer
 from tests.trainers.train_given import step_episodes
 from trainers.options.arguments import EnvArguments
 from trainers.ppo import AgentPPOConfig, AgentPPOTrainer
@@ -23,16 +23,18 @@ KINDS = ("own", "shared")
 NUM_STEPS = 3
 
 
-class Given(AgentPPOTrainer):
-    """Plays this process's share of the given episodes."""
+def share_of(trainer: AgentPPOTrainer) -> Given:
+    """A rollout that returns this process's share of the given episodes."""
 
-    def play(self, task_ids: list[str]) -> list[Trajectory]:
-        first = self.accelerator.process_index * len(task_ids)
-        played = step_episodes(self.state.global_step)[first : first + len(task_ids)]
+    def run(task_ids: list[str]) -> list[Trajectory]:
+        first = trainer.accelerator.process_index * len(task_ids)
+        played = step_episodes(trainer.state.global_step)[first : first + len(task_ids)]
         for trajectory in played:
             runs = [("0" + "".join(map(str, t.action_mask))).count("01") for t in trajectory.traces]
             trajectory.turns = trajectory.turns[:1] * sum(runs)
         return played
+
+    return Given(run)
 
 
 def train(folder: Path, kind: str, per_device: int) -> None:
@@ -43,7 +45,10 @@ def train(folder: Path, kind: str, per_device: int) -> None:
         critic_warmup_steps=1,
     )  # fmt: skip
     model = make_model()
-    trainer = Given(model, EnvArguments(env=[ENV_ID]), args=args, processing_class=make_tokenizer())
+    trainer = AgentPPOTrainer(
+        model, EnvArguments(env=[ENV_ID]), args=args, processing_class=make_tokenizer()
+    )
+    trainer.rollout = share_of(trainer)
     torch.manual_seed(0)
     torch.nn.init.normal_(trainer.critic.head.weight, std=0.1)
     trainer.train()

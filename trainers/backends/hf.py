@@ -1,7 +1,7 @@
 """Samples turns from a transformers model, computing each token of an episode once.
 
-Knows token ids and a model; no tokenizer, no environment. Rows are named by keys. Between calls the
-keys and values of a row's earlier tokens stay in a `RowCache`, so a turn costs its new tokens only.
+Rows are named by keys. Between calls the keys and values of a row's earlier tokens stay in a
+`RowCache`, so a turn costs its new tokens only.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WORTH_SHARING = 32
 
 
 class HFBackend:
-    """`GenerationBackend` on a transformers model, on CPU or CUDA.
+    """`Backend` on a transformers model, on CPU or CUDA.
 
     Rows that sampled a stop id leave the batch. Prompts that share a beginning, as the episodes of
     one group do, are encoded once. The model is in evaluation mode while it samples and afterwards
@@ -40,6 +40,8 @@ class HFBackend:
         model: a causal language model with full or sliding-window attention.
         generator: draws the samples; None makes one with seed 0 on the model's device.
         cache: False encodes a row's whole history at every turn; the samples are the same.
+        max_length: tokens of a sequence, at most; None has no bound.
+        row_streams: `reseed` gives each row random numbers of its own (`seed_rows`).
 
     Raises:
         ValueError: the model has layers that cannot be cached by position.
@@ -51,8 +53,12 @@ class HFBackend:
         *,
         generator: torch.Generator | None = None,
         cache: bool = True,
+        max_length: int | None = None,
+        row_streams: bool = False,
     ) -> None:
         self.model = model
+        self.max_length = max_length
+        self._row_streams = row_streams
         self.cache = cache
         self.generator = generator or torch.Generator(model.device).manual_seed(0)
         self._sampler = Sampler(self.generator)
@@ -71,6 +77,14 @@ class HFBackend:
         """
         self._sampler.seed_rows(seed)
 
+    def reseed(self, seed: int) -> None:
+        """Start the random numbers anew."""
+        self.generator.manual_seed(seed)
+        self.seed_rows(seed if self._row_streams else None)
+
+    def sync_weights(self, global_step: int) -> None:
+        """Do nothing: the model that samples is the one that is trained."""
+
     def generate(
         self,
         prompts: Sequence[list[int]],
@@ -79,7 +93,7 @@ class HFBackend:
         keys: Sequence[int] | None = None,
         budgets: Sequence[int] | None = None,
     ) -> list[Generated]:
-        """Continue each prompt; see `GenerationBackend.generate`.
+        """Continue each prompt; see `Backend.generate`.
 
         Args:
             prompts: one id sequence per row.

@@ -1,133 +1,56 @@
-"""Chooses the backend that a policy samples with. Knows the backends' names and arguments."""
+"""Opens the backend that a policy samples with, by the options that name it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from transformers import AutoConfig
 
 from trainers.backends.hf import HFBackend
 from trainers.models.loading import context_length
 from trainers.options.arguments import BackendArguments
-from trainers.tokens.generation import Generated, Sampling
+from trainers.tokens.generation import Backend
 
 
-class PolicyBackend(Protocol):
-    """A `GenerationBackend` that samples from one policy, trained elsewhere or not at all."""
-
-    max_length: int | None
-    """Tokens of a sequence, at most."""
-
-    def generate(
-        self,
-        prompts: Sequence[list[int]],
-        sampling: Sampling,
-        *,
-        keys: Sequence[int],
-        budgets: Sequence[int] | None = None,
-    ) -> list[Generated]:
-        """Continue each prompt."""
-
-    def finish(self, keys: Sequence[int]) -> None:
-        """Forget rows."""
-
-    def reseed(self, seed: int) -> None:
-        """Start the random numbers anew."""
-
-    def follow(self, global_step: int) -> None:
-        """Sample from the trained weights as they are now, after so many optimizer steps."""
-
-
-class LoadedModel(HFBackend):
-    """The transformers model itself, which is always up to date.
-
-    Args:
-        model: the policy.
-        max_length: tokens of a sequence, at most.
-        row_streams: give each row random numbers of its own (`HFBackend.seed_rows`).
-    """
-
-    def __init__(self, model: Any, *, max_length: int | None, row_streams: bool = False) -> None:
-        super().__init__(model, generator=torch.Generator(device=model.device))
-        self.max_length = max_length
-        self._row_streams = row_streams
-
-    def reseed(self, seed: int) -> None:
-        """Start the random numbers anew."""
-        self.generator.manual_seed(seed)
-        self.seed_rows(seed if self._row_streams else None)
-
-    def follow(self, global_step: int) -> None:
-        """Do nothing: the model that samples is the one that is trained."""
-
-
-def open_on_model(
-    args: BackendArguments, model: Any, *, max_length: int | None, row_streams: bool = False
-) -> PolicyBackend:
-    """Open a backend that samples from a loaded model and follows its training.
+def load_backend(
+    args: BackendArguments,
+    *,
+    model: Any = None,
+    source: str = "",
+    dtype: str = "auto",
+    max_length: int | None = None,
+    row_streams: bool = False,
+) -> Backend:
+    """Open a backend that samples from a loaded model and follows its training, or from files.
 
     Args:
         args: which backend.
-        model: the policy.
+        model: the policy; None where the backend holds the model itself, which `"hf"` cannot.
+        source: a Hugging Face id or a folder, where there is no `model`; a server has its own.
+        dtype: the precision of what is loaded from `source`.
         max_length: tokens of a sequence, at most; the model's context applies too.
         row_streams: let a row's samples not depend on its company, up to rounding (`"hf"`).
 
     Raises:
-        ValueError: the backend's arguments are wrong.
+        ValueError: the backend's arguments are wrong, or it needs a loaded model.
     """
-    max_length = context_length(model, max_length)
+    if model is not None:
+        max_length = context_length(model, max_length)
+    options = args.backend_options
+    if args.backend == "vllm_server":
+        from trainers.backends.vllm_server import VLLMServerBackend
+
+        url = str(args.server_url)
+        return VLLMServerBackend(url, model=model, max_length=max_length, **options)
     if args.backend == "vllm":
         from trainers.backends.vllm import VLLMBackend  # heavy, and seldom installed
 
-        return VLLMBackend.of_model(model, max_length=max_length, **args.backend_options)
-    if args.backend == "vllm_server":
-        from trainers.backends.vllm_server import VLLMServerBackend
-
-        return VLLMServerBackend(
-            str(args.server_url), model=model, max_length=max_length, **args.backend_options
-        )
-    return LoadedModel(model, max_length=max_length, row_streams=row_streams)
-
-
-def open_on_files(
-    args: BackendArguments, source: str, *, dtype: str, max_length: int | None
-) -> PolicyBackend:
-    """Open a backend that holds the model itself; transformers does not load it.
-
-    Args:
-        args: which backend; not `"hf"`.
-        source: a Hugging Face id or a folder; a server's model is its own.
-        dtype: the precision, where the backend loads the model.
-        max_length: tokens of a sequence, at most; the model's context applies too.
-
-    Raises:
-        ValueError: the backend's arguments are wrong, or it needs a loaded model.
-    """
-    if args.backend == "vllm":
-        from transformers import AutoConfig
-
-        from trainers.backends.vllm import VLLMBackend
-
+        if model is not None:
+            return VLLMBackend.of_model(model, max_length=max_length, **options)
         context = getattr(AutoConfig.from_pretrained(source), "max_position_embeddings", None)
         known = [length for length in (max_length, context) if length is not None]
-        return VLLMBackend(
-            source,
-            **{
-                "dtype": dtype,
-                "max_length": min(known) if known else None,
-                **args.backend_options,
-            },
-        )
-    if args.backend == "vllm_server":
-        from trainers.backends.vllm_server import VLLMServerBackend
-
-        return VLLMServerBackend(
-            str(args.server_url), max_length=max_length, **args.backend_options
-        )
-    raise ValueError(f"backend {args.backend!r} samples from a loaded model only")
+        max_length = min(known) if known else None
+        return VLLMBackend(source, **{"dtype": dtype, "max_length": max_length, **options})
+    if model is None:
+        raise ValueError(f"backend {args.backend!r} samples from a loaded model only")
+    return HFBackend(model, max_length=max_length, row_streams=row_streams)

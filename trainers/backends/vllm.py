@@ -42,7 +42,7 @@ _CPU_CACHE_BYTES = 2**30
 
 
 class VLLMBackend:
-    """`GenerationBackend` on vLLM, on CUDA or with vLLM's CPU build.
+    """`Backend` on vLLM, on CUDA or with vLLM's CPU build.
 
     Logprobs are those of the distribution at the sampling temperature (vLLM's
     `processed_logprobs`), of the whole vocabulary: top-k, top-p and penalties are off. Every turn
@@ -120,7 +120,7 @@ class VLLMBackend:
         keys: Sequence[int] | None = None,
         budgets: Sequence[int] | None = None,
     ) -> list[Generated]:
-        """Continue each prompt; see `GenerationBackend.generate`.
+        """Continue each prompt; see `Backend.generate`.
 
         Raises:
             ValueError: vLLM refuses a prompt beyond `max_length`, or a temperature above 2.
@@ -156,7 +156,7 @@ class VLLMBackend:
         """Start the random numbers anew."""
         self._seeds = TurnSeeds(seed)
 
-    def follow(self, global_step: int) -> None:
+    def sync_weights(self, global_step: int) -> None:
         """Take over the trained model's weights, if they have changed since the last time.
 
         Args:

@@ -25,7 +25,7 @@ _SAME = 1e-4
 
 
 class VLLMServerBackend:
-    """`GenerationBackend` on a server started with `vllm serve` or `trl vllm-serve`.
+    """`Backend` on a server started with `vllm serve` or `trl vllm-serve`.
 
     Each row is a request of its own, since rows differ in budget and seed. Logprobs are asked of
     the sampling distribution; the server must run with `--logprobs-mode processed_logprobs`, which
@@ -80,7 +80,7 @@ class VLLMServerBackend:
         keys: Sequence[int] | None = None,
         budgets: Sequence[int] | None = None,
     ) -> list[Generated]:
-        """Continue each prompt; see `GenerationBackend.generate`.
+        """Continue each prompt; see `Backend.generate`.
 
         Raises:
             EnvFailure: the server failed a request, retries included.
@@ -105,7 +105,7 @@ class VLLMServerBackend:
         """Start the random numbers anew."""
         self._seeds = TurnSeeds(seed)
 
-    def follow(self, global_step: int) -> None:
+    def sync_weights(self, global_step: int) -> None:
         """Send the trained model's weights, if they have changed since the last time.
 
         With several training processes the first one sends, and all wait for it.

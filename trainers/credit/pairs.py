@@ -136,7 +136,10 @@ def pair_rows(
     total = 0
     for pair in pairs:
         total += 1
-        chosen, rejected = chat.traces_of(pair.chosen), chat.traces_of(pair.rejected)
+        chosen, rejected = (
+            chat.tokenize_trajectory(pair.chosen),
+            chat.tokenize_trajectory(pair.rejected),
+        )
         masks = (
             _mask(pair.chosen, chosen[0], pair),
             _mask(pair.rejected, rejected[0], pair),

@@ -13,8 +13,8 @@ from typing import Any
 from agentgym_envs.trajectory import Trajectory
 from trainers.evaluation.results import Stopwatch, summarize
 from trainers.options.arguments import EvaluationArguments
-from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments, spread
+from trainers.rollout.rollout import Rollout
 from trainers.runs.records import TrajectoryFiles
 
 VALIDATION_STREAM = 1
@@ -46,14 +46,14 @@ def validation_ids(environments: Environments, evaluation: EvaluationArguments) 
 
 def validation_of(
     environments: Environments,
-    player: PolicyPlayer,
+    rollout: Rollout,
     evaluation: EvaluationArguments,
     files: TrajectoryFiles,
 ) -> Validation:
-    """Return evaluations by one policy's player, whose episodes are written to `files`."""
+    """Return evaluations by a rollout, whose episodes are written to `files`."""
 
     def play(task_ids: list[str], global_step: int) -> list[Trajectory]:
-        return player.play(
+        return rollout.run(
             task_ids,
             temperature=evaluation.eval_temperature,
             global_step=global_step,

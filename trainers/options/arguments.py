@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from agentgym_envs import resolve_env_id
 from agentgym_envs.actions import ACTION_FORMATS
-from wrappers.schedules import HorizonSchedule, parse_schedule
+from wrappers import FailureRules, HorizonSchedule, parse_schedule
 from wrappers.vector.env import Backend
 
 
@@ -225,6 +225,11 @@ class EpisodeArguments(BackendArguments):
                 raise ValueError(f"{name} must be >= 1, got {value}")
         if not 0.0 <= self.max_failed_share <= 1.0:
             raise ValueError(f"max_failed_share must be in 0..1, got {self.max_failed_share}")
+
+    @property
+    def failure_rules(self) -> FailureRules:
+        """When failed episodes stop the run."""
+        return FailureRules(max_failed_share=self.max_failed_share)
 
 
 @dataclass

@@ -1,118 +1,170 @@
-"""Plays batches of tasks with a model: the rollout engines of one policy, seeded per batch.
-
-Knows models, tokenizers and environments; no losses, no trainer.
-"""
+"""A language model as a policy: it samples turns, and records every token as it was sampled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from agentgym_envs.trajectory import Trajectory
-from trainers.backends.open import PolicyBackend, open_on_model
+from trainers.backends.open import load_backend
 from trainers.options.arguments import EpisodeArguments
-from trainers.rollout.engine import RolloutEngine
-from trainers.rollout.environments import Environments
+from trainers.rollout.types import Episode, Policy, Reply, Stop
 from trainers.tokens.chat import ChatFormat
-from trainers.tokens.generation import Sampling
+from trainers.tokens.generation import Backend, Sampling
+from trainers.tokens.history import TokenHistory
 from trainers.tokens.seeds import batch_seed
-from wrappers.failures import FailureRules
-from wrappers.schedules import HorizonSchedule
 
 
-class PolicyPlayer:
-    """A policy that plays: in training under the horizon schedule, in evaluations without it.
+class ModelPolicy(Policy):
+    """Answers observations with sampled tokens.
 
-    Every batch reseeds the sampler from what the caller names, so what is sampled depends on
-    nothing that was sampled before, and a resumed run continues as if it had never stopped.
+    The last token of a trace is always a sampled one: the observation after the last action is
+    recorded as text only. A turn that its budget ended is played as it stands, and closed by given
+    tokens.
 
     Args:
-        environments: what is played.
-        model: the policy, on its device; None where `backend` holds it.
-        tokenizer: the policy's.
-        budgets: the token budgets of an episode, what samples its turns, and when failures stop
-            the run.
-        schedule: the turn horizon of training episodes.
-        policy_name: stored in the trajectories.
-        seed: the run's seed.
-        backend: samples in place of the one that `budgets` name.
+        backend: samples tokens.
+        chat: encodes observations and decodes turns.
+        sampling: how to sample a turn; `stop_ids` left empty are the chat format's. A batch may
+            have another temperature.
+        max_episode_tokens: tokens in view at once, the prompt included; None takes what the backend
+            can hold. An episode whose next turn has no room is truncated by `"token_budget"`; one
+            whose first prompt has none has no turns and no trace.
+        keep_last_turns: earlier turns in view; each turn beyond starts a trace of its own
+            (`trainers.tokens.history`). None keeps all.
+        seed: every batch reseeds the backend by it and the batch's stream, so that what is sampled
+            depends on nothing that was sampled before; None never reseeds.
+        name: recorded as the trajectories' policy.
+
+    Raises:
+        ValueError: a bound is below 1.
     """
 
     has_temperature = True
 
     def __init__(
         self,
-        environments: Environments,
+        backend: Backend,
+        chat: ChatFormat,
+        *,
+        sampling: Sampling | None = None,
+        max_episode_tokens: int | None = None,
+        keep_last_turns: int | None = None,
+        seed: int | None = None,
+        name: str = "",
+    ) -> None:
+        limit = backend.max_length if max_episode_tokens is None else max_episode_tokens
+        for bound_name, bound in (
+            ("max_episode_tokens", limit),
+            ("keep_last_turns", keep_last_turns),
+        ):
+            if bound is not None and bound < 1:
+                raise ValueError(f"{bound_name} must be >= 1 or None, got {bound}")
+        sampling = Sampling() if sampling is None else sampling
+        self.backend = backend
+        self.chat = chat
+        self.sampling = sampling if sampling.stop_ids else replace(sampling, stop_ids=chat.stop_ids)
+        self._sampling = self.sampling
+        self.max_episode_tokens = limit
+        self.keep_last_turns = keep_last_turns
+        self.seed = seed
+        self.name = name
+        self._histories: dict[int, TokenHistory] = {}
+
+    @classmethod
+    def with_budgets(
+        cls, backend: Backend, tokenizer: Any, budgets: EpisodeArguments, *, name: str, seed: int
+    ) -> ModelPolicy:
+        """Return the policy that samples from a backend within an episode's budgets."""
+        return cls(
+            backend,
+            ChatFormat.from_tokenizer(tokenizer),
+            sampling=Sampling(max_new_tokens=budgets.max_tokens_per_turn),
+            keep_last_turns=budgets.keep_last_turns,
+            seed=seed,
+            name=name,
+        )
+
+    @classmethod
+    def of_model(
+        cls,
         model: Any,
         tokenizer: Any,
         budgets: EpisodeArguments,
         *,
-        schedule: HorizonSchedule | None = None,
-        policy_name: str = "",
-        seed: int = 0,
-        backend: PolicyBackend | None = None,
-    ) -> None:
-        self.name = policy_name
-        self.schedule = schedule
-        self._seed = seed
-        if backend is None:
-            backend = open_on_model(
-                budgets,
-                model,
-                max_length=budgets.max_tokens_per_episode,
-                row_streams=environments.args.overlap,
-            )
-        self._backend = backend
-        chat = ChatFormat.from_tokenizer(tokenizer)
-        self._sampling = Sampling(max_new_tokens=budgets.max_tokens_per_turn)
-
-        def engine(envs: dict[str, Any]) -> RolloutEngine:
-            return RolloutEngine(
-                envs,
-                backend,
-                chat,
-                sampling=self._sampling,
-                max_episode_tokens=backend.max_length,
-                keep_last_turns=budgets.keep_last_turns,
-                failure_rules=FailureRules(max_failed_share=budgets.max_failed_share),
-                policy_name=policy_name,
-                overlap=environments.args.overlap,
-            )
-
-        self._training = engine(environments.with_horizon(self.schedule))
-        self._evaluation = engine(environments.with_horizon(None))
-
-    def play(
-        self,
-        task_ids: Sequence[str],
-        *,
-        temperature: float = 1.0,
-        global_step: int = 0,
-        training: bool = False,
-        stream: Sequence[int] = (),
-        on_trajectory: Callable[[Trajectory], None] | None = None,
-    ) -> list[Trajectory]:
-        """Play one episode per task id.
+        name: str,
+        seed: int,
+        overlap: bool = False,
+    ) -> ModelPolicy:
+        """Return the policy that samples from a loaded model, by the backend that `budgets` name.
 
         Args:
-            task_ids: the tasks.
-            temperature: of the sampling; 0 is greedy.
-            global_step: the optimizer step whose weights play; steers the horizon and is stored.
-            training: play under the horizon schedule.
-            stream: names the batch's random numbers, together with the seed.
-            on_trajectory: called with each episode as it ends.
+            model: the policy, on its device; it may be in training.
+            tokenizer: the model's.
+            budgets: the token budgets of an episode, and what samples its turns.
+            name: recorded as the trajectories' policy.
+            seed: of what is sampled.
+            overlap: whether environments are played by `EnvArguments.overlap`.
         """
-        self._backend.reseed(batch_seed(self._seed, stream))
-        self._backend.follow(global_step)
-        engine = self._training if training else self._evaluation
-        return engine.run(
-            list(task_ids),
-            global_step=global_step,
-            sampling=replace(self._sampling, temperature=temperature),
-            on_trajectory=on_trajectory,
+        backend = load_backend(
+            budgets, model=model, max_length=budgets.max_tokens_per_episode, row_streams=overlap
         )
+        return cls.with_budgets(backend, tokenizer, budgets, name=name, seed=seed)
 
-    def horizon(self, global_step: int) -> int | None:
-        """Return the horizon at a step, or None without a schedule."""
-        return None if self.schedule is None else self.schedule(global_step)
+    def begin_batch(
+        self, *, stream: Sequence[int] = (), temperature: float | None = None, global_step: int = 0
+    ) -> None:
+        """Reseed the backend, give it the present weights, and sample at a temperature."""
+        if self.seed is not None:
+            self.backend.reseed(batch_seed(self.seed, stream))
+        self.backend.sync_weights(global_step)
+        self._sampling = self.sampling
+        if temperature is not None:
+            self._sampling = replace(self.sampling, temperature=temperature)
+
+    def act(self, episodes: Sequence[Episode]) -> list[Reply | Stop]:
+        """Sample one turn for each episode whose token budget has room."""
+        budgets = {episode.key: self._read(episode) for episode in episodes}
+        keys = [key for key, budget in budgets.items() if budget]
+        generated = {}
+        if keys:
+            rooms = [budgets[key] for key in keys]
+            is_cut = min(rooms) < self._sampling.max_new_tokens
+            turns = self.backend.generate(
+                [self._histories[key].ids for key in keys],
+                self._sampling,
+                keys=keys,
+                budgets=rooms if is_cut else None,
+            )
+            generated = dict(zip(keys, turns, strict=True))
+        replies: list[Reply | Stop] = []
+        for episode in episodes:
+            if episode.key not in generated:
+                replies.append(Stop("token_budget"))
+                continue
+            turn = generated[episode.key]
+            self._histories[episode.key].append(turn)
+            replies.append(Reply(self.chat.decode(turn.ids), len(turn.ids)))
+        return replies
+
+    def leave(self, episode: Episode) -> None:
+        """Put an episode's traces on record, and free its row."""
+        history = self._histories.pop(episode.key, None)
+        self.backend.finish([episode.key])
+        if history is not None and episode.trajectory.turns:
+            episode.trajectory.traces = history.traces
+
+    def _read(self, episode: Episode) -> int:
+        """Append an episode's observation; return how many tokens may be sampled."""
+        history = self._histories.get(episode.key)
+        if history is None:
+            history = self._histories[episode.key] = TokenHistory(
+                self.chat,
+                episode.trajectory.system_prompt,
+                episode.observation,
+                max_tokens=self.max_episode_tokens,
+                keep_last_turns=self.keep_last_turns,
+            )
+        elif not history.observe(episode.observation):
+            return 0
+        return history.remaining_tokens(self._sampling.max_new_tokens)

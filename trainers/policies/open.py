@@ -1,168 +1,27 @@
-"""Who plays: a language model, the expert, or random actions, behind one `play` method.
+"""Opens the policy that a command names: a model, the expert, chance or a server's model.
 
-Opens what a command names, and says in a sentence what of it cannot be opened.
-
-Text policies need no torch; it is imported only when a model is opened.
+Torch is imported only when a model is opened.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from agentgym_envs.trajectory import Trajectory
 from trainers.models.opening import opening
-from trainers.options.arguments import EnvArguments, EpisodeArguments, read_object
+from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import CommandError
-from trainers.policies.scripted import play
+from trainers.options.policies import PolicyArguments
+from trainers.policies.scripted import scripted_policy
 from trainers.rollout.environments import Environments
-from trainers.tokens.seeds import batch_seed
-from wrappers.failures import FailureRules
+from trainers.rollout.rollout import Rollout
+from trainers.rollout.types import Policy
 
 TEXT_POLICIES = ("expert", "random")
 
 
-class TaskPlayer(Protocol):
-    """Plays tasks with one policy."""
-
-    name: str
-    """The policy's name, as it stands in trajectories and results."""
-
-    has_temperature: bool
-    """The policy samples tokens."""
-
-    def play(
-        self,
-        task_ids: Sequence[str],
-        *,
-        temperature: float = 1.0,
-        stream: Sequence[int] = (),
-        on_trajectory: Callable[[Trajectory], None] | None = None,
-    ) -> list[Trajectory]:
-        """Play one episode per task id, in order; `stream` names the random numbers.
-
-        `on_trajectory` is called with each episode as it ends, in whatever order they do.
-        """
-
-
-class TextPlayer:
-    """The expert, or random actions.
-
-    Args:
-        environments: what is played.
-        policy: `"expert"` or `"random"`.
-        seed: of the random actions.
-        failure_rules: when broken episodes stop the run.
-    """
-
-    has_temperature = False
-
-    def __init__(
-        self,
-        environments: Environments,
-        policy: str,
-        *,
-        seed: int = 0,
-        failure_rules: FailureRules | None = None,
-    ) -> None:
-        self.name = policy
-        self._envs = environments.with_horizon(None)
-        self._seed = seed
-        self._rules = failure_rules
-
-    def play(
-        self,
-        task_ids: Sequence[str],
-        *,
-        temperature: float = 1.0,
-        stream: Sequence[int] = (),
-        on_trajectory: Callable[[Trajectory], None] | None = None,
-    ) -> list[Trajectory]:
-        """Play one episode per task id, in order; `TaskPlayer.play` says what is what."""
-        return play(
-            self._envs,
-            list(task_ids),
-            self.name,
-            seed=batch_seed(self._seed, stream),
-            failure_rules=self._rules,
-            on_trajectory=on_trajectory,
-        )
-
-
-@dataclass
-class OpeningArguments:
-    """How a policy is opened, whichever it is.
-
-    Attributes:
-        dtype: the precision a model is loaded in.
-        api_model: the model's name on an OpenAI-compatible server; None takes the one it serves.
-        api_kwargs: further fields of every request to it, as a JSON object; a null leaves a field
-            out.
-        max_requests: requests to it under way at once.
-        request_timeout: seconds before such a request counts as lost.
-    """
-
-    _argument_group_name: ClassVar[str] = "policy"
-
-    dtype: str = field(
-        default="float32",
-        metadata={
-            "help": "Precision of a model's weights.",
-            "choices": ["auto", "bfloat16", "float16", "float32"],
-        },
-    )
-    api_model: str | None = field(
-        default=None,
-        metadata={"help": "The model's name on the server; by default the only one it serves."},
-    )
-    api_kwargs: str | None = field(
-        default=None,
-        metadata={
-            "help": "Further fields of each request to the server, as JSON; null leaves one out: "
-            '\'{"max_tokens": null, "max_completion_tokens": 256}\'.'
-        },
-    )
-    max_requests: int = field(default=16, metadata={"help": "Requests to it under way at once."})
-    request_timeout: float = field(
-        default=120.0, metadata={"help": "Seconds before a request to it counts as lost."}
-    )
-
-    def __post_init__(self) -> None:
-        read_object("api_kwargs", self.api_kwargs)
-        if self.max_requests < 1:
-            raise ValueError(f"max_requests must be >= 1, got {self.max_requests}")
-        if not self.request_timeout > 0:
-            raise ValueError(f"request_timeout must be > 0 seconds, got {self.request_timeout}")
-
-
-@dataclass
-class PolicyArguments(OpeningArguments):
-    """Who plays, and how it is opened.
-
-    Attributes:
-        policy: `"expert"`, `"random"`, `"tiny"`, a Hugging Face id, a local folder, or the address
-            of an OpenAI-compatible server.
-    """
-
-    policy: str = field(
-        default="expert",
-        metadata={
-            "help": "expert, random, tiny, a Hugging Face id, a local folder, or the address of an "
-            "OpenAI-compatible server, http://host:port/v1 (key: OPENAI_API_KEY).",
-            "aliases": ["--model"],
-        },
-    )
-
-    @property
-    def is_address(self) -> bool:
-        """The policy is asked over HTTP."""
-        return self.policy.startswith(("http://", "https://"))
-
-
 class OpenModel(NamedTuple):
-    """A model that is ready to sample: a `PolicyBackend`, and its tokenizer."""
+    """A model that is ready to sample: a `Backend`, and its tokenizer."""
 
     backend: Any
     tokenizer: Any
@@ -180,49 +39,55 @@ def open_environments(args: EnvArguments) -> Environments:
         raise CommandError(str(error)) from error
 
 
-def open_player(
+def open_policy(
     args: PolicyArguments,
-    environments: Environments,
     budgets: EpisodeArguments,
     *,
     seed: int,
+    overlap: bool = False,
     model: OpenModel | None = None,
-) -> TaskPlayer:
+) -> Policy:
     """Open the policy that `args` name.
 
     Args:
         args: who plays.
-        environments: what is played.
         budgets: a model's token budgets, and what samples its turns.
         seed: of what the policy draws.
-        model: what `open_model` gave for the same policy, where it is open already.
+        overlap: whether environments are played by `EnvArguments.overlap`.
+        model: what `open_model` returned for the same policy, where it is open already.
 
     Raises:
         CommandError: there is no such policy, the options do not fit it, or its server refuses
             them.
     """
     if args.policy in TEXT_POLICIES:
-        rules = FailureRules(max_failed_share=budgets.max_failed_share)
-        return TextPlayer(environments, args.policy, seed=seed, failure_rules=rules)
+        return scripted_policy(args.policy, seed=seed)
     with _opening(args.policy):
-        # The expert and random actions shall not wait for torch.
         if args.is_address:
-            from trainers.policies.api import open_api_player
+            from trainers.policies.api import open_api_policy
 
-            return open_api_player(args, environments, budgets, seed=seed)
-        from trainers.policies.model import PolicyPlayer
+            return open_api_policy(args, budgets, seed=seed)
+        from trainers.policies.model import ModelPolicy
 
         if model is None:
-            model = open_model(args, budgets, overlap=environments.args.overlap)
-        return PolicyPlayer(
-            environments,
-            None,
-            model.tokenizer,
-            budgets,
-            policy_name=args.policy,
-            seed=seed,
-            backend=model.backend,
+            model = open_model(args, budgets, overlap=overlap)
+        return ModelPolicy.with_budgets(
+            model.backend, model.tokenizer, budgets, name=args.policy, seed=seed
         )
+
+
+def open_rollout(
+    args: PolicyArguments,
+    environments: Environments,
+    budgets: EpisodeArguments,
+    *,
+    seed: int,
+    model: OpenModel | None = None,
+) -> Rollout:
+    """Open the policy that `args` name, as `open_policy` does, and return what plays with it."""
+    overlap = environments.args.overlap
+    policy = open_policy(args, budgets, seed=seed, overlap=overlap, model=model)
+    return environments.rollout(policy, failure_rules=budgets.failure_rules)
 
 
 def open_model(
@@ -241,7 +106,7 @@ def open_model(
     """
     from transformers import AutoTokenizer
 
-    from trainers.backends.open import open_on_files, open_on_model
+    from trainers.backends.open import load_backend
     from trainers.models.loading import load_for_playing, resolve_model
     from trainers.options.configs import ModelArguments
     from trainers.runs.progress import hide_loading_bars
@@ -252,10 +117,10 @@ def open_model(
         if budgets.backend == "hf":
             named = ModelArguments(model_name_or_path=args.policy, dtype=args.dtype)
             model, tokenizer = load_for_playing(named)
-            backend = open_on_model(budgets, model, max_length=max_length, row_streams=overlap)
+            backend = load_backend(budgets, model=model, max_length=max_length, row_streams=overlap)
             return OpenModel(backend, tokenizer)
         source = resolve_model(args.policy)
-        backend = open_on_files(budgets, source, dtype=args.dtype, max_length=max_length)
+        backend = load_backend(budgets, source=source, dtype=args.dtype, max_length=max_length)
         return OpenModel(backend, AutoTokenizer.from_pretrained(source))
 
 

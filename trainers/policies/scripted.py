@@ -1,7 +1,4 @@
-"""Policies without tokens: the environment's expert, a random one, and any function.
-
-They play through the same loop as sampled policies. Knows text; no token, no model.
-"""
+"""Policies without tokens: the environment's expert, a random one, and any function."""
 
 from __future__ import annotations
 
@@ -11,8 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from agentgym_envs.actions import ActionParser, ActionVerb
 from agentgym_envs.trajectory import Trajectory
-from trainers.rollout.episodes import Episode, EpisodeLoop, Policy, Reply, Stop
-from wrappers import FailureRules, TextVector
+from trainers.rollout.rollout import Rollout
+from trainers.rollout.types import Episode, Policy, Reply, Stop
+from trainers.tokens.seeds import batch_seed
+from wrappers import FailureRules, TextVectorEnv
 
 TextFunction = Callable[[Sequence[str]], str]
 """Takes the observations so far, the newest last, and returns a completion."""
@@ -20,7 +19,7 @@ TextFunction = Callable[[Sequence[str]], str]
 _WORDS = re.compile(r"\w+(?:[ -]\w+){0,2}")
 
 
-class ExpertPolicy:
+class ExpertPolicy(Policy):
     """Plays what the environment's expert says; stops where it has no more to say."""
 
     name = "expert"
@@ -36,13 +35,10 @@ class ExpertPolicy:
                         where[other.slot] = True
                 by_env[id(episode.env)] = episode.env.expert_actions(where)
         actions = [by_env[id(episode.env)][episode.slot] for episode in episodes]
-        return [Stop("no_action") if a is None else Reply(a, a) for a in actions]
-
-    def leave(self, episode: Episode) -> None:
-        """Do nothing: experts keep their state in the environment."""
+        return [Stop("no_action") if a is None else Reply(a) for a in actions]
 
 
-class RandomPolicy:
+class RandomPolicy(Policy):
     """Draws uniformly from the available actions.
 
     Where an environment does not list them, it draws one of its verbs and fills that with words of
@@ -55,12 +51,18 @@ class RandomPolicy:
     name = "random"
 
     def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
+        self._seed = self._batch_seed = seed
         self._random: dict[int, random.Random] = {}
         self._seen: dict[int, list[str]] = {}
         self._formats: dict[int, list[tuple[ActionParser, tuple[ActionVerb, ...]]]] = {}
 
-    def act(self, episodes: Sequence[Episode]) -> list[Reply | Stop]:
+    def begin_batch(
+        self, *, stream: Sequence[int] = (), temperature: float | None = None, global_step: int = 0
+    ) -> None:
+        """Draw from now on what `seed` and `stream` name; without a stream, what `seed` names."""
+        self._batch_seed = batch_seed(self._seed, stream) if stream else self._seed
+
+    def act(self, episodes: Sequence[Episode]) -> list[Reply]:
         """Draw an action for each episode."""
         return [self._draw(episode) for episode in episodes]
 
@@ -74,16 +76,17 @@ class RandomPolicy:
         if id(env) not in self._formats:
             self._formats[id(env)] = list(zip(env.get("parser"), env.get("verbs"), strict=True))
         parser, verbs = self._formats[id(env)][episode.slot]
-        draws = self._random.setdefault(episode.key, random.Random(f"{self.seed}-{episode.index}"))
+        draws = self._random.setdefault(
+            episode.key, random.Random(f"{self._batch_seed}-{episode.index}")
+        )
         seen = self._seen.setdefault(episode.key, [])
         seen += _WORDS.findall(episode.observation)
         available = episode.info["available_actions"]
         action = draws.choice(available) if available else _filled(draws, verbs, seen)
-        completion = parser.format(action)
-        return Reply(completion, completion)
+        return Reply(parser.format(action))
 
 
-class FunctionPolicy:
+class FunctionPolicy(Policy):
     """Plays what a function of the observations returns.
 
     Args:
@@ -96,14 +99,13 @@ class FunctionPolicy:
         self.name = getattr(function, "__name__", "function") if name is None else name
         self._observations: dict[int, list[str]] = {}
 
-    def act(self, episodes: Sequence[Episode]) -> list[Reply | Stop]:
+    def act(self, episodes: Sequence[Episode]) -> list[Reply]:
         """Call the function for each episode."""
-        replies: list[Reply | Stop] = []
+        replies = []
         for episode in episodes:
             observations = self._observations.setdefault(episode.key, [])
             observations.append(episode.observation)
-            completion = self.function(tuple(observations))
-            replies.append(Reply(completion, completion))
+            replies.append(Reply(self.function(tuple(observations))))
         return replies
 
     def leave(self, episode: Episode) -> None:
@@ -111,8 +113,27 @@ class FunctionPolicy:
         self._observations.pop(episode.key, None)
 
 
+def scripted_policy(policy: str | TextFunction | Policy, *, seed: int = 0) -> Policy:
+    """Return the policy that `"expert"`, `"random"` or a function names.
+
+    Args:
+        policy: one of these, or a policy, which is returned as it is.
+        seed: of the random policy.
+
+    Raises:
+        ValueError: there is no such policy.
+    """
+    if policy == "expert":
+        return ExpertPolicy()
+    if policy == "random":
+        return RandomPolicy(seed)
+    if isinstance(policy, str):
+        raise ValueError(f"unknown policy {policy!r}; allowed: 'expert', 'random' or a function")
+    return policy if isinstance(policy, Policy) else FunctionPolicy(policy)
+
+
 def play(
-    env: TextVector | Mapping[str, TextVector],
+    env: TextVectorEnv | Mapping[str, TextVectorEnv],
     task_ids: Sequence[str],
     policy: str | TextFunction | Policy,
     *,
@@ -125,11 +146,11 @@ def play(
     """Play every task once with a policy that has no tokens.
 
     Args:
-        env: where to play, as in `RolloutEngine`.
+        env: where to play, as in `Rollout`.
         task_ids: the tasks; more than there are slots is fine.
         policy: `"expert"`, `"random"`, a function from the observations so far to a completion, or
             a `Policy`.
-        global_step: optimizer step, for horizon schedules and the record.
+        global_step: optimizer step, for the record.
         seed: of the random policy.
         policy_name: recorded in the trajectories; None takes the policy's own.
         failure_rules: when a task is played again after a failure, and when a run stops.
@@ -143,25 +164,11 @@ def play(
         ValueError: there is no such policy, or a task does not exist.
         EnvFailure: more episodes failed than the failure rules allow.
     """
-    player = _policy(policy, seed)
+    chosen = scripted_policy(policy, seed=seed)
     if policy_name is not None:
-        player.name = policy_name
-    loop = EpisodeLoop(
-        env, player, failure_rules=failure_rules or FailureRules(), on_trajectory=on_trajectory
-    )
-    return loop.run(task_ids, global_step=global_step)
-
-
-def _policy(policy: str | TextFunction | Policy, seed: int) -> Policy:
-    if policy == "expert":
-        return ExpertPolicy()
-    if policy == "random":
-        return RandomPolicy(seed)
-    if isinstance(policy, str):
-        raise ValueError(f"unknown policy {policy!r}; allowed: 'expert', 'random' or a function")
-    if isinstance(policy, Policy):
-        return policy
-    return FunctionPolicy(policy)
+        chosen.name = policy_name
+    rollout = Rollout(env, chosen, failure_rules=failure_rules)
+    return rollout.run(task_ids, global_step=global_step, on_trajectory=on_trajectory)
 
 
 def _filled(draws: random.Random, verbs: Sequence[ActionVerb], seen: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Builds the environments a command plays, and lists their tasks. Knows no model and no trainer."""
+"""Makes the environments that a command names, and lists their tasks."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from agentgym_envs.registry import short_env_name
 from agentgym_envs.tasks import TaskSet
 from trainers.options.arguments import EnvArguments
 from trainers.options.errors import CommandError
-from wrappers.horizon import HorizonCurriculum
-from wrappers.schedules import HorizonSchedule
-from wrappers.vector.env import TextVectorEnv
+from trainers.rollout.rollout import Rollout
+from trainers.rollout.types import Policy
+from wrappers import FailureRules, HorizonSchedule, TextVectorEnv
 
 MOST_ENVS = 64
 """Slots where `num_envs` is not given and the batch is larger."""
@@ -114,11 +114,21 @@ class Environments:
         """The registered ids, in order."""
         return tuple(self._factories)
 
-    def with_horizon(self, schedule: HorizonSchedule | None) -> dict[str, Any]:
-        """Return the vectorized environments by task prefix, each under a horizon schedule."""
-        if schedule is None:
-            return dict(self.vectors)
-        return {name: HorizonCurriculum(env, schedule) for name, env in self.vectors.items()}
+    def rollout(
+        self,
+        policy: Policy,
+        *,
+        schedule: HorizonSchedule | None = None,
+        failure_rules: FailureRules | None = None,
+    ) -> Rollout:
+        """Return what plays these environments with a policy; see `Rollout`."""
+        return Rollout(
+            self.vectors,
+            policy,
+            schedule=schedule,
+            failure_rules=failure_rules,
+            overlap=self.args.overlap,
+        )
 
     def task_ids(self, split: str, *, tasks: Sequence[str] | None = None) -> list[str]:
         """List the task ids of a split over all environments, narrowed by `tasks`.

@@ -1,4 +1,4 @@
-"""A live episode, and what a policy that reads it answers. Knows text; no environment is called."""
+"""The types of a rollout: the live episode, what a policy answers, and the policy itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from agentgym_envs.trajectory import Trajectory
-from wrappers import TextVector
+from wrappers import TextVectorEnv
 
 
 @dataclass(eq=False)
@@ -26,7 +26,7 @@ class Episode:
 
     key: int
     index: int
-    env: TextVector
+    env: TextVectorEnv
     slot: int
     observation: str
     info: dict[str, Any]
@@ -38,31 +38,57 @@ class Reply:
     """A policy's turn.
 
     Attributes:
-        completion: what the policy wrote; recorded.
-        action: the part of it that the environment reads.
+        completion: what the policy wrote. The environment reads what `strip_thinking` leaves of it.
         num_tokens: sampled tokens.
     """
 
     completion: str
-    action: str
     num_tokens: int = 0
 
 
 @dataclass(frozen=True)
 class Stop:
-    """A policy's word that it cannot go on; the episode is truncated by `cause`."""
+    """The policy cannot go on; the episode is truncated by `cause`."""
+
+    cause: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The policy's machinery broke, as a server that is gone; the episode is played again."""
 
     cause: str
 
 
 @runtime_checkable
 class Policy(Protocol):
-    """Whoever answers observations."""
+    """Who answers observations: a model, the expert, chance, a function or a server's model.
+
+    A class that derives from it writes `name` and `act`, and what else it needs.
+    """
 
     name: str
+    """As it stands in trajectories and results."""
 
-    def act(self, episodes: Sequence[Episode]) -> list[Reply | Stop]:
+    has_temperature: bool = False
+    """It samples, so a temperature changes it."""
+
+    def begin_batch(
+        self, *, stream: Sequence[int] = (), temperature: float | None = None, global_step: int = 0
+    ) -> None:
+        """Begin a batch of episodes.
+
+        Args:
+            stream: names the batch's random numbers, together with the policy's seed.
+            temperature: of the sampling, 0 is greedy; None keeps the policy's own.
+            global_step: the optimizer step whose weights play.
+        """
+        return
+
+    def act(self, episodes: Sequence[Episode]) -> Sequence[Reply | Stop | Failure]:
         """Answer each episode's observation."""
+        raise NotImplementedError
 
     def leave(self, episode: Episode) -> None:
         """Forget an episode that has ended; a policy with tokens puts its traces on record."""
+        return

@@ -1,8 +1,7 @@
 """From chat messages to token ids that are only ever appended to.
 
-Knows chat templates and tokenizers; knows no environment, model or loss. The template is asked
-once, at load, for the text around messages. From then on a conversation grows by the ids of its new
-turn; what the policy sampled is never rendered or encoded again.
+The template is asked once, at load, for the text around messages. From then on a conversation grows
+by the ids of its new turn; what the policy sampled is never rendered or encoded again.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Any
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.trajectory import TokenTrace, Trajectory
-from trainers.tokens.chat_template import ChatFrames, find_frames
+from trainers.tokens.chat_template import TemplateParts, probe_template
 
 CHATML_TEMPLATE = (
     "{% for message in messages %}"
@@ -58,7 +57,7 @@ class ChatFormat:
         ValueError: the template has no end-of-turn token, or new turns cannot be appended as ids.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, frames: ChatFrames) -> None:
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, frames: TemplateParts) -> None:
         self.tokenizer = tokenizer
         self.frames = frames
         added = tokenizer.added_tokens_decoder
@@ -97,7 +96,7 @@ class ChatFormat:
         Raises:
             ValueError: there is no template, or it changes earlier turns as a conversation grows.
         """
-        return cls(tokenizer, find_frames(tokenizer, chat_template, dict(template_kwargs or {})))
+        return cls(tokenizer, probe_template(tokenizer, chat_template, dict(template_kwargs or {})))
 
     # What a conversation is made of -----------------------------------------------------------
 
@@ -159,12 +158,6 @@ class ChatFormat:
         )
         return str(text)
 
-    def answer(self, completion: str) -> str:
-        """Return what the environment reads of a completion: all but a closed `<think>` block."""
-        thought, closing, answer = completion.rpartition("</think>")
-        opened = "<think>" in thought or self.frames.user_to_policy.rstrip().endswith("<think>")
-        return answer.lstrip("\n") if closing and opened else completion
-
     def encode_trajectory(self, trajectory: Trajectory) -> TokenTrace:
         """Encode an episode whose turns are known as text only, such as an expert's.
 
@@ -185,7 +178,7 @@ class ChatFormat:
                 trace.append_given(ids)
         return trace
 
-    def traces_of(self, trajectory: Trajectory) -> list[TokenTrace]:
+    def tokenize_trajectory(self, trajectory: Trajectory) -> list[TokenTrace]:
         """Return an episode's tokens: as recorded, or encoded where there are none of this format.
 
         An episode with a turn that is not `trained` is encoded too: records have no mask for it.

@@ -23,7 +23,7 @@ class _Unsuitable(ValueError):
 
 
 @dataclass(frozen=True)
-class ChatFrames:
+class TemplateParts:
     """The text around messages: a conversation is these, with the messages in between.
 
     Attributes:
@@ -63,9 +63,9 @@ class ChatFrames:
         return _render(tokenizer, self.template, self.variables, messages)
 
 
-def find_frames(
+def probe_template(
     tokenizer: PreTrainedTokenizerBase, chat_template: str | None, variables: dict[str, Any]
-) -> ChatFrames:
+) -> TemplateParts:
     """Find the text around messages of a template that leaves earlier turns alone.
 
     Args:
@@ -152,7 +152,7 @@ class _Probe:
         self.variables = variables
         self.has_system = has_system
 
-    def frames(self) -> ChatFrames:
+    def frames(self) -> TemplateParts:
         """Return the template's frames.
 
         Raises:
@@ -164,7 +164,7 @@ class _Probe:
         system, system_to_user = _split(before_user, _SYSTEM) if self.has_system else (None, "")
         policy_to_user = self._grow(start, user_to_policy)
         bare = self._bare_start() if self.has_system else start
-        return ChatFrames(
+        return TemplateParts(
             system=system,
             system_to_user=system_to_user,
             first_user=_split(bare, user)[0],

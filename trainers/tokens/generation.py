@@ -1,7 +1,4 @@
-"""What a generation backend is: token ids in, token ids and logprobs out.
-
-Knows no tokenizer, no environment and no model library.
-"""
+"""What a backend is: token ids in, token ids and log-probabilities out."""
 
 from __future__ import annotations
 
@@ -47,12 +44,15 @@ class Generated:
     stopped: bool
 
 
-class GenerationBackend(Protocol):
+class Backend(Protocol):
     """Continues token sequences.
 
-    A session is one batch of episodes. `keys` name its rows across calls, so that a backend may
-    keep what it computed for a row's earlier tokens; it must give the same distribution without.
+    `keys` name rows across calls, so that a backend may keep what it computed for a row's earlier
+    tokens; it must give the same distribution without.
     """
+
+    max_length: int | None = None
+    """Tokens of a sequence, at most; None has no bound."""
 
     def generate(
         self,
@@ -75,3 +75,9 @@ class GenerationBackend(Protocol):
 
     def finish(self, keys: Sequence[int]) -> None:
         """Forget rows; their keys may be used again."""
+
+    def reseed(self, seed: int) -> None:
+        """Start the random numbers anew."""
+
+    def sync_weights(self, global_step: int) -> None:
+        """Sample from the trained weights as they are now, after so many optimizer steps."""

@@ -69,7 +69,7 @@ class TokenHistory:
         """What the policy has in view."""
         return self.traces[-1].ids
 
-    def room(self, max_new_tokens: int) -> int:
+    def remaining_tokens(self, max_new_tokens: int) -> int:
         """Return how many tokens may be sampled now, at most `max_new_tokens`; 0 = none."""
         if self.max_tokens is None:
             return max_new_tokens

@@ -13,7 +13,7 @@ from trainers.trl_bridge.preference import (
     PreferenceTrainer,
     preference_dataset,
 )
-from trainers.trl_bridge.rollout import Player, make_rollout_func, sampling_mode
+from trainers.trl_bridge.rollout import make_rollout_func, sampling_mode
 from trainers.trl_bridge.rows import IGNORED, Rows, labelled_dataset, rows_of, task_dataset
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "EpochOrder",
     "ImitationTrainer",
     "MaskedPreferenceCollator",
-    "Player",
     "PreferenceTrainer",
     "Rows",
     "labelled_dataset",

@@ -19,6 +19,7 @@ from trainers.credit.rewards import (
 )
 from trainers.evaluation.results import Stopwatch
 from trainers.options.errors import MISSING_TRAIN_EXTRA
+from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
 from trainers.trl_bridge.epoch_order import EpochOrder
 from trainers.trl_bridge.passes import CompactPasses
@@ -68,8 +69,8 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
     It lets an episode have several rows, leaves failed episodes out exactly, drops needless
     padding, passes over micro-batches in which no row has an advantage (what TRL logs of tokens,
     such as the entropy, then tells of the others), and logs how far sampled and trained
-    log-probabilities are apart. A subclass plays the episodes in `play`, and may replace the
-    group-relative advantages in `advantages_of`. With `beta` > 0 the KL term is averaged over
+    log-probabilities are apart. A subclass sets `rollout`, and may replace the group-relative
+    advantages in `advantages_of`. With `beta` > 0 the KL term is averaged over
     rows, not episodes.
 
     Args:
@@ -82,19 +83,18 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
     """The KL to the reference is part of the reward, so the loss has no KL term."""
     _buffered_inputs: list[dict[str, Any]] | None
     _gap_sums: torch.Tensor
-    play_metrics: dict[str, float]
-    """What `play` wants logged besides what the episodes tell."""
+    rollout: Rollout
+    """Plays the training episodes."""
 
     def __init__(self, **kwargs: Any) -> None:
-        self.play_metrics = {}
         with warnings.catch_warnings():
             # TRL calls the hook experimental; the version is pinned and the hook under test.
             warnings.filterwarnings("ignore", message="You are using 'rollout_func'")
             super().__init__(rollout_func=self._roll_out, **kwargs)
 
-    def play(self, task_ids: list[str]) -> list[Trajectory]:
-        """Play one episode per task id with the current policy."""
-        raise NotImplementedError
+    def rollout_options(self) -> dict[str, Any]:
+        """Return what `rollout.run` is called with besides the tasks."""
+        return {"global_step": self.state.global_step, "temperature": self.args.temperature}
 
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
         """Keep what this process played, its advantages included; does nothing here."""
@@ -141,9 +141,10 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
 
     def _roll_out(self, prompts: list[str], _trainer: Any) -> dict[str, Any]:
         watch = Stopwatch()
-        self.trajectories = self.play(list(prompts))
-        for name, value in {**self.play_metrics, "rollout_time": watch.seconds}.items():
-            self._log_metric(name, value)
+        self.trajectories = self.rollout.run(list(prompts), **self.rollout_options())
+        self._log_metric("rollout_time", watch.seconds)
+        if self.rollout.schedule is not None:
+            self._log_metric("horizon", float(self.rollout.schedule(self.state.global_step)))
         self._rows = self._rows_of_all(self.trajectories)
         return {**self._rows.columns, **reward_columns(self.trajectories)}
 

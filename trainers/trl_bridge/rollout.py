@@ -1,14 +1,15 @@
-"""Our rollouts for a stock `trl.GRPOTrainer`. Knows TRL's `rollout_func` and what it returns."""
+"""Our rollouts for a stock `trl.GRPOTrainer`, as its `rollout_func`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
-from agentgym_envs.trajectory import Trajectory
 from trainers.credit.rewards import reward_columns
 from trainers.options.errors import MISSING_TRAIN_EXTRA
+from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge.rows import rows_of
 
 try:
@@ -19,26 +20,26 @@ except ImportError as error:
 RolloutFunc = Callable[[list[str], Any], dict[str, Any]]
 
 
-class Player(Protocol):
-    """Plays tasks; `RolloutEngine` is one."""
-
-    def run(self, task_ids: Sequence[str], *, global_step: int = 0) -> list[Trajectory]:
-        """Play one episode per task id and return them in the same order."""
-
-
-def make_rollout_func(player: Player) -> RolloutFunc:
+def make_rollout_func(rollout: Rollout) -> RolloutFunc:
     """Return a `rollout_func` for a stock `trl.GRPOTrainer`.
 
-    Use it with `reward_funcs=agent_reward` and `train_dataset=task_dataset(task_ids)`, and sample
-    at the trainer's own temperature, by which its loss divides.
+    Use it with `reward_funcs=agent_reward` and `train_dataset=task_dataset(task_ids)`. Episodes are
+    sampled at the trainer's temperature, by which its loss divides.
 
     Args:
-        player: plays task ids.
+        rollout: plays task ids.
     """
+    batches = itertools.count()
 
-    def rollout(prompts: list[str], trainer: Any) -> dict[str, Any]:
+    def play(prompts: list[str], trainer: Any) -> dict[str, Any]:
+        step = trainer.state.global_step
         with sampling_mode(trainer.model):
-            trajectories = player.run(list(prompts), global_step=trainer.state.global_step)
+            trajectories = rollout.run(
+                list(prompts),
+                global_step=step,
+                temperature=trainer.args.temperature,
+                stream=(trainer.args.process_index, step, next(batches)),
+            )
         rows = rows_of(trajectories, filler_id=trainer.processing_class.pad_token_id)
         if rows.episode_of_row != list(range(len(prompts))):
             raise ValueError(
@@ -47,7 +48,7 @@ def make_rollout_func(player: Player) -> RolloutFunc:
             )
         return {**rows.columns, **reward_columns(trajectories)}
 
-    return rollout
+    return play
 
 
 @contextmanager

@@ -1,73 +1,19 @@
-"""The arguments that several slots share, taken apart for each; and what a vector of slots offers.
-
-Knows lists, lengths and ids; no environment is made here.
-"""
+"""The arguments of `TextVectorEnv`, checked and taken apart for each slot."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import Any, Protocol
+from typing import Any
 
 import gymnasium as gym
 
 import agentgym_envs
-from wrappers.vector.slots import EnvFn, Slot
+from wrappers.vector.host import EnvFn
 
 Answer = tuple[str, float, bool, bool, dict[str, Any]]
 """A slot's observation, reward, terminated, truncated and info; a reset pays 0."""
-
-
-class TextVector(Protocol):
-    """What `TextVectorEnv` and its wrappers offer."""
-
-    num_envs: int
-
-    def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
-    ) -> tuple[list[str], list[dict[str, Any]]]:
-        """Start episodes."""
-
-    def step(
-        self, actions: Sequence[str | None]
-    ) -> tuple[list[str], list[float], list[bool], list[bool], list[dict[str, Any]]]:
-        """Play one turn in every slot that is given an action."""
-
-    def reset_async(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
-    ) -> None:
-        """Begin to start episodes; `poll` brings the answers."""
-
-    def step_async(self, actions: Sequence[str | None]) -> None:
-        """Begin a turn in every slot that is given an action; `poll` brings the answers."""
-
-    def poll(self, timeout: float | None = 0.0) -> dict[int, Answer]:
-        """Hear who has answered, waiting up to `timeout` seconds for the first."""
-
-    def unanswered(self) -> list[Slot]:
-        """List the slots that are in the middle of a call."""
-
-    def cancel(self) -> None:
-        """Give up the calls that have not been answered."""
-
-    def get(self, name: str) -> list[Any]:
-        """Read an attribute of every slot's environment."""
-
-    def call(self, name: str, *args: Any, **kwargs: Any) -> list[Any]:
-        """Call a method of every slot's environment."""
-
-    def expert_actions(self, where: Sequence[bool] | None = None) -> list[str | None]:
-        """Take the next action of every slot's expert."""
-
-    def close(self) -> None:
-        """Close every slot."""
 
 
 def chosen_slots(options: Mapping[str, Any] | None, num_envs: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Calls of several slots, heard all together or one by one as they answer; marks slots that broke.
+"""Calls of several slots, answered all together or one by one; marks slots that broke.
 
 `wrappers.vector.env` decides what is called.
 """
@@ -12,7 +12,7 @@ from typing import Any
 from gymnasium.error import AlreadyPendingCallError, ResetNeeded
 
 from agentgym_envs.errors import EnvFailure
-from wrappers.vector.arguments import Answer, TextVector, check_length
+from wrappers.vector.arguments import Answer, check_length
 from wrappers.vector.slots import Slot, deadline_after, seconds_left, wait_for_any
 
 _CLOSE_SECONDS = 5.0
@@ -23,7 +23,7 @@ Begin = Callable[[], None]
 
 @dataclass
 class SlotEpisode:
-    """What a slot said last."""
+    """A slot's last answer."""
 
     observation: str = ""
     terminated: bool = False
@@ -45,39 +45,29 @@ class SlotCalls:
         slots: who is called.
 
     Attributes:
-        episodes: what each slot said last.
+        episodes: each slot's last answer.
     """
 
     def __init__(self, slots: Iterable[Slot]) -> None:
         self.slots = list(slots)
         self.episodes = [SlotEpisode() for _ in self.slots]
         self._pending: dict[int, list[Begin]] = {}  # slot -> the calls that follow the answer
-        self._heard: dict[int, Answer] = {}
+        self._results: dict[int, Answer] = {}
 
-    def gather(self, begins: Mapping[int, Begin]) -> dict[int, Any]:
+    def gather(self, begins: Mapping[int, Begin], *, record: bool = False) -> dict[int, Any]:
         """Make calls in several slots at once and wait for all answers.
 
         Args:
             begins: by slot.
+            record: the calls are of `reset` or `step`; what the slots answer is what `episodes`
+                holds from then on. A slot that raises is left as it was.
 
         Returns:
             The answers by slot, without those of slots that broke.
 
         Raises:
-            Exception: what an environment raised, once every slot has been heard.
+            Exception: what an environment raised, once every slot has answered.
         """
-        return self._gather(begins, lambda _, answer: answer)
-
-    def play(self, begins: Mapping[int, Begin]) -> dict[int, Answer]:
-        """Make calls of `reset` and `step` as `gather` does, and note what the slots say.
-
-        A slot that raises is left as it was; what the others say is noted all the same.
-        """
-        return self._gather(begins, self._note)
-
-    def _gather(
-        self, begins: Mapping[int, Begin], taken: Callable[[int, Any], Any]
-    ) -> dict[int, Any]:
         answers: dict[int, Any] = {}
         errors: list[Exception] = []
         waiting = list(begins)
@@ -86,10 +76,11 @@ class SlotCalls:
                 begin()
             while waiting:
                 try:
-                    answers[waiting[0]] = taken(waiting[0], self.slots[waiting[0]].receive())
+                    answer = self.slots[waiting[0]].receive()
+                    answers[waiting[0]] = self._record(waiting[0], answer) if record else answer
                 except EnvFailure as failure:
                     self._fail(waiting[0], str(failure))
-                except Exception as error:  # raised below, once every slot has been heard
+                except Exception as error:  # raised below, once every slot has answered
                     errors.append(error)
                 waiting.pop(0)
         finally:
@@ -108,40 +99,40 @@ class SlotCalls:
         self._pending[index] = list(begins[1:])
 
     def repeat(self, index: int) -> None:
-        """Have a slot's answer be what it said last."""
-        self._heard[index] = self._said(index, 0.0)
+        """Have a slot's answer be its last one."""
+        self._results[index] = self._last_result(index, 0.0)
 
     def unanswered(self) -> list[Slot]:
-        """List the slots that have not been heard."""
+        """List the slots that have not answered."""
         return [self.slots[index] for index in self._pending]
 
     def poll(self, timeout: float | None) -> dict[int, Answer]:
-        """Hear who has answered, waiting up to `timeout` seconds for the first; None for ever."""
+        """Return the answers that have come; wait up to `timeout` seconds for the first."""
         deadline = deadline_after(timeout)
-        self._hear()
-        while self._pending and not self._heard and seconds_left(deadline) != 0.0:
+        self._receive_ready()
+        while self._pending and not self._results and seconds_left(deadline) != 0.0:
             wait_for_any(self.unanswered(), seconds_left(deadline))
-            self._hear()
-        heard, self._heard = self._heard, {}
-        return heard
+            self._receive_ready()
+        results, self._results = self._results, {}
+        return results
 
     def settle(self) -> None:
         """Wait for every slot; `poll` gives the answers later."""
-        self._hear()
+        self._receive_ready()
         while self._pending:
             wait_for_any(self.unanswered(), None)
-            self._hear()
+            self._receive_ready()
 
     def cancel(self) -> None:
         """Give up what has not been answered, and forget what has."""
         for index in list(self._pending):
             self._fail(index, "given up before it had answered")
         self._pending.clear()
-        self._heard.clear()
+        self._results.clear()
 
     def check_settled(self, indices: Iterable[int], method: str) -> None:
         """Raise AlreadyPendingCallError if one of the slots is in the middle of a call."""
-        busy = [i for i in indices if i in self._pending or i in self._heard]
+        busy = [i for i in indices if i in self._pending or i in self._results]
         if busy:
             raise AlreadyPendingCallError(
                 f"{method}: slots {busy} were given a call whose answer poll() has not brought yet",
@@ -191,7 +182,7 @@ class SlotCalls:
         if errors:
             raise errors[0]
 
-    def _hear(self) -> None:
+    def _receive_ready(self) -> None:
         errors: list[Exception] = []
         for index in [i for i in self._pending if self.slots[i].answered()]:
             try:
@@ -200,7 +191,7 @@ class SlotCalls:
                 del self._pending[index]
                 self._fail(index, str(failure))
                 self.repeat(index)
-            except Exception as error:  # raised below, once every slot has been heard
+            except Exception as error:  # raised below, once every slot has answered
                 del self._pending[index]
                 errors.append(error)
             else:
@@ -208,36 +199,23 @@ class SlotCalls:
                 if following:
                     self.begin(index, *following)
                 else:
-                    self._heard[index] = self._note(index, answer)
+                    self._results[index] = self._record(index, answer)
         if errors:
             raise errors[0]
 
-    def _note(self, index: int, answer: Any) -> Answer:
+    def _record(self, index: int, answer: Any) -> Answer:
         if len(answer) == 2:  # a reset's
             observation, info = answer
             self.episodes[index] = SlotEpisode(observation, info=info, begun=True)
-            return self._said(index, 0.0)
+            return self._last_result(index, 0.0)
         observation, reward, terminated, truncated, info = answer
         self.episodes[index] = SlotEpisode(observation, terminated, truncated, info, begun=True)
-        return self._said(index, reward)
+        return self._last_result(index, reward)
 
-    def _said(self, index: int, reward: float) -> Answer:
-        said = self.episodes[index]
-        return said.observation, reward, said.terminated, said.truncated, {**said.info}
+    def _last_result(self, index: int, reward: float) -> Answer:
+        last = self.episodes[index]
+        return last.observation, reward, last.terminated, last.truncated, {**last.info}
 
     def _fail(self, index: int, message: str) -> None:
         self.slots[index].discard()
         self.episodes[index] = SlotEpisode(info={"failure": message}, failed=True)
-
-
-def wait_for_answers(envs: Iterable[TextVector], timeout: float | None = None) -> None:
-    """Wait until a slot of one of several vectors has answered; then their `poll` brings it.
-
-    Args:
-        envs: vectors whose `poll` has brought nothing.
-        timeout: seconds to wait at most; None waits as long as it takes, and not at all where no
-            call is on its way.
-    """
-    slots = [slot for env in envs for slot in env.unanswered()]
-    if slots:
-        wait_for_any(slots, timeout)

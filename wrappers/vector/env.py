@@ -1,7 +1,6 @@
 """TextVectorEnv: several text environments that take their turns together, or each in its time.
 
-Knows episodes and their arguments; `wrappers.vector.calls` knows how slots are called and fail, and
-`wrappers.vector.slots` where their environments run.
+`wrappers.vector.calls` calls the slots, and `wrappers.vector.slots` says what a slot is.
 """
 
 from __future__ import annotations
@@ -24,8 +23,9 @@ from wrappers.vector.arguments import (
     seeds_of,
 )
 from wrappers.vector.calls import Begin, SlotCalls, SlotEpisode
+from wrappers.vector.host import EnvFn, InProcessSlot
 from wrappers.vector.process import ProcessSlot
-from wrappers.vector.slots import EnvFn, InProcessSlot, Slot, ThreadSlot
+from wrappers.vector.slots import Slot, ThreadSlot
 
 Backend = Literal["sync", "thread", "process"]
 BACKENDS: tuple[str, ...] = get_args(Backend)
@@ -117,12 +117,13 @@ class TextVectorEnv:
         seeds = seeds_of(seed, self.num_envs)
         chosen = self._chosen(options)
         self._start(index for index in chosen if not self.slots[index].running)
-        self._calls.play(
+        self._calls.gather(
             {
                 index: self._call(index, "reset", seeds[index], options_of(index, options or {}))
                 for index in chosen
                 if self.slots[index].running
-            }
+            },
+            record=True,
         )
         return [e.observation for e in self._episodes], self._infos()
 
@@ -147,12 +148,13 @@ class TextVectorEnv:
         self._check_open()
         self._calls.check_actions(actions)
         self._calls.check_settled(_given(actions), "step")
-        answers = self._calls.play(
+        answers = self._calls.gather(
             {
                 index: self._call(index, "step", action)
                 for index, action in enumerate(actions)
                 if action is not None and not self._episodes[index].failed
-            }
+            },
+            record=True,
         )
         rewards = [0.0] * self.num_envs
         for index, (_, reward, *_flags) in answers.items():
@@ -228,7 +230,7 @@ class TextVectorEnv:
         return self._calls.poll(timeout)
 
     def unanswered(self) -> list[Slot]:
-        """List the slots in the middle of a call; `slot_calls.wait_for_answers` waits for them."""
+        """List the slots in the middle of a call; `slots.wait_for_any` waits for them."""
         return self._calls.unanswered()
 
     def cancel(self) -> None:

@@ -1,14 +1,21 @@
-"""The side of a slot that lives with its environment: it makes the environment and plays it.
+"""`EnvHost`, the side of a slot that makes an environment and calls it, and the in-process slot.
 
-The same class serves in this thread, in another thread and in a worker process.
+The same host serves in this thread, in another thread and in a worker process.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import gymnasium as gym
+
+from agentgym_envs.errors import EnvFailure
+
+EnvFn = Callable[[], gym.Env[Any, Any]]
+
+_log = logging.getLogger(__name__)
 
 
 class EnvHost:
@@ -18,7 +25,7 @@ class EnvHost:
         env_fn: makes the environment.
     """
 
-    def __init__(self, env_fn: Callable[[], gym.Env[Any, Any]]) -> None:
+    def __init__(self, env_fn: EnvFn) -> None:
         self.env = env_fn()
         self._expert: Iterator[str] | None = None
         self._closed = False
@@ -55,3 +62,61 @@ class EnvHost:
         if not self._closed:
             self._closed = True
             self.env.close()
+
+
+class InProcessSlot:
+    """Runs its environment in the caller's thread. Calls run in `receive`; timeouts are not kept.
+
+    Args:
+        env_fn: makes the environment.
+    """
+
+    def __init__(self, env_fn: EnvFn) -> None:
+        self._env_fn = env_fn
+        self._host: EnvHost | None = None
+        self._pending: tuple[str, tuple[Any, ...]] | None = None
+
+    @property
+    def running(self) -> bool:
+        """There is an environment."""
+        return self._host is not None
+
+    @property
+    def deadline(self) -> float | None:
+        """Never: a call in the caller's own thread cannot be given up."""
+        return None
+
+    def answered(self) -> bool:
+        """Always: there is nobody to wait for."""
+        return True
+
+    def watch(self, wakeup: Any) -> None:
+        """Do nothing: nobody waits for this slot."""
+        return None
+
+    def start(self, timeout: float | None) -> None:
+        """Have the next `receive` make the environment."""
+        self.discard()
+        self._pending = None
+
+    def send(self, method: str, *args: Any, timeout: float | None) -> None:
+        """Have the next `receive` make this call."""
+        self._pending = (method, args)
+
+    def receive(self) -> Any:
+        """Make the call."""
+        if self._host is None:
+            self._host = EnvHost(self._env_fn)
+            return None
+        assert self._pending is not None
+        method, args = self._pending
+        return getattr(self._host, method)(*args)
+
+    def discard(self) -> None:
+        """Close the environment."""
+        host, self._host = self._host, None
+        if host is not None:
+            try:
+                host.close()
+            except EnvFailure as failure:
+                _log.warning("closing a broken environment: %s", failure)

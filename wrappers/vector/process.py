@@ -20,7 +20,8 @@ from typing import Any
 import cloudpickle  # type: ignore[import-untyped]  # it ships no type information
 
 from agentgym_envs.errors import EnvFailure
-from wrappers.vector.slots import Bell, EnvFn, deadline_after, is_over, seconds_left
+from wrappers.vector.host import EnvFn
+from wrappers.vector.slots import WakeupPipe, deadline_after, is_over, seconds_left
 
 _WORKER = Path(__file__).with_name("worker.py")
 # A socket takes this much at least without a reader, so a shorter message never blocks the sender.
@@ -66,7 +67,7 @@ class ProcessSlot:
         assert self._connection is not None
         return self._connection.poll() or is_over(self.deadline)
 
-    def watch(self, bell: Bell | None) -> Connection | None:
+    def watch(self, wakeup: WakeupPipe | None) -> Connection | None:
         """Return the worker's connection."""
         return self._connection
 

@@ -1,9 +1,9 @@
-"""Where the environment of a slot runs: here in this thread, or in a thread of its own.
+"""What a slot is, and the slot whose environment runs in a thread of its own.
 
 A slot takes one call at a time: `send` hands it over, `receive` waits for the answer, and
 `wait_for_any` waits for whichever of several slots answers first. What breaks on the way is an
-`EnvFailure`; what the environment raises is raised by `receive`. Knows nothing of episodes;
-`wrappers.vector.process` is the third kind.
+`EnvFailure`; what the environment raises is raised by `receive`. The other kinds are in
+`wrappers.vector.host` (in this thread) and `wrappers.vector.process`.
 """
 
 from __future__ import annotations
@@ -11,35 +11,31 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from multiprocessing.connection import Connection, Pipe, wait
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
-import gymnasium as gym
-
 from agentgym_envs.errors import EnvFailure
-from wrappers.vector.host import EnvHost
-
-EnvFn = Callable[[], gym.Env[Any, Any]]
+from wrappers.vector.host import EnvFn, EnvHost
 
 _log = logging.getLogger(__name__)
 
 
-class Bell:
+class WakeupPipe:
     """Wakes, from another thread, who waits on `handle` beside the connections of processes."""
 
     def __init__(self) -> None:
         self.handle: Connection
         self.handle, self._writer = Pipe(duplex=False)  # type: ignore[assignment]
         self._lock = threading.Lock()
-        self._rung = False
+        self._is_awake = False
 
-    def ring(self) -> None:
+    def wake(self) -> None:
         """Wake whoever waits, now or later."""
         with self._lock:
-            if not self._rung:
-                self._rung = True
+            if not self._is_awake:
+                self._is_awake = True
                 self._writer.send_bytes(b"")
 
 
@@ -57,8 +53,8 @@ class Slot(Protocol):
     def answered(self) -> bool:
         """Whether `receive` would return at once, be it with an answer or with a failure."""
 
-    def watch(self, bell: Bell | None) -> Connection | None:
-        """Have the answer ring a bell, or return a connection that becomes readable with it."""
+    def watch(self, wakeup: WakeupPipe | None) -> Connection | None:
+        """Have the answer wake who waits, or return a connection that becomes readable with it."""
 
     def start(self, timeout: float | None) -> None:
         """Begin to make a fresh environment; `receive` gives None when it is there."""
@@ -77,76 +73,18 @@ class Slot(Protocol):
         """Let go of the environment, whatever it is doing."""
 
 
-class InProcessSlot:
-    """Runs its environment in the caller's thread. Calls run in `receive`; timeouts are not kept.
-
-    Args:
-        env_fn: makes the environment.
-    """
-
-    def __init__(self, env_fn: EnvFn) -> None:
-        self._env_fn = env_fn
-        self._host: EnvHost | None = None
-        self._pending: tuple[str, tuple[Any, ...]] | None = None
-
-    @property
-    def running(self) -> bool:
-        """There is an environment."""
-        return self._host is not None
-
-    @property
-    def deadline(self) -> float | None:
-        """Never: a call in the caller's own thread cannot be given up."""
-        return None
-
-    def answered(self) -> bool:
-        """Always: there is nobody to wait for."""
-        return True
-
-    def watch(self, bell: Bell | None) -> Connection | None:
-        """Do nothing: nobody waits for this slot."""
-        return None
-
-    def start(self, timeout: float | None) -> None:
-        """Have the next `receive` make the environment."""
-        self.discard()
-        self._pending = None
-
-    def send(self, method: str, *args: Any, timeout: float | None) -> None:
-        """Have the next `receive` make this call."""
-        self._pending = (method, args)
-
-    def receive(self) -> Any:
-        """Make the call."""
-        if self._host is None:
-            self._host = EnvHost(self._env_fn)
-            return None
-        assert self._pending is not None
-        method, args = self._pending
-        return getattr(self._host, method)(*args)
-
-    def discard(self) -> None:
-        """Close the environment."""
-        host, self._host = self._host, None
-        if host is not None:
-            try:
-                host.close()
-            except EnvFailure as failure:
-                _log.warning("closing a broken environment: %s", failure)
-
-
 class _Answers:
-    """What a slot's thread has answered; an answer rings the bell, where there is one."""
+    """What a slot's thread has answered; an answer wakes who waits for it."""
 
     def __init__(self) -> None:
         self._queue: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
-        self.bell: Bell | None = None
+        self.wakeup: WakeupPipe | None = None
 
     def put(self, answered: bool, value: Any) -> None:
         self._queue.put((answered, value))
-        bell = self.bell
-        if bell is not None:
-            bell.ring()
+        wakeup = self.wakeup
+        if wakeup is not None:
+            wakeup.wake()
 
     def get(self, timeout: float | None) -> tuple[bool, Any]:
         return self._queue.get(timeout=timeout)
@@ -185,9 +123,9 @@ class ThreadSlot:
         """Whether the thread has answered, or the time is over."""
         return not self._answers.empty() or is_over(self.deadline)
 
-    def watch(self, bell: Bell | None) -> Connection | None:
-        """Have the thread ring the bell."""
-        self._answers.bell = bell
+    def watch(self, wakeup: WakeupPipe | None) -> Connection | None:
+        """Have the thread wake who waits."""
+        self._answers.wakeup = wakeup
         return None
 
     def start(self, timeout: float | None) -> None:
@@ -269,16 +207,21 @@ def is_over(deadline: float | None) -> bool:
 
 
 def wait_for_any(slots: Sequence[Slot], timeout: float | None) -> None:
-    """Wait until one of the slots has answered, or for `timeout` seconds; None waits for ever."""
-    bell = Bell()
+    """Wait until one of the slots has answered, or for `timeout` seconds; None waits for ever.
+
+    Where there are no slots it returns at once.
+    """
+    if not slots:
+        return
+    wakeup = WakeupPipe()
     try:
-        # Watched before asked, or an answer that comes in between would ring no bell.
-        handles = [slot.watch(bell) for slot in slots]
+        # Watched before asked, or an answer that comes in between would wake nobody.
+        handles = [slot.watch(wakeup) for slot in slots]
         if any(slot.answered() for slot in slots):
             return
         moments = [slot.deadline for slot in slots] + [deadline_after(timeout)]
         first = min((moment for moment in moments if moment is not None), default=None)
-        wait([bell.handle, *(h for h in handles if h is not None)], seconds_left(first))
+        wait([wakeup.handle, *(h for h in handles if h is not None)], seconds_left(first))
     finally:
         for slot in slots:
             slot.watch(None)

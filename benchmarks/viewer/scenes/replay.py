@@ -76,15 +76,9 @@ def replay(
     # One at a time: environments are kept from episode to episode.
     with _playing:
         env = _environment(trajectory, env_kwargs_of(folder))
-        plain = [turn.completion for turn in trajectory.turns]
-        readings = [plain]
-        if any("</think>" in completion for completion in plain):
-            # Of a policy that thinks, the environment reads only what comes after.
-            readings.append([text.rpartition("</think>")[2].lstrip("\n") for text in plain])
-        for actions in readings:
-            found, differing = _played(env, trajectory, actions, look)
-            if found is not None:
-                return env, found
+        views, differing = _play_again(env, trajectory, look)
+        if views is not None:
+            return env, views
         where = f"answers turn {differing}" if differing else "begins"
         raise NotReplayed(
             f"The environment {where} otherwise than it is recorded, as another version does, or "
@@ -92,9 +86,7 @@ def replay(
         )
 
 
-def _played(
-    env: TextEnv, trajectory: Trajectory, actions: list[str], look: Look
-) -> tuple[list[Any] | None, int]:
+def _play_again(env: TextEnv, trajectory: Trajectory, look: Look) -> tuple[list[Any] | None, int]:
     """Return what was seen, or None and the number of the turn that was answered otherwise."""
     turns = trajectory.turns
     first, *later = [turn.observation for turn in turns] + [trajectory.final_observation]
@@ -102,17 +94,17 @@ def _played(
         observation, info = env.reset(options={"task_id": trajectory.task_id})
         if observation != first:
             return None, 0
-        found = [look(env, info)]
-        for number, (action, expected) in enumerate(zip(actions, later, strict=True), 1):
-            observation, _, terminated, truncated, info = env.step(action)
+        views = [look(env, info)]
+        for number, (turn, expected) in enumerate(zip(turns, later, strict=True), 1):
+            observation, _, terminated, truncated, info = env.step(turn.action)
             if observation != expected:
                 return None, number
-            found.append(look(env, info))
+            views.append(look(env, info))
             if (terminated or truncated) and number < len(turns):
                 return None, number
     except (ValueError, EnvFailure, GymnasiumError) as error:
         raise NotReplayed(f"The episode cannot be played again here: {error}") from error
-    return found, 0
+    return views, 0
 
 
 def _environment(trajectory: Trajectory, kwargs: Mapping[str, Any]) -> TextEnv:

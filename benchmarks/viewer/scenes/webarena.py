@@ -84,7 +84,7 @@ def target(turn: Turn) -> int | None:
     """Return the id of the element that a turn's action names, or None."""
     for parser in _PARSERS:
         try:
-            action = parse_action(parser.parse(turn.completion))
+            action = parse_action(parser.parse(turn.action))
         except InvalidAction:
             continue
         return action.element if action.kind in _ON_ELEMENTS else None

@@ -21,7 +21,7 @@ from tests.trainers.toys import ENV_ID, make_tokenizer
 from trainers.evaluate import EvalResult
 from trainers.evaluate import main as evaluate_main
 from trainers.options.arguments import EnvArguments, EpisodeArguments
-from trainers.policies.model import PolicyPlayer
+from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
 from trainers.tokens.generation import Generated, Sampling
 
@@ -254,8 +254,9 @@ def test_traces_hold_what_vllm_sampled(backend: Any, model: Any) -> None:
     environments = Environments(EnvArguments(env=[ENV_ID], action_format="plain"), episodes=4)
     budgets = EpisodeArguments(max_tokens_per_turn=6)
     tokenizer = make_tokenizer()
-    player = PolicyPlayer(environments, None, tokenizer, budgets, backend=backend)
-    played = player.play([f"letters_{number % 8}" for number in range(12)], temperature=1.3)
+    policy = ModelPolicy.with_budgets(backend, tokenizer, budgets, name="", seed=0)
+    player = environments.rollout(policy)
+    played = player.run([f"letters_{number % 8}" for number in range(12)], temperature=1.3)
     assert max(len(episode.turns) for episode in played) > 1
     for episode in played:
         trace = episode.trace
@@ -264,7 +265,7 @@ def test_traces_hold_what_vllm_sampled(backend: Any, model: Any) -> None:
         gap = (expected - torch.tensor(trace.logprobs))[sampled].abs().max()
         assert gap < TOLERANCE
         assert int(sampled.sum()) == sum(turn.num_tokens for turn in episode.turns)
-    again = player.play([f"letters_{number % 8}" for number in range(12)], temperature=1.3)
+    again = player.run([f"letters_{number % 8}" for number in range(12)], temperature=1.3)
     assert [e.trace.completion_ids for e in again] == [e.trace.completion_ids for e in played]
 
 

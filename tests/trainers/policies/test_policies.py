@@ -8,9 +8,8 @@ import pytest
 from tests.trainers.toys import ENV_ID, make_folder
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import CommandError
+from trainers.options.policies import OpeningArguments, PolicyArguments
 from trainers.policies.open import (
-    OpeningArguments,
-    PolicyArguments,
     check_model,
     open_environments,
     open_model,

@@ -18,12 +18,13 @@ from tests.wrappers.vector.gates import (
 )
 from trainers.backends.hf import HFBackend
 from trainers.options.arguments import EnvArguments
+from trainers.policies.model import ModelPolicy
 from trainers.policies.scripted import ExpertPolicy, RandomPolicy
-from trainers.rollout.engine import RolloutEngine
-from trainers.rollout.episodes import EpisodeLoop, Reply, Stop
+from trainers.rollout.rollout import Rollout
+from trainers.rollout.types import Policy, Reply, Stop
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Sampling
-from wrappers import FailureRules, HorizonCurriculum, TextVectorEnv
+from wrappers import FailureRules, TextVectorEnv
 
 register_helpers()
 CHAT = ChatFormat.from_tokenizer(tiny_tokenizer(TEMPLATES["chatml"]))
@@ -35,7 +36,7 @@ def closed_gates():
     open_all()
 
 
-class Adds:
+class Adds(Policy):
     """Adds what the task and the counter say; notes who was asked together."""
 
     name = "adds"
@@ -54,22 +55,15 @@ class Adds:
         counter = int(episode.observation.rstrip(".").rpartition(" ")[2])
         if counter >= 27:
             return Stop("no_action")
-        said = f"add {1 + (episode.key + counter) % 9}"
-        return Reply(said, said)
+        return Reply(f"add {1 + (episode.key + counter) % 9}")
 
     def leave(self, episode):
         self.left.append(episode.key)
 
 
 def play(env, task_ids, policy=None, *, overlap=True, **kwargs):
-    loop = EpisodeLoop(
-        env,
-        policy or Adds(),
-        failure_rules=kwargs.pop("failure_rules", FailureRules()),
-        overlap=overlap,
-        **kwargs,
-    )
-    return loop.run(task_ids)
+    seen = {"on_trajectory": kwargs.pop("on_trajectory", None)}
+    return Rollout(env, policy or Adds(), overlap=overlap, **kwargs).run(task_ids, **seen)
 
 
 def opener(task_id, gate):
@@ -139,8 +133,8 @@ def test_policies_without_tokens_play_the_same_episodes_under_a_horizon(policy):
     played = []
     for overlap, backend in ((False, "sync"), (True, "thread")):
         with TextVectorEnv([NappingEnv] * 3, backend=backend) as env:
-            curriculum = HorizonCurriculum(env, lambda global_step: 3)
-            trajectories = play(curriculum, task_ids, policy(), overlap=overlap)
+            options = {"overlap": overlap, "schedule": lambda global_step: 3}
+            trajectories = play(env, task_ids, policy(), **options)
             played.append([t.to_json() for t in trajectories])
     assert played[0] == played[1]
     assert {t["truncated_by"] for t in played[0]} >= {"horizon"}
@@ -173,21 +167,20 @@ def test_the_policy_is_never_asked_for_less_than_a_quarter():
     assert all(asked >= least for asked, least in shares)
 
 
-def test_mixed_scenarios_wait_for_whichever_answers():
+def test_mixed_scenarios_wait_for_whichever_answers(monkeypatch):
     with (
         TextVectorEnv([GatedTasks] * 2, backend="thread") as gated,
         TextVectorEnv([NappingEnv], backend="process") as other,
     ):
-        env = {"counting": gated, "elsewhere": other}
-        loop = EpisodeLoop(
-            env,
-            Adds(),
-            failure_rules=FailureRules(),
-            on_trajectory=opener("counting_21", "30"),
-            overlap=True,
+        monkeypatch.setattr(
+            "trainers.rollout.rollout.env_of",
+            lambda task_id, envs: other if task_id == "counting_21" else gated,
         )
-        loop.env_of = lambda task_id: other if task_id == "counting_21" else gated
-        trajectories = loop.run(["counting_30", "counting_21", "counting_4"])
+        trajectories = play(
+            {"gated": gated, "other": other},
+            ["counting_30", "counting_21", "counting_4"],
+            on_trajectory=opener("counting_21", "30"),
+        )
     assert [t.task_id for t in trajectories] == ["counting_30", "counting_21", "counting_4"]
     assert all(t.status != "failed" for t in trajectories)
 
@@ -261,14 +254,9 @@ def sample(overlap, backend, seed=4):
     model_backend = HFBackend(tiny_model())
     model_backend.seed_rows(seed)
     with TextVectorEnv([NappingEnv] * 4, backend=backend) as env:
-        engine = RolloutEngine(
-            HorizonCurriculum(env, lambda global_step: 4),
-            model_backend,
-            CHAT,
-            sampling=Sampling(8, 1.2),
-            overlap=overlap,
-        )
-        return engine.run([f"counting_{n}" for n in range(11)])
+        policy = ModelPolicy(model_backend, CHAT, sampling=Sampling(8, 1.2))
+        rollout = Rollout(env, policy, schedule=lambda global_step: 4, overlap=overlap)
+        return rollout.run([f"counting_{n}" for n in range(11)])
 
 
 def test_with_a_stream_for_each_row_the_samples_do_not_depend_on_who_was_ready():

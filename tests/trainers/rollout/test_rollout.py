@@ -9,9 +9,12 @@ from agentgym_envs import EnvFailure
 from tests.helpers import COUNTING_ID, CountingEnv, FragileEnv, register_helpers
 from tests.trainers.tiny_models import TEMPLATES, forward_logprobs, tiny_model, tiny_tokenizer
 from trainers.backends.hf import HFBackend
-from trainers.rollout.engine import RolloutEngine
+from trainers.policies.model import ModelPolicy
+from trainers.policies.scripted import play
+from trainers.rollout.rollout import Rollout
+from trainers.rollout.types import Failure, Policy, Reply
 from trainers.tokens.chat import ChatFormat
-from trainers.tokens.generation import Generated, Sampling
+from trainers.tokens.generation import Backend, Generated, Sampling
 from wrappers import FailureRules, FixedHorizon, HorizonCurriculum, TextVectorEnv
 
 register_helpers()
@@ -23,7 +26,7 @@ CHAT = CHATS["chatml"]
 FAMILIES = {"qwen2.5": "qwen2", "llama3": "llama"}
 
 
-class Scripted:
+class Scripted(Backend):
     """A backend that writes given texts, one per turn, and notes what it was asked."""
 
     def __init__(self, *texts, stop=True, chat=CHAT):
@@ -46,6 +49,13 @@ class Scripted:
 
     def finish(self, keys):
         self.finished += keys
+
+
+def rollout_of(
+    env, backend, chat=CHAT, *, schedule=None, failure_rules=None, overlap=False, **policy
+):
+    rules = {"schedule": schedule, "failure_rules": failure_rules, "overlap": overlap}
+    return Rollout(env, ModelPolicy(backend, chat, **policy), **rules)
 
 
 def vector(num_envs=3, env=COUNTING_ID, **kwargs):
@@ -79,7 +89,7 @@ def test_recorded_ids_are_what_one_forward_pass_reproduces(
     model, chat = tiny_model(FAMILIES.get(style, "qwen3")), CHATS[style]
     task_ids = [f"counting_{number}" for number in numbers]
     with vector(num_envs, max_turns=4) as env:
-        engine = RolloutEngine(
+        engine = rollout_of(
             env,
             HFBackend(model, cache=cache),
             chat,
@@ -103,9 +113,7 @@ def test_recorded_ids_are_what_one_forward_pass_reproduces(
 def test_a_trace_is_prompt_actions_and_observations_in_their_order():
     backend = Scripted("add 9", "double", "add 1")
     with vector(1) as env:
-        (trajectory,) = RolloutEngine(env, backend, CHAT, sampling=Sampling(20)).run(
-            ["counting_18"]
-        )
+        (trajectory,) = rollout_of(env, backend, CHAT, sampling=Sampling(20)).run(["counting_18"])
     trace = trajectory.trace
     assert trace.prompt_ids == CHAT.prompt_ids(
         env_prompt(), "Goal: bring the counter to 19. The counter is 0."
@@ -136,15 +144,16 @@ def env_prompt():
 def test_the_record_says_what_was_played():
     seen = []
     with vector(2) as env:
-        engine = RolloutEngine(
-            HorizonCurriculum(env, FixedHorizon(2)),
+        engine = rollout_of(
+            env,
             Scripted("say hello"),
             CHAT,
             sampling=Sampling(20),
-            policy_name="tiny",
-            on_trajectory=seen.append,
+            name="tiny",
+            schedule=FixedHorizon(2),
         )
-        trajectories = engine.run(["counting_3", "counting_50", "counting_4"], global_step=7)
+        task_ids = ["counting_3", "counting_50", "counting_4"]
+        trajectories = engine.run(task_ids, global_step=7, on_trajectory=seen.append)
     assert {id(t) for t in seen} == {id(t) for t in trajectories}
     trajectory = trajectories[1]
     assert trajectory.env_id == COUNTING_ID
@@ -159,8 +168,13 @@ def test_the_record_says_what_was_played():
 
 def test_the_horizon_follows_the_global_step():
     with vector(2) as env:
-        curriculum = HorizonCurriculum(env, lambda global_step: 2 + global_step)
-        engine = RolloutEngine(curriculum, Scripted("say hi"), CHAT, sampling=Sampling(20))
+        engine = rollout_of(
+            env,
+            Scripted("say hi"),
+            CHAT,
+            sampling=Sampling(20),
+            schedule=lambda global_step: 2 + global_step,
+        )
         for global_step in (0, 3):
             trajectories = engine.run(["counting_30"] * 3, global_step=global_step)
             assert [len(t.turns) for t in trajectories] == [2 + global_step] * 3
@@ -170,7 +184,7 @@ def test_results_keep_the_order_of_the_tasks_and_slots_are_used_again():
     task_ids = [f"counting_{n}" for n in (8, 0, 5, 0, 7, 3, 1, 2, 6)]
     backend = Scripted("add 1")
     with vector(2) as env:
-        trajectories = RolloutEngine(env, backend, CHAT, sampling=Sampling(20)).run(task_ids)
+        trajectories = rollout_of(env, backend, CHAT, sampling=Sampling(20)).run(task_ids)
     assert [t.task_id for t in trajectories] == task_ids
     assert [len(t.turns) for t in trajectories] == [9, 1, 6, 1, 8, 4, 2, 3, 7]
     widths = [len(keys) for keys, _, _ in backend.asked]
@@ -182,15 +196,13 @@ def test_results_keep_the_order_of_the_tasks_and_slots_are_used_again():
 
 def test_no_tasks_give_no_trajectories():
     with vector(2) as env:
-        assert RolloutEngine(env, Scripted("x"), CHAT, sampling=Sampling(2)).run([]) == []
+        assert rollout_of(env, Scripted("x"), CHAT, sampling=Sampling(2)).run([]) == []
 
 
 def test_a_turn_without_a_stop_id_is_played_and_closed_by_given_ids():
     backend = Scripted("add 9", "double", stop=False)
     with vector(1) as env:
-        (trajectory,) = RolloutEngine(env, backend, CHAT, sampling=Sampling(20)).run(
-            ["counting_17"]
-        )
+        (trajectory,) = rollout_of(env, backend, CHAT, sampling=Sampling(20)).run(["counting_17"])
     assert trajectory.success
     trace = trajectory.trace
     first = CHAT.action_ids("add 9")[:-1]
@@ -204,7 +216,7 @@ def test_a_turn_without_a_stop_id_is_played_and_closed_by_given_ids():
 
 def test_the_turn_budget_cuts_a_turn():
     with vector(1, max_turns=2) as env:
-        engine = RolloutEngine(env, Scripted("say hello there"), CHAT, sampling=Sampling(3))
+        engine = rollout_of(env, Scripted("say hello there"), CHAT, sampling=Sampling(3))
         (trajectory,) = engine.run(["counting_5"])
     assert [turn.num_tokens for turn in trajectory.turns] == [3, 3]
     assert trajectory.truncated_by == "max_turns"
@@ -215,7 +227,7 @@ def test_an_episode_that_would_overflow_is_truncated_by_the_token_budget(spare):
     prompt = CHAT.prompt_ids(env_prompt(), "Goal: bring the counter to 6. The counter is 0.")
     most = len(prompt) + spare
     with vector(1) as env:
-        engine = RolloutEngine(
+        engine = rollout_of(
             env, Scripted("say abc"), CHAT, sampling=Sampling(20), max_episode_tokens=most
         )
         (trajectory,) = engine.run(["counting_5"])
@@ -232,7 +244,7 @@ def test_an_episode_that_would_overflow_is_truncated_by_the_token_budget(spare):
 def test_the_last_k_turns_stay_in_view_exactly():
     backend = Scripted("say a", "say bb", "say ccc", "say dddd", "say e")
     with vector(1, max_turns=5) as env:
-        engine = RolloutEngine(env, backend, CHAT, sampling=Sampling(20), keep_last_turns=2)
+        engine = rollout_of(env, backend, CHAT, sampling=Sampling(20), keep_last_turns=2)
         (trajectory,) = engine.run(["counting_9"])
     first, second, third = trajectory.traces
     said = "The counter is 0."
@@ -253,11 +265,11 @@ def test_the_last_k_turns_stay_in_view_exactly():
     assert third.completion_ids == CHAT.action_ids("say e")
 
 
-def test_sampling_can_be_replaced_for_a_run():
+def test_a_run_may_have_a_temperature_of_its_own():
     backend = Scripted("add 1")
     with vector(1) as env:
-        engine = RolloutEngine(env, backend, CHAT, sampling=Sampling(20, 1.0))
-        engine.run(["counting_0"], sampling=Sampling(9, 0.0))
+        engine = rollout_of(env, backend, CHAT, sampling=Sampling(20, 1.0))
+        engine.run(["counting_0"], temperature=0.0)
         engine.run(["counting_0"])
     assert [s.temperature for _, s, _ in backend.asked] == [0.0, 1.0]
     assert all(s.stop_ids == CHAT.stop_ids for _, s, _ in backend.asked)
@@ -266,7 +278,7 @@ def test_sampling_can_be_replaced_for_a_run():
 def test_scenarios_can_be_mixed():
     with vector(2) as counting, vector(1, max_turns=2) as other:
         envs = {"counting": counting, "elsewhere": other}
-        engine = RolloutEngine(envs, Scripted("add 1"), CHAT, sampling=Sampling(20))
+        engine = rollout_of(envs, Scripted("add 1"), CHAT, sampling=Sampling(20))
         assert len(engine.run(["counting_1", "counting_2", "counting_0"])) == 3
         with pytest.raises(ValueError, match=r"'maze_1' belongs to none"):
             engine.run(["counting_1", "maze_1"])
@@ -275,7 +287,7 @@ def test_scenarios_can_be_mixed():
 def test_an_unknown_task_is_the_callers_mistake_and_frees_the_rows():
     backend = Scripted("add 1")
     with vector(1) as env:
-        engine = RolloutEngine(env, backend, CHAT, sampling=Sampling(20))
+        engine = rollout_of(env, backend, CHAT, sampling=Sampling(20))
         with pytest.raises(ValueError, match="unknown task_id"):
             engine.run(["counting_3", "counting_777"])
         assert engine.run(["counting_0"])[0].success
@@ -298,7 +310,7 @@ class BreaksAtFirst(FragileEnv):
 def test_a_task_whose_environment_broke_is_played_again_from_the_start():
     BreaksAtFirst.broke.clear()
     with TextVectorEnv([BreaksAtFirst] * 2) as env:
-        engine = RolloutEngine(env, Scripted("add 4", "add 5"), CHAT, sampling=Sampling(20))
+        engine = rollout_of(env, Scripted("add 4", "add 5"), CHAT, sampling=Sampling(20))
         trajectories = engine.run(["counting_8", "counting_3", "counting_8"])
     assert all(t.status == "terminated" for t in trajectories)
     assert BreaksAtFirst.broke["counting_8"] == 2
@@ -310,7 +322,7 @@ def test_a_task_whose_environment_broke_is_played_again_from_the_start():
 def test_a_task_that_keeps_failing_is_marked_and_the_batch_goes_on():
     BreaksAtFirst.broke.clear()
     with TextVectorEnv([BreaksAtFirst] * 2) as env:
-        engine = RolloutEngine(
+        engine = rollout_of(
             env,
             Scripted("add 4", "add 5"),
             CHAT,
@@ -324,7 +336,7 @@ def test_a_task_that_keeps_failing_is_marked_and_the_batch_goes_on():
 
 def test_too_many_failures_stop_the_run_and_name_the_cause():
     with TextVectorEnv([FragileEnv] * 2) as env:
-        engine = RolloutEngine(env, Scripted("say break"), CHAT, sampling=Sampling(20))
+        engine = rollout_of(env, Scripted("say break"), CHAT, sampling=Sampling(20))
         with pytest.raises(EnvFailure, match="the simulator broke"):
             engine.run([f"counting_{n}" for n in range(5)])
 
@@ -332,16 +344,77 @@ def test_too_many_failures_stop_the_run_and_name_the_cause():
 @pytest.mark.parametrize("name", ["max_episode_tokens", "keep_last_turns"])
 def test_bounds_below_one_are_refused(name):
     with pytest.raises(ValueError, match=f"{name} must be >= 1"):
-        RolloutEngine({}, Scripted("x"), CHAT, sampling=Sampling(2), **{name: 0})
+        rollout_of({}, Scripted("x"), CHAT, sampling=Sampling(2), **{name: 0})
 
 
 def test_a_closed_thought_is_recorded_but_not_played():
     chat = CHATS["qwen3"]
     backend = Scripted("<think>\nfive\n</think>\n\nadd 5", chat=chat)
     with vector(1) as env:
-        (trajectory,) = RolloutEngine(env, backend, chat, sampling=Sampling(40)).run(["counting_4"])
+        (trajectory,) = rollout_of(env, backend, chat, sampling=Sampling(40)).run(["counting_4"])
     assert trajectory.success
     assert trajectory.turns[0].completion.startswith("<think>")
+    assert trajectory.turns[0].action == "add 5"
+
+
+@pytest.mark.parametrize(
+    "completion, action",
+    [
+        ("<think>a</think>b</think>add 5", "add 5"),
+        ("I see. <think>plan</think>\n\nadd 5", "add 5"),
+        ("the template opened it</think>add 5", "add 5"),
+        ("<think>add 5", "<think>add 5"),
+        ("add 5", "add 5"),
+    ],
+)
+def test_every_policy_is_read_by_one_rule(completion, action):
+    """A local model and a function, which stands for a model behind an API."""
+    with vector(1, max_turns=1) as env:
+        (sampled,) = rollout_of(env, Scripted(completion), CHAT, sampling=Sampling(60)).run(
+            ["counting_4"]
+        )
+        (written,) = play(env, ["counting_4"], lambda observations: completion)
+    assert sampled.turns[0].action == written.turns[0].action == action
+    assert (sampled.score, sampled.turns[0].reward) == (written.score, written.turns[0].reward)
+    assert sampled.turns[0].completion == completion
+
+
+def test_a_curriculum_is_given_as_a_schedule():
+    with vector(1) as env:
+        curriculum = HorizonCurriculum(env, FixedHorizon(2))
+        with pytest.raises(TypeError, match="TextVectorEnv"):
+            rollout_of(curriculum, Scripted("x"), CHAT)
+
+
+class Unreliable(Policy):
+    """Loses its first answers to each task; then plays."""
+
+    name = "unreliable"
+
+    def __init__(self, losses):
+        self.losses = losses
+        self.lost = Counter()
+
+    def act(self, episodes):
+        return [self.answer(episode) for episode in episodes]
+
+    def answer(self, episode):
+        task_id = episode.trajectory.task_id
+        if self.lost[task_id] < self.losses:
+            self.lost[task_id] += 1
+            return Failure("the server is gone")
+        return Reply("add 9")
+
+
+def test_a_failure_of_the_policy_is_retried_like_one_of_the_environment():
+    seen = []
+    with vector(2) as env:
+        rollout = Rollout(env, Unreliable(losses=2))
+        trajectories = rollout.run(["counting_8", "counting_8"], on_trajectory=seen.append)
+    assert [t.status for t in trajectories] == ["terminated", "terminated"]
+    assert len(seen) == 2
+    with vector(2) as env, pytest.raises(EnvFailure, match="the server is gone"):
+        Rollout(env, Unreliable(losses=3)).run(["counting_8"])
 
 
 def test_runs_with_equal_seeds_are_equal():
@@ -349,7 +422,7 @@ def test_runs_with_equal_seeds_are_equal():
         generator = torch.Generator().manual_seed(5)
         backend = HFBackend(tiny_model(), generator=generator)
         with vector(2, max_turns=3) as env:
-            engine = RolloutEngine(env, backend, CHAT, sampling=Sampling(8))
+            engine = rollout_of(env, backend, CHAT, sampling=Sampling(8))
             return [t.to_json() for t in engine.run([f"counting_{n}" for n in range(5)])]
 
     assert run() == run()

@@ -110,13 +110,6 @@ def test_decode_leaves_out_the_stop_id_only():
     assert chat.decode([]) == ""
 
 
-def test_an_answer_is_the_text_after_a_closed_thought():
-    chat = ChatFormat.from_tokenizer(tiny_tokenizer(TEMPLATES["qwen3"]))
-    assert chat.answer("<think>\nhm\n</think>\n\nmove forward") == "move forward"
-    assert chat.answer("<think>\nendless") == "<think>\nendless"
-    assert chat.answer("no </think> opened") == "no </think> opened"
-
-
 def test_a_system_prompt_without_a_system_role_goes_into_the_first_message():
     chat = ChatFormat.from_tokenizer(tiny_tokenizer(TEMPLATES["gemma"]))
     assert chat.frames.system is None

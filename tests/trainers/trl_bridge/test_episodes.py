@@ -13,7 +13,7 @@ from trl import GRPOConfig, GRPOTrainer
 from trl.trainer import grpo_trainer
 
 from agentgym_envs.trajectory import Trajectory
-from tests.trainers.toys import FAILED, episode, make_model, make_tokenizer, trace
+from tests.trainers.toys import FAILED, Given, episode, make_model, make_tokenizer, trace
 from trainers.credit.rewards import agent_reward
 from trainers.trl_bridge import (
     EpisodeTrainer,
@@ -34,8 +34,9 @@ class Scripted(EpisodeTrainer):
         self.batches: list[dict[str, Any]] = []
         self.asked: list[list[str]] = []
         super().__init__(**kwargs)
+        self.rollout = Given(self.answer)
 
-    def play(self, task_ids: list[str]) -> list[Trajectory]:
+    def answer(self, task_ids: list[str]) -> list[Trajectory]:
         self.asked.append(task_ids)
         return self.given
 
@@ -481,19 +482,21 @@ def test_the_rollout_is_called_with_prompts_and_the_trainer() -> None:
 # A user's own script ----------------------------------------------------------------------------
 
 
-class OneTurnPlayer:
+class OneTurnRollout:
     """Plays without an environment: the reward is the parity of the task's call."""
 
     def __init__(self, trajectories: Sequence[Trajectory]) -> None:
         self.trajectories = list(trajectories)
         self.steps: list[int] = []
 
-    def run(self, task_ids: Sequence[str], *, global_step: int = 0) -> list[Trajectory]:
+    def run(
+        self, task_ids: Sequence[str], *, global_step: int = 0, **_options: Any
+    ) -> list[Trajectory]:
         self.steps.append(global_step)
         return self.trajectories[: len(task_ids)]
 
 
-def stock_trainer(player: OneTurnPlayer, folder: Path) -> GRPOTrainer:
+def stock_trainer(player: OneTurnRollout, folder: Path) -> GRPOTrainer:
     config = GRPOConfig(
         output_dir=str(folder), use_cpu=True, bf16=False, gradient_checkpointing=False,
         num_generations=2, per_device_train_batch_size=2, max_steps=2, logging_steps=1,
@@ -509,7 +512,7 @@ def stock_trainer(player: OneTurnPlayer, folder: Path) -> GRPOTrainer:
 # TRL warns that `rollout_func` is experimental.
 @pytest.mark.filterwarnings("ignore:You are using 'rollout_func'")
 def test_a_stock_trainer_takes_our_rollout_and_reward(tmp_path: Path) -> None:
-    player = OneTurnPlayer([episode(1.0), episode(0.0)])
+    player = OneTurnRollout([episode(1.0), episode(0.0)])
     trainer = stock_trainer(player, tmp_path)
     trainer.train()
     assert player.steps == [0, 1]
@@ -522,6 +525,6 @@ def test_a_stock_trainer_takes_our_rollout_and_reward(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:You are using 'rollout_func'")
 def test_a_stock_trainer_refuses_windowed_episodes_with_the_remedy(tmp_path: Path) -> None:
     windows = episode(1.0, traces=[trace(2, [1]), trace(2, [1])])
-    trainer = stock_trainer(OneTurnPlayer([windows, episode(0.0)]), tmp_path)
+    trainer = stock_trainer(OneTurnRollout([windows, episode(0.0)]), tmp_path)
     with pytest.raises(ValueError, match="AgentGRPOTrainer"):
         trainer.train()

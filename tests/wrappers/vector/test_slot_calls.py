@@ -15,9 +15,8 @@ from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, Res
 from tests.helpers import CountingEnv, FragileEnv
 from tests.wrappers.vector.gates import GATES, PATIENCE, FileGatedEnv, GatedEnv, open_all
 from wrappers import FixedHorizon, HorizonCurriculum, TextVectorEnv
-from wrappers.vector.calls import wait_for_answers
 from wrappers.vector.env import BACKENDS
-from wrappers.vector.slots import ThreadSlot
+from wrappers.vector.slots import ThreadSlot, wait_for_any
 
 
 @pytest.fixture(autouse=True)
@@ -144,7 +143,7 @@ def test_get_waits_for_slots_at_work_and_poll_still_brings_their_answers(
 
 def test_with_nothing_on_its_way_poll_and_wait_return_at_once(env: TextVectorEnv) -> None:
     assert env.poll(None) == {}
-    wait_for_answers([env, env])
+    wait_for_any([*env.unanswered(), *env.unanswered()], None)
     env.reset()
     env.step_async([None] * 3)
     assert env.poll(None) == {}
@@ -153,7 +152,7 @@ def test_with_nothing_on_its_way_poll_and_wait_return_at_once(env: TextVectorEnv
 def test_a_poll_can_give_up_waiting(gated: TextVectorEnv) -> None:
     gated.step_async(["say wait a", None, None])
     assert gated.poll(0.02) == {}
-    wait_for_answers([gated], 0.02)
+    wait_for_any([*gated.unanswered()], 0.02)
     assert len(gated.unanswered()) == 1
 
 
@@ -165,7 +164,7 @@ def test_several_vectors_are_waited_for_together(gated: TextVectorEnv, tmp_path:
             workers.step_async([f"say wait {gate}"] if vector is workers else [None])
             gated.step_async(["say wait a", None, None] if vector is workers else [None] * 3)
             threading.Timer(0.05, opens).start()
-            wait_for_answers([gated, workers])
+            wait_for_any([*gated.unanswered(), *workers.unanswered()], None)
             assert list(vector.poll()) == [0]
         assert not workers.unanswered()
         assert not gated.unanswered()
@@ -223,7 +222,7 @@ def test_an_answer_in_time_is_no_failure_however_late_one_looks(backend: Any) ->
     with TextVectorEnv([FragileEnv], backend=backend, step_timeout=1.0) as env:
         env.reset(options={"task_id": 30})
         env.step_async(["add 1"])
-        wait_for_answers([env])
+        wait_for_any([*env.unanswered()], None)
         deadline = env.slots[0].deadline
         assert deadline is not None
         time.sleep(max(0.0, deadline - time.monotonic()) + 0.01)
@@ -324,7 +323,7 @@ def test_a_horizon_cuts_slots_at_their_own_pace(gated: TextVectorEnv) -> None:
     env.step_async([None, "add 1", None])
     answer = env.poll(None)[1]
     assert (answer[2:4], answer[4]["truncated_by"]) == ((False, True), "horizon")
-    with pytest.raises(ResetNeeded, match=r"slots \[1\]"):
+    with pytest.raises(ResetNeeded, match="slot 1 is over"):
         env.step_async([None, "add 1", "add 1"])
     env.reset_async(options={"task_id": [None, 33, None], "global_step": 1})
     assert env.poll(None)[1][4]["horizon"] == 3

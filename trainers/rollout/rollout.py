@@ -1,0 +1,352 @@
+"""Rollout: plays tasks with a policy. The one loop over environments.
+
+All live episodes take their turns together, and one that has ended gives its slot to the next task.
+Under `overlap` the policy is asked as soon as a quarter of the episodes under way have their
+observation, or no environment is at work: fewer at a time would make many small batches, more would
+wait for the slowest environments (`benchmarks.throughput.ready_share` compares). Which episodes are
+answered together then depends on time, so only a policy whose answer to an episode does not depend
+on the others gives the same trajectories again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentgym_envs.core import UNSCORED, UNSCORED_KEY
+from agentgym_envs.trajectory import Status, Trajectory, Turn, strip_thinking
+from trainers.rollout.types import Episode, Failure, Policy, Reply, Stop
+from wrappers import Attempts, FailureRules, TextVectorEnv
+from wrappers.schedules import HorizonSchedule
+from wrappers.vector.arguments import Answer
+from wrappers.vector.slots import wait_for_any
+
+READY_SHARE = 0.25
+"""The share of the episodes under way that must be ready for the policy to be asked."""
+
+
+class Rollout:
+    """Plays episodes and records them.
+
+    Args:
+        envs: where to play; a mapping from the scenario's name in task ids (`"textcraft"`) to where
+            it is played mixes scenarios.
+        policy: who plays.
+        schedule: the turn horizon of the episodes by optimizer step; None has none.
+        failure_rules: when a task is played again after a failure, and when a run stops.
+        overlap: ask the policy while other environments step; worth it where environments take
+            long, in threads or processes.
+
+    Raises:
+        TypeError: `envs` holds something else than `TextVectorEnv`.
+    """
+
+    def __init__(
+        self,
+        envs: TextVectorEnv | Mapping[str, TextVectorEnv],
+        policy: Policy,
+        *,
+        schedule: HorizonSchedule | None = None,
+        failure_rules: FailureRules | None = None,
+        overlap: bool = False,
+    ) -> None:
+        for env in envs.values() if isinstance(envs, Mapping) else (envs,):
+            if not isinstance(env, TextVectorEnv):
+                raise TypeError(
+                    f"expected a TextVectorEnv, got {env!r:.80}; horizons go to schedule="
+                )
+        self.envs = envs
+        self.policy = policy
+        self.schedule = schedule
+        self.failure_rules = failure_rules or FailureRules()
+        self.overlap = overlap
+
+    def run(
+        self,
+        task_ids: Sequence[str],
+        *,
+        global_step: int = 0,
+        stream: Sequence[int] = (),
+        temperature: float | None = None,
+        on_trajectory: Callable[[Trajectory], None] | None = None,
+    ) -> list[Trajectory]:
+        """Play every task once.
+
+        Args:
+            task_ids: the tasks; more than there are slots is fine, repetitions are separate
+                episodes.
+            global_step: optimizer step, for the horizon and the record.
+            stream: names the batch's random numbers, together with the policy's seed.
+            temperature: of the sampling, 0 is greedy; None keeps the policy's own.
+            on_trajectory: called with each trajectory as its episode ends, in whatever order.
+
+        Returns:
+            One trajectory per task, in the order of the tasks.
+
+        Raises:
+            ValueError: a task belongs to no environment here, or does not exist.
+            EnvFailure: more episodes failed than the failure rules allow.
+        """
+        self.policy.begin_batch(stream=stream, temperature=temperature, global_step=global_step)
+        batch = _Batch(self, task_ids, global_step=global_step, on_trajectory=on_trajectory)
+        try:
+            while not batch.is_complete:
+                batch.start_waiting()
+                episodes = batch.next_ready() if self.overlap else list(batch.live)
+                answers = self.policy.act(episodes) if episodes else []
+                for group, actions in batch.take_answers(episodes, answers):
+                    if self.overlap:
+                        group.env.step_async(actions)
+                    else:
+                        results = list(zip(*group.env.step(actions), strict=True))
+                        batch.take_results(group, {slot: results[slot] for slot in group.stepping})
+            return batch.finish()
+        finally:
+            batch.abandon()
+
+
+@dataclass
+class _EnvSlots:
+    """The slots of one environment: those that are free, and what the others are doing."""
+
+    env: TextVectorEnv
+    free: list[int]
+    env_ids: list[str]
+    system_prompts: list[str]
+    waiting: deque[int] = field(default_factory=deque)  # places in the list of tasks
+    starting: dict[int, int] = field(default_factory=dict)  # slot -> place in the list of tasks
+    stepping: dict[int, tuple[Episode, Reply, str]] = field(default_factory=dict)
+
+
+class _Batch:
+    """The episodes of one `Rollout.run`."""
+
+    def __init__(
+        self,
+        rollout: Rollout,
+        task_ids: Sequence[str],
+        *,
+        global_step: int,
+        on_trajectory: Callable[[Trajectory], None] | None,
+    ) -> None:
+        self.live: list[Episode] = []
+        self._rollout = rollout
+        self._policy = rollout.policy
+        self._task_ids = list(task_ids)
+        self._global_step = global_step
+        self._on_trajectory = on_trajectory
+        self._horizon = None if rollout.schedule is None else rollout.schedule(global_step)
+        self._attempts = Attempts(rollout.failure_rules)
+        self._trajectories: dict[int, Trajectory] = {}
+        self._num_begun: Counter[int] = Counter()  # by the task's place in the list
+        self._groups: dict[int, _EnvSlots] = {}  # by the environment's id()
+        for index, task_id in enumerate(task_ids):
+            env = env_of(task_id, rollout.envs)
+            if id(env) not in self._groups:
+                slots = list(range(env.num_envs))
+                prompts = env.get("system_prompt")
+                self._groups[id(env)] = _EnvSlots(env, slots, env.get("env_id"), prompts)
+            self._groups[id(env)].waiting.append(index)
+
+    @property
+    def is_complete(self) -> bool:
+        """Every task has its trajectory."""
+        return len(self._trajectories) == len(self._task_ids)
+
+    def finish(self) -> list[Trajectory]:
+        """Return the trajectories in the order of the tasks.
+
+        Raises:
+            EnvFailure: more episodes failed than the failure rules allow.
+        """
+        self._attempts.check(len(self._task_ids))
+        return [self._trajectories[index] for index in range(len(self._task_ids))]
+
+    def abandon(self) -> None:
+        """Give up what environments still do, and let the policy forget the live episodes."""
+        for group in self._groups.values():
+            if self._rollout.overlap and (group.starting or group.stepping):
+                group.env.cancel()
+        while self.live:
+            self._policy.leave(self.live.pop())
+
+    # Starting ---------------------------------------------------------------------------------
+
+    def start_waiting(self) -> None:
+        """Start waiting tasks in free slots."""
+        for group in self._groups.values():
+            starting: dict[int, int] = {}
+            while group.free and group.waiting:
+                starting[group.free.pop(0)] = group.waiting.popleft()
+            if not starting:
+                continue
+            tasks: list[str | None] = [None] * group.env.num_envs
+            for slot, index in starting.items():
+                tasks[slot] = self._task_ids[index]
+            options: dict[str, Any] = {"task_id": tasks}
+            if self._horizon is not None:
+                options["horizon"] = self._horizon
+            group.starting |= starting
+            if self._rollout.overlap:
+                group.env.reset_async(options=options)
+                continue
+            observations, infos = group.env.reset(options=options)
+            for slot in starting:
+                self._begin(group, slot, observations[slot], infos[slot])
+
+    def _begin(self, group: _EnvSlots, slot: int, observation: str, info: dict[str, Any]) -> None:
+        """Take in what a reset has answered."""
+        index = group.starting.pop(slot)
+        key = 1 + index + len(self._task_ids) * self._num_begun[index]
+        self._num_begun[index] += 1
+        trajectory = Trajectory(
+            env_id=group.env_ids[slot],
+            task_id=info.get("task_id", str(self._task_ids[index])),
+            subtask=info.get("subtask", ""),
+            split=info.get("split", ""),
+            source=info.get("source", ""),
+            goal=info.get("goal", ""),
+            system_prompt=group.system_prompts[slot],
+            final_observation=observation,
+            policy=self._policy.name,
+            global_step=self._global_step,
+        )
+        episode = Episode(key, index, group.env, slot, observation, info, trajectory)
+        if "failure" in info:
+            self._fail(episode, info["failure"])
+        else:
+            self.live.append(episode)
+
+    def next_ready(self) -> list[Episode]:
+        """Wait until enough episodes have their observation, and return these."""
+        groups = self._groups.values()
+        while True:
+            while self._poll():
+                self.start_waiting()
+            at_work = {turn[0].key for group in groups for turn in group.stepping.values()}
+            ready = [episode for episode in self.live if episode.key not in at_work]
+            num_working = sum(len(group.starting) + len(group.stepping) for group in groups)
+            if not num_working or len(ready) >= math.ceil(READY_SHARE * (len(ready) + num_working)):
+                return ready
+            wait_for_any([slot for group in groups for slot in group.env.unanswered()], None)
+
+    def _poll(self) -> bool:
+        """Take in what environments have answered; False where there was nothing."""
+        polled = [(group, group.env.poll()) for group in self._groups.values()]
+        for group, results in polled:
+            self.take_results(group, results)
+        return any(results for _, results in polled)
+
+    # Playing ----------------------------------------------------------------------------------
+
+    def take_answers(
+        self, episodes: Sequence[Episode], answers: Sequence[Reply | Stop | Failure]
+    ) -> Iterator[tuple[_EnvSlots, list[str | None]]]:
+        """Take in what the policy has answered.
+
+        Yields:
+            The slots that play on, and the actions: one per slot, None where it is left alone.
+        """
+        actions: dict[int, list[str | None]] = {}
+        for episode, answer in zip(episodes, answers, strict=True):
+            if isinstance(answer, Stop):
+                self._end(episode, status="truncated", truncated_by=answer.cause)
+            elif isinstance(answer, Failure):
+                self._fail(episode, answer.cause)
+            else:
+                name, action = id(episode.env), strip_thinking(answer.completion)
+                self._groups[name].stepping[episode.slot] = episode, answer, action
+                actions.setdefault(name, [None] * episode.env.num_envs)[episode.slot] = action
+        yield from ((self._groups[name], chosen) for name, chosen in actions.items())
+
+    def take_results(self, group: _EnvSlots, results: Mapping[int, Answer]) -> None:
+        """Take in what resets and turns have brought, by slot."""
+        for slot, (observation, reward, terminated, truncated, info) in results.items():
+            if slot in group.starting:
+                self._begin(group, slot, observation, info)
+                continue
+            episode, reply, action = group.stepping.pop(slot)
+            if "failure" in info:
+                self._fail(episode, info["failure"])
+                continue
+            _record(episode, reply, action, observation, reward, info)
+            if info.get(UNSCORED_KEY):
+                episode.trajectory.error = UNSCORED
+                self._end(episode, status="failed")
+            elif terminated:
+                self._end(episode, status="terminated")
+            elif truncated:
+                cause = info.get("truncated_by") or "env_limit"
+                self._end(episode, status="truncated", truncated_by=cause)
+
+    # Ending -----------------------------------------------------------------------------------
+
+    def _end(self, episode: Episode, *, status: Status, truncated_by: str | None = None) -> None:
+        self._release(episode)
+        episode.trajectory.status = status
+        episode.trajectory.truncated_by = truncated_by
+        self._add(episode)
+
+    def _fail(self, episode: Episode, cause: str) -> None:
+        """Play a task again whose environment or policy broke, or give it up."""
+        self._release(episode)
+        if self._attempts.record_failure(episode.index, cause):
+            self._groups[id(episode.env)].waiting.appendleft(episode.index)
+            return
+        episode.trajectory.status = "failed"
+        episode.trajectory.error = cause
+        self._add(episode)
+
+    def _release(self, episode: Episode) -> None:
+        self._groups[id(episode.env)].free.append(episode.slot)
+        if episode in self.live:
+            self.live.remove(episode)
+            self._policy.leave(episode)
+
+    def _add(self, episode: Episode) -> None:
+        self._trajectories[episode.index] = episode.trajectory
+        if self._on_trajectory is not None:
+            self._on_trajectory(episode.trajectory)
+
+
+def _record(
+    episode: Episode,
+    reply: Reply,
+    action: str,
+    observation: str,
+    reward: float,
+    info: dict[str, Any],
+) -> None:
+    """Add a turn to an episode's trajectory."""
+    turn = Turn(
+        observation=episode.observation,
+        completion=reply.completion,
+        action=action,
+        reward=float(reward),
+        is_valid_action=bool(info["is_valid_action"]),
+        score=float(info["score"]),
+        num_tokens=reply.num_tokens,
+    )
+    trajectory = episode.trajectory
+    trajectory.turns.append(turn)
+    trajectory.final_observation = observation
+    trajectory.success = bool(info["success"])
+    trajectory.score = turn.score
+    episode.observation = observation
+    episode.info = info
+
+
+def env_of(task_id: str, envs: TextVectorEnv | Mapping[str, TextVectorEnv]) -> TextVectorEnv:
+    """Return where a task is played."""
+    if isinstance(envs, TextVectorEnv):
+        return envs
+    name = str(task_id).rpartition("_")[0]
+    if name not in envs:
+        raise ValueError(
+            f"task {task_id!r} belongs to none of the environments {sorted(envs)}; the mapping's "
+            f"keys must be the names in front of the task ids' numbers"
+        )
+    return envs[name]
