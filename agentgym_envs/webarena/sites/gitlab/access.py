@@ -25,6 +25,9 @@ VISIBLE = (
 )
 """Condition on projects `p`; takes the visitor's id twice, 0 for strangers."""
 
+VISIBLE_ISSUE = "(NOT i.confidential OR ? OR ? IN (i.author_id, i.assignee_id))"
+"""Condition on issues `i` of one project; takes `Project.issue_rights`."""
+
 
 @dataclass(frozen=True)
 class Project:
@@ -69,6 +72,11 @@ class Project:
     def is_open(self) -> bool:
         """Whether the visitor may open issues and comment."""
         return self.user_id > 0 and not self.row["archived"]
+
+    @property
+    def issue_rights(self) -> tuple[bool, int]:
+        """Whether the visitor may see all confidential issues, and whose own ones otherwise."""
+        return self.ranks("Reporter"), self.user_id
 
     def ranks(self, role: str) -> bool:
         """Tell whether the visitor's role is this one or above it."""
@@ -136,14 +144,21 @@ def refusal(project: Project, role: str) -> str:
     return f"This takes the role {role} or above in {project.name}."
 
 
-def numbered(visit: Visit, sql: str, project: Project, iid: str) -> sqlite3.Row:
-    """Return a project's row of a number in an address; `sql` takes the project and the number.
+def numbered(visit: Visit, sql: str, project: Project, iid: str, *values: Any) -> sqlite3.Row:
+    """Return a project's row of a number in an address.
+
+    Args:
+        visit: the request.
+        sql: takes the project's id, the number and `values`.
+        project: the project.
+        iid: the number as the address has it.
+        values: of the query's further placeholders.
 
     Raises:
         NotFound: there is none.
     """
     is_number = iid.isascii() and iid.isdecimal() and len(iid) <= 9
-    row = visit.row(sql, project.id, int(iid)) if is_number else None
+    row = visit.row(sql, project.id, int(iid), *values) if is_number else None
     if row is None:
         raise NotFound()
     return row

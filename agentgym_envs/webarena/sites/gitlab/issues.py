@@ -8,6 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from agentgym_envs.webarena.sites.gitlab.access import (
+    VISIBLE_ISSUE,
     Project,
     find_project,
     numbered,
@@ -18,7 +19,7 @@ from agentgym_envs.webarena.sites.gitlab.access import (
 from agentgym_envs.webarena.sites.gitlab.reading import like
 from agentgym_envs.webarena.sites.gitlab.site import SITE
 from agentgym_envs.webarena.sites.paging import Pages
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import Visit
 
 PAGE_SIZE = 10
 NONE = "none"  # in a filter: those that have none
@@ -111,11 +112,8 @@ def find_issue(visit: Visit, project: Project, iid: str) -> sqlite3.Row:
     Raises:
         NotFound: there is none, or it is confidential.
     """
-    issue = numbered(visit, f"{ISSUE} AND i.iid = ?", project, iid)
-    insiders = (issue["author_id"], issue["assignee_id"])
-    if issue["confidential"] and not project.ranks("Reporter") and project.user_id not in insiders:
-        raise NotFound()
-    return issue
+    sql = f"{ISSUE} AND i.iid = ? AND {VISIBLE_ISSUE}"
+    return numbered(visit, sql, project, iid, *project.issue_rights)
 
 
 def may_edit(project: Project, issue: sqlite3.Row) -> bool:
@@ -125,10 +123,8 @@ def may_edit(project: Project, issue: sqlite3.Row) -> bool:
 
 
 def _filters(visit: Visit, project: Project) -> tuple[str, list[Any]]:
-    where = ""
-    values: list[Any] = []
-    if not project.ranks("Reporter"):
-        where, values = "AND (NOT i.confidential OR i.author_id = ?)", [project.user_id]
+    where = f"AND {VISIBLE_ISSUE}"
+    values: list[Any] = [*project.issue_rights]
     state = visit.field("state") or "open"
     if state in ("open", "closed"):
         where, values = f"{where} AND i.state = ?", [*values, state]

@@ -6,7 +6,13 @@ import re
 
 from starlette.responses import Response
 
-from agentgym_envs.webarena.sites.gitlab.access import Project, find_project, managed, of_project
+from agentgym_envs.webarena.sites.gitlab.access import (
+    VISIBLE_ISSUE,
+    Project,
+    find_project,
+    managed,
+    of_project,
+)
 from agentgym_envs.webarena.sites.gitlab.site import SITE
 from agentgym_envs.webarena.sites.web import NotFound, Visit
 
@@ -67,8 +73,9 @@ def _list(
 ) -> Response:
     rows = visit.rows(
         "SELECT l.*, (SELECT count(*) FROM issue_labels x JOIN issues i ON i.id = x.issue_id "
-        "WHERE x.label_id = l.id AND i.state = 'open') AS num_open FROM labels l "
-        "WHERE l.project_id = ? ORDER BY l.name",
+        f"WHERE x.label_id = l.id AND i.state = 'open' AND {VISIBLE_ISSUE}) AS num_open "
+        "FROM labels l WHERE l.project_id = ? ORDER BY l.name",
+        *project.issue_rights,
         project.id,
     )
     return of_project(

@@ -7,6 +7,7 @@ import sqlite3
 from starlette.responses import Response
 
 from agentgym_envs.webarena.sites.gitlab.access import (
+    VISIBLE_ISSUE,
     Project,
     find_project,
     managed,
@@ -27,8 +28,10 @@ def milestone_list(visit: Visit, owner: str, slug: str) -> Response:
     project = find_project(visit, owner, slug)
     rows = visit.rows(
         "SELECT m.*, count(i.id) AS total, coalesce(sum(i.state = 'closed'), 0) AS done "
-        "FROM milestones m LEFT JOIN issues i ON i.milestone_id = m.id WHERE m.project_id = ? "
+        "FROM milestones m LEFT JOIN issues i ON i.milestone_id = m.id "
+        f"AND {VISIBLE_ISSUE} WHERE m.project_id = ? "
         "GROUP BY m.id ORDER BY m.state = 'closed', m.due_on, m.id",
+        *project.issue_rights,
         project.id,
     )
     return of_project(visit, project, "milestones.html", rows=rows)
@@ -64,9 +67,10 @@ def show(visit: Visit, owner: str, slug: str, number: str) -> Response:
     project = find_project(visit, owner, slug)
     milestone = numbered(visit, _ONE, project, number)
     issues = visit.rows(
-        "SELECT iid, title, state, due_on FROM issues WHERE milestone_id = ? "
-        "AND NOT confidential ORDER BY state = 'closed', iid DESC LIMIT 40",
+        "SELECT i.iid, i.title, i.state, i.due_on FROM issues i WHERE i.milestone_id = ? "
+        f"AND {VISIBLE_ISSUE} ORDER BY i.state = 'closed', i.iid DESC LIMIT 40",
         milestone["id"],
+        *project.issue_rights,
     )
     return of_project(visit, project, "milestone.html", milestone=milestone, issues=issues)
 
