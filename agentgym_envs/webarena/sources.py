@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from agentgym_envs.webarena.tasks.files import fingerprint, read_tasks
+from agentgym_envs.webarena.tasks.pins import SOURCE
 from agentgym_envs.webarena.tasks.task_set import SPLITS, EmbeddedTasks, GivenTasks
-from agentgym_envs.webarena.tasks.version import SOURCE
 
 TasksFile = str | Path | Mapping[str, str | Path]
 """A file of tasks, all in the test split, or one file for each split."""

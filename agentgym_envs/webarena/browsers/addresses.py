@@ -1,8 +1,9 @@
-"""Addresses as browsers write them: what a person types, what links resolve to. Knows no sites."""
+"""Addresses as browsers write them: what a person types, what links resolve to."""
 
 from __future__ import annotations
 
 import re
+from html import escape
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from agentgym_envs.webarena.browsers import refusals
@@ -70,6 +71,20 @@ def origin(url: str) -> str:
     """Return scheme and host of an address."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
+
+
+def outside_page(url: str) -> str:
+    """Return the HTML of the page that stands for an address nobody may open."""
+    try:
+        host = urlsplit(url).hostname or url
+    except ValueError:
+        host = url
+    title = "This site can't be reached"
+    return (
+        f"<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>{title}</title></head>"
+        f"<body><main><h1>{title}</h1><p>{escape(host[:200])} is outside of what this browser may "
+        "open.</p></main></body></html>"
+    )
 
 
 def _without_dots(path: str) -> str:

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.tasks import catalogue, pin, version
+from agentgym_envs.webarena.tasks import catalogue, pin, pins
 from agentgym_envs.webarena.tasks.files import read_tasks, write_tasks
-from agentgym_envs.webarena.tasks.paper_test import PAPER_TEST
+from agentgym_envs.webarena.tasks.pins import PAPER_TEST
 from agentgym_envs.webarena.tasks.task_set import SPLITS, EmbeddedTasks
 from agentgym_envs.webarena.tasks.template import IMPOSSIBLE
 
@@ -166,8 +166,8 @@ def test_the_content_is_pinned_under_every_hash_seed() -> None:
         text=True,
         check=True,
     )
-    assert run.stdout.strip() == version.CONTENT_HASH
-    assert version.SOURCE == f"agentgym-sites v{version.VERSION} ({version.CONTENT_HASH[:12]})"
+    assert run.stdout.strip() == pins.CONTENT_HASH
+    assert pins.SOURCE == f"agentgym-sites v{pins.VERSION} ({pins.CONTENT_HASH[:12]})"
 
 
 def test_embedded_tasks_can_be_written_and_played_from_the_file(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from agentgym_envs.webarena.browsers import addresses
-from agentgym_envs.webarena.browsers.outside import outside_page
+from agentgym_envs.webarena.browsers.addresses import outside_page
 from agentgym_envs.webarena.browsers.text.document import Document
 from agentgym_envs.webarena.browsers.text.fetch import Answer, UnknownHost
 from agentgym_envs.webarena.sites.names import ORIGINS

@@ -82,12 +82,6 @@ def resolve(db: sqlite3.Connection, text: str) -> list[Point]:
     return found or _by_words(db, text)
 
 
-def place_point(db: sqlite3.Connection, place_id: int) -> Point | None:
-    """Return the point of a place."""
-    found = _places(db, "p.id = ?", place_id)
-    return found[0] if found else None
-
-
 def _split(text: str) -> tuple[str, str]:
     for separator in (", ", " in "):
         name, found, town = text.rpartition(separator)

@@ -13,7 +13,6 @@ from agentgym_envs.webarena.sites.shopping_admin import (
     products,
     report_pages,
     reviews,
-    session,
 )
 from agentgym_envs.webarena.sites.shopping_admin.site import SITE
 
@@ -29,5 +28,4 @@ __all__ = [
     "products",
     "report_pages",
     "reviews",
-    "session",
 ]

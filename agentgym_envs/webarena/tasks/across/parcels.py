@@ -12,10 +12,10 @@ from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.map.community import AGENT_ID
 from agentgym_envs.webarena.sites.map.routes import CAR
-from agentgym_envs.webarena.tasks.gitlab import ground as code
+from agentgym_envs.webarena.tasks.gitlab import template_helpers as code
 from agentgym_envs.webarena.tasks.map import steps
 from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter, first_of
-from agentgym_envs.webarena.tasks.shopping import ground as shop
+from agentgym_envs.webarena.tasks.shopping import template_helpers as shop
 from agentgym_envs.webarena.tasks.template import (
     Case,
     Template,

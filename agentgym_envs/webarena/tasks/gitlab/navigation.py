@@ -10,7 +10,7 @@ from itertools import combinations
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.gitlab.issues import PAGE_SIZE
-from agentgym_envs.webarena.tasks.gitlab.ground import (
+from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
     SITE,
     address_of,
     apply,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.gitlab.making.projects_list import TOPICS
 from agentgym_envs.webarena.sites.gitlab.making.words import LICENCES
-from agentgym_envs.webarena.tasks.gitlab.ground import (
+from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
     SITE,
     draw_group,
     draw_project,

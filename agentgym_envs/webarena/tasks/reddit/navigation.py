@@ -14,7 +14,8 @@ from urllib.parse import urlencode
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.reddit.ground import (
+from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
+from agentgym_envs.webarena.tasks.reddit.template_helpers import (
     FLAIRS,
     ME,
     SITE,
@@ -27,7 +28,6 @@ from agentgym_envs.webarena.tasks.reddit.ground import (
     open_community,
     open_post,
 )
-from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
 from agentgym_envs.webarena.tasks.screen import Screen, enter, first_of
 from agentgym_envs.webarena.tasks.template import Case, Template, World, at_url
 

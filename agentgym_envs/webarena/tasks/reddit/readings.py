@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.reddit.ground import (
+from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
+from agentgym_envs.webarena.tasks.reddit.template_helpers import (
     SITE,
     author_of,
     back,
@@ -18,7 +19,6 @@ from agentgym_envs.webarena.tasks.reddit.ground import (
     posts_on,
     text_of,
 )
-from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
 from agentgym_envs.webarena.tasks.screen import Lost, Screen
 from agentgym_envs.webarena.tasks.template import Case, Template, World, exact_answer
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.people import people
-from agentgym_envs.webarena.tasks.reddit.ground import (
+from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
+from agentgym_envs.webarena.tasks.reddit.template_helpers import (
     SITE,
     first_post,
     last_id,
@@ -15,7 +16,6 @@ from agentgym_envs.webarena.tasks.reddit.ground import (
     totals,
     wanted,
 )
-from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
 from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed
 

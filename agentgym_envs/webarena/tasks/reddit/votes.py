@@ -6,7 +6,8 @@ import random
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.reddit.ground import (
+from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
+from agentgym_envs.webarena.tasks.reddit.template_helpers import (
     FLAIRS,
     ME,
     SITE,
@@ -18,7 +19,6 @@ from agentgym_envs.webarena.tasks.reddit.ground import (
     totals,
     wanted,
 )
-from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
 from agentgym_envs.webarena.tasks.screen import Screen, enter, first_of
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed
 

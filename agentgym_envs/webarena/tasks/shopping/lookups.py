@@ -10,7 +10,7 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.sites.shopping.words_reviews import ASPECTS
 from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of, over_pages
-from agentgym_envs.webarena.tasks.shopping.ground import (
+from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     COST,
     SITE,
     cell,

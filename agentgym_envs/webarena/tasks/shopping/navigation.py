@@ -12,7 +12,7 @@ from agentgym_envs.webarena.evaluators.url_match import OR
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.tasks.screen import Screen, first_of, over_pages
-from agentgym_envs.webarena.tasks.shopping.ground import (
+from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     COST,
     SITE,
     cents_in,

@@ -9,7 +9,7 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import MONTHS, money
 from agentgym_envs.webarena.sites.state import NOW
 from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
-from agentgym_envs.webarena.tasks.shopping.ground import (
+from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     AGENT_ID,
     BOUGHT,
     SITE,

@@ -9,7 +9,8 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.people import TOWNS, people
 from agentgym_envs.webarena.sites.shopping.made_customers import phone, postcode_of, street
 from agentgym_envs.webarena.tasks.screen import Screen
-from agentgym_envs.webarena.tasks.shopping.ground import (
+from agentgym_envs.webarena.tasks.shopping.opinions import OPINIONS
+from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     AGENT_ID,
     SITE,
     cents_in,
@@ -20,7 +21,6 @@ from agentgym_envs.webarena.tasks.shopping.ground import (
     show_orders,
     table_rows,
 )
-from agentgym_envs.webarena.tasks.shopping.opinions import OPINIONS
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed, state_of
 
 _ADDRESSES = (

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
-from agentgym_envs.webarena.tasks.shopping_admin.ground import (
+from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
     SITE,
     apply_filters,
     line_with,

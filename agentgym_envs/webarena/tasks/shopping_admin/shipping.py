@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.shopping_admin.order_rules import CARRIERS
 from agentgym_envs.webarena.tasks.screen import Lost, Screen
-from agentgym_envs.webarena.tasks.shopping_admin.ground import (
+from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
     SITE,
     apply_filters,
     lines,

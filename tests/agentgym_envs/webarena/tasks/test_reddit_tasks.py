@@ -15,7 +15,7 @@ from agentgym_envs.webarena.evaluators.verdict import Ending
 from agentgym_envs.webarena.site_functions import EmbeddedFunctions
 from agentgym_envs.webarena.sites.state import SiteState
 from agentgym_envs.webarena.tasks.reddit import TEMPLATES
-from agentgym_envs.webarena.tasks.reddit.ground import comments_on, posts_on, totals
+from agentgym_envs.webarena.tasks.reddit.template_helpers import comments_on, posts_on, totals
 from agentgym_envs.webarena.tasks.screen import Lost, Screen
 from agentgym_envs.webarena.tasks.template import Case, Template, World
 

@@ -14,9 +14,14 @@ from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.tasks import catalogue
 from agentgym_envs.webarena.tasks.screen import Lost, Screen
 from agentgym_envs.webarena.tasks.shopping import TEMPLATES
-from agentgym_envs.webarena.tasks.shopping.ground import cell, cents_in, order_links, tiles
 from agentgym_envs.webarena.tasks.shopping.lookups import CheapestInColour, PriceByWeight
 from agentgym_envs.webarena.tasks.shopping.past_orders import SpentInMonths
+from agentgym_envs.webarena.tasks.shopping.template_helpers import (
+    cell,
+    cents_in,
+    order_links,
+    tiles,
+)
 from agentgym_envs.webarena.tasks.template import Case, World
 
 SHOP = "http://shopping.test"

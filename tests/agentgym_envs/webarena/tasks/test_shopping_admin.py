@@ -7,7 +7,7 @@ import pytest
 from agentgym_envs.webarena.page import Node, Page
 from agentgym_envs.webarena.tasks.screen import Lost, Screen
 from agentgym_envs.webarena.tasks.shopping_admin import TEMPLATES
-from agentgym_envs.webarena.tasks.shopping_admin.ground import (
+from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
     Period,
     draw_month,
     draw_period,
