@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.actions import parse_action
 from agentgym_envs.webarena.page import Node, Page
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.template import Case, Template
 from agentgym_envs.webarena.view import View
 
@@ -83,7 +83,7 @@ def moves(
                 for direction in view.scrolls_to(action.element, reader.page):
                     yield _scroll(direction, "What I need is further")
             yield move
-    except Lost:
+    except ElementNotFound:
         return
 
 

@@ -1,8 +1,8 @@
-"""What every site is written with: routes, forms, sessions, pages.
+"""The sites' web framework: routes, forms, sessions, pages. Built on Starlette and Jinja.
 
-A site is a `Site` with handlers, `def handler(visit: Visit, ...path parameters) -> Response`. The
-app holds no state: everything lives in the episode's `SiteState`, which comes with the request's
-scope. Built on Starlette and Jinja.
+A site is a `Site` with handlers, `def handler(context: RequestContext, ...path parameters) ->
+Response`. The app holds no state: everything lives in the episode's `SiteState`, which comes with
+the request's scope.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def own_path(text: str, default: str = "/") -> str:
     return text if is_own and text.isprintable() else default
 
 
-class Visit:
+class RequestContext:
     """One request to a site, and what a handler needs to answer it.
 
     Attributes:
@@ -157,18 +157,18 @@ class Visit:
 
     # The answer -------------------------------------------------------------------------------
 
-    def render(self, template: str, *, status: int = 200, **context: Any) -> Response:
-        """Render a template; it also sees `visit`, `user`, `site`, `origins` and `flashes`."""
+    def render(self, template: str, *, status: int = 200, **variables: Any) -> Response:
+        """Render a template; it also sees `context`, `user`, `site`, `origins` and `flashes`."""
         flashes = self._flashes()
         if flashes:
             self.run("UPDATE sessions SET flash = '[]' WHERE token = ?", self._token)
         html = self.site.environment.get_template(template).render(
-            visit=self,
+            context=self,
             user=self.user,
             site=self.site,
             origins=self.origins,
             flashes=flashes,
-            **context,
+            **variables,
         )
         return HTMLResponse(html, status)
 
@@ -257,11 +257,11 @@ class Site:
             try:
                 await router({**scope, "app": None}, receive, send)
             except HTTPException as error:
-                visit = Visit(self, Request(scope), {})
+                context = RequestContext(self, Request(scope), {})
                 # The router's own words, for an address that has no route, are bare.
                 told = NotFound().detail if type(error) is HTTPException else error.detail
-                response = visit.render("error.html", status=error.status_code, message=told)
-                await visit.finish(response)(scope, receive, send)
+                response = context.render("error.html", status=error.status_code, message=told)
+                await context.finish(response)(scope, receive, send)
 
         return app
 
@@ -273,10 +273,10 @@ class Site:
                 if method == "POST":
                     for name, value in (await request.form()).multi_items():
                         form.setdefault(name, []).append(str(value))
-                visit = Visit(self, request, form)
-                if signed_in and visit.user is None:
-                    return visit.finish(visit.redirect(f"/login?next={quote(visit.path)}"))
-                return visit.finish(handler(visit, **request.path_params))
+                context = RequestContext(self, request, form)
+                if signed_in and context.user is None:
+                    return context.finish(context.redirect(f"/login?next={quote(context.path)}"))
+                return context.finish(handler(context, **request.path_params))
 
             self._routes.append(Route(path, endpoint, methods=[method]))
             return handler

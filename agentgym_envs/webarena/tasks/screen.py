@@ -15,7 +15,7 @@ from agentgym_envs.webarena.sites.names import ORIGINS
 _Found = TypeVar("_Found")
 
 
-class Lost(Exception):
+class ElementNotFound(Exception):
     """What the expert looks for is not on the screen; it gives up."""
 
 
@@ -51,22 +51,22 @@ class Screen:
         """Return the nth element of this role and exact name.
 
         Raises:
-            Lost: there is none.
+            ElementNotFound: there is none.
         """
         found = self.all(role, name)
         if len(found) <= nth:
-            raise Lost(f"no {role} {name!r} (number {nth}) on {self.url}")
+            raise ElementNotFound(f"no {role} {name!r} (number {nth}) on {self.url}")
         return found[nth]
 
     def starting(self, role: str, beginning: str, *, nth: int = 0) -> Node:
         """Return the nth element of this role whose name begins so.
 
         Raises:
-            Lost: there is none.
+            ElementNotFound: there is none.
         """
         found = [node for node in self.all(role) if node.name.startswith(beginning)]
         if len(found) <= nth:
-            raise Lost(f"no {role} {beginning!r}... (number {nth}) on {self.url}")
+            raise ElementNotFound(f"no {role} {beginning!r}... (number {nth}) on {self.url}")
         return found[nth]
 
     def below(self, node: Node, role: str) -> list[Node]:
@@ -121,10 +121,10 @@ def first_of(found: Sequence[_Found]) -> _Found:
     """Return the first of what was found on the screen.
 
     Raises:
-        Lost: nothing was.
+        ElementNotFound: nothing was.
     """
     if not found:
-        raise Lost("nothing was found")
+        raise ElementNotFound("nothing was found")
     return found[0]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 ROLES = ("Guest", "Reporter", "Developer", "Maintainer", "Owner")
 """From the least to the most powerful."""
@@ -94,19 +94,19 @@ class Forbidden(HTTPException):
         super().__init__(403, detail)
 
 
-def visitor_id(visit: Visit) -> int:
+def visitor_id(context: RequestContext) -> int:
     """Return the id of the signed-in user, or 0."""
-    return 0 if visit.user is None else int(visit.user["id"])
+    return 0 if context.user is None else int(context.user["id"])
 
 
-def find_project(visit: Visit, owner: str, slug: str) -> Project:
+def find_project(context: RequestContext, owner: str, slug: str) -> Project:
     """Return a project that the visitor may see.
 
     Raises:
         NotFound: there is none, or it is hidden from this visitor.
     """
-    user = visitor_id(visit)
-    row = visit.row(
+    user = visitor_id(context)
+    row = context.row(
         "SELECT p.*, u.username AS owner_username, u.name AS owner_name, m.role AS visitor_role "
         "FROM projects p JOIN users u ON u.id = p.owner_id "
         "LEFT JOIN members m ON m.project_id = p.id AND m.user_id = ? "
@@ -124,14 +124,14 @@ def find_project(visit: Visit, owner: str, slug: str) -> Project:
     return Project(row, role, user)
 
 
-def managed(visit: Visit, owner: str, slug: str, role: str) -> Project:
+def managed(context: RequestContext, owner: str, slug: str, role: str) -> Project:
     """Return a project in which the visitor has at least this role, and that is not archived.
 
     Raises:
         NotFound: there is no such project for this visitor.
         Forbidden: the visitor's role is too small, or the project is archived.
     """
-    project = find_project(visit, owner, slug)
+    project = find_project(context, owner, slug)
     if not project.allows(role):
         raise Forbidden(refusal(project, role))
     return project
@@ -144,11 +144,13 @@ def refusal(project: Project, role: str) -> str:
     return f"This takes the role {role} or above in {project.name}."
 
 
-def numbered(visit: Visit, sql: str, project: Project, iid: str, *values: Any) -> sqlite3.Row:
+def numbered(
+    context: RequestContext, sql: str, project: Project, iid: str, *values: Any
+) -> sqlite3.Row:
     """Return a project's row of a number in an address.
 
     Args:
-        visit: the request.
+        context: the request.
         sql: takes the project's id, the number and `values`.
         project: the project.
         iid: the number as the address has it.
@@ -158,15 +160,15 @@ def numbered(visit: Visit, sql: str, project: Project, iid: str, *values: Any) -
         NotFound: there is none.
     """
     is_number = iid.isascii() and iid.isdecimal() and len(iid) <= 9
-    row = visit.row(sql, project.id, int(iid), *values) if is_number else None
+    row = context.row(sql, project.id, int(iid), *values) if is_number else None
     if row is None:
         raise NotFound()
     return row
 
 
-def people_of(visit: Visit, project: Project) -> list[sqlite3.Row]:
+def people_of(context: RequestContext, project: Project) -> list[sqlite3.Row]:
     """List the members as users, by name."""
-    return visit.rows(
+    return context.rows(
         "SELECT u.id, u.name, u.username FROM members m JOIN users u ON u.id = m.user_id "
         "WHERE m.project_id = ? ORDER BY u.name",
         project.id,
@@ -183,13 +185,13 @@ def chosen_id(value: str, rows: list[sqlite3.Row]) -> int | None:
     return next((int(row["id"]) for row in rows if str(row["id"]) == value), None)
 
 
-def touch(visit: Visit, project: Project) -> None:
+def touch(context: RequestContext, project: Project) -> None:
     """Remember that the project has changed."""
-    visit.run("UPDATE projects SET updated_at = ? WHERE id = ?", visit.now, project.id)
+    context.run("UPDATE projects SET updated_at = ? WHERE id = ?", context.now, project.id)
 
 
 def of_project(
-    visit: Visit, project: Project, page: str, status: int = 200, **context: Any
+    context: RequestContext, project: Project, page: str, status: int = 200, **variables: Any
 ) -> Response:
     """Render a page of a project."""
-    return visit.render(page, status=status, project=project, **context)
+    return context.render(page, status=status, project=project, **variables)

@@ -8,7 +8,7 @@ from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.sites.shopping_admin.grids import Grid, choices_of
 from agentgym_envs.webarena.sites.shopping_admin.reports import REPORTS
 from agentgym_envs.webarena.sites.shopping_admin.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 
 def write_value(value: str | int | float | None, kind: str) -> str:
@@ -23,18 +23,18 @@ def write_value(value: str | int | float | None, kind: str) -> str:
 
 
 @SITE.get("/reports", signed_in=True)
-def reports(visit: Visit) -> Response:
+def reports(context: RequestContext) -> Response:
     """List the reports."""
-    return visit.render("reports.html", reports=REPORTS)
+    return context.render("reports.html", reports=REPORTS)
 
 
 @SITE.get("/reports/{key}", signed_in=True)
-def report(visit: Visit, key: str) -> Response:
+def report(context: RequestContext, key: str) -> Response:
     """Show a report."""
     found = REPORTS.get(key)
     if found is None:
         raise NotFound("There is no such report.")
-    grid = Grid(visit, found.source, found.sorting)
+    grid = Grid(context, found.source, found.sorting)
     if found.moment:
         grid.days(found.moment)
     if found.status:
@@ -59,7 +59,7 @@ def report(visit: Visit, key: str) -> Response:
     if found.totals and rows:
         sums = grid.totals(", ".join(sql or "''" for sql in found.totals))
         totals = [write_value(v, c.kind) for v, c in zip(sums, found.columns, strict=True)]
-    return visit.render(
+    return context.render(
         "report.html",
         report=found,
         lines=lines,

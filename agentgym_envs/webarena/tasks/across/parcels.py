@@ -14,7 +14,7 @@ from agentgym_envs.webarena.sites.map.community import AGENT_ID
 from agentgym_envs.webarena.sites.map.routes import CAR
 from agentgym_envs.webarena.tasks.gitlab import template_helpers as code
 from agentgym_envs.webarena.tasks.map import steps
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter, first_of
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter, first_of
 from agentgym_envs.webarena.tasks.shopping import template_helpers as shop
 from agentgym_envs.webarena.tasks.template import (
     Case,
@@ -44,7 +44,7 @@ def _town(screen: Screen) -> str:
         found = _ADDRESS.search(text.name)
         if found:
             return found[1]
-    raise Lost(f"no address on {screen.url}")
+    raise ElementNotFound(f"no address on {screen.url}")
 
 
 def _to_map(screen: Screen, town: str) -> Iterator[ExpertMove]:

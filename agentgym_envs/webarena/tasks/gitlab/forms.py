@@ -15,7 +15,7 @@ from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
     open_part,
     standing_out,
 )
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
 from agentgym_envs.webarena.tasks.template import Case, Template, World, at_url, impossible
 
 _MINE = (
@@ -143,5 +143,5 @@ class EditMissingIssue(Template):
         """Filter, and find nothing."""
         yield from _list_fitting(case, screen)
         if items(screen, "Issues"):
-            raise Lost("there is such an issue after all")
+            raise ElementNotFound("there is such an issue after all")
         yield screen.stop("N/A", "No open issue is left, so there is none to edit.")

@@ -24,7 +24,7 @@ from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
     same,
     strangers_of,
 )
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
 from agentgym_envs.webarena.tasks.template import (
     Case,
     Template,
@@ -236,7 +236,7 @@ class AssignStranger(Template):
         person = case.values["person"]
         yield from open_part(screen, case.values["project"], "Members")
         if screen.has("link", person) or screen.has("button", "Invite"):
-            raise Lost("the person could be assigned after all")
+            raise ElementNotFound("the person could be assigned after all")
         yield screen.stop("N/A", f"{person} is no member, and I may not invite anybody.")
 
 

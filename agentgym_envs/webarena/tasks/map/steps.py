@@ -10,7 +10,7 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.map.points import resolve
 from agentgym_envs.webarena.sites.map.routes import Mode, Way, find_way, load_network
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
 from agentgym_envs.webarena.tasks.template import World
 
 SITE = "map"
@@ -126,9 +126,9 @@ def to_page_with(screen: Screen, role: str, name: str) -> Iterator[ExpertMove]:
     """Turn the pages of a list until an element is there.
 
     Raises:
-        Lost: it is on none of them.
+        ElementNotFound: it is on none of them.
     """
     while not screen.has(role, name):
         if not screen.has("link", "Next"):
-            raise Lost(f"no {role} {name!r} on any page")
+            raise ElementNotFound(f"no {role} {name!r} on any page")
         yield screen.click("link", "Next", "It is not on this page of the list.")

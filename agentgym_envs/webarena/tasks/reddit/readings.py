@@ -19,7 +19,7 @@ from agentgym_envs.webarena.tasks.reddit.template_helpers import (
     posts_on,
     text_of,
 )
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.template import Case, Template, World, exact_answer
 
 _SUBJECT = re.compile(r"I bought (?:the )?(.+?) \d+ months ago")
@@ -104,7 +104,7 @@ class ReviewRating(Template):
             else:
                 ratings.append((number_in(_RATING, step), author_of(screen)))
         if not ratings:
-            raise Lost(f"no review of {case.values['product']}")
+            raise ElementNotFound(f"no review of {case.values['product']}")
         number, author = (max if case.values["extreme"] == "highest" else min)(ratings)
         yield screen.stop(f"{number}, {author}", f"The ratings are {ratings}.")
 
@@ -192,7 +192,7 @@ class CheapestSale(Template):
 def _offer(body: str) -> tuple[int, str]:
     town = _TOWN.search(body)
     if town is None:
-        raise Lost(f"no town in {body!r}")
+        raise ElementNotFound(f"no town in {body!r}")
     return number_in(_ASKED, body), town[1]
 
 

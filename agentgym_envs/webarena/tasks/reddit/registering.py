@@ -16,7 +16,7 @@ from agentgym_envs.webarena.tasks.reddit.template_helpers import (
     totals,
     wanted,
 )
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed
 
 _WORDS = ("lantern", "harbour", "walnut", "teapot", "meadow", "pepper", "bicycle", "feather")
@@ -94,7 +94,7 @@ class RegisterAndAct(Template):
         yield screen.click("link", "New", "The newest post shall come first.")
         post, deed = first_post(screen), case.values["deed"]
         if post is None:
-            raise Lost("the community has no posts")
+            raise ElementNotFound("the community has no posts")
         if deed == "save":
             yield screen.click(
                 "link", post.title, "The first one is the newest; I save it on its page."

@@ -10,7 +10,7 @@ from typing import Any
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.people import AGENT_ID
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter, first_of
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter, first_of
 from agentgym_envs.webarena.tasks.template import World, state_of
 
 SITE = "reddit"
@@ -99,7 +99,7 @@ def _post(screen: Screen, item: Node) -> Shown:
     texts = " ".join(text.name for text in screen.below(item, "StaticText"))
     found = re.search(r"(-?\d+) points?.* (\d+) comments?", texts)
     if found is None or len(links) < 2:
-        raise Lost(f"no post in {texts!r} on {screen.url}")
+        raise ElementNotFound(f"no post in {texts!r} on {screen.url}")
     forum = links[2] if len(links) > 2 else ""
     return Shown(links[0], links[1], forum, int(found[2]), int(found[1]))
 
@@ -155,11 +155,11 @@ def number_in(pattern: str, text: str) -> int:
     """Return the number that a pattern's group finds in a text.
 
     Raises:
-        Lost: there is none.
+        ElementNotFound: there is none.
     """
     found = re.search(pattern, text)
     if found is None:
-        raise Lost(f"no {pattern!r} in {text!r}")
+        raise ElementNotFound(f"no {pattern!r} in {text!r}")
     return int(found[1])
 
 

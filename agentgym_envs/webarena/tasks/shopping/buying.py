@@ -14,7 +14,7 @@ from agentgym_envs.webarena.sites.shopping.delivery import (
     discount_of,
 )
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
 from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     AGENT_ID,
     COST,
@@ -129,7 +129,7 @@ def _choose(screen: Screen, text: str, thought: str, *, at_end: bool = False) ->
     for node in screen.all("radio"):
         if node.name.endswith(text) if at_end else node.name.startswith(text):
             return screen.click_node(node, thought)
-    raise Lost(f"no radio button {text!r} on {screen.url}")
+    raise ElementNotFound(f"no radio button {text!r} on {screen.url}")
 
 
 class SpendBudget(Template):
@@ -208,7 +208,7 @@ class OfferTotal(Template):
         told = screen.starting("StaticText", f"{case.values['offer']}: ").name
         found = re.search(r"with the code (\w+)", told)
         if found is None:
-            raise Lost(f"no code in {told!r}")
+            raise ElementNotFound(f"no code in {told!r}")
         yield from open_product(screen, case.values["product"])
         yield from add_to_cart(screen, int(case.values["quantity"]))
         yield open_cart(screen)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.shopping.delivery import CANCEL_REASONS
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
 from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     BOUGHT,
     SITE,
@@ -94,5 +94,5 @@ class CancelSentOrder(Template):
         """Look for it among the pending orders; none holds it."""
         yield from show_orders(screen, status="Pending", product=case.values["product"])
         if order_links(screen):
-            raise Lost("a pending order holds it after all")
+            raise ElementNotFound("a pending order holds it after all")
         yield screen.stop(IMPOSSIBLE, "No pending order contains it.")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.sites.shopping.words_reviews import ASPECTS
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of, over_pages
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of, over_pages
 from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     COST,
     SITE,
@@ -276,4 +276,4 @@ class CountUnderFilters(Template):
             if found := re.fullmatch(r"([\d,]+) products?", heading.name):
                 yield screen.stop(found[1].replace(",", ""), "The heading tells the number.")
                 return
-        raise Lost("no heading tells how many products there are")
+        raise ElementNotFound("no heading tells how many products there are")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import MONTHS, money
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
 from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     AGENT_ID,
     BOUGHT,
@@ -208,4 +208,4 @@ def _line_of(screen: Screen, product: str) -> tuple[int, int]:
     for _, cells in table_rows(screen):
         if cells[0] == product and len(cells) == 4:
             return int(cells[2]), cents_in(cells[3])
-    raise Lost(f"the order does not hold {product!r}")
+    raise ElementNotFound(f"the order does not hold {product!r}")

@@ -10,7 +10,7 @@ from typing import Any
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
 from agentgym_envs.webarena.tasks.template import World, state_of
 
 SITE = "shopping"
@@ -142,11 +142,11 @@ def cents_in(text: str) -> int:
     """Return the first amount in a text, in cents.
 
     Raises:
-        Lost: there is none.
+        ElementNotFound: there is none.
     """
     found = _MONEY.search(text)
     if found is None:
-        raise Lost(f"no amount in {text!r}")
+        raise ElementNotFound(f"no amount in {text!r}")
     return int(found[1].replace(",", "")) * 100 + int(found[2])
 
 
@@ -187,12 +187,12 @@ def cell(screen: Screen, title: str) -> str:
     """Return the second cell of the row that begins so.
 
     Raises:
-        Lost: there is none.
+        ElementNotFound: there is none.
     """
     for _, cells in table_rows(screen):
         if cells[0] == title and len(cells) > 1:
             return cells[1]
-    raise Lost(f"no row {title!r} on {screen.url}")
+    raise ElementNotFound(f"no row {title!r} on {screen.url}")
 
 
 def order_links(screen: Screen) -> list[tuple[Node, list[str]]]:

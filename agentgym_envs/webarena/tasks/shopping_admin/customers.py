@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import money
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
 from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
     SITE,
     apply_filters,
@@ -133,7 +133,7 @@ class NeverOrdered(Template):
                 yield screen.stop(email, "There are no orders here.")
                 return
             yield ExpertMove("go_back", "This customer has ordered, so it is one of the others.")
-        raise Lost("all of them have ordered")
+        raise ElementNotFound("all of them have ordered")
 
 
 class ReturnedGoods(Template):

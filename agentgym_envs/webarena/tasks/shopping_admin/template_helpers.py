@@ -14,7 +14,7 @@ from typing import Any
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.filters import MONTHS
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
 from agentgym_envs.webarena.tasks.template import World, state_of
 
 SITE = "shopping_admin"
@@ -169,12 +169,12 @@ def line_with(screen: Screen, heading: str, text: str) -> Line:
     """Return the row whose cell below a heading has this text.
 
     Raises:
-        Lost: there is none.
+        ElementNotFound: there is none.
     """
     for line in lines(screen, heading):
         if line.cells[heading] == text:
             return line
-    raise Lost(f"no row with {heading} {text!r} on {screen.url}")
+    raise ElementNotFound(f"no row with {heading} {text!r} on {screen.url}")
 
 
 def open_line(screen: Screen, heading: str, text: str, thought: str = "") -> ExpertMove:

@@ -14,7 +14,7 @@ from agentgym_envs.webarena.sites.names import fill_placeholders
 from agentgym_envs.webarena.sites.people import AGENT, PASSWORD
 from agentgym_envs.webarena.tasks import catalogue
 from agentgym_envs.webarena.tasks.files import WebTask
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.template import World
 from tests.agentgym_envs.webarena.tasks.arriving import ends_at
 
@@ -310,7 +310,7 @@ def test_an_issue_is_taken_by_nobody_but_who_was_named(
     template, case = catalogue.templates()[TAKE], catalogue.case_of(task.task_id)
     assert "link 'Sign in'" in env.reset(options={"task_id": task.task_id})[0]
     told = replace(case, values={**case.values, **account})
-    with contextlib.suppress(Lost):
+    with contextlib.suppress(ElementNotFound):
         for move in template.solve(told, Screen(env.browser.page)):
             if not move.action.startswith("stop"):
                 assert env.step(move.action)[-1]["is_valid_action"], move

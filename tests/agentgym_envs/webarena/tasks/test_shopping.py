@@ -12,7 +12,7 @@ from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.page import Node, Page
 from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.tasks import catalogue
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.shopping import TEMPLATES
 from agentgym_envs.webarena.tasks.shopping.lookups import CheapestInColour, PriceByWeight
 from agentgym_envs.webarena.tasks.shopping.past_orders import SpentInMonths
@@ -160,7 +160,7 @@ def test_an_address_added_twice_scores_nothing() -> None:
 
 def test_an_amount_is_read_from_a_text() -> None:
     assert cents_in("$1,234.50 instead of $2,000.00") == 123450
-    with pytest.raises(Lost, match="no amount in 'free'"):
+    with pytest.raises(ElementNotFound, match="no amount in 'free'"):
         cents_in("free")
 
 
@@ -174,5 +174,5 @@ def test_lists_and_tables_are_read() -> None:
     screen = Screen(lambda: page)
     assert [(t.link.name, t.cents, t.reviews) for t in tiles(screen)] == [("Jug", 500, 1012)]
     assert [cells[1] for _, cells in order_links(screen)] == ["1 May 2025"]
-    with pytest.raises(Lost, match="no row 'Total'"):
+    with pytest.raises(ElementNotFound, match="no row 'Total'"):
         cell(screen, "Total")

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from agentgym_envs.webarena.page import Node, Page
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.shopping_admin import TEMPLATES
 from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
     Period,
@@ -67,5 +67,5 @@ def test_lines_are_read_by_the_headings_above_them() -> None:
 
 def test_an_expert_gives_up_where_a_line_is_missing() -> None:
     assert line_with(screen(), "Name", "Jug").cells["SKU"] == "A-2"
-    with pytest.raises(Lost, match="no row with SKU 'A-3'"):
+    with pytest.raises(ElementNotFound, match="no row with SKU 'A-3'"):
         line_with(screen(), "SKU", "A-3")
