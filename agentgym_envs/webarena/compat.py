@@ -1,4 +1,4 @@
-"""AgentGym's own WebArena protocol, for `compat="agentgym"`.
+"""Writes AgentGym's own WebArena protocol, for `compat="agentgym"`.
 
 Known of it (its server at commit f9d2fc2b, its prompt and its message for a missing element): the
 four-part observation, the first pair of backticks, an answer without one being told back with

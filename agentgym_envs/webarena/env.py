@@ -2,7 +2,7 @@
 
 The web scenario of AgentGym on embedded sites, in process or in Chromium. The environment shows
 pages, reads actions and has the end judged; browsers (`browsers/`) carry the actions out, sites
-(`sites/`) answer, and tasks (`tasks/`) say what is wanted.
+(`sites/`) answer, and tasks (`tasks/`) give goals.
 """
 
 from __future__ import annotations
@@ -244,10 +244,10 @@ class WebArenaEnv(TextEnv):
         )
         self._verdict = multiply(evaluate(ending) for evaluate in self._evaluators)
         success = self._verdict.score == 1.0
-        told = prompts.SOLVED if success else prompts.FAILED
+        message = prompts.SOLVED if success else prompts.FAILED
         if self._verdict.score is None:
-            told = prompts.UNSCORED
-        return Outcome(told, float(success), terminated=True, info={"success": success})
+            message = prompts.UNSCORED
+        return Outcome(message, float(success), terminated=True, info={"success": success})
 
     def _close_episode(self) -> None:
         if self._episode is not None:

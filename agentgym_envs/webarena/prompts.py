@@ -1,4 +1,4 @@
-"""What a policy reads: the rules of the browser, and how a page is shown.
+"""Writes what a policy reads: the rules of the browser, and how a page is shown.
 
 A page's own text is quoted: names are Python literals on lines of their own, so nothing on a page
 can look like a line that the environment wrote.
@@ -69,13 +69,13 @@ def instructions(
     """
     calls = action_format in CALL_FORMATS
     if compat is None:
-        told = "\n\n".join([_BROWSER, _CALLS if calls else _GRAMMAR, _SITES])
+        text = "\n\n".join([_BROWSER, _CALLS if calls else _GRAMMAR, _SITES])
     else:
-        told = f"{_COMPAT_BROWSER}\n\n{_CALLS}" if calls else f"{_COMPAT_BROWSER} {_COMPAT_GRAMMAR}"
+        text = f"{_COMPAT_BROWSER}\n\n{_CALLS}" if calls else f"{_COMPAT_BROWSER} {_COMPAT_GRAMMAR}"
     if is_verified:
         answer = '[["first", "second"]]'
-        told += _VERIFIED_ANSWER.replace("{example}", answer if calls else f"stop {answer}")
-    return told
+        text += _VERIFIED_ANSWER.replace("{example}", answer if calls else f"stop {answer}")
+    return text
 
 
 class EpisodeText:

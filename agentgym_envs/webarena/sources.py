@@ -1,4 +1,4 @@
-"""Where the tasks and the sites come from."""
+"""Chooses where the tasks and the sites come from."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Source:
 def check_evaluation(
     evaluation: str, sites: Mapping[str, str] | str | None, tasks_file: TasksFile | None
 ) -> bool:
-    """Tell whether `webarena-verified` is to judge.
+    """Return whether `webarena-verified` is to judge.
 
     Raises:
         ValueError: there is no such evaluation, or not for these tasks.

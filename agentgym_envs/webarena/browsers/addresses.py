@@ -27,10 +27,10 @@ def typed(text: str) -> str:
         return BLANK
     if not _SCHEME.match(address):
         address = f"http://{address}"
-    found = normal(address)
-    if found is None:
+    url = normal(address)
+    if url is None:
         raise refusals.no_address(text)
-    return found
+    return url
 
 
 def resolved(base: str, reference: str) -> str | None:
@@ -58,8 +58,8 @@ def normal(address: str) -> str | None:
     default = ":80" if parts.scheme.lower() == "http" else ":443"
     path = _without_dots(path)
     has_query = bool(query) or "?" in address.partition("#")[0]
-    found = urlunsplit((parts.scheme.lower(), host.removesuffix(default), path, "", ""))
-    return found + (f"?{query}" if has_query else "") + (f"#{fragment}" if fragment else "")
+    url = urlunsplit((parts.scheme.lower(), host.removesuffix(default), path, "", ""))
+    return url + (f"?{query}" if has_query else "") + (f"#{fragment}" if fragment else "")
 
 
 def without_fragment(url: str) -> str:
@@ -90,13 +90,13 @@ def outside_page(url: str) -> str:
 def _without_dots(path: str) -> str:
     if "/." not in path:
         return path
-    kept: list[str] = []
+    parts: list[str] = []
     words = path.split("/")[1:]
     for word in words:
         if word == "..":
-            del kept[-1:]
+            del parts[-1:]
         elif word != ".":
-            kept.append(word)
+            parts.append(word)
     if words[-1] in (".", ".."):
-        kept.append("")
-    return "/" + "/".join(kept)
+        parts.append("")
+    return "/" + "/".join(parts)

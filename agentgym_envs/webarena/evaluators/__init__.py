@@ -1,7 +1,7 @@
 """Evaluators: what decides whether a task is done, in WebArena's own terms.
 
 An `eval` object of a task file becomes a list of evaluators once (`build_evaluators`); when the
-episode ends each says its `Verdict`, and the verdicts are multiplied. Nothing is ever `eval`-ed.
+episode ends each returns its `Verdict`, and the verdicts are multiplied. Nothing is ever `eval`-ed.
 """
 
 from __future__ import annotations

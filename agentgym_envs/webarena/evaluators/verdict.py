@@ -1,4 +1,4 @@
-"""What evaluators are given and what they say."""
+"""Defines what evaluators are given and what they return."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Judge(Protocol):
     """
 
     def is_equivalent(self, *, question: str, reference: str, answer: str) -> bool:
-        """Tell whether an answer means the same as the reference."""
+        """Return whether an answer means the same as the reference."""
 
     def is_same_reason(self, *, task: str, reason: str, report: str) -> bool:
-        """Tell whether a report gives this reason why the task cannot be done, even implicitly."""
+        """Return whether a report gives this reason why the task is impossible, even implicitly."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Evaluator(Protocol):
     """One condition of a task."""
 
     def __call__(self, ending: Ending) -> Verdict:
-        """Say whether it is met."""
+        """Judge how the episode ended."""
 
 
 def judged(failings: Iterable[str]) -> Verdict:

@@ -1,4 +1,4 @@
-"""A long list in slices, one a page."""
+"""Cuts a long list into pages."""
 
 from __future__ import annotations
 

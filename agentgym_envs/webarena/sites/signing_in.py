@@ -1,4 +1,4 @@
-"""Signing in and out: the same on every site that knows people."""
+"""Signs people in and out, in the same way on every site that has users."""
 
 from __future__ import annotations
 

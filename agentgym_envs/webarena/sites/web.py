@@ -81,13 +81,13 @@ class RequestContext:
 
     def row(self, sql: str, *values: Any) -> sqlite3.Row | None:
         """Return the first row of a query, or None."""
-        found: sqlite3.Row | None = self.db.execute(sql, values).fetchone()
-        return found
+        row: sqlite3.Row | None = self.db.execute(sql, values).fetchone()
+        return row
 
     def value(self, sql: str, *values: Any) -> Any:
         """Return the first column of the first row, or None."""
-        found = self.row(sql, *values)
-        return None if found is None else found[0]
+        row = self.row(sql, *values)
+        return None if row is None else row[0]
 
     def run(self, sql: str, *values: Any) -> int:
         """Change the database and return the id of the last inserted row.
@@ -152,8 +152,8 @@ class RequestContext:
     def _flashes(self) -> list[dict[str, str]]:
         if not self._token or self.site.name not in DATABASES:
             return []
-        found = self.value("SELECT flash FROM sessions WHERE token = ?", self._token)
-        return json.loads(found) if found else []
+        messages = self.value("SELECT flash FROM sessions WHERE token = ?", self._token)
+        return json.loads(messages) if messages else []
 
     # The answer -------------------------------------------------------------------------------
 
@@ -191,8 +191,8 @@ class RequestContext:
     def link(self, **changes: Any) -> str:
         """Return this page's address with some query parameters changed; None takes one out."""
         query = dict(self.request.query_params) | changes
-        kept = {name: value for name, value in query.items() if value not in (None, "")}
-        return self.request.url.path + (f"?{urlencode(kept)}" if kept else "")
+        parameters = {name: value for name, value in query.items() if value not in (None, "")}
+        return self.request.url.path + (f"?{urlencode(parameters)}" if parameters else "")
 
     def finish(self, response: Response) -> Response:
         """Commit, and set the session's cookie where it is new."""
@@ -229,7 +229,7 @@ class Site:
         return self._register("POST", path, signed_in)
 
     def has_page(self, path: str) -> bool:
-        """Tell whether something can be opened at a path, as far as the routes tell."""
+        """Return whether something can be opened at a path, as far as the routes tell."""
         scope = {"type": "http", "method": "GET", "path": unquote(urlsplit(path).path)}
         return any(route.matches(scope)[0] == Match.FULL for route in self._routes)
 
@@ -259,8 +259,8 @@ class Site:
             except HTTPException as error:
                 context = RequestContext(self, Request(scope), {})
                 # The router's own words, for an address that has no route, are bare.
-                told = NotFound().detail if type(error) is HTTPException else error.detail
-                response = context.render("error.html", status=error.status_code, message=told)
+                detail = NotFound().detail if type(error) is HTTPException else error.detail
+                response = context.render("error.html", status=error.status_code, message=detail)
                 await context.finish(response)(scope, receive, send)
 
         return app

@@ -1,4 +1,4 @@
-"""WebArena's tasks by number: the embedded ones, or those of task files."""
+"""Numbers WebArena's tasks: the embedded ones, or those of task files."""
 
 from __future__ import annotations
 

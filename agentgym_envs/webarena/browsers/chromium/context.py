@@ -1,4 +1,4 @@
-"""Opens a browser context for an episode, and says what it may reach. Knows no tabs."""
+"""Opens a browser context for an episode, and limits what it may reach."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What keys do to the control that has the focus: text at a caret, options, radio buttons.
+"""Applies keys to the control that has the focus: text at a caret, options, radio buttons.
 
-Chromium was the model. Knows no layout and no clock, so keys that need the lines of a text area,
-words, the parts of a day, a clipboard or an open menu are refused.
+It does as Chromium does. There is no layout and no clock, so keys that need the lines of a text
+area, words, the parts of a day, a clipboard or an open menu are refused.
 """
 
 from __future__ import annotations
@@ -93,12 +93,12 @@ def press_in_list(document: Document, select: Element, keys: Keys) -> None:
     chosen = document.chosen(select)
     place = options.index(chosen[0]) if chosen else -1
     if keys.key in _FORWARD:
-        wanted = [option for option in free if options.index(option) > place][:1]
+        candidates = [option for option in free if options.index(option) > place][:1]
     elif keys.key in _BACKWARD:
-        wanted = [option for option in free if options.index(option) < place][-1:]
+        candidates = [option for option in free if options.index(option) < place][-1:]
     else:
-        wanted = free[:1] if keys.key == "Home" else free[-1:]
-    for option in wanted:
+        candidates = free[:1] if keys.key == "Home" else free[-1:]
+    for option in candidates:
         document.choose(option)
 
 

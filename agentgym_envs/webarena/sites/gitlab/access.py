@@ -1,4 +1,4 @@
-"""Who may see and do what: roles, and finding a project for its visitor."""
+"""Checks who may see and do what: roles, and finding a project for its visitor."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ class Project:
         return self.ranks("Reporter"), self.user_id
 
     def ranks(self, role: str) -> bool:
-        """Tell whether the visitor's role is this one or above it."""
+        """Return whether the visitor's role is this one or above it."""
         return bool(self.role) and ROLES.index(self.role) >= ROLES.index(role)
 
     def allows(self, role: str) -> bool:
-        """Tell whether the visitor may do what this role may; archived projects allow nothing."""
+        """Return whether the visitor may do what this role may; archived projects allow nothing."""
         return not self.row["archived"] and self.ranks(role)
 
 

@@ -1,4 +1,4 @@
-"""The code host with all its pages."""
+"""Assembles the code host with all its pages."""
 
 from __future__ import annotations
 

@@ -91,15 +91,15 @@ def list_projects(
     user = visitor_id(context)
     text = context.field("q")
     where = f"{VISIBLE} AND ({condition})"
-    found: list[Any] = [user, user, *values]
+    parameters: list[Any] = [user, user, *values]
     if text:
         where += " AND (p.name LIKE ? ESCAPE '\\' OR p.description LIKE ? ESCAPE '\\')"
-        found += [like(text)] * 2
+        parameters += [like(text)] * 2
     topic = context.field("topic")
     if topic:
         where += " AND ', ' || p.topics || ', ' LIKE ? ESCAPE '\\'"
-        found.append(like(f", {topic}, "))
-    total = context.value(f"SELECT count(*) FROM projects p WHERE {where}", *found)
+        parameters.append(like(f", {topic}, "))
+    total = context.value(f"SELECT count(*) FROM projects p WHERE {where}", *parameters)
     pages = Pages.of(context, total, size)
     order = ORDERS.get(context.field("sort"), ORDERS["updated"])[1]
     rows = context.rows(
@@ -107,7 +107,7 @@ def list_projects(
         "(SELECT count(*) FROM projects f WHERE f.forked_from = p.id) AS fork_count "
         f"FROM projects p JOIN users u ON u.id = p.owner_id WHERE {where} "
         f"ORDER BY {order} LIMIT ? OFFSET ?",
-        *found,
+        *parameters,
         pages.size,
         pages.offset,
     )

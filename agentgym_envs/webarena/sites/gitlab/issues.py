@@ -122,7 +122,7 @@ def find_issue(context: RequestContext, project: Project, iid: str) -> sqlite3.R
 
 
 def may_edit(project: Project, issue: sqlite3.Row) -> bool:
-    """Tell whether the visitor may edit and close an issue."""
+    """Return whether the visitor may edit and close an issue."""
     is_author = project.is_open and issue["author_id"] == project.user_id
     return is_author or project.allows("Reporter")
 
@@ -156,11 +156,11 @@ def _filters(context: RequestContext, project: Project) -> tuple[str, list[Any]]
 def _labels(context: RequestContext, issues: list[sqlite3.Row]) -> dict[int, list[sqlite3.Row]]:
     """Return the labels of each issue, by its id."""
     marks = ", ".join("?" * len(issues))
-    found: dict[int, list[sqlite3.Row]] = {}
+    labels: dict[int, list[sqlite3.Row]] = {}
     for row in context.rows(
         "SELECT x.issue_id, l.* FROM issue_labels x JOIN labels l ON l.id = x.label_id "
         f"WHERE x.issue_id IN ({marks}) ORDER BY l.name",
         *(issue["id"] for issue in issues),
     ):
-        found.setdefault(row["issue_id"], []).append(row)
-    return found
+        labels.setdefault(row["issue_id"], []).append(row)
+    return labels

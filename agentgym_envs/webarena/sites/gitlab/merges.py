@@ -127,7 +127,7 @@ def find_request(context: RequestContext, project: Project, iid: str) -> sqlite3
 
 
 def may_edit(project: Project, request: sqlite3.Row) -> bool:
-    """Tell whether the visitor may edit and close a merge request."""
+    """Return whether the visitor may edit and close a merge request."""
     is_author = project.is_open and request["author_id"] == project.user_id
     return is_author or project.allows("Developer")
 
@@ -154,7 +154,7 @@ def _differences(
     old = {
         row["path"]: row["content"] for row in files_of(context, project, request["target_branch"])
     }
-    found = []
+    differences = []
     for row in files_of(context, project, request["source_branch"]):
         before = old.get(row["path"], "")
         if before == row["content"]:
@@ -162,5 +162,5 @@ def _differences(
         lines = difflib.unified_diff(before.splitlines(), row["content"].splitlines(), n=0)
         kinds = {"+": "added", "-": "removed"}
         changed = [(kinds[line[0]], line[1:]) for line in list(lines)[2:] if line[0] in kinds]
-        found.append((row["path"], changed[:60]))
-    return found
+        differences.append((row["path"], changed[:60]))
+    return differences

@@ -1,4 +1,4 @@
-"""The code host's `Site`, where every handler module registers its pages, and signing in."""
+"""Declares the code host's `Site`, where every handler module registers its pages."""
 
 from __future__ import annotations
 

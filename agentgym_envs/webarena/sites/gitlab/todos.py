@@ -58,12 +58,12 @@ def set_state(context: RequestContext, number: str) -> Response:
     """Mark a to-do as done, or as still to do."""
     state = "pending" if context.field("state") == "pending" else "done"
     is_number = number.isascii() and number.isdecimal() and len(number) <= 9
-    found = is_number and context.row(
+    exists = is_number and context.row(
         "SELECT id FROM todos WHERE id = ? AND user_id = ?", int(number), visitor_id(context)
     )
-    if not found:
+    if not exists:
         raise NotFound("There is no such to-do.")
-    context.run("UPDATE todos SET state = ? WHERE id = ?", state, found["id"])
+    context.run("UPDATE todos SET state = ? WHERE id = ?", state, exists["id"])
     context.flash("Marked as done." if state == "done" else "Back on the list.")
     return context.redirect("/todos")
 

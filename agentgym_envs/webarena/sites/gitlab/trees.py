@@ -1,7 +1,4 @@
-"""The files of a branch: a branch holds only what differs from the default branch.
-
-Knows the database, no pages.
-"""
+"""Reads and writes the files of a branch, which holds only what differs from the default branch."""
 
 from __future__ import annotations
 
@@ -82,15 +79,15 @@ def file_of(context: RequestContext, project: Project, branch: str, path: str) -
 def listing(files: list[sqlite3.Row], folder: str) -> list[Entry]:
     """List a folder: its folders, then its files."""
     inside = f"{folder}/" if folder else ""
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     for row in files:
         if not row["path"].startswith(inside):
             continue
         name, *rest = row["path"][len(inside) :].split("/", 1)
-        before = found.get(name)
+        before = entries.get(name)
         if before is None or row["created_at"] > before.commit["created_at"]:
-            found[name] = Entry(name, inside + name, bool(rest), row)
-    return sorted(found.values(), key=lambda entry: (not entry.is_folder, entry.name))
+            entries[name] = Entry(name, inside + name, bool(rest), row)
+    return sorted(entries.values(), key=lambda entry: (not entry.is_folder, entry.name))
 
 
 def add_commit(context: RequestContext, project: Project, branch: str, message: str) -> int:

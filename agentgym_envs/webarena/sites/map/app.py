@@ -1,4 +1,4 @@
-"""The map with all its pages."""
+"""Assembles the map with all its pages."""
 
 from __future__ import annotations
 

@@ -54,14 +54,14 @@ def towns(context: RequestContext) -> Response:
     pages = Pages.of(
         context, context.value(f"SELECT count(*) {joined} WHERE {condition}", *values), 10
     )
-    found = context.rows(
+    rows = context.rows(
         f"SELECT t.*, r.name region {joined} WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?",
         *(*values, pages.size, pages.offset),
     )
     regions = context.rows("SELECT slug, name FROM regions ORDER BY name")
     return context.render(
         "towns.html",
-        towns=found,
+        towns=rows,
         pages=pages,
         regions=[("", "All regions"), *(tuple(row) for row in regions)],
         transports=[("", "Any"), *TRANSPORT.items()],
@@ -75,37 +75,37 @@ def towns(context: RequestContext) -> Response:
 @SITE.get("/town/{name}")
 def town(context: RequestContext, name: str) -> Response:
     """Show a town."""
-    found = context.row(
+    row = context.row(
         "SELECT t.*, r.name region, r.slug region_slug FROM towns t"
         " JOIN regions r ON r.id = t.region_id WHERE t.slug = ?",
         name,
     )
-    if found is None:
+    if row is None:
         raise NotFound("There is no such town.")
     kinds = context.rows(
         "SELECT category, count(*) number FROM places WHERE town_id = ? GROUP BY category"
         " ORDER BY category",
-        found["id"],
+        row["id"],
     )
     plurals = {category.name: category.plural for category in CATEGORIES}
     roads = context.rows(
         "SELECT r.name, r.kind, r.hectometres, t.name town, t.slug FROM roads r JOIN towns t"
         " ON t.id = CASE WHEN r.town_a = ? THEN r.town_b ELSE r.town_a END"
         " WHERE ? IN (r.town_a, r.town_b) ORDER BY t.name, r.name",
-        found["id"],
-        found["id"],
+        row["id"],
+        row["id"],
     )
     return context.render(
         "town.html",
-        town=found,
+        town=row,
         kinds=[(kind["category"], plurals[kind["category"]], kind["number"]) for kind in kinds],
         roads=roads,
-        plan=town_plan(context.db, found["id"], label=f"Town plan of {found['name']}"),
+        plan=town_plan(context.db, row["id"], label=f"Town plan of {row['name']}"),
         picture=country(
             context.db,
-            label=f"Map of the country around {found['name']}",
-            ends=[(found["x"], found["y"])],
-            zoom=(found["x"], found["y"], 62),
+            label=f"Map of the country around {row['name']}",
+            ends=[(row["x"], row["y"])],
+            zoom=(row["x"], row["y"], 62),
         ),
     )
 
@@ -113,33 +113,33 @@ def town(context: RequestContext, name: str) -> Response:
 @SITE.get("/region/{name}")
 def region(context: RequestContext, name: str) -> Response:
     """Show a region with its towns."""
-    found = context.row("SELECT * FROM regions WHERE slug = ?", name)
-    if found is None:
+    row = context.row("SELECT * FROM regions WHERE slug = ?", name)
+    if row is None:
         raise NotFound("There is no such region.")
-    its_towns = context.rows("SELECT * FROM towns WHERE region_id = ? ORDER BY name", found["id"])
+    its_towns = context.rows("SELECT * FROM towns WHERE region_id = ? ORDER BY name", row["id"])
     xs, ys = [t["x"] for t in its_towns], [t["y"] for t in its_towns]
     middle = ((min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2)
     half = max(max(xs) - min(xs) + 70, (max(ys) - min(ys) + 40) * RATIO) / 2
     return context.render(
         "region.html",
-        region=found,
+        region=row,
         towns=its_towns,
         inhabitants=sum(t["population"] for t in its_towns),
-        picture=country(context.db, label=f"Map of {found['name']}", zoom=(*middle, half)),
+        picture=country(context.db, label=f"Map of {row['name']}", zoom=(*middle, half)),
     )
 
 
 @SITE.get("/street/{number}")
 def street(context: RequestContext, number: str) -> Response:
     """Show a street and what lies on it."""
-    found = context.row(
+    row = context.row(
         "SELECT s.*, t.name town, t.slug town_slug FROM streets s JOIN towns t ON t.id = s.town_id"
         " WHERE s.id = ?",
         number,
     )
-    if found is None:
+    if row is None:
         raise NotFound("There is no such street.")
     places = context.rows(
         "SELECT id, house, name, category FROM places WHERE street_id = ? ORDER BY house", number
     )
-    return context.render("street.html", street=found, places=places)
+    return context.render("street.html", street=row, places=places)

@@ -185,13 +185,13 @@ def contributions(context: RequestContext) -> Response:
 @SITE.post("/suggestions/{number}/withdraw", signed_in=True)
 def withdraw(context: RequestContext, number: str) -> Response:
     """Take a suggestion back that nobody has looked at yet."""
-    found = context.row(
+    row = context.row(
         "SELECT * FROM suggestions WHERE id = ? AND user_id = ?", number, _user_id(context)
     )
-    if found is None:
+    if row is None:
         raise NotFound("You have made no such suggestion.")
-    if found["status"] == "pending":
-        context.run("DELETE FROM suggestions WHERE id = ?", found["id"])
+    if row["status"] == "pending":
+        context.run("DELETE FROM suggestions WHERE id = ?", row["id"])
         context.flash("The suggestion is withdrawn.")
     else:
         context.flash("The editors have already looked at it.", "error")

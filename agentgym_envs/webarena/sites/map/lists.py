@@ -25,12 +25,10 @@ def _user_id(context: RequestContext) -> int:
 
 
 def _list_of(context: RequestContext, number: str) -> sqlite3.Row:
-    found = context.row(
-        "SELECT * FROM lists WHERE id = ? AND user_id = ?", number, _user_id(context)
-    )
-    if found is None:
+    row = context.row("SELECT * FROM lists WHERE id = ? AND user_id = ?", number, _user_id(context))
+    if row is None:
         raise NotFound("You have no such list.")
-    return found
+    return row
 
 
 def _name_error(context: RequestContext, name: str, list_id: int = 0) -> str:
@@ -79,24 +77,24 @@ def show_list(context: RequestContext, number: str) -> Response:
 
 
 def _list_page(
-    context: RequestContext, found: sqlite3.Row, name: str = "", error: str = ""
+    context: RequestContext, saved_list: sqlite3.Row, name: str = "", error: str = ""
 ) -> Response:
-    total = context.value("SELECT count(*) FROM saved WHERE list_id = ?", found["id"])
+    total = context.value("SELECT count(*) FROM saved WHERE list_id = ?", saved_list["id"])
     pages = Pages.of(context, total, 10)
     rows = context.rows(
         "SELECT p.*, v.note, s.name street, s.postcode, t.name town FROM saved v"
         " JOIN places p ON p.id = v.place_id JOIN streets s ON s.id = p.street_id"
         " JOIN towns t ON t.id = p.town_id WHERE v.list_id = ?"
         " ORDER BY p.name, t.name, p.id LIMIT ? OFFSET ?",
-        *(found["id"], pages.size, pages.offset),
+        *(saved_list["id"], pages.size, pages.offset),
     )
     return context.render(
         "list.html",
         status=422 if error else 200,
-        list=found,
+        list=saved_list,
         places=[(row, address_of(row)) for row in rows],
         pages=pages,
-        name=name or found["name"],
+        name=name or saved_list["name"],
         error=error,
     )
 
@@ -104,22 +102,22 @@ def _list_page(
 @SITE.post("/saved/{number}/rename", signed_in=True)
 def rename_list(context: RequestContext, number: str) -> Response:
     """Give a list another name."""
-    found = _list_of(context, number)
+    saved_list = _list_of(context, number)
     name = context.field("name")
-    error = _name_error(context, name, found["id"])
+    error = _name_error(context, name, saved_list["id"])
     if error:
-        return _list_page(context, found, name, error)
-    context.run("UPDATE lists SET name = ? WHERE id = ?", name, found["id"])
+        return _list_page(context, saved_list, name, error)
+    context.run("UPDATE lists SET name = ? WHERE id = ?", name, saved_list["id"])
     context.flash(f"The list is now called “{name}”.")
-    return context.redirect(f"/saved/{found['id']}")
+    return context.redirect(f"/saved/{saved_list['id']}")
 
 
 @SITE.post("/saved/{number}/delete", signed_in=True)
 def delete_list(context: RequestContext, number: str) -> Response:
     """Delete a list with its notes."""
-    found = _list_of(context, number)
-    context.run("DELETE FROM lists WHERE id = ?", found["id"])
-    context.flash(f"The list “{found['name']}” is gone.")
+    saved_list = _list_of(context, number)
+    context.run("DELETE FROM lists WHERE id = ?", saved_list["id"])
+    context.flash(f"The list “{saved_list['name']}” is gone.")
     return context.redirect("/saved")
 
 
@@ -176,18 +174,18 @@ def note_form(context: RequestContext, number: str, place_id: str) -> Response:
 def _note_page(
     context: RequestContext, number: str, place_id: str, note: str | None = None, error: str = ""
 ) -> Response:
-    found = _list_of(context, number)
+    saved_list = _list_of(context, number)
     saved = context.row(
         "SELECT v.*, p.name FROM saved v JOIN places p ON p.id = v.place_id"
         " WHERE v.list_id = ? AND v.place_id = ?",
-        *(found["id"], place_id),
+        *(saved_list["id"], place_id),
     )
     if saved is None:
         raise NotFound("This place is not on the list.")
     return context.render(
         "note.html",
         status=422 if error else 200,
-        list=found,
+        list=saved_list,
         saved=saved,
         note=saved["note"] if note is None else note,
         error=error,
@@ -200,22 +198,25 @@ def change_note(context: RequestContext, number: str, place_id: str) -> Response
     note = context.field("note")
     if len(note) > LONGEST_NOTE:
         return _note_page(context, number, place_id, note, _too_long(note))
-    found = _list_of(context, number)
+    saved_list = _list_of(context, number)
     context.run(
-        "UPDATE saved SET note = ? WHERE list_id = ? AND place_id = ?", note, found["id"], place_id
+        "UPDATE saved SET note = ? WHERE list_id = ? AND place_id = ?",
+        note,
+        saved_list["id"],
+        place_id,
     )
     context.flash("The note is saved." if note else "The note is gone.")
-    return context.redirect(f"/saved/{found['id']}")
+    return context.redirect(f"/saved/{saved_list['id']}")
 
 
 @SITE.post("/saved/{number}/remove/{place_id}", signed_in=True)
 def remove(context: RequestContext, number: str, place_id: str) -> Response:
     """Take a place off a list."""
-    found = _list_of(context, number)
+    saved_list = _list_of(context, number)
     name = context.value("SELECT name FROM places WHERE id = ?", place_id)
-    context.run("DELETE FROM saved WHERE list_id = ? AND place_id = ?", found["id"], place_id)
+    context.run("DELETE FROM saved WHERE list_id = ? AND place_id = ?", saved_list["id"], place_id)
     context.flash(f"{name or 'The place'} is off the list.")
-    return context.redirect(f"/saved/{found['id']}")
+    return context.redirect(f"/saved/{saved_list['id']}")
 
 
 def _too_long(note: str) -> str:

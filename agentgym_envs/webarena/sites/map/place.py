@@ -29,14 +29,14 @@ def place_of(context: RequestContext, number: str) -> sqlite3.Row:
     Raises:
         NotFound: there is none of this number.
     """
-    found = context.row(
+    row = context.row(
         "SELECT p.*, s.name street, s.postcode, t.name town, t.slug town_slug FROM places p"
         " JOIN streets s ON s.id = p.street_id JOIN towns t ON t.id = p.town_id WHERE p.id = ?",
         number,
     )
-    if found is None:
+    if row is None:
         raise NotFound("There is no such place.")
-    return found
+    return row
 
 
 def address_of(place: sqlite3.Row) -> str:
@@ -47,35 +47,35 @@ def address_of(place: sqlite3.Row) -> str:
 @SITE.get("/place/{number}")
 def place(context: RequestContext, number: str) -> Response:
     """Show a place."""
-    found = place_of(context, number)
+    place_row = place_of(context, number)
     opening = {
         row["day"]: span(row["opens"], row["closes"])
-        for row in context.rows("SELECT * FROM hours WHERE place_id = ?", found["id"])
+        for row in context.rows("SELECT * FROM hours WHERE place_id = ?", place_row["id"])
     }
     reviews = context.rows(
         "SELECT r.*, u.name author FROM reviews r JOIN users u ON u.id = r.user_id"
         " WHERE r.place_id = ? ORDER BY r.created_at DESC, r.id DESC LIMIT ?",
-        *(found["id"], REVIEWS_SHOWN),
+        *(place_row["id"], REVIEWS_SHOWN),
     )
     lists = []
     if context.user is not None:
         lists = context.rows(
             "SELECT l.id, l.name FROM saved s JOIN lists l ON l.id = s.list_id"
             " WHERE s.place_id = ? AND l.user_id = ? ORDER BY l.name",
-            *(found["id"], context.user["id"]),
+            *(place_row["id"], context.user["id"]),
         )
     return context.render(
         "place.html",
-        place=found,
-        details=_details(context, found),
+        place=place_row,
+        details=_details(context, place_row),
         week=[(name, opening.get(day, "Closed")) for day, name in enumerate(DAYS)],
         reviews=reviews,
         lists=lists,
         plan=town_plan(
             context.db,
-            found["town_id"],
-            label=f"Town plan of {found['town']} with {found['name']}",
-            place_id=found["id"],
+            place_row["town_id"],
+            label=f"Town plan of {place_row['town']} with {place_row['name']}",
+            place_id=place_row["id"],
         ),
     )
 
@@ -83,27 +83,27 @@ def place(context: RequestContext, number: str) -> Response:
 @SITE.get("/place/{number}/reviews")
 def reviews(context: RequestContext, number: str) -> Response:
     """List all reviews of a place."""
-    found = place_of(context, number)
-    pages = Pages.of(context, found["num_reviews"], 10)
+    row = place_of(context, number)
+    pages = Pages.of(context, row["num_reviews"], 10)
     rows = context.rows(
         "SELECT r.*, u.name author FROM reviews r JOIN users u ON u.id = r.user_id"
         " WHERE r.place_id = ? ORDER BY r.created_at DESC, r.id DESC LIMIT ? OFFSET ?",
-        *(found["id"], pages.size, pages.offset),
+        *(row["id"], pages.size, pages.offset),
     )
-    return context.render("reviews.html", place=found, reviews=rows, pages=pages)
+    return context.render("reviews.html", place=row, reviews=rows, pages=pages)
 
 
 @SITE.get("/place/{number}/nearby")
 def nearby(context: RequestContext, number: str) -> Response:
     """List the places around a place, the nearest first."""
-    found = place_of(context, number)
+    centre = place_of(context, number)
     category = context.field("category")
     radius = context.field("within")
     if radius not in dict(RADII):
         radius = DEFAULT_RADIUS
     reach = float(radius)
     condition = "abs(p.x - ?) <= ? AND abs(p.y - ?) <= ? AND p.id != ?"
-    values = [found["x"], reach, found["y"], reach, found["id"]]
+    values = [centre["x"], reach, centre["y"], reach, centre["id"]]
     if category in BY_NAME:
         condition += " AND p.category = ?"
         values.append(category)
@@ -113,13 +113,13 @@ def nearby(context: RequestContext, number: str) -> Response:
         f" JOIN towns t ON t.id = p.town_id WHERE {condition}",
         *values,
     )
-    measured = sorted((distance(found, row), row["id"], row) for row in rows)
+    measured = sorted((distance(centre, row), row["id"], row) for row in rows)
     measured = [entry for entry in measured if entry[0] <= reach]
     pages = Pages.of(context, len(measured), 10)
     shown = measured[pages.offset : pages.offset + pages.size]
     return context.render(
         "nearby.html",
-        place=found,
+        place=centre,
         near=[(row, address_of(row), f"{km:.2f} km") for km, _, row in shown],
         pages=pages,
         categories=[("", "All categories"), *((c.name, c.name) for c in CATEGORIES)],
@@ -129,18 +129,18 @@ def nearby(context: RequestContext, number: str) -> Response:
     )
 
 
-def _details(context: RequestContext, found: sqlite3.Row) -> list[tuple[str, str]]:
-    category = BY_NAME[found["category"]]
+def _details(context: RequestContext, row: sqlite3.Row) -> list[tuple[str, str]]:
+    category = BY_NAME[row["category"]]
     details = [
-        ("Address", address_of(found)),
-        ("Coordinates", f"{latitude(found['y']):.4f}, {longitude(found['x']):.4f}"),
-        ("Phone", found["phone"]),
-        ("Website", found["website"] or "None"),
-        ("Wheelchair access", ACCESS[found["wheelchair"]]),
+        ("Address", address_of(row)),
+        ("Coordinates", f"{latitude(row['y']):.4f}, {longitude(row['x']):.4f}"),
+        ("Phone", row["phone"]),
+        ("Website", row["website"] or "None"),
+        ("Wheelchair access", ACCESS[row["wheelchair"]]),
     ]
-    if found["cuisine"]:
-        details.append(("Cuisine", found["cuisine"]))
-    if found["price"] is not None:
-        details.append((category.price, money(found["price"]) if found["price"] else "Free"))
-    facts = context.rows("SELECT name, value FROM facts WHERE place_id = ?", found["id"])
+    if row["cuisine"]:
+        details.append(("Cuisine", row["cuisine"]))
+    if row["price"] is not None:
+        details.append((category.price, money(row["price"]) if row["price"] else "Free"))
+    facts = context.rows("SELECT name, value FROM facts WHERE place_id = ?", row["id"])
     return details + [(fact["name"], fact["value"]) for fact in facts]

@@ -1,4 +1,4 @@
-"""The map's `Site`, where every handler module registers its pages, and signing in."""
+"""Declares the map's `Site`, where every handler module registers its pages."""
 
 from __future__ import annotations
 

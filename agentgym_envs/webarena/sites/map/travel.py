@@ -46,11 +46,11 @@ def _read(
     if not any(asked.texts.values()):
         return asked
     for name, text in asked.texts.items():
-        found = resolve(context.db, text)
-        if len(found) == 1:
-            asked.points[name] = found[0]
-        elif found:
-            asked.choices[name] = [(point, context.link(**{name: point.label})) for point in found]
+        points = resolve(context.db, text)
+        if len(points) == 1:
+            asked.points[name] = points[0]
+        elif points:
+            asked.choices[name] = [(point, context.link(**{name: point.label})) for point in points]
         elif text:
             asked.errors[name] = f"Nothing on the map is called {text[:80]!r}."
         elif name in required:
@@ -126,15 +126,15 @@ def distances(context: RequestContext) -> Response:
     elif asked.points:
         network = load_network(context.db)
         for text in texts:
-            found = resolve(context.db, text)
-            if not found:
+            points = resolve(context.db, text)
+            if not points:
                 asked.errors["to"] = f"Nothing on the map is called {text[:80]!r}."
-            elif len(found) > 1:
-                choices = found
+            elif len(points) > 1:
+                choices = points
                 asked.errors["to"] = f"Several places are called {text[:80]!r}; add the town."
             else:
-                way = find_way(network, [asked.points["from"], found[0]], _mode(context))
-                rows.append((found[0], way.km, way.time))
+                way = find_way(network, [asked.points["from"], points[0]], _mode(context))
+                rows.append((points[0], way.km, way.time))
     return context.render(
         "distances.html",
         asked=asked,

@@ -99,12 +99,12 @@ def change_password(context: RequestContext) -> Response:
 @SITE.get("/settings/blocked", signed_in=True)
 def blocked(context: RequestContext) -> Response:
     """List whom the user has blocked."""
-    found = context.rows(
+    rows = context.rows(
         "SELECT u.username, u.name FROM blocked_users b JOIN users u ON u.id = b.blocked_id "
         "WHERE b.user_id = ? ORDER BY u.username",
         me(context),
     )
-    return context.render("blocked.html", found=found)
+    return context.render("blocked.html", rows=rows)
 
 
 def _settings(context: RequestContext, values: dict[str, str], wrong: dict[str, str]) -> Response:

@@ -37,7 +37,7 @@ def communities(context: RequestContext) -> Response:
     values = {"query": pattern(query), "me": me(context)}
     total = named(context, f"SELECT count(*) FROM forums f WHERE {where}", values)[0][0]
     pages = Pages.of(context, total, 12)
-    found = named(
+    rows = named(
         context,
         "SELECT f.*, (SELECT count(*) FROM subscriptions s WHERE s.forum_id = f.id) AS members, "
         "(SELECT count(*) FROM posts p WHERE p.forum_id = f.id) AS posts, "
@@ -48,7 +48,7 @@ def communities(context: RequestContext) -> Response:
     )
     return context.render(
         "communities.html",
-        found=found,
+        rows=rows,
         pages=pages,
         query=query,
         sort=sort,

@@ -62,7 +62,7 @@ def search(context: RequestContext) -> Response:
     words = query.split()[:_MAX_WORDS]
     variables: dict[str, Any] = {"query": query, "kind": kind, "kinds": _KINDS, "forum": forum}
     if not words:
-        return context.render("search.html", listing=None, found=[], pages=None, **variables)
+        return context.render("search.html", listing=None, rows=[], pages=None, **variables)
     values: dict[str, Any] = {f"w{index}": pattern(word) for index, word in enumerate(words)}
     if kind == "posts":
         where = " AND ".join(f"p.title || ' ' || p.body LIKE :{name} ESCAPE '!'" for name in values)
@@ -72,10 +72,10 @@ def search(context: RequestContext) -> Response:
         sort = "match" if context.field("sort") not in SORTS else context.field("sort")
         listing = list_posts(context, where, sort=sort, **values)
         return context.render(
-            "search.html", listing=listing, found=[], pages=listing.pages, sorts=SORTS, **variables
+            "search.html", listing=listing, rows=[], pages=listing.pages, sorts=SORTS, **variables
         )
-    found, pages = _other(context, kind, values)
-    return context.render("search.html", listing=None, found=found, pages=pages, **variables)
+    rows, pages = _other(context, kind, values)
+    return context.render("search.html", listing=None, rows=rows, pages=pages, **variables)
 
 
 _TABLES = {

@@ -1,4 +1,4 @@
-"""Finds what an address speaks of, and reads what people type. Knows no pages."""
+"""Finds the rows that an address names, and reads what people type."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def forum_of(context: RequestContext, name: str) -> sqlite3.Row:
     Raises:
         NotFound: there is none.
     """
-    found = named(
+    row = named(
         context,
         "SELECT f.*, u.username AS creator, "
         "(SELECT count(*) FROM subscriptions s WHERE s.forum_id = f.id) AS members, "
@@ -65,9 +65,9 @@ def forum_of(context: RequestContext, name: str) -> sqlite3.Row:
         "AS is_moderated FROM forums f JOIN users u ON u.id = f.created_by WHERE f.name = :name",
         {"name": name, "me": me(context)},
     )
-    if not found:
+    if not row:
         raise NotFound("There is no such community.")
-    return found[0]
+    return row[0]
 
 
 def post_of(context: RequestContext, number: str) -> sqlite3.Row:
@@ -76,7 +76,7 @@ def post_of(context: RequestContext, number: str) -> sqlite3.Row:
     Raises:
         NotFound: there is none.
     """
-    found = named(
+    row = named(
         context,
         "SELECT p.*, f.name AS forum, f.title AS forum_title, u.username AS author, "
         "coalesce(v.value, 0) AS vote, s.post_id IS NOT NULL AS is_saved "
@@ -85,9 +85,9 @@ def post_of(context: RequestContext, number: str) -> sqlite3.Row:
         "LEFT JOIN saved_posts s ON s.post_id = p.id AND s.user_id = :me WHERE p.id = :id",
         {"id": whole(number), "me": me(context)},
     )
-    if not found:
+    if not row:
         raise NotFound("There is no such post; it may have been removed.")
-    return found[0]
+    return row[0]
 
 
 def comment_of(context: RequestContext, number: str) -> sqlite3.Row:
@@ -96,16 +96,16 @@ def comment_of(context: RequestContext, number: str) -> sqlite3.Row:
     Raises:
         NotFound: there is none.
     """
-    found = named(
+    row = named(
         context,
         "SELECT c.*, u.username AS author, p.title, p.is_locked, coalesce(v.value, 0) AS vote "
         "FROM comments c JOIN users u ON u.id = c.user_id JOIN posts p ON p.id = c.post_id "
         "LEFT JOIN comment_votes v ON v.comment_id = c.id AND v.user_id = :me WHERE c.id = :id",
         {"id": whole(number), "me": me(context)},
     )
-    if not found:
+    if not row:
         raise NotFound("There is no such comment; it may have been removed.")
-    return found[0]
+    return row[0]
 
 
 def user_of(context: RequestContext, username: str) -> sqlite3.Row:
@@ -114,10 +114,10 @@ def user_of(context: RequestContext, username: str) -> sqlite3.Row:
     Raises:
         NotFound: there is none.
     """
-    found = context.row("SELECT * FROM users WHERE username = ?", username)
-    if found is None:
+    row = context.row("SELECT * FROM users WHERE username = ?", username)
+    if row is None:
         raise NotFound("There is no such user.")
-    return found
+    return row
 
 
 def own(context: RequestContext, row: sqlite3.Row) -> None:
@@ -146,6 +146,6 @@ def too_long(text: str, most: int) -> str:
     return f"Use at most {most} characters; these are {len(text)}." if len(text) > most else ""
 
 
-def faults(**found: str) -> dict[str, str]:
+def faults(**errors: str) -> dict[str, str]:
     """Keep what is wrong with which field."""
-    return {name: text for name, text in found.items() if text}
+    return {name: text for name, text in errors.items() if text}

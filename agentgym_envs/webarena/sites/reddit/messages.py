@@ -32,12 +32,12 @@ def sent(context: RequestContext) -> Response:
 def _box(context: RequestContext, box: str, column: str) -> Response:
     total = context.value(f"SELECT count(*) FROM messages WHERE {column} = ?", me(context))
     pages = Pages.of(context, total, 10)
-    found = context.rows(
+    rows = context.rows(
         f"{_MESSAGES} WHERE m.{column} = ? ORDER BY m.id DESC "
         f"LIMIT {pages.size} OFFSET {pages.offset}",
         me(context),
     )
-    return context.render("messages.html", box=box, found=found, pages=pages)
+    return context.render("messages.html", box=box, rows=rows, pages=pages)
 
 
 @SITE.get("/messages/new", signed_in=True)
@@ -92,14 +92,14 @@ def notifications(context: RequestContext) -> Response:
     """List the replies that the user got."""
     total = context.value("SELECT count(*) FROM notifications WHERE user_id = ?", me(context))
     pages = Pages.of(context, total, 10)
-    found = context.rows(
+    rows = context.rows(
         "SELECT n.is_read, c.id, c.body, c.parent_id, c.created_at, u.username AS author, p.title "
         "FROM notifications n JOIN comments c ON c.id = n.comment_id "
         "JOIN users u ON u.id = c.user_id JOIN posts p ON p.id = c.post_id WHERE n.user_id = ? "
         f"ORDER BY n.id DESC LIMIT {pages.size} OFFSET {pages.offset}",
         me(context),
     )
-    return context.render("notifications.html", found=found, pages=pages)
+    return context.render("notifications.html", rows=rows, pages=pages)
 
 
 @SITE.post("/notifications/read", signed_in=True)
@@ -111,12 +111,12 @@ def read_notifications(context: RequestContext) -> Response:
 
 
 def _is_blocked(context: RequestContext, person: sqlite3.Row) -> bool:
-    found = context.row(
+    row = context.row(
         "SELECT 1 FROM blocked_users WHERE user_id = ? AND blocked_id = ?",
         me(context),
         person["id"],
     )
-    return found is not None
+    return row is not None
 
 
 def _form(context: RequestContext, values: dict[str, str], wrong: dict[str, str]) -> Response:

@@ -51,7 +51,7 @@ def threads_of(context: RequestContext, post_id: int, sort: str) -> list[Thread]
 
 
 def _nested(rows: list[sqlite3.Row]) -> list[Thread]:
-    found = {row["id"]: Thread(row) for row in rows}
+    threads = {row["id"]: Thread(row) for row in rows}
     parents = {row["id"]: row["parent_id"] for row in rows}
     top = []
     for row in rows:
@@ -59,9 +59,9 @@ def _nested(rows: list[sqlite3.Row]) -> list[Thread]:
         for _ in range(depth - _DEEPEST):
             parent = parents[parent]
         if parent is None:
-            top.append(found[row["id"]])
+            top.append(threads[row["id"]])
         else:
-            found[parent].replies.append(found[row["id"]])
+            threads[parent].replies.append(threads[row["id"]])
     return top
 
 

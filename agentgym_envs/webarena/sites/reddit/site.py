@@ -1,4 +1,4 @@
-"""The site itself: its name, and what its templates may call."""
+"""Declares the forum's `Site`, and what its templates may call."""
 
 from __future__ import annotations
 

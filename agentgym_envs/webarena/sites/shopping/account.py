@@ -67,9 +67,11 @@ def newsletter(context: RequestContext) -> Response:
 def save_newsletter(context: RequestContext) -> Response:
     """Subscribe to the newsletter, or leave it."""
     assert context.user is not None
-    wanted = int(context.field("newsletter") == "1")
-    context.run("UPDATE customers SET newsletter = ? WHERE id = ?", wanted, context.user["id"])
-    context.flash("You are subscribed." if wanted else "You are not subscribed.")
+    is_subscribed = int(context.field("newsletter") == "1")
+    context.run(
+        "UPDATE customers SET newsletter = ? WHERE id = ?", is_subscribed, context.user["id"]
+    )
+    context.flash("You are subscribed." if is_subscribed else "You are not subscribed.")
     return context.redirect("/account")
 
 

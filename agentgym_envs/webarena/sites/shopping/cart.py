@@ -85,17 +85,17 @@ def put_in_cart(
     present = context.value(
         "SELECT quantity FROM cart_items WHERE customer_id = ? AND product_id = ?", *key
     )
-    wanted = quantity + (0 if replace else present or 0)
+    total = quantity + (0 if replace else present or 0)
     if not row["is_enabled"]:
         return f"{row['name']} is no longer sold."
-    if wanted > row["stock"]:
+    if total > row["stock"]:
         return f"Only {row['stock']} of {row['name']} are in stock."
-    if wanted > MOST_OF_ONE:
+    if total > MOST_OF_ONE:
         return f"You can order at most {MOST_OF_ONE} of {row['name']}."
     context.run(
         "INSERT INTO cart_items (customer_id, product_id, quantity) VALUES (?, ?, ?) "
         "ON CONFLICT (customer_id, product_id) DO UPDATE SET quantity = excluded.quantity",
-        *(*key, wanted),
+        *(*key, total),
     )
     return ""
 

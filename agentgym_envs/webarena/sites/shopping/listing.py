@@ -62,24 +62,24 @@ def list_products(context: RequestContext, condition: str, *values: Any) -> List
 
     Filters, order and page number are read from the address.
     """
-    found = context.rows(
+    rows = context.rows(
         f"SELECT {COLUMNS} FROM products p JOIN categories c ON c.id = p.category_id "
         f"WHERE p.is_enabled AND {condition} ORDER BY p.id",
         *values,
     )
     errors = Texts()
-    kept = _filter(context, found, errors)
+    filtered = _filter(context, rows, errors)
     sort = context.field("sort")
     if sort == "newest":
-        kept.sort(key=lambda row: str(row["created_at"]), reverse=True)
+        filtered.sort(key=lambda row: str(row["created_at"]), reverse=True)
     elif sort in _SORTS:
-        kept.sort(key=_SORTS[sort][1])
-    pages = Pages.of(context, len(kept), PAGE_SIZE)
+        filtered.sort(key=_SORTS[sort][1])
+    pages = Pages.of(context, len(filtered), PAGE_SIZE)
     return Listing(
-        kept[pages.offset : pages.offset + PAGE_SIZE],
+        filtered[pages.offset : pages.offset + PAGE_SIZE],
         pages,
-        [("", "Any brand"), *_options(found, "brand")],
-        [("", "Any colour"), *_options(found, "colour")],
+        [("", "Any brand"), *_options(rows, "brand")],
+        [("", "Any colour"), *_options(rows, "colour")],
         errors,
         any(context.field(name) for name in ("min", "max", "brand", "colour", "stars", "stock")),
     )

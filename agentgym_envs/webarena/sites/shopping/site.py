@@ -1,4 +1,4 @@
-"""The shop's site object, and what the frame around every page shows."""
+"""Declares the shop's `Site`, and what the frame around every page shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The administration with all its pages."""
+"""Assembles the administration with all its pages."""
 
 from __future__ import annotations
 

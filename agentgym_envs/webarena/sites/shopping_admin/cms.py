@@ -26,14 +26,14 @@ def content_pages(context: RequestContext) -> Response:
 @SITE.get("/pages/{page_id}", signed_in=True)
 def edit_page(context: RequestContext, page_id: str) -> Response:
     """Show the form of a page."""
-    found = _page_of(context, page_id)
-    return context.render("content_page.html", page=found, values=found, errors={})
+    row = _page_of(context, page_id)
+    return context.render("content_page.html", page=row, values=row, errors={})
 
 
 @SITE.post("/pages/{page_id}", signed_in=True)
 def save_page(context: RequestContext, page_id: str) -> Response:
     """Change a page."""
-    found = _page_of(context, page_id)
+    row = _page_of(context, page_id)
     entries = Entries(context)
     values = {
         "title": entries.text("title", "Title", longest=100),
@@ -44,18 +44,18 @@ def save_page(context: RequestContext, page_id: str) -> Response:
     key = str(values["url_key"])
     if key and not _KEY.fullmatch(key):
         entries.errors["url_key"] = "A URL key has small letters, digits and hyphens."
-    elif context.value("SELECT 1 FROM pages WHERE url_key = ? AND id <> ?", key, found["id"]):
+    elif context.value("SELECT 1 FROM pages WHERE url_key = ? AND id <> ?", key, row["id"]):
         entries.errors["url_key"] = "Another page has this URL key."
     if entries.errors:
-        return context.render("content_page.html", page=found, values=values, errors=entries.errors)
+        return context.render("content_page.html", page=row, values=values, errors=entries.errors)
     changes = ", ".join(f"{name} = ?" for name in values)
-    context.run(f"UPDATE pages SET {changes} WHERE id = ?", *values.values(), found["id"])
+    context.run(f"UPDATE pages SET {changes} WHERE id = ?", *values.values(), row["id"])
     context.flash(f"The page {values['title']} was saved.")
     return context.redirect("/pages")
 
 
 def _page_of(context: RequestContext, page_id: str) -> sqlite3.Row:
-    found = context.row("SELECT * FROM pages WHERE id = ?", read_id(page_id))
-    if found is None:
+    row = context.row("SELECT * FROM pages WHERE id = ?", read_id(page_id))
+    if row is None:
         raise NotFound("There is no such page.")
-    return found
+    return row

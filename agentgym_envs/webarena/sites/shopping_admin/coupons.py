@@ -60,19 +60,19 @@ def add_coupon(context: RequestContext) -> Response:
 @SITE.get("/coupons/{coupon_id}", signed_in=True)
 def edit_coupon(context: RequestContext, coupon_id: str) -> Response:
     """Show the form of a coupon."""
-    found = _coupon_of(context, coupon_id)
-    return context.render("coupon.html", coupon=found, values=found, errors={})
+    row = _coupon_of(context, coupon_id)
+    return context.render("coupon.html", coupon=row, values=row, errors={})
 
 
 @SITE.post("/coupons/{coupon_id}", signed_in=True)
 def save_coupon(context: RequestContext, coupon_id: str) -> Response:
     """Change a coupon."""
-    found = _coupon_of(context, coupon_id)
-    values, errors = _read(context, found["id"])
+    row = _coupon_of(context, coupon_id)
+    values, errors = _read(context, row["id"])
     if errors:
-        return context.render("coupon.html", coupon=found, values=_typed(context), errors=errors)
+        return context.render("coupon.html", coupon=row, values=_typed(context), errors=errors)
     changes = ", ".join(f"{name} = ?" for name in values)
-    context.run(f"UPDATE coupons SET {changes} WHERE id = ?", *values.values(), found["id"])
+    context.run(f"UPDATE coupons SET {changes} WHERE id = ?", *values.values(), row["id"])
     context.flash(f"The coupon {values['code']} was saved.")
     return context.redirect("/coupons")
 
@@ -80,18 +80,18 @@ def save_coupon(context: RequestContext, coupon_id: str) -> Response:
 @SITE.post("/coupons/{coupon_id}/switch", signed_in=True)
 def switch(context: RequestContext, coupon_id: str) -> Response:
     """Activate a coupon, or deactivate it."""
-    found = _coupon_of(context, coupon_id)
+    row = _coupon_of(context, coupon_id)
     is_active = context.field("is_active") == "1"
-    context.run("UPDATE coupons SET is_active = ? WHERE id = ?", int(is_active), found["id"])
-    context.flash(f"The coupon {found['code']} is {'active' if is_active else 'inactive'} now.")
+    context.run("UPDATE coupons SET is_active = ? WHERE id = ?", int(is_active), row["id"])
+    context.flash(f"The coupon {row['code']} is {'active' if is_active else 'inactive'} now.")
     return context.redirect("/coupons")
 
 
 def _coupon_of(context: RequestContext, coupon_id: str) -> sqlite3.Row:
-    found = context.row("SELECT * FROM coupons WHERE id = ?", read_id(coupon_id))
-    if found is None:
+    row = context.row("SELECT * FROM coupons WHERE id = ?", read_id(coupon_id))
+    if row is None:
         raise NotFound("There is no such coupon.")
-    return found
+    return row
 
 
 def _read(context: RequestContext, own_id: int) -> tuple[dict[str, Any], Mapping[str, str]]:

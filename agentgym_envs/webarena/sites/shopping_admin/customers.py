@@ -44,46 +44,46 @@ def customer(context: RequestContext, customer_id: str) -> Response:
 @SITE.post("/customers/{customer_id}/group", signed_in=True)
 def change_group(context: RequestContext, customer_id: str) -> Response:
     """Move a customer into another group."""
-    found = _customer_of(context, customer_id)
+    row = _customer_of(context, customer_id)
     entries = Entries(context)
     group = entries.one_of("group", "the group", GROUPS)
     if entries.errors:
-        return _show(context, found, entries.errors)
-    context.run("UPDATE customers SET group_name = ? WHERE id = ?", group, found["id"])
-    context.flash(f"{found['name']} is now in the group {group}.")
-    return context.redirect(f"/customers/{found['id']}")
+        return _show(context, row, entries.errors)
+    context.run("UPDATE customers SET group_name = ? WHERE id = ?", group, row["id"])
+    context.flash(f"{row['name']} is now in the group {group}.")
+    return context.redirect(f"/customers/{row['id']}")
 
 
 def _customer_of(context: RequestContext, customer_id: str) -> sqlite3.Row:
-    found = context.row("SELECT * FROM customers WHERE id = ?", read_id(customer_id))
-    if found is None:
+    row = context.row("SELECT * FROM customers WHERE id = ?", read_id(customer_id))
+    if row is None:
         raise NotFound("There is no such customer.")
-    return found
+    return row
 
 
-def _show(context: RequestContext, found: sqlite3.Row, errors: dict[str, str]) -> Response:
+def _show(context: RequestContext, row: sqlite3.Row, errors: dict[str, str]) -> Response:
     sums = context.row(
         "SELECT count(*) AS orders, coalesce(sum(total), 0) AS total FROM orders "
         "WHERE customer_id = ?",
-        found["id"],
+        row["id"],
     )
     assert sums is not None  # an aggregate always gives a row
     pages = Pages.of(context, sums["orders"], 8)
     return context.render(
         "customer.html",
-        customer=found,
+        customer=row,
         sums=sums,
         pages=pages,
         orders=context.rows(
             "SELECT number, created_at, status, total FROM orders WHERE customer_id = ? "
             "ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
-            found["id"],
+            row["id"],
             pages.size,
             pages.offset,
         ),
         addresses=context.rows(
             "SELECT * FROM addresses WHERE customer_id = ? ORDER BY is_default DESC, id LIMIT 10",
-            found["id"],
+            row["id"],
         ),
         choices=choices_of(GROUPS),
         errors=errors,

@@ -1,4 +1,4 @@
-"""The first page: how the shop is doing."""
+"""Shows the administration's first page: how the shop is doing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reads what people type into forms: amounts, days, whole numbers, and what is wrong with them.
-
-Knows no page and no table.
-"""
+"""Reads what people type into forms: amounts, days, whole numbers, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -18,10 +15,10 @@ _WHOLE = re.compile(r"-?[0-9]{1,9}")
 
 def read_amount(text: str) -> int | None:
     """Read an amount such as `1,234.50` as cents; None if it is none."""
-    found = _AMOUNT.fullmatch(text.replace(",", ""))
-    if found is None:
+    match = _AMOUNT.fullmatch(text.replace(",", ""))
+    if match is None:
         return None
-    return int(found.group(1)) * 100 + int((found.group(2) or "0").ljust(2, "0"))
+    return int(match.group(1)) * 100 + int((match.group(2) or "0").ljust(2, "0"))
 
 
 def read_day(text: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Grids: the long tables that a form above them filters and sorts. Knows no table by name."""
+"""Builds grids: long tables that a form above them filters and sorts."""
 
 from __future__ import annotations
 
@@ -132,6 +132,6 @@ class Grid:
     def totals(self, columns: str) -> sqlite3.Row:
         """Return one row of aggregates over everything that passes the filters."""
         where = f" WHERE {' AND '.join(self._where)}" if self._where else ""
-        found = self._context.row(f"SELECT {columns} FROM {self._source}{where}", *self._values)
-        assert found is not None  # an aggregate always gives a row
-        return found
+        row = self._context.row(f"SELECT {columns} FROM {self._source}{where}", *self._values)
+        assert row is not None  # an aggregate always gives a row
+        return row

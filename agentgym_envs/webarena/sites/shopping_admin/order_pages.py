@@ -30,7 +30,7 @@ ADDRESS = {
 """The fields of a shipping address and their labels."""
 
 _TRACKING = re.compile(r"[A-Za-z0-9-]{6,30}")
-_SAID = {
+_MESSAGES = {
     "hold": "The order is on hold.",
     "release": "The order is no longer on hold.",
     "cancel": "The order has been cancelled.",
@@ -44,14 +44,14 @@ def order_of(context: RequestContext, number: str) -> sqlite3.Row:
     Raises:
         NotFound: there is none of this number.
     """
-    found = context.row(
+    row = context.row(
         "SELECT o.*, c.name AS customer, c.email, c.group_name FROM orders o "
         "JOIN customers c ON c.id = o.customer_id WHERE o.number = ?",
         number,
     )
-    if found is None:
+    if row is None:
         raise NotFound("There is no order of this number.")
-    return found
+    return row
 
 
 @SITE.get("/orders/{number}", signed_in=True)
@@ -63,15 +63,15 @@ def order(context: RequestContext, number: str) -> Response:
 @SITE.post("/orders/{number}/comments", signed_in=True)
 def comment(context: RequestContext, number: str) -> Response:
     """Add a comment to the history."""
-    found = order_of(context, number)
+    row = order_of(context, number)
     entries = Entries(context)
     text = entries.text("comment", "Comment", longest=500)
     if entries.errors:
-        return _show(context, found, comment=text, errors=entries.errors)
+        return _show(context, row, comment=text, errors=entries.errors)
     is_notified = entries.is_ticked("notify")
-    note(context, found["id"], text, found["status"], is_customer_notified=is_notified)
+    note(context, row["id"], text, row["status"], is_customer_notified=is_notified)
     context.flash(
-        f"The comment was saved and sent to {found['email']}."
+        f"The comment was saved and sent to {row['email']}."
         if is_notified
         else "The comment was saved."
     )
@@ -81,21 +81,21 @@ def comment(context: RequestContext, number: str) -> Response:
 @SITE.get("/orders/{number}/ship", signed_in=True)
 def shipment(context: RequestContext, number: str) -> Response:
     """Show the form for a shipment."""
-    found = order_of(context, number)
-    if found["status"] not in FROM["ship"]:
-        context.flash(f"An order that is {found['status']} cannot be shipped.", "error")
+    row = order_of(context, number)
+    if row["status"] not in FROM["ship"]:
+        context.flash(f"An order that is {row['status']} cannot be shipped.", "error")
         return context.redirect(f"/orders/{number}")
     values = {"carrier": "", "tracking_number": ""}
     return context.render(
-        "ship.html", order=found, values=values, carriers=choices_of(CARRIERS), errors={}
+        "ship.html", order=row, values=values, carriers=choices_of(CARRIERS), errors={}
     )
 
 
 @SITE.post("/orders/{number}/ship", signed_in=True)
 def record_shipment(context: RequestContext, number: str) -> Response:
     """Record a shipment."""
-    found = order_of(context, number)
-    if found["status"] not in FROM["ship"]:
+    row = order_of(context, number)
+    if row["status"] not in FROM["ship"]:
         return shipment(context, number)
     entries = Entries(context)
     values = {
@@ -109,12 +109,12 @@ def record_shipment(context: RequestContext, number: str) -> Response:
     if entries.errors:
         return context.render(
             "ship.html",
-            order=found,
+            order=row,
             values=values,
             carriers=choices_of(CARRIERS),
             errors=entries.errors,
         )
-    ship(context, found, values["carrier"], values["tracking_number"])
+    ship(context, row, values["carrier"], values["tracking_number"])
     context.flash("The shipment was recorded; the order is complete.")
     return context.redirect(f"/orders/{number}")
 
@@ -122,17 +122,15 @@ def record_shipment(context: RequestContext, number: str) -> Response:
 @SITE.get("/orders/{number}/address", signed_in=True)
 def address(context: RequestContext, number: str) -> Response:
     """Show the form for the shipping address."""
-    found = order_of(context, number)
-    values = {name: found[name] for name in ADDRESS}
-    return context.render(
-        "order_address.html", order=found, values=values, fields=ADDRESS, errors={}
-    )
+    row = order_of(context, number)
+    values = {name: row[name] for name in ADDRESS}
+    return context.render("order_address.html", order=row, values=values, fields=ADDRESS, errors={})
 
 
 @SITE.post("/orders/{number}/address", signed_in=True)
 def change_address(context: RequestContext, number: str) -> Response:
     """Change the shipping address of this order, and of no other."""
-    found = order_of(context, number)
+    row = order_of(context, number)
     entries = Entries(context)
     values = {name: entries.text(name, label, longest=80) for name, label in ADDRESS.items()}
     if values["postcode"] and not re.fullmatch(r"[0-9]{5}", values["postcode"]):
@@ -142,13 +140,13 @@ def change_address(context: RequestContext, number: str) -> Response:
     if entries.errors:
         return context.render(
             "order_address.html",
-            order=found,
+            order=row,
             values=values,
             fields=ADDRESS,
             errors=entries.errors,
         )
     changes = ", ".join(f"{name} = ?" for name in ADDRESS)
-    context.run(f"UPDATE orders SET {changes} WHERE id = ?", *values.values(), found["id"])
+    context.run(f"UPDATE orders SET {changes} WHERE id = ?", *values.values(), row["id"])
     context.flash("The shipping address was saved.")
     return context.redirect(f"/orders/{number}")
 
@@ -156,29 +154,29 @@ def change_address(context: RequestContext, number: str) -> Response:
 @SITE.post("/orders/{number}/{action}", signed_in=True)
 def act(context: RequestContext, number: str, action: str) -> Response:
     """Hold, release, cancel or refund an order."""
-    found = order_of(context, number)
-    if action not in _SAID:
+    row = order_of(context, number)
+    if action not in _MESSAGES:
         raise NotFound()
-    if carry_out(context, found, action):
-        context.flash(_SAID[action])
+    if carry_out(context, row, action):
+        context.flash(_MESSAGES[action])
     else:
-        context.flash(f"This cannot be done to an order that is {found['status']}.", "error")
+        context.flash(f"This cannot be done to an order that is {row['status']}.", "error")
     return context.redirect(f"/orders/{number}")
 
 
 def _show(
-    context: RequestContext, found: sqlite3.Row, *, comment: str, errors: dict[str, str]
+    context: RequestContext, row: sqlite3.Row, *, comment: str, errors: dict[str, str]
 ) -> Response:
-    order_id = found["id"]
+    order_id = row["id"]
     return context.render(
         "order.html",
-        order=found,
+        order=row,
         items=context.rows("SELECT * FROM order_items WHERE order_id = ? ORDER BY id", order_id),
         history=context.rows(
             "SELECT * FROM order_comments WHERE order_id = ? ORDER BY id DESC LIMIT 12", order_id
         ),
         shipments=context.rows("SELECT * FROM shipments WHERE order_id = ? ORDER BY id", order_id),
-        actions=possible(found["status"]),
+        actions=possible(row["status"]),
         comment=comment,
         is_notified=bool(context.field("notify")),
         errors=errors,

@@ -1,4 +1,4 @@
-"""What may happen to an order, and what it does to the database. Knows no page.
+"""Changes orders: which actions are allowed, and what each writes into the database.
 
 An order goes from pending or processing to complete by being shipped; it can be cancelled or put on
 hold before that, and refunded afterwards. Every change leaves a line in the order's history.
@@ -94,9 +94,9 @@ def ship(context: RequestContext, order: sqlite3.Row, carrier: str, tracking_num
 
 
 def _status_before_hold(context: RequestContext, order_id: int) -> str:
-    found = context.value(
+    status = context.value(
         "SELECT status FROM order_comments WHERE order_id = ? "
         "AND status IN ('pending', 'processing') ORDER BY id DESC LIMIT 1",
         order_id,
     )
-    return str(found or "pending")
+    return str(status or "pending")

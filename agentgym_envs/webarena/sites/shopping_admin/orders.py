@@ -56,10 +56,10 @@ def change_many(context: RequestContext) -> Response:
     elif not numbers:
         context.flash("Tick at least one order.", "error")
     else:
-        found = [context.row("SELECT * FROM orders WHERE number = ?", n) for n in numbers]
-        done = sum(order is not None and carry_out(context, order, action) for order in found)
+        orders = [context.row("SELECT * FROM orders WHERE number = ?", n) for n in numbers]
+        done = sum(order is not None and carry_out(context, order, action) for order in orders)
         if done:
             context.flash(f"{count(done, 'order')} {MASS_ACTIONS[action][1]}.")
-        if done < len(found):
-            context.flash(f"{count(len(found) - done, 'order')} could not be changed.", "error")
+        if done < len(orders):
+            context.flash(f"{count(len(orders) - done, 'order')} could not be changed.", "error")
     return context.redirect(back)

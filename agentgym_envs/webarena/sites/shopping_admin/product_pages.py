@@ -47,37 +47,35 @@ def add_product(context: RequestContext) -> Response:
 @SITE.get("/products/{product_id}", signed_in=True)
 def edit_product(context: RequestContext, product_id: str) -> Response:
     """Show the form of a product."""
-    found = _product_of(context, product_id)
-    values = dict(found) | {
-        "price": write_amount(found["price"]),
-        "special_price": write_amount(found["special_price"]),
+    row = _product_of(context, product_id)
+    values = dict(row) | {
+        "price": write_amount(row["price"]),
+        "special_price": write_amount(row["special_price"]),
     }
-    return _form(context, found, values, {})
+    return _form(context, row, values, {})
 
 
 @SITE.post("/products/{product_id}", signed_in=True)
 def save_product(context: RequestContext, product_id: str) -> Response:
     """Change a product."""
-    found = _product_of(context, product_id)
+    row = _product_of(context, product_id)
     entries = Entries(context)
     product = _read(context, entries)
-    if context.value(
-        "SELECT 1 FROM products WHERE sku = ? AND id <> ?", product["sku"], found["id"]
-    ):
+    if context.value("SELECT 1 FROM products WHERE sku = ? AND id <> ?", product["sku"], row["id"]):
         entries.errors["sku"] = "Another product has this SKU."
     if entries.errors:
-        return _form(context, found, _typed(context), entries.errors)
+        return _form(context, row, _typed(context), entries.errors)
     changes = ", ".join(f"{name} = ?" for name in product)
-    context.run(f"UPDATE products SET {changes} WHERE id = ?", *product.values(), found["id"])
+    context.run(f"UPDATE products SET {changes} WHERE id = ?", *product.values(), row["id"])
     context.flash(f"{product['name']} was saved.")
-    return context.redirect(f"/products/{found['id']}")
+    return context.redirect(f"/products/{row['id']}")
 
 
 def _product_of(context: RequestContext, product_id: str) -> sqlite3.Row:
-    found = context.row("SELECT * FROM products WHERE id = ?", read_id(product_id))
-    if found is None:
+    row = context.row("SELECT * FROM products WHERE id = ?", read_id(product_id))
+    if row is None:
         raise NotFound("There is no such product.")
-    return found
+    return row
 
 
 def _read(context: RequestContext, entries: Entries) -> dict[str, Any]:

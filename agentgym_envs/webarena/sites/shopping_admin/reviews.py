@@ -81,14 +81,14 @@ def change_many(context: RequestContext) -> Response:
 @SITE.get("/reviews/{review_id}", signed_in=True)
 def edit_review(context: RequestContext, review_id: str) -> Response:
     """Show the form of a review."""
-    found = _review_of(context, review_id)
-    return _form(context, found, dict(found), {})
+    row = _review_of(context, review_id)
+    return _form(context, row, dict(row), {})
 
 
 @SITE.post("/reviews/{review_id}", signed_in=True)
 def save_review(context: RequestContext, review_id: str) -> Response:
     """Change a review."""
-    found = _review_of(context, review_id)
+    row = _review_of(context, review_id)
     entries = Entries(context)
     values: dict[str, Any] = {
         "status": entries.one_of("status", "the status", STATUSES),
@@ -98,33 +98,33 @@ def save_review(context: RequestContext, review_id: str) -> Response:
         "body": entries.text("body", "Review", longest=4000),
     }
     if entries.errors:
-        return _form(context, found, values, entries.errors)
+        return _form(context, row, values, entries.errors)
     changes = ", ".join(f"{name} = ?" for name in values)
-    context.run(f"UPDATE reviews SET {changes} WHERE id = ?", *values.values(), found["id"])
+    context.run(f"UPDATE reviews SET {changes} WHERE id = ?", *values.values(), row["id"])
     context.flash("The review was saved.")
-    return context.redirect(f"/reviews/{found['id']}")
+    return context.redirect(f"/reviews/{row['id']}")
 
 
 def _review_of(context: RequestContext, review_id: str) -> sqlite3.Row:
-    found = context.row(
+    row = context.row(
         "SELECT r.*, p.name AS product FROM reviews r JOIN products p ON p.id = r.product_id "
         "WHERE r.id = ?",
         read_id(review_id),
     )
-    if found is None:
+    if row is None:
         raise NotFound("There is no such review.")
-    return found
+    return row
 
 
 def _form(
     context: RequestContext,
-    found: sqlite3.Row,
+    row: sqlite3.Row,
     values: Mapping[str, Any],
     errors: Mapping[str, str],
 ) -> Response:
     return context.render(
         "review.html",
-        review=found,
+        review=row,
         values=values,
         errors=errors,
         choices=choices_of(STATUSES),

@@ -1,4 +1,4 @@
-"""The administration's `Site`, where every handler module registers its pages, and signing in."""
+"""Declares the administration's `Site`, where every handler module registers its pages."""
 
 from __future__ import annotations
 

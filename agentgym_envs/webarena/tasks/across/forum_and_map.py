@@ -60,7 +60,7 @@ class PublishPhone(Template):
         return Case(
             values,
             changed(
-                forum.wanted(query, (number, forum.ME, title, text)),
+                forum.expected(query, (number, forum.ME, title, text)),
                 forum.totals(world, posts=1),
             ),
         )

@@ -41,9 +41,9 @@ def _open_order(screen: Screen, number: str) -> Iterator[ExpertMove]:
 
 def _town(screen: Screen) -> str:
     for text in screen.all("StaticText"):
-        found = _ADDRESS.search(text.name)
-        if found:
-            return found[1]
+        match = _ADDRESS.search(text.name)
+        if match:
+            return match[1]
     raise ElementNotFound(f"no address on {screen.url}")
 
 

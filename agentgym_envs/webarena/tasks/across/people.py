@@ -54,7 +54,7 @@ class MessageBuyer(Template):
         return Case(
             {"order": order["number"], "text": text},
             changed(
-                forum.wanted(query, (forum.ME, user, text)),
+                forum.expected(query, (forum.ME, user, text)),
                 forum.totals(world, messages=1),
             ),
         )

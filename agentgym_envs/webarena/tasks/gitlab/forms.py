@@ -63,15 +63,15 @@ def _condition(
     label = rng.choice(tuple(_CONDITIONS))
     _, table, column, fits = _CONDITIONS[label]
     amount = (_SOME if is_met else _NONE).format(fits=fits)
-    found = rng.choice(world.rows(SITE, _MINE.format(column=column, table=table, amount=amount)))
+    row = rng.choice(world.rows(SITE, _MINE.format(column=column, table=table, amount=amount)))
     issues = world.rows(
         SITE,
         f"SELECT i.* FROM projects p JOIN {table} JOIN issues i ON i.project_id = p.id "
         f"AND i.state = 'open' WHERE p.id = ? AND c.id = ? AND {fits} ORDER BY i.id",
-        found["id"],
-        found["condition"],
+        row["id"],
+        row["condition"],
     )
-    return found, label, issues
+    return row, label, issues
 
 
 def _values(project: sqlite3.Row, label: str, which: str) -> dict[str, str]:

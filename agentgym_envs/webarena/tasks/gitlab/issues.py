@@ -147,10 +147,10 @@ class CloseLabelled(Template):
         while True:
             yield screen.click("link", "Labels", "The labels lead to their open issues.")
             yield screen.click("link", case.values["label"], "This is the label.")
-            found = items(screen, "Issues")
-            if not found:
+            issues = items(screen, "Issues")
+            if not issues:
                 break
-            yield screen.click_node(found[0].link, f"{len(found)} to go; I take the first one.")
+            yield screen.click_node(issues[0].link, f"{len(issues)} to go; I take the first one.")
             yield screen.click("button", "Close issue", "It has to be closed.")
         yield screen.stop("", "No open issue has the label any more.")
 

@@ -1,7 +1,4 @@
-"""What the templates of the code host share: what the agent sees, checks, and moves to a place.
-
-Knows the site's navigation, no single task.
-"""
+"""Helps the code host's templates: what the agent may see, checks, and moves to a place."""
 
 from __future__ import annotations
 
@@ -189,12 +186,12 @@ def text_of(node: Node) -> str:
 
 def items(screen: Screen, name: str) -> list[Item]:
     """Read the list of this name; items without a link are left out."""
-    found = []
+    result = []
     for node in screen.below(screen.find("list", name), "listitem"):
         links = screen.below(node, "link")
         if links:
-            found.append(Item(links[0], text_of(node)))
-    return found
+            result.append(Item(links[0], text_of(node)))
+    return result
 
 
 def number_before(screen: Screen, noun: str) -> str:
@@ -204,9 +201,9 @@ def number_before(screen: Screen, noun: str) -> str:
         ElementNotFound: no such text is on the page.
     """
     for node in screen.page.nodes:
-        found = re.fullmatch(rf"([\d,]+) {noun}s?", node.name)
-        if found:
-            return found[1].replace(",", "")
+        match = re.fullmatch(rf"([\d,]+) {noun}s?", node.name)
+        if match:
+            return match[1].replace(",", "")
     raise ElementNotFound(f"no number of {noun}s on {screen.url}")
 
 

@@ -1,4 +1,4 @@
-"""What the experts of several map templates do, and what their drawing asks the database."""
+"""Helps the map's templates: moves that several experts make, and queries for drawing."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def way_between(world: World, stops: Sequence[str], mode: Mode) -> Way:
     """Return the way that the map shows between these texts, each of which means one point."""
     database = world.database("map")
     points = [resolve(database, stop) for stop in stops]
-    assert all(len(found) == 1 for found in points), stops
-    return find_way(load_network(database), [found[0] for found in points], mode)
+    assert all(len(candidates) == 1 for candidates in points), stops
+    return find_way(load_network(database), [candidates[0] for candidates in points], mode)
 
 
 def label(place: sqlite3.Row) -> str:
@@ -102,13 +102,13 @@ def fact(screen: Screen, name: str) -> str:
 
 def results(screen: Screen) -> list[tuple[Node, str]]:
     """Return the places of a result list: each one's link, and the text beside it."""
-    found = []
+    items = []
     for item in screen.all("listitem"):
         links = screen.below(item, "link")
         texts = screen.below(item, "StaticText")
         if links and texts and "·" in texts[0].name:
-            found.append((links[0], texts[0].name))
-    return found
+            items.append((links[0], texts[0].name))
+    return items
 
 
 def minutes(time: str) -> int:

@@ -73,7 +73,7 @@ class ReviewRating(Template):
         """Draw a product with several reviews that differ."""
         forum, title = pick_forum(world, rng)
         reviews = _posts(world, forum, "Review")
-        subjects = [found[1] for _, body in reviews if (found := _SUBJECT.match(body))]
+        subjects = [match[1] for _, body in reviews if (match := _SUBJECT.match(body))]
         product, extreme = rng.choice(subjects or [""]), rng.choice(("highest", "lowest"))
         named = [body for name, body in reviews if product.lower() in name.lower()]
         is_clear = all(_SUBJECT.match(body)[1] == product for body in named)  # type: ignore[index]

@@ -12,12 +12,12 @@ from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_o
 from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     BOUGHT,
     SITE,
-    kept,
     order_links,
     orders_with,
     quoted,
     rows,
     show_orders,
+    unchanged,
 )
 from agentgym_envs.webarena.tasks.template import (
     IMPOSSIBLE,
@@ -41,10 +41,10 @@ class CancelOrder(Template):
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw a product that only one pending order holds."""
         product = rng.choice(rows(world, BOUGHT))["name"]
-        found = [row for row in orders_with(world, product) if row["status"] == "pending"]
-        if len(found) != 1:
+        pending = [row for row in orders_with(world, product) if row["status"] == "pending"]
+        if len(pending) != 1:
             return None
-        order, reason = found[0]["id"], rng.choice(CANCEL_REASONS)
+        order, reason = pending[0]["id"], rng.choice(CANCEL_REASONS)
         # A comment of the day: older ones may say the same.
         comment = (
             f"SELECT status FROM order_comments WHERE order_id = {order} "
@@ -55,7 +55,7 @@ class CancelOrder(Template):
             changed(
                 state_of(SITE, f"SELECT status FROM orders WHERE id = {order}", [["cancelled"]]),
                 state_of(SITE, comment, [["cancelled"]]),
-                kept(
+                unchanged(
                     world,
                     f"SELECT status, count(*) FROM orders WHERE id != {order} GROUP BY status "
                     "ORDER BY status",

@@ -70,8 +70,8 @@ class CallingCustomer(Template):
         phone, what = case.values["phone"], case.values["what"]
         yield from open_section(screen, "Customers", "I look the phone number up.")
         yield from apply_filters(screen, {"Phone": phone})
-        found = line_with(screen, "Phone", phone)
-        yield screen.click_node(screen.below(found.node, "link")[0], "This is who is calling.")
+        line = line_with(screen, "Phone", phone)
+        yield screen.click_node(screen.below(line.node, "link")[0], "This is who is calling.")
         latest = first_of(lines(screen, "Number"))
         if what == "tracking number":
             link = screen.below(latest.node, "link")[0]
