@@ -77,13 +77,13 @@ def test_the_cheapest_product_is_not_simply_the_cheapest_of_its_category(world: 
 def test_the_cheaper_food_by_weight_is_the_dearer_one_by_piece(world: World) -> None:
     case = one_case(PriceByWeight(), world)
     query = "SELECT coalesce(special_price, price), weight_grams FROM products WHERE name = ?"
-    found = [
+    products = [
         tuple(world.rows("shopping", query, case.values[slot])[0]) for slot in ("first", "second")
     ]
-    by_piece, by_weight = min(found), min(found, key=lambda row: row[0] / row[1])
+    by_piece, by_weight = min(products), min(products, key=lambda row: row[0] / row[1])
     assert by_piece != by_weight
-    wanted = money(round(100 * by_weight[0] / by_weight[1]))
-    assert case.evaluation["reference_answers"]["exact_match"] == wanted
+    expected = money(round(100 * by_weight[0] / by_weight[1]))
+    assert case.evaluation["reference_answers"]["exact_match"] == expected
 
 
 def test_what_was_spent_is_the_sum_of_whole_months(world: World) -> None:

@@ -58,8 +58,8 @@ def screen() -> Screen:
 
 
 def test_lines_are_read_by_the_headings_above_them() -> None:
-    found = [dict(line.cells) for line in lines(screen(), "SKU")]
-    assert found == [
+    result = [dict(line.cells) for line in lines(screen(), "SKU")]
+    assert result == [
         {"Tick": "", "Name": "Bowl", "SKU": "A-1", "Now": "$3.00"},
         {"Tick": "", "Name": "Jug", "SKU": "A-2", "Now": ""},
     ]
