@@ -222,7 +222,7 @@ class ChromiumBrowser:
         else:
             await self._perform_on_tabs(action)
         await self._tabs.settle()
-        await self._see_that_it_came()
+        await self._check_that_it_came()
 
     async def _perform_on_tabs(self, action: WebAction) -> None:
         if action.kind == "new_tab":
@@ -248,7 +248,7 @@ class ChromiumBrowser:
                 raise refusals.no_address(url) from error
             raise
 
-    async def _see_that_it_came(self) -> None:
+    async def _check_that_it_came(self) -> None:
         """Raise where Chromium shows an error of its own because a site does not answer."""
         tab = self._tabs.current
         if tab.page.url.startswith(_ERROR_PAGE) and _NO_ANSWER.match(tab.error):
@@ -257,7 +257,7 @@ class ChromiumBrowser:
                 raise EnvFailure(f"{self._origins.canonical(url):.200}: {tab.error}")
 
     async def _read(self) -> tuple[Page, list[int]]:
-        await self._see_that_it_came()
+        await self._check_that_it_came()
         tab = self._tabs.current
         ax_nodes, document = await tab.read()
         root, nodes = build_tree(ax_nodes, read_document(document), self._origins.canonical)

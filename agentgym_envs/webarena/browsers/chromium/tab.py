@@ -242,7 +242,7 @@ class Tab:
         finally:
             answer.cancel()
 
-    def _see_that_it_lives(self) -> None:
+    def _check_that_it_lives(self) -> None:
         if self._end.done():
             raise EnvFailure("a page crashed, or was closed")
 
@@ -252,7 +252,7 @@ class Tab:
         with contextlib.suppress(PlaywrightError):
             question = _LATER_QUESTION if self._runs_scripts else _QUESTION
             await self._send("Runtime.evaluate", question)
-        self._see_that_it_lives()
+        self._check_that_it_lives()
 
     def _on_window(self, _: Mapping[str, Any]) -> None:
         self.has_opened = True

@@ -38,7 +38,7 @@ def press_in_field(document: Document, field: Element, keys: Keys) -> None:
         InvalidAction: a browser would do something here that this one cannot.
     """
     kind = "textarea" if field.tag == "textarea" else input_type(field)
-    _see_that_it_can_be_done(kind, keys)
+    _check_that_it_can_be_done(kind, keys)
     is_shifted, is_control = "Shift" in keys.modifiers, "Control" in keys.modifiers
     if "Alt" in keys.modifiers:
         return
@@ -112,7 +112,7 @@ def press_in_radios(document: Document, radio: Element, keys: Keys) -> None:
     document.tick(document.focused)
 
 
-def _see_that_it_can_be_done(kind: str, keys: Keys) -> None:
+def _check_that_it_can_be_done(kind: str, keys: Keys) -> None:
     key, held = keys.key, set(keys.modifiers)
     reason = ""
     if kind in SET_AT_ONCE and key != "Escape":
