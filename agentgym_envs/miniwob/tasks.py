@@ -1,4 +1,4 @@
-"""MiniWoB's tasks: which page and seed a number means, and which split holds it."""
+"""Lists MiniWoB's tasks: the page and seed that a number means, and the split that holds it."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _LOG = logging.getLogger(__name__)
 def embedded_world() -> tuple[Corpus, QuestionSet]:
     """Return the embedded corpus and its questions, loaded once per process."""
     # Imported here: 400 numbers that whoever brings data of their own need not load.
-    from agentgym_envs.searchqa.world.paper_test import PAPER_TEST
+    from agentgym_envs.searchqa.world.paper_panel import PAPER_TEST
 
     passages, questions = unpack(_content())
     return Corpus(passages, SOURCE), QuestionSet(questions, SOURCE, paper_test=PAPER_TEST)

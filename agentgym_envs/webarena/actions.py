@@ -1,7 +1,4 @@
-"""The browser's actions: WebArena's grammar (arXiv 2307.13854), as text and as data.
-
-Knows how actions are written, not what they do.
-"""
+"""Reads and writes the browser's actions: WebArena's grammar (arXiv 2307.13854), text and data."""
 
 from __future__ import annotations
 
@@ -162,12 +159,12 @@ def parse_action(
     kind, rest = _split(text)
     if kind not in kinds:
         raise InvalidAction(f"There is no action {kind!r:.60}. The actions are {', '.join(kinds)}.")
-    found = _PATTERNS[kind].fullmatch(rest)
-    if found is None:
+    match = _PATTERNS[kind].fullmatch(rest)
+    if match is None:
         raise InvalidAction(f"{kind} is written like this: {example(kind, action_format)}")
-    parts = found.groupdict()
+    parts = match.groupdict()
     if kind == "type" and parts["enter"] is None:
-        _see_that_nothing_follows(parts["text"], action_format)
+        _check_that_nothing_follows(parts["text"], action_format)
     ids = {key: parts[key] for key in ("element", "onto") if parts.get(key) is not None}
     for digits in ids.values():
         if len(digits) > MAX_DIGITS:
@@ -193,8 +190,8 @@ def example(kind: str, action_format: str = "plain") -> str:
     return json.dumps({"name": kind, "arguments": arguments})
 
 
-def _see_that_nothing_follows(text: str, action_format: str) -> None:
-    """See that the brackets of what is typed hold text alone, not a malformed third part.
+def _check_that_nothing_follows(text: str, action_format: str) -> None:
+    """Check that the brackets of what is typed hold text alone, not a malformed third part.
 
     WebArena's own parser takes `x] [2` as the text of `type [4] [x] [2]`; nobody means that. Text
     may hold brackets; where one closes before another opens the third part tells where it ends.
@@ -217,6 +214,6 @@ def _see_that_nothing_follows(text: str, action_format: str) -> None:
 
 
 def _split(text: str) -> tuple[str, str]:
-    found = re.match(r"[A-Za-z_]*", text)
-    kind = found.group() if found else ""
+    match = re.match(r"[A-Za-z_]*", text)
+    kind = match.group() if match else ""
     return kind or text, text[len(kind) :].strip()

@@ -1,4 +1,4 @@
-"""AgentGym's own WebArena protocol, for `compat="agentgym"`.
+"""Writes AgentGym's own WebArena protocol, for `compat="agentgym"`.
 
 Known of it (its server at commit f9d2fc2b, its prompt and its message for a missing element): the
 four-part observation, the first pair of backticks, an answer without one being told back with
@@ -14,9 +14,48 @@ from agentgym_envs.webarena.page import Page
 from agentgym_envs.webarena.prompts import one_line
 from agentgym_envs.webarena.view import View
 
-NOTHING_BEFORE = "None"
-
 _WITH_ELEMENT = ("click", "hover", "type", "select")
+
+
+class OriginalText:
+    """Writes the observations of one episode in the original's words; has what `EpisodeText` has.
+
+    Args:
+        goal: the task's intent.
+        view: the part of the page that is on the screen.
+        action_format: of the environment.
+    """
+
+    def __init__(self, goal: str, view: View, action_format: str) -> None:
+        self._goal = goal
+        self._view = view
+        self._previous = "None"
+
+    def first_observation(self, page: Page) -> str:
+        """Write the first page."""
+        return self.observation(page)
+
+    def observation(self, page: Page) -> str:
+        """Write the original's four parts."""
+        return observation(page, self._view, self._goal, self._previous)
+
+    def record(self, action: WebAction, plain: str, page: Page) -> None:
+        """Take note of an action, which the next observation describes.
+
+        Args:
+            action: what is done.
+            plain: as it was written.
+            page: on which.
+        """
+        self._previous = _describe(action, one_line(plain.strip()), page)
+
+    def refusal(self, reason: str, page: Page) -> str:
+        """Answer an action that cannot be carried out with the page."""
+        return self.observation(page)
+
+    def unreadable(self, completion: str, reason: str, page: Page) -> str:
+        """Answer a completion without an action."""
+        return f"Cannot parse action from response {completion}"
 
 
 def observation(page: Page, view: View, objective: str, previous: str) -> str:
@@ -32,15 +71,7 @@ def observation(page: Page, view: View, objective: str, previous: str) -> str:
     )
 
 
-def describe(action: WebAction, plain: str, page: Page) -> str:
-    """Say what was done, as the next observation tells it.
-
-    Args:
-        action: what was done.
-        plain: as it was written.
-        page: on which.
-    """
-    plain = one_line(plain.strip())
+def _describe(action: WebAction, plain: str, page: Page) -> str:
     if action.kind not in _WITH_ELEMENT:
         return plain
     node = page.node(action.element)
@@ -50,8 +81,3 @@ def describe(action: WebAction, plain: str, page: Page) -> str:
             "element found. Please check the observation more carefully."
         )
     return f"{plain} where [{action.element}] is {node.line().partition(' ')[2]}"
-
-
-def unreadable(completion: str) -> str:
-    """Answer a completion without an action."""
-    return f"Cannot parse action from response {completion}"

@@ -2,7 +2,7 @@
 
 The web scenario of AgentGym on embedded sites, in process or in Chromium. The environment shows
 pages, reads actions and has the end judged; browsers (`browsers/`) carry the actions out, sites
-(`sites/`) answer, and tasks (`tasks/`) say what is wanted.
+(`sites/`) answer, and tasks (`tasks/`) give goals.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from agentgym_envs.arguments import whole_number
 from agentgym_envs.core import UNSCORED_KEY, ExpertMove, Outcome, TextEnv
 from agentgym_envs.errors import InvalidAction, NoExpert
 from agentgym_envs.tasks import TaskSpec
-from agentgym_envs.webarena import compat as original
 from agentgym_envs.webarena import expert, prompts
 from agentgym_envs.webarena.actions import VERBS, WebAction, parse_action
 from agentgym_envs.webarena.backticks import BacktickParser
 from agentgym_envs.webarena.browsers import Browser, addresses
+from agentgym_envs.webarena.compat import OriginalText
 from agentgym_envs.webarena.evaluators import Ending, Judge, Verdict, build_evaluators, multiply
 from agentgym_envs.webarena.places import BACKENDS, EmbeddedPlace, Episode, Place
 from agentgym_envs.webarena.sources import TasksFile, check_evaluation, open_source
@@ -140,22 +140,20 @@ class WebArenaEnv(TextEnv):
         self._answer = ""
         self._verdict: Verdict | None = None
         self._view = View(self.viewport_lines)
-        self._previous = original.NOTHING_BEFORE
+        text = prompts.EpisodeText if self.compat is None else OriginalText
+        self._text = text(self.goal, self._view, self.action_format)
         self._episode = self._place.begin(web_task)
         if self._episode.evaluator is not None:
             self._evaluators = (self._episode.evaluator,)
         self._open(self._episode, web_task)
-        if self.compat is not None:
-            return self._observation()
-        return f"Goal: {prompts.one_line(self.goal)}\n\n{self._observation()}"
+        return self._text.first_observation(self.browser.page())
 
     def apply(self, action: str) -> Outcome:
         """Play one action: the browser's, `scroll` or `stop`."""
         before = self.browser.page()
         try:
             done = parse_action(action, action_format=self.action_format)
-            if self.compat is not None:
-                self._previous = original.describe(done, action, before)
+            self._text.record(done, action, before)
             if done.kind == "stop":
                 return self._stop(done.text)
             if done.kind == "scroll":
@@ -164,15 +162,14 @@ class WebArenaEnv(TextEnv):
                 self.browser.act(done)
                 self._view.follow(done, before, self.browser.page())
         except InvalidAction as error:
-            return self._refuse(str(error))
-        return Outcome(self._observation())
+            refusal = self._text.refusal(str(error), self.browser.page())
+            return Outcome(refusal, info={"is_valid_action": False})
+        return Outcome(self._text.observation(self.browser.page()))
 
     def reject(self, completion: str, error: InvalidAction) -> Outcome:
-        """Answer a completion without an action; the page is shown again."""
-        if self.compat is not None:
-            told = original.unreadable(completion)
-            return Outcome(told, info={"is_valid_action": False})
-        return self._refuse(str(error))
+        """Answer a completion without an action."""
+        message = self._text.unreadable(completion, str(error), self.browser.page())
+        return Outcome(message, info={"is_valid_action": False})
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield the template's moves, and scroll to what it reads and touches; it may give up."""
@@ -247,22 +244,10 @@ class WebArenaEnv(TextEnv):
         )
         self._verdict = multiply(evaluate(ending) for evaluate in self._evaluators)
         success = self._verdict.score == 1.0
-        told = prompts.SOLVED if success else prompts.FAILED
+        message = prompts.SOLVED if success else prompts.FAILED
         if self._verdict.score is None:
-            told = prompts.UNSCORED
-        return Outcome(told, float(success), terminated=True, info={"success": success})
-
-    def _refuse(self, reason: str) -> Outcome:
-        if self.compat is not None:
-            return Outcome(self._observation(), info={"is_valid_action": False})
-        told = f"That did not work: {prompts.one_line(reason)}\n\n{self._observation()}"
-        return Outcome(told, info={"is_valid_action": False})
-
-    def _observation(self) -> str:
-        page = self.browser.page()
-        if self.compat is not None:
-            return original.observation(page, self._view, self.goal, self._previous)
-        return prompts.page_text(page, self._view, self.action_format)
+            message = prompts.UNSCORED
+        return Outcome(message, float(success), terminated=True, info={"success": success})
 
     def _close_episode(self) -> None:
         if self._episode is not None:

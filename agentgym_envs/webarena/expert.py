@@ -1,7 +1,7 @@
-"""The expert: a template's solution, played so that it knows nothing that was not on the screen.
+"""Plays a template's solution as an expert that uses only what was on the screen.
 
 A template reads whole pages; what it reads is scrolled to first, and so is what it acts on. An
-imitator then sees everything that an answer is made of. Knows screens, no site.
+imitator then sees everything that an answer is made of.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.actions import parse_action
 from agentgym_envs.webarena.page import Node, Page
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.template import Case, Template
 from agentgym_envs.webarena.view import View
 
@@ -39,24 +39,24 @@ class Reader(Screen):
 
     def all(self, role: str, name: str | None = None) -> list[Node]:
         """List the elements of a role; without a name, they are read."""
-        found = super().all(role, name)
+        nodes = super().all(role, name)
         if name is None:
-            self._note(*found)
-        return found
+            self._note(*nodes)
+        return nodes
 
     def starting(self, role: str, beginning: str, *, nth: int = 0) -> Node:
         """Return the nth element of this role whose name begins so; it alone is read."""
         before = set(self.read)
-        found = super().starting(role, beginning, nth=nth)
+        nodes = super().starting(role, beginning, nth=nth)
         self.read.intersection_update(before)
-        self._note(found)
-        return found
+        self._note(nodes)
+        return nodes
 
     def below(self, node: Node, role: str) -> list[Node]:
         """List the elements of a role inside a node; they are read."""
-        found = super().below(node, role)
-        self._note(*found)
-        return found
+        nodes = super().below(node, role)
+        self._note(*nodes)
+        return nodes
 
     def _note(self, *nodes: Node) -> None:
         self.read.update(node.element for node in nodes)
@@ -83,7 +83,7 @@ def moves(
                 for direction in view.scrolls_to(action.element, reader.page):
                     yield _scroll(direction, "What I need is further")
             yield move
-    except Lost:
+    except ElementNotFound:
         return
 
 

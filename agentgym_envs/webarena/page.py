@@ -1,7 +1,4 @@
-"""What a browser shows: a page as an accessibility tree, and the tree as lines of text.
-
-Every backend builds these same types. Knows neither HTML nor any browser.
-"""
+"""Describes a page as every browser shows it: an accessibility tree, and its lines of text."""
 
 from __future__ import annotations
 

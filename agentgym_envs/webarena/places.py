@@ -1,4 +1,4 @@
-"""Where episodes take place: the embedded sites, in process or in Chromium."""
+"""Opens the episodes' browsers and sites: the embedded sites, in process or in Chromium."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a policy reads: the rules of the browser, and how a page is shown.
+"""Writes what a policy reads: the rules of the browser, and how a page is shown.
 
 A page's own text is quoted: names are Python literals on lines of their own, so nothing on a page
 can look like a line that the environment wrote.
@@ -6,7 +6,7 @@ can look like a line that the environment wrote.
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.actions import CALL_FORMATS
+from agentgym_envs.webarena.actions import CALL_FORMATS, WebAction
 from agentgym_envs.webarena.page import Page
 from agentgym_envs.webarena.view import View
 
@@ -69,13 +69,47 @@ def instructions(
     """
     calls = action_format in CALL_FORMATS
     if compat is None:
-        told = "\n\n".join([_BROWSER, _CALLS if calls else _GRAMMAR, _SITES])
+        text = "\n\n".join([_BROWSER, _CALLS if calls else _GRAMMAR, _SITES])
     else:
-        told = f"{_COMPAT_BROWSER}\n\n{_CALLS}" if calls else f"{_COMPAT_BROWSER} {_COMPAT_GRAMMAR}"
+        text = f"{_COMPAT_BROWSER}\n\n{_CALLS}" if calls else f"{_COMPAT_BROWSER} {_COMPAT_GRAMMAR}"
     if is_verified:
         answer = '[["first", "second"]]'
-        told += _VERIFIED_ANSWER.replace("{example}", answer if calls else f"stop {answer}")
-    return told
+        text += _VERIFIED_ANSWER.replace("{example}", answer if calls else f"stop {answer}")
+    return text
+
+
+class EpisodeText:
+    """Writes the observations of one episode.
+
+    Args:
+        goal: the task's intent.
+        view: the part of the page that is on the screen.
+        action_format: of the environment.
+    """
+
+    def __init__(self, goal: str, view: View, action_format: str) -> None:
+        self._goal = goal
+        self._view = view
+        self._action_format = action_format
+
+    def first_observation(self, page: Page) -> str:
+        """Write the goal and the first page."""
+        return f"Goal: {one_line(self._goal)}\n\n{self.observation(page)}"
+
+    def observation(self, page: Page) -> str:
+        """Write tabs, address and the part of the page that is on the screen."""
+        return page_text(page, self._view, self._action_format)
+
+    def record(self, action: WebAction, plain: str, page: Page) -> None:
+        """Take note of an action before it is carried out; these observations do not show it."""
+
+    def refusal(self, reason: str, page: Page) -> str:
+        """Answer an action that cannot be carried out."""
+        return f"That did not work: {one_line(reason)}\n\n{self.observation(page)}"
+
+    def unreadable(self, completion: str, reason: str, page: Page) -> str:
+        """Answer a completion without an action."""
+        return self.refusal(reason, page)
 
 
 def tabs_line(page: Page) -> str:

@@ -1,4 +1,4 @@
-"""Where the tasks and the sites come from."""
+"""Chooses where the tasks and the sites come from."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from agentgym_envs.webarena.tasks.files import fingerprint, read_tasks
+from agentgym_envs.webarena.tasks.pins import SOURCE
 from agentgym_envs.webarena.tasks.task_set import SPLITS, EmbeddedTasks, GivenTasks
-from agentgym_envs.webarena.tasks.version import SOURCE
 
 TasksFile = str | Path | Mapping[str, str | Path]
 """A file of tasks, all in the test split, or one file for each split."""
@@ -33,7 +33,7 @@ class Source:
 def check_evaluation(
     evaluation: str, sites: Mapping[str, str] | str | None, tasks_file: TasksFile | None
 ) -> bool:
-    """Tell whether `webarena-verified` is to judge.
+    """Return whether `webarena-verified` is to judge.
 
     Raises:
         ValueError: there is no such evaluation, or not for these tasks.

@@ -1,7 +1,4 @@
-"""The part of a page that is on the screen, counted in lines of its tree.
-
-Knows lines, no pixels; the same for every backend.
-"""
+"""Tracks which part of a page is on the screen, counted in lines of its tree, not in pixels."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Pins the content of the world: `python -m agentgym_envs.searchqa.world.pin`.
 
 Makes the world, draws the paper's test panel from its test split and writes both into the source:
-the content hash into `embedded.py` and the 400 numbers into `world/paper_test.py`.
+the content hash into `embedded.py` and the 400 numbers into `world/paper_panel.py`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main() -> None:
     source.write_text(text, "utf-8")
     numbers = " ".join(map(str, draw_panel(unpack(content)[1])))
     body = textwrap.fill(numbers, 96, initial_indent="    ", subsequent_indent="    ")
-    panel = Path(__file__).with_name("paper_test.py")
+    panel = Path(__file__).with_name("paper_panel.py")
     panel.write_text(f'{_HEAD}{body}\n    """.split()\n)\n', "utf-8")
     print(f"version {embedded.VERSION}: {fingerprint(content)[:12]}")
 

@@ -1,8 +1,9 @@
-"""Addresses as browsers write them: what a person types, what links resolve to. Knows no sites."""
+"""Addresses as browsers write them: what a person types, what links resolve to."""
 
 from __future__ import annotations
 
 import re
+from html import escape
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from agentgym_envs.webarena.browsers import refusals
@@ -26,10 +27,10 @@ def typed(text: str) -> str:
         return BLANK
     if not _SCHEME.match(address):
         address = f"http://{address}"
-    found = normal(address)
-    if found is None:
+    url = normal(address)
+    if url is None:
         raise refusals.no_address(text)
-    return found
+    return url
 
 
 def resolved(base: str, reference: str) -> str | None:
@@ -57,8 +58,8 @@ def normal(address: str) -> str | None:
     default = ":80" if parts.scheme.lower() == "http" else ":443"
     path = _without_dots(path)
     has_query = bool(query) or "?" in address.partition("#")[0]
-    found = urlunsplit((parts.scheme.lower(), host.removesuffix(default), path, "", ""))
-    return found + (f"?{query}" if has_query else "") + (f"#{fragment}" if fragment else "")
+    url = urlunsplit((parts.scheme.lower(), host.removesuffix(default), path, "", ""))
+    return url + (f"?{query}" if has_query else "") + (f"#{fragment}" if fragment else "")
 
 
 def without_fragment(url: str) -> str:
@@ -72,16 +73,30 @@ def origin(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
+def outside_page(url: str) -> str:
+    """Return the HTML of the page that stands for an address nobody may open."""
+    try:
+        host = urlsplit(url).hostname or url
+    except ValueError:
+        host = url
+    title = "This site can't be reached"
+    return (
+        f"<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>{title}</title></head>"
+        f"<body><main><h1>{title}</h1><p>{escape(host[:200])} is outside of what this browser may "
+        "open.</p></main></body></html>"
+    )
+
+
 def _without_dots(path: str) -> str:
     if "/." not in path:
         return path
-    kept: list[str] = []
+    parts: list[str] = []
     words = path.split("/")[1:]
     for word in words:
         if word == "..":
-            del kept[-1:]
+            del parts[-1:]
         elif word != ".":
-            kept.append(word)
+            parts.append(word)
     if words[-1] in (".", ".."):
-        kept.append("")
-    return "/" + "/".join(kept)
+        parts.append("")
+    return "/" + "/".join(parts)

@@ -1,4 +1,4 @@
-"""The keys that `press` takes, and how they are written. The same for every backend."""
+"""Reads the keys that `press` takes. The same for every backend."""
 
 from __future__ import annotations
 

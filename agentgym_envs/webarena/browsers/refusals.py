@@ -1,4 +1,4 @@
-"""What cannot be done in a browser, in words for the policy: the same for every backend.
+"""Tells the policy what cannot be done in a browser, in the same words for every backend.
 
 Each function returns the `InvalidAction` to raise.
 """

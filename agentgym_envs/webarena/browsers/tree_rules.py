@@ -1,4 +1,4 @@
-"""The rules by which every backend turns a page's elements into the lines that a policy reads.
+"""Turns a page's elements into the lines that a policy reads, by the same rules in every backend.
 
 A backend walks its own tree from the leaves up. For each element it makes a `Node` with the role,
 name and properties that the accessibility tree gives it, and calls `place(node, items)` with what
@@ -15,8 +15,6 @@ is Chromium's accessibility tree made short, because a policy pays for every lin
 - A table row is named by its cells' texts, `'Lamp | $12.00 | Paid'`; only links and controls stay
   below it. A description's term and text are one definition, `'Colour: red'`.
 - A combobox lists its options in a property; `select` takes one of them.
-
-Knows no backend: neither HTML nor the DevTools protocol.
 """
 
 from __future__ import annotations
@@ -162,24 +160,24 @@ def root(node: Node, items: list[Item]) -> Node:
 
 def settle(items: list[Item]) -> list[Node]:
     """Join texts that meet in one block, and drop those that say nothing."""
-    found: list[Node] = []
+    nodes: list[Node] = []
     open_block: int | None = None
     for item in items:
         if isinstance(item, Node):
-            found.append(item)
+            nodes.append(item)
             open_block = None
         elif item.block == open_block:
-            found[-1].name += item.node.name
+            nodes[-1].name += item.node.name
         else:
-            found.append(item.node)
+            nodes.append(item.node)
             open_block = item.block
-    for node in found:
+    for node in nodes:
         if node.role == TEXT:
             node.name = collapse(node.name)
-    said = [node for node in found if node.role != TEXT or node.name]
-    if len(said) == 1:
-        return said
-    return [node for node in said if node.role != TEXT or node.name.strip(SEPARATORS)]
+    remaining = [node for node in nodes if node.role != TEXT or node.name]
+    if len(remaining) == 1:
+        return remaining
+    return [node for node in remaining if node.role != TEXT or node.name.strip(SEPARATORS)]
 
 
 def _drop_what_the_name_says(node: Node) -> None:
@@ -192,8 +190,8 @@ def _drop_what_the_name_says(node: Node) -> None:
         node.children = [child for child in children if child.role not in (TEXT, "img")]
     elif children:
         first = children[0]
-        is_said = first.role in (TEXT, "heading") and not first.children
-        if is_said and first.name == node.name:
+        is_text = first.role in (TEXT, "heading") and not first.children
+        if is_text and first.name == node.name:
             node.children = children[1:]
 
 
@@ -240,19 +238,19 @@ def _has_control(node: Node) -> bool:
 
 def _pair(children: list[Node]) -> list[Node]:
     """Join each term with the one text that describes it."""
-    found: list[Node] = []
+    nodes: list[Node] = []
     for number, node in enumerate(children):
         follows = children[number + 1].role if number + 1 < len(children) else ""
         is_alone = follows != "definition"
         if (
-            found
-            and found[-1].role == "term"
-            and not found[-1].children
+            nodes
+            and nodes[-1].role == "term"
+            and not nodes[-1].children
             and node.role == "definition"
             and not node.children
             and is_alone
         ):
-            term = found.pop()
+            term = nodes.pop()
             node.name = f"{term.name.removesuffix(':')}: {node.name}"
-        found.append(node)
-    return found
+        nodes.append(node)
+    return nodes

@@ -1,4 +1,4 @@
-"""What becomes of text that is typed into a field. The same for every backend."""
+"""Cleans text that is typed into a field. The same for every backend."""
 
 from __future__ import annotations
 

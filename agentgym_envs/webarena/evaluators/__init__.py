@@ -1,7 +1,7 @@
 """Evaluators: what decides whether a task is done, in WebArena's own terms.
 
 An `eval` object of a task file becomes a list of evaluators once (`build_evaluators`); when the
-episode ends each says its `Verdict`, and the verdicts are multiplied. Nothing is ever `eval`-ed.
+episode ends each returns its `Verdict`, and the verdicts are multiplied. Nothing is ever `eval`-ed.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentgym_envs.webarena.evaluators.db_state import DatabaseEvaluator
-from agentgym_envs.webarena.evaluators.judge import Judge
 from agentgym_envs.webarena.evaluators.program_html import PageEvaluator
 from agentgym_envs.webarena.evaluators.string_match import StringEvaluator
 from agentgym_envs.webarena.evaluators.url_match import UrlEvaluator
-from agentgym_envs.webarena.evaluators.verdict import Ending, Evaluator, Verdict, multiply
+from agentgym_envs.webarena.evaluators.verdict import Ending, Evaluator, Judge, Verdict, multiply
 
 __all__ = [
     "Ending",

@@ -1,4 +1,4 @@
-"""`db_state`, our own kind: do the embedded sites' databases hold what they should?
+"""Checks that the embedded sites' databases hold what they should: `db_state`, our own kind.
 
 Queries only read: the database's authorizer refuses everything but SELECT.
 """
@@ -51,10 +51,10 @@ class DatabaseEvaluator:
             raise ValueError("db_state needs the embedded sites; these are not ours")
         failings = []
         for state in self._states:
-            found = _ask(ending.state.database(state["site"]), state["query"])
-            if found != [list(row) for row in state["expected"]]:
+            rows = _ask(ending.state.database(state["site"]), state["query"])
+            if rows != [list(row) for row in state["expected"]]:
                 failings.append(
-                    f"{state['query']!r:.{_SHOWN}} gives {found!r:.{_SHOWN}}, "
+                    f"{state['query']!r:.{_SHOWN}} gives {rows!r:.{_SHOWN}}, "
                     f"not {state['expected']!r:.{_SHOWN}}"
                 )
         return judged(failings)

@@ -1,4 +1,4 @@
-"""The five helper functions that WebArena's task files call, written `func:name('argument')`.
+"""Implements the five helper functions of WebArena's task files, written `func:name('argument')`.
 
 They are read by `ast` and looked up in an allow-list; nothing is executed.
 """

@@ -1,4 +1,4 @@
-"""`program_html`: do pages hold what they should?
+"""Checks that pages hold what they should: `program_html`.
 
 Each target names a page, a JavaScript expression that picks something out of it, and what that must
 be. The browser evaluates the expression: any in Chromium, a small safe subset in process.
@@ -41,11 +41,11 @@ class Target:
     def failings(self, ending: Ending) -> Iterator[str]:
         """Yield what is wrong with the page."""
         url = self.page.run(ending, LAST) if isinstance(self.page, Call) else self.page
-        found = html.unescape(self._text(ending, url)) if url else ""
-        if self.exact is not None and not equals(self.exact, found):
-            yield f"{self.locator} on {url} is {found!r:.200}, not {self.exact!r}"
+        content = html.unescape(self._text(ending, url)) if url else ""
+        if self.exact is not None and not equals(self.exact, content):
+            yield f"{self.locator} on {url} is {content!r:.200}, not {self.exact!r}"
         for alternatives in self.phrases:
-            if not any(includes(phrase, found) for phrase in alternatives):
+            if not any(includes(phrase, content) for phrase in alternatives):
                 yield f"{self.locator} on {url} holds none of {alternatives}"
 
     def _text(self, ending: Ending, url: str) -> str:

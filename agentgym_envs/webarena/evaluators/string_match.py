@@ -1,4 +1,4 @@
-"""`string_match`: is the answer the right one?
+"""Checks that the answer is the right one: `string_match`.
 
 The rules are WebArena's (arXiv 2307.13854, section 3.2, and its evaluation harness): white space
 and one pair of quotes around an answer do not count, nor does case.
@@ -45,7 +45,7 @@ def equals(reference: str, answer: str) -> bool:
 
 
 def includes(reference: str, answer: str, *, is_only_one: bool = False) -> bool:
-    """Tell whether an answer holds a phrase.
+    """Return whether an answer holds a phrase.
 
     Args:
         reference: the phrase.
@@ -53,13 +53,13 @@ def includes(reference: str, answer: str, *, is_only_one: bool = False) -> bool:
         is_only_one: no other phrase is asked for; one of a single character must then be a word of
             its own, so that "10" is no "0".
     """
-    phrase, said = clean(reference), clean(answer)
+    phrase, text = clean(reference), clean(answer)
     if is_only_one and len(phrase) == 1 and phrase.isalnum():
-        return phrase in (word.strip(string.punctuation) for word in said.split())
+        return phrase in (word.strip(string.punctuation) for word in text.split())
     if _NUMBER.fullmatch(phrase):
         pattern = rf"(?<!\d)(?<!\d[.,]){re.escape(phrase)}(?![.,]?\d)"
-        return re.search(pattern, said) is not None
-    return phrase in said
+        return re.search(pattern, text) is not None
+    return phrase in text
 
 
 class StringEvaluator:
@@ -78,11 +78,11 @@ class StringEvaluator:
             raise ValueError(
                 f"string_match needs reference_answers with {', '.join(KINDS)}, got {references!r}"
             )
-        for kind, wanted in references.items():
+        for kind, expected in references.items():
             if kind not in KINDS:
                 raise ValueError(f"unknown reference_answers {kind!r}; allowed: {', '.join(KINDS)}")
-            if not _fits(kind, wanted):
-                raise ValueError(f"{kind} must be {_FORMS[kind]}, got {wanted!r}")
+            if not _fits(kind, expected):
+                raise ValueError(f"{kind} must be {_FORMS[kind]}, got {expected!r}")
         self._references = dict(references)
         self._note = str(evaluation.get("string_note") or "")
 
@@ -91,21 +91,21 @@ class StringEvaluator:
         answer = clean(ending.answer)
         return multiply(
             verdict
-            for kind, wanted in self._references.items()
-            for verdict in self._verdicts(kind, wanted, answer, ending)
+            for kind, expected in self._references.items()
+            for verdict in self._verdicts(kind, expected, answer, ending)
         )
 
-    def _verdicts(self, kind: str, wanted: Any, answer: str, ending: Ending) -> Iterator[Verdict]:
+    def _verdicts(self, kind: str, expected: Any, answer: str, ending: Ending) -> Iterator[Verdict]:
         if kind == "exact_match":
-            yield judged([] if equals(wanted, answer) else [f"{answer!r} is not {wanted!r}"])
+            yield judged([] if equals(expected, answer) else [f"{answer!r} is not {expected!r}"])
         elif kind == "must_include":
-            for phrase in wanted:
-                held = includes(phrase, answer, is_only_one=len(wanted) == 1)
+            for phrase in expected:
+                held = includes(phrase, answer, is_only_one=len(expected) == 1)
                 yield judged([] if held else [f"{phrase!r} is not in {answer!r}"])
-        elif wanted == IMPOSSIBLE:
+        elif expected == IMPOSSIBLE:
             yield self._judge_reason(answer, ending)
         else:
-            for reference in [wanted] if isinstance(wanted, str) else wanted:
+            for reference in [expected] if isinstance(expected, str) else expected:
                 yield self._judge_meaning(reference, answer, ending)
 
     def _judge_meaning(self, reference: str, answer: str, ending: Ending) -> Verdict:
@@ -130,8 +130,8 @@ class StringEvaluator:
         return judged([] if is_right else [f"{answer!r} does not give the reason {self._note!r}"])
 
 
-def _fits(kind: str, wanted: Any) -> bool:
-    if isinstance(wanted, str):
+def _fits(kind: str, expected: Any) -> bool:
+    if isinstance(expected, str):
         return kind != "must_include"
-    is_list = isinstance(wanted, list) and all(isinstance(one, str) for one in wanted)
+    is_list = isinstance(expected, list) and all(isinstance(one, str) for one in expected)
     return is_list and kind != "exact_match"

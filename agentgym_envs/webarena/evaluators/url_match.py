@@ -1,4 +1,4 @@
-"""`url_match`: did the agent end on the right page?
+"""Checks that the agent ended on the right page: `url_match`.
 
 The rule "GOLD in PRED" is WebArena's: the reference's host and path stand within those of the last
 page, and each of its query parameters has one of the values that the alternatives give it. Of a
@@ -51,17 +51,17 @@ class UrlEvaluator:
         """Compare the address."""
         url = ending.url.rstrip("/")
         matches = url in self._references if self._is_exact else self._matches(url)
-        wanted = OR.join(self._references)
-        return judged([] if matches else [f"the last page is {url!r}, not {wanted!r}"])
+        expected = OR.join(self._references)
+        return judged([] if matches else [f"the last page is {url!r}, not {expected!r}"])
 
     def _matches(self, url: str) -> bool:
         place, query = split_url(url)
-        wanted = [split_url(reference) for reference in self._references]
+        expected = [split_url(reference) for reference in self._references]
         values: dict[str, set[str]] = {}
-        for _, parameters in wanted:
+        for _, parameters in expected:
             for name, given in parameters.items():
                 values.setdefault(name, set()).update(given)
-        return any(base in place for base, _ in wanted) and all(
+        return any(base in place for base, _ in expected) and all(
             allowed.intersection(_heeded(name, query)) for name, allowed in values.items()
         )
 

@@ -1,4 +1,4 @@
-"""What evaluators are given and what they say."""
+"""Defines what evaluators are given and what they return."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agentgym_envs.webarena.browsers import Browser
-from agentgym_envs.webarena.evaluators.judge import Judge
 from agentgym_envs.webarena.sites.state import SiteState
 
 
@@ -22,6 +21,19 @@ class SiteFunctions(Protocol):
 
     def member_role(self, browser: Browser, url: str, username: str) -> str:
         """Return somebody's role on the members page of a project; empty if they have none."""
+
+
+class Judge(Protocol):
+    """Decides whether two answers mean the same: a language model or a person.
+
+    One that cannot be reached raises `EnvFailure`.
+    """
+
+    def is_equivalent(self, *, question: str, reference: str, answer: str) -> bool:
+        """Return whether an answer means the same as the reference."""
+
+    def is_same_reason(self, *, task: str, reason: str, report: str) -> bool:
+        """Return whether a report gives this reason why the task is impossible, even implicitly."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +79,7 @@ class Evaluator(Protocol):
     """One condition of a task."""
 
     def __call__(self, ending: Ending) -> Verdict:
-        """Say whether it is met."""
+        """Judge how the episode ended."""
 
 
 def judged(failings: Iterable[str]) -> Verdict:

@@ -1,4 +1,4 @@
-"""Who the agent is on the official sites, and how it is signed in: by their log-in forms."""
+"""Signs the agent in on the official sites, by their log-in forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A deployment of the official sites: its addresses, log-in states and resets."""
+"""Describes a deployment of the official sites: its addresses, log-in states and resets."""
 
 from __future__ import annotations
 
@@ -98,10 +98,10 @@ class Deployment:
             self._reset_hook(self._before)
             self._cookies.clear()
         self._before = task if may_change(task) else None
-        wanted = (
+        needed = (
             [site for site in task.sites if site in self._accounts] if task.require_login else []
         )
-        cookies = {site: self._signed_in(site) for site in wanted}
+        cookies = {site: self._signed_in(site) for site in needed}
         shop, administrator = self.sites.get("shopping", ""), self._accounts["shopping_admin"]
         functions = OfficialFunctions(shop, administrator)
         if self._is_verified:
@@ -128,5 +128,5 @@ class Deployment:
 
 
 def may_change(task: WebTask) -> bool:
-    """Tell whether solving a task changes a site, as far as its evaluators show."""
+    """Return whether solving a task changes a site, as far as its evaluators show."""
     return task.require_reset or "program_html" in task.eval["eval_types"]

@@ -1,4 +1,4 @@
-"""The sites' part of the evaluators' helper functions, over the official sites' own interfaces."""
+"""Calls the official sites' interfaces for the evaluators' helper functions."""
 
 from __future__ import annotations
 

@@ -38,20 +38,20 @@ def response(answer: str, *, task_type: str) -> dict[str, Any]:
         answer: what `stop` said.
         task_type: of the task: retrieve, mutate or navigate.
     """
-    said = _read(answer)
-    if isinstance(said, dict) and any(key in said for key in _TASK_TYPES):
-        return said
-    status, data = SUCCESS, said if isinstance(said, list) else [said]
-    if isinstance(said, str):
-        word = clean(said).upper()
+    content = _read(answer)
+    if isinstance(content, dict) and any(key in content for key in _TASK_TYPES):
+        return content
+    status, data = SUCCESS, content if isinstance(content, list) else [content]
+    if isinstance(content, str):
+        word = clean(content).upper()
         if word == IMPOSSIBLE:
             status, data = NOT_FOUND, []
         elif word in STATUSES:
             status, data = word, []
         elif not word:
             data = []
-    wanted = data if task_type.lower() == RETRIEVE else []
-    return {"task_type": task_type, "status": status, "retrieved_data": wanted or None}
+    retrieved = data if task_type.lower() == RETRIEVE else []
+    return {"task_type": task_type, "status": status, "retrieved_data": retrieved or None}
 
 
 def _read(answer: str) -> Any:

@@ -88,13 +88,13 @@ def judge(number: int, answer: str, har: Path, *, sites: Mapping[str, str]) -> V
         trace = NetworkTrace.from_har(har)
     except (OSError, ValueError, KeyError) as error:
         raise EnvFailure(f"the recording of the network traffic is unreadable: {error}") from error
-    said = response(_real(answer, sites), task_type=str(task.expected_agent_response.task_type))
+    answered = response(_real(answer, sites), task_type=str(task.expected_agent_response.task_type))
     schema = task.eval[0].results_schema
-    if not _is_plain(said.get("retrieved_data"), schema):
+    if not _is_plain(answered.get("retrieved_data"), schema):
         return judged(["a list stands where one value is asked for"])
-    if any(NormalizedString(text).is_regexp for text in (*_texts(said), *_sent(trace))):
+    if any(NormalizedString(text).is_regexp for text in (*_texts(answered), *_sent(trace))):
         return judged(["a regular expression stands where a value is asked for"])
-    result = package.evaluate_task(task_id=number, agent_response=said, network_trace=trace)
+    result = package.evaluate_task(task_id=number, agent_response=answered, network_trace=trace)
     return Verdict(float(result.score), () if result.score == 1.0 else tuple(_reasons(result)))
 
 
@@ -113,7 +113,7 @@ def _real(answer: str, sites: Mapping[str, str]) -> str:
 
 
 def _is_plain(data: Any, schema: Mapping[str, Any]) -> bool:
-    """Tell whether lists stand only where the schema has arrays; None and the top may be either."""
+    """Return whether lists stand only where the schema has arrays; the top and None may be any."""
     if isinstance(data, list):
         inner = schema.get("items") or {}
         return schema.get("type") in ("array", "null") and all(_is_plain(x, inner) for x in data)

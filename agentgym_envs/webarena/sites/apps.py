@@ -1,4 +1,4 @@
-"""The embedded sites by name, each loaded when it is first visited."""
+"""Loads the embedded sites by name, each when it is first visited."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def open_site(name: str) -> Site:
     if name not in SITES:
         raise ValueError(f"unknown site {name!r}; allowed: {', '.join(SITES)}")
     module = importlib.import_module(f"agentgym_envs.webarena.sites.{name}.app")
-    found: Site = module.SITE
-    return found
+    site: Site = module.SITE
+    return site

@@ -1,4 +1,4 @@
-"""How values are written on the sites' pages."""
+"""Writes values as the sites' pages show them."""
 
 from __future__ import annotations
 

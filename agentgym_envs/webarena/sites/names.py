@@ -1,4 +1,4 @@
-"""The sites' names, as WebArena's task files write them, and their canonical addresses."""
+"""Names the sites as WebArena's task files do, with their canonical addresses."""
 
 from __future__ import annotations
 

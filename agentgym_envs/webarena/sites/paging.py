@@ -1,10 +1,10 @@
-"""A long list in slices, one a page."""
+"""Cuts a long list into pages."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 
 @dataclass
@@ -22,10 +22,10 @@ class Pages:
     total: int
 
     @classmethod
-    def of(cls, visit: Visit, total: int, size: int = 20) -> Pages:
+    def of(cls, context: RequestContext, total: int, size: int = 20) -> Pages:
         """Return the slice that the query parameter `page` asks for, held within the list."""
         last = max(1, -(-total // size))
-        return cls(min(max(1, visit.number("page", 1)), last), size, total)
+        return cls(min(max(1, context.number("page", 1)), last), size, total)
 
     @property
     def last(self) -> int:

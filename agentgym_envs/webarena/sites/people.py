@@ -71,11 +71,11 @@ PASSWORD = "correct-horse"
 def people(number: int = 400) -> tuple[Person, ...]:
     """Return the agent's person and others, always the same."""
     rng = np.random.default_rng(7)
-    found = {AGENT.name: AGENT}
-    while len(found) < number:
+    result = {AGENT.name: AGENT}
+    while len(result) < number:
         first, last = str(rng.choice(_FIRST)), str(rng.choice(_LAST))
         name = f"{first} {last}"
         username = f"{first}.{last}".lower()
         person = Person(name, username, f"{username}@post.test", str(rng.choice(TOWNS)))
-        found.setdefault(name, person)
-    return tuple(found.values())
+        result.setdefault(name, person)
+    return tuple(result.values())

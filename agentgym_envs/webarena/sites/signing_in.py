@@ -1,4 +1,4 @@
-"""Signing in and out: the same on every site that knows people."""
+"""Signs people in and out, in the same way on every site that has users."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from starlette.responses import Response
 
-from agentgym_envs.webarena.sites.web import Site, Visit
+from agentgym_envs.webarena.sites.web import RequestContext, Site
 
 WRONG = "User name and password do not match."
 NO_NAME = "User name is required."
@@ -34,20 +34,20 @@ def add_signing_in(
     """
 
     @site.get("/login")
-    def show(visit: Visit) -> Response:
-        if visit.user is not None:
-            return visit.redirect(visit.way_back(home))
-        return _page(visit, "", {}, home)
+    def show(context: RequestContext) -> Response:
+        if context.user is not None:
+            return context.redirect(context.way_back(home))
+        return _page(context, "", {}, home)
 
     @site.post("/login")
-    def sign_in(visit: Visit) -> Response:
-        name, password = visit.field("username"), visit.form.get("password", "")
+    def sign_in(context: RequestContext) -> Response:
+        name, password = context.field("username"), context.form.get("password", "")
         errors = {}
         if not name:
             errors["username"] = NO_NAME
         if not password:
             errors["password"] = NO_PASSWORD
-        named = visit.rows(
+        named = context.rows(
             f"SELECT * FROM {site.user_table} WHERE username = ? COLLATE NOCASE "
             "OR email = ? COLLATE NOCASE ORDER BY id",
             name,
@@ -59,21 +59,21 @@ def add_signing_in(
         elif user is not None and not is_active(user):
             errors["username"] = NOT_ACTIVE
         if user is None or errors:
-            return _page(visit, name, errors, home, status=422)
-        visit.sign_in(user["id"])
-        visit.flash("You are signed in.")
-        return visit.redirect(visit.way_back(home))
+            return _page(context, name, errors, home, status=422)
+        context.sign_in(user["id"])
+        context.flash("You are signed in.")
+        return context.redirect(context.way_back(home))
 
     @site.post("/logout")
-    def sign_out(visit: Visit) -> Response:
-        visit.sign_out()
-        visit.flash("You are signed out.", "notice")
-        return visit.redirect("/")
+    def sign_out(context: RequestContext) -> Response:
+        context.sign_out()
+        context.flash("You are signed out.", "notice")
+        return context.redirect("/")
 
 
 def _page(
-    visit: Visit, name: str, errors: dict[str, str], home: str, *, status: int = 200
+    context: RequestContext, name: str, errors: dict[str, str], home: str, *, status: int = 200
 ) -> Response:
-    return visit.render(
-        "login.html", status=status, username=name, errors=errors, next=visit.way_back(home)
+    return context.render(
+        "login.html", status=status, username=name, errors=errors, next=context.way_back(home)
     )

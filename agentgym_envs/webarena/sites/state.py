@@ -1,8 +1,8 @@
-"""One episode's own copy of every site's database.
+"""Gives every episode its own copy of every site's database.
 
 A site's content is generated once per process and kept as the bytes of a database; an episode loads
 a copy into memory when a site is first visited. Nothing is shared, so nothing can leak between
-episodes. Knows no pages.
+episodes.
 """
 
 from __future__ import annotations

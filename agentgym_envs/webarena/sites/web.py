@@ -1,8 +1,8 @@
-"""What every site is written with: routes, forms, sessions, pages.
+"""The sites' web framework: routes, forms, sessions, pages. Built on Starlette and Jinja.
 
-A site is a `Site` with handlers, `def handler(visit: Visit, ...path parameters) -> Response`. The
-app holds no state: everything lives in the episode's `SiteState`, which comes with the request's
-scope. Built on Starlette and Jinja.
+A site is a `Site` with handlers, `def handler(context: RequestContext, ...path parameters) ->
+Response`. The app holds no state: everything lives in the episode's `SiteState`, which comes with
+the request's scope.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def own_path(text: str, default: str = "/") -> str:
     return text if is_own and text.isprintable() else default
 
 
-class Visit:
+class RequestContext:
     """One request to a site, and what a handler needs to answer it.
 
     Attributes:
@@ -81,13 +81,13 @@ class Visit:
 
     def row(self, sql: str, *values: Any) -> sqlite3.Row | None:
         """Return the first row of a query, or None."""
-        found: sqlite3.Row | None = self.db.execute(sql, values).fetchone()
-        return found
+        row: sqlite3.Row | None = self.db.execute(sql, values).fetchone()
+        return row
 
     def value(self, sql: str, *values: Any) -> Any:
         """Return the first column of the first row, or None."""
-        found = self.row(sql, *values)
-        return None if found is None else found[0]
+        row = self.row(sql, *values)
+        return None if row is None else row[0]
 
     def run(self, sql: str, *values: Any) -> int:
         """Change the database and return the id of the last inserted row.
@@ -152,23 +152,23 @@ class Visit:
     def _flashes(self) -> list[dict[str, str]]:
         if not self._token or self.site.name not in DATABASES:
             return []
-        found = self.value("SELECT flash FROM sessions WHERE token = ?", self._token)
-        return json.loads(found) if found else []
+        messages = self.value("SELECT flash FROM sessions WHERE token = ?", self._token)
+        return json.loads(messages) if messages else []
 
     # The answer -------------------------------------------------------------------------------
 
-    def render(self, template: str, *, status: int = 200, **context: Any) -> Response:
-        """Render a template; it also sees `visit`, `user`, `site`, `origins` and `flashes`."""
+    def render(self, template: str, *, status: int = 200, **variables: Any) -> Response:
+        """Render a template; it also sees `context`, `user`, `site`, `origins` and `flashes`."""
         flashes = self._flashes()
         if flashes:
             self.run("UPDATE sessions SET flash = '[]' WHERE token = ?", self._token)
         html = self.site.environment.get_template(template).render(
-            visit=self,
+            context=self,
             user=self.user,
             site=self.site,
             origins=self.origins,
             flashes=flashes,
-            **context,
+            **variables,
         )
         return HTMLResponse(html, status)
 
@@ -191,8 +191,8 @@ class Visit:
     def link(self, **changes: Any) -> str:
         """Return this page's address with some query parameters changed; None takes one out."""
         query = dict(self.request.query_params) | changes
-        kept = {name: value for name, value in query.items() if value not in (None, "")}
-        return self.request.url.path + (f"?{urlencode(kept)}" if kept else "")
+        parameters = {name: value for name, value in query.items() if value not in (None, "")}
+        return self.request.url.path + (f"?{urlencode(parameters)}" if parameters else "")
 
     def finish(self, response: Response) -> Response:
         """Commit, and set the session's cookie where it is new."""
@@ -229,7 +229,7 @@ class Site:
         return self._register("POST", path, signed_in)
 
     def has_page(self, path: str) -> bool:
-        """Tell whether something can be opened at a path, as far as the routes tell."""
+        """Return whether something can be opened at a path, as far as the routes tell."""
         scope = {"type": "http", "method": "GET", "path": unquote(urlsplit(path).path)}
         return any(route.matches(scope)[0] == Match.FULL for route in self._routes)
 
@@ -257,11 +257,11 @@ class Site:
             try:
                 await router({**scope, "app": None}, receive, send)
             except HTTPException as error:
-                visit = Visit(self, Request(scope), {})
+                context = RequestContext(self, Request(scope), {})
                 # The router's own words, for an address that has no route, are bare.
-                told = NotFound().detail if type(error) is HTTPException else error.detail
-                response = visit.render("error.html", status=error.status_code, message=told)
-                await visit.finish(response)(scope, receive, send)
+                detail = NotFound().detail if type(error) is HTTPException else error.detail
+                response = context.render("error.html", status=error.status_code, message=detail)
+                await context.finish(response)(scope, receive, send)
 
         return app
 
@@ -273,10 +273,10 @@ class Site:
                 if method == "POST":
                     for name, value in (await request.form()).multi_items():
                         form.setdefault(name, []).append(str(value))
-                visit = Visit(self, request, form)
-                if signed_in and visit.user is None:
-                    return visit.finish(visit.redirect(f"/login?next={quote(visit.path)}"))
-                return visit.finish(handler(visit, **request.path_params))
+                context = RequestContext(self, request, form)
+                if signed_in and context.user is None:
+                    return context.finish(context.redirect(f"/login?next={quote(context.path)}"))
+                return context.finish(handler(context, **request.path_params))
 
             self._routes.append(Route(path, endpoint, methods=[method]))
             return handler

@@ -1,4 +1,4 @@
-"""All embedded tasks: the templates of every site, and their instances, drawn when asked for.
+"""Lists all embedded tasks: the templates of every site, and their instances, drawn when asked for.
 
 An instance depends on the sites' content, the template and `SEED` alone, so a number means the same
 task everywhere.
@@ -39,16 +39,16 @@ def templates() -> dict[int, Template]:
     Raises:
         RuntimeError: two have one number.
     """
-    found: dict[int, Template] = {}
+    by_number: dict[int, Template] = {}
     for package in (shopping, shopping_admin, map_tasks, reddit, gitlab, across):
         for template in package.TEMPLATES:
-            other = found.setdefault(template.number, template)
+            other = by_number.setdefault(template.number, template)
             if other is not template:
                 raise RuntimeError(
                     f"{type(template).__name__} and {type(other).__name__} both have the number "
                     f"{template.number}"
                 )
-    return dict(sorted(found.items()))
+    return dict(sorted(by_number.items()))
 
 
 def split_number(number: int) -> tuple[Template, int]:

@@ -110,8 +110,8 @@ def read_tasks(path: str | Path) -> list[WebTask]:
         ValueError: it holds something else, or two tasks with one number; the message says what.
     """
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
-        tasks = [WebTask.from_json(record) for record in _listed(found)]
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        tasks = [WebTask.from_json(record) for record in _listed(content)]
     except ValueError as error:
         raise ValueError(f"{path} is no file of WebArena tasks: {error}") from error
     twice = sorted(n for n, times in Counter(t.task_id for t in tasks).items() if times > 1)
@@ -127,5 +127,5 @@ def fingerprint(tasks: Iterable[WebTask]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _listed(found: Any) -> list[Any]:
-    return found if isinstance(found, list) else [found]
+def _listed(content: Any) -> list[Any]:
+    return content if isinstance(content, list) else [content]

@@ -1,4 +1,4 @@
-"""What the embedded tasks give to whoever does not look: `python -m ...webarena.tasks.floors`.
+"""Counts what the embedded tasks pay to a blind policy: `python -m ...webarena.tasks.floors`.
 
 A floor is the share of a split's tasks that one rule solves without reading a page: `stop [N/A]` at
 once, or for each template the answer that is right for most of its instances. Beside it stands how
@@ -80,10 +80,10 @@ def main() -> None:
     print("| split | tasks | `stop [N/A]` | one answer a template | different goals |")
     print("|---|---|---|---|---|")
     for split in (*tasks.splits, *tasks.panels):
-        found = floors(tasks.numbers(split))
+        result = floors(tasks.numbers(split))
         print(
-            f"| {split} | {found.tasks:,} | {found.impossible:.1%} | {found.fixed_answer:.1%} "
-            f"| {found.goals:,} of {found.possible:,} |"
+            f"| {split} | {result.tasks:,} | {result.impossible:.1%} | {result.fixed_answer:.1%} "
+            f"| {result.goals:,} of {result.possible:,} |"
         )
 
 

@@ -1,7 +1,7 @@
 """Pins the embedded sites and tasks: `python -m agentgym_envs.webarena.tasks.pin`.
 
-Makes every site's content, draws every task, and writes the hash of both into `version.py` and the
-paper's test panel into `paper_test.py`.
+Makes every site's content, draws every task, and writes the hash of both and the paper's test
+panel into `pins.py`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,11 @@ from pathlib import Path
 
 from agentgym_envs.webarena.sites.names import DATABASES
 from agentgym_envs.webarena.sites.state import SiteState
-from agentgym_envs.webarena.tasks import catalogue, paper_test, version
+from agentgym_envs.webarena.tasks import catalogue, pins
 from agentgym_envs.webarena.tasks.task_set import SPLITS, subtask_of
 
 PAPER_SIZES = {"Shopping": 15, "CMS": 15, "Maps": 10, "GitLab": 5, "Reddit": 5}
 """The panel of the paper (arXiv 2509.08755), which counts GitLab and Reddit as one."""
-
-_HEAD = '''"""The numbers of the pinned test panel; `pin` writes them."""
-
-PAPER_TEST: tuple[int, ...] = tuple(
-    int(number)
-    for number in """
-'''
 
 
 def content_hash() -> str:
@@ -74,15 +67,23 @@ def _lines() -> Iterator[str]:
 
 def main() -> None:
     """Write the pins."""
-    found = content_hash()
-    source = Path(version.__file__)
-    text = source.read_text("utf-8")
-    pinned = re.sub(r"^CONTENT_HASH = .*$", f'CONTENT_HASH = "{found}"', text, flags=re.MULTILINE)
-    source.write_text(pinned, "utf-8")
-    numbers = " ".join(map(str, draw_panel()))
-    body = textwrap.fill(numbers, 96, initial_indent="    ", subsequent_indent="    ")
-    Path(paper_test.__file__).write_text(f'{_HEAD}{body}\n    """.split()\n)\n', "utf-8")
-    print(f"version {version.VERSION}: {found[:12]}")
+    digest = content_hash()
+    numbers = textwrap.fill(
+        " ".join(map(str, draw_panel())), 96, initial_indent="    ", subsequent_indent="    "
+    )
+    source = Path(pins.__file__)
+    text = re.sub(
+        r'^(CONTENT_HASH = ").*"$',
+        rf'\g<1>{digest}"',
+        source.read_text("utf-8"),
+        flags=re.MULTILINE,
+    )
+    text = re.sub(
+        r'^(    for number in """\n).*(?=^    """\.split)', rf"\g<1>{numbers}\n", text,
+        flags=re.MULTILINE | re.DOTALL,
+    )  # fmt: skip
+    source.write_text(text, "utf-8")
+    print(f"version {pins.VERSION}: {digest[:12]}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,4 @@
-"""What an expert sees and does: elements by role and name, on whatever backend.
-
-Knows the page, and of the sites where they are.
-"""
+"""Finds elements on the screen by role and name, and makes an expert's moves on them."""
 
 from __future__ import annotations
 
@@ -12,10 +9,10 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node, Page
 from agentgym_envs.webarena.sites.names import ORIGINS
 
-_Found = TypeVar("_Found")
+_Item = TypeVar("_Item")
 
 
-class Lost(Exception):
+class ElementNotFound(Exception):
     """What the expert looks for is not on the screen; it gives up."""
 
 
@@ -44,30 +41,30 @@ class Screen:
         return [n for n in self.page.nodes if n.role == role and name in (None, n.name)]
 
     def has(self, role: str, name: str) -> bool:
-        """Tell whether there is such an element."""
+        """Return whether there is such an element."""
         return bool(self.all(role, name))
 
     def find(self, role: str, name: str, *, nth: int = 0) -> Node:
         """Return the nth element of this role and exact name.
 
         Raises:
-            Lost: there is none.
+            ElementNotFound: there is none.
         """
-        found = self.all(role, name)
-        if len(found) <= nth:
-            raise Lost(f"no {role} {name!r} (number {nth}) on {self.url}")
-        return found[nth]
+        nodes = self.all(role, name)
+        if len(nodes) <= nth:
+            raise ElementNotFound(f"no {role} {name!r} (number {nth}) on {self.url}")
+        return nodes[nth]
 
     def starting(self, role: str, beginning: str, *, nth: int = 0) -> Node:
         """Return the nth element of this role whose name begins so.
 
         Raises:
-            Lost: there is none.
+            ElementNotFound: there is none.
         """
-        found = [node for node in self.all(role) if node.name.startswith(beginning)]
-        if len(found) <= nth:
-            raise Lost(f"no {role} {beginning!r}... (number {nth}) on {self.url}")
-        return found[nth]
+        nodes = [node for node in self.all(role) if node.name.startswith(beginning)]
+        if len(nodes) <= nth:
+            raise ElementNotFound(f"no {role} {beginning!r}... (number {nth}) on {self.url}")
+        return nodes[nth]
 
     def below(self, node: Node, role: str) -> list[Node]:
         """List the elements of a role inside a node: the links of one row, and the like."""
@@ -117,20 +114,20 @@ class Screen:
         return ExpertMove(f"stop [{answer}]", thought or "The task is done.")
 
 
-def first_of(found: Sequence[_Found]) -> _Found:
+def first_of(items: Sequence[_Item]) -> _Item:
     """Return the first of what was found on the screen.
 
     Raises:
-        Lost: nothing was.
+        ElementNotFound: nothing was.
     """
-    if not found:
-        raise Lost("nothing was found")
-    return found[0]
+    if not items:
+        raise ElementNotFound("nothing was found")
+    return items[0]
 
 
 def over_pages(
-    screen: Screen, read: Callable[[], list[_Found]], thought: str = ""
-) -> Generator[ExpertMove, None, list[_Found]]:
+    screen: Screen, read: Callable[[], list[_Item]], thought: str = ""
+) -> Generator[ExpertMove, None, list[_Item]]:
     """Read a list page after page, and return what was read on all of them.
 
     Args:
@@ -138,11 +135,11 @@ def over_pages(
         read: reads the page that is shown.
         thought: why the next page is opened.
     """
-    found = read()
+    items = read()
     while screen.has("link", "Next"):
-        yield screen.click("link", "Next", thought or f"{len(found)} so far; the list goes on.")
-        found += read()
-    return found
+        yield screen.click("link", "Next", thought or f"{len(items)} so far; the list goes on.")
+        items += read()
+    return items
 
 
 def enter(screen: Screen, site: str, thought: str = "") -> Iterator[ExpertMove]:

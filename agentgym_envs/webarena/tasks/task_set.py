@@ -1,4 +1,4 @@
-"""WebArena's tasks by number: the embedded ones, or those of task files."""
+"""Numbers WebArena's tasks: the embedded ones, or those of task files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from agentgym_envs.tasks import TaskSet, TaskSpec
 from agentgym_envs.webarena.tasks import catalogue
 from agentgym_envs.webarena.tasks.files import WebTask
-from agentgym_envs.webarena.tasks.paper_test import PAPER_TEST
+from agentgym_envs.webarena.tasks.pins import PAPER_TEST
 
 SPLITS = ("train", "validation", "test")
 

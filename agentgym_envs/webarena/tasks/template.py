@@ -1,7 +1,7 @@
-"""What a task template is: an intent with slots, how it is drawn, checked and solved.
+"""Defines task templates: an intent with slots, and how it is drawn, checked and solved.
 
 A template's file says everything about it in one place. Answers and goal states are computed from
-the sites' content when an instance is drawn, never written by hand. Knows no particular site.
+the sites' content when an instance is drawn, never written by hand.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class World:
     def __init__(self) -> None:
         self._state = SiteState()
         # A draw asks again what the one before it asked, and the content never changes.
-        self._found = lru_cache(maxsize=64)(self._fetch)
+        self._cached_rows = lru_cache(maxsize=64)(self._fetch)
 
     def database(self, site: str) -> sqlite3.Connection:
         """Return a site's database, for rules that its pages compute with, such as routes."""
@@ -36,7 +36,7 @@ class World:
 
     def rows(self, site: str, sql: str, *values: Any) -> list[sqlite3.Row]:
         """Return all rows of a query on a site's database."""
-        return list(self._found(site, sql, values))
+        return list(self._cached_rows(site, sql, values))
 
     def value(self, site: str, sql: str, *values: Any) -> Any:
         """Return the first column of the first row, or None."""
@@ -135,12 +135,12 @@ def _evaluation(
     reference_url: str = "",
     db_state: list[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    evaluation: dict[str, Any] = {
         "eval_types": kinds,
         "reference_answers": reference_answers,
         "reference_url": reference_url,
         "program_html": [],
     }
     if db_state is not None:
-        found["db_state"] = db_state
-    return found
+        evaluation["db_state"] = db_state
+    return evaluation

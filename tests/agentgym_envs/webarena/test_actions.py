@@ -53,7 +53,7 @@ def test_the_grammar_is_webarena_s(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "There is no action"),
         ("fly [1]", "no action 'fly'"),
@@ -75,8 +75,8 @@ def test_the_grammar_is_webarena_s(text: str) -> None:
         ("```click [1]```", "There is no action"),
     ],
 )
-def test_what_is_no_action_is_told_how_one_is_written(text: str, told: str) -> None:
-    with pytest.raises(InvalidAction, match=told):
+def test_what_is_no_action_is_told_how_one_is_written(text: str, message: str) -> None:
+    with pytest.raises(InvalidAction, match=message):
         parse_action(text)
 
 
@@ -128,7 +128,7 @@ def test_what_may_be_left_out_in_brackets_may_be_left_out_of_a_call(
 
 
 @pytest.mark.parametrize(
-    ("action_format", "told"),
+    ("action_format", "message"),
     [
         ("plain", "scroll is written like this: scroll [down]"),
         ("react", "scroll is written like this: scroll [down]"),
@@ -139,10 +139,10 @@ def test_what_may_be_left_out_in_brackets_may_be_left_out_of_a_call(
         ("code", "scroll is written like this: scroll(direction='down')"),
     ],
 )
-def test_messages_show_the_form_that_the_policy_writes(action_format: str, told: str) -> None:
+def test_messages_show_the_form_that_the_policy_writes(action_format: str, message: str) -> None:
     with pytest.raises(InvalidAction) as caught:
         parse_action("scroll [left]", action_format=action_format)
-    assert str(caught.value) == told
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("kind", [*KINDS, DRAG.name])

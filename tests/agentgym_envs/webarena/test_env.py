@@ -31,8 +31,8 @@ def begin(env: WebArenaEnv, number: int) -> str:
 
 
 def element(env: WebArenaEnv, role: str, name: str) -> int:
-    (found,) = [n for n in env.browser.page().nodes if (n.role, n.name) == (role, name)]
-    return found.element
+    (node,) = [n for n in env.browser.page().nodes if (n.role, n.name) == (role, name)]
+    return node.element
 
 
 def shown(env: WebArenaEnv, action: str) -> str:
@@ -66,18 +66,18 @@ def test_the_first_observation_is_the_goal_and_the_first_page(env: WebArenaEnv) 
 
 def test_later_observations_show_the_page_alone(env: WebArenaEnv) -> None:
     begin(env, 1)
-    told = shown(env, f"click [{element(env, 'link', 'Wayfinder')}]")
-    assert told.splitlines()[1] == "URL: http://map.test/"
-    assert "Goal" not in told
+    observation = shown(env, f"click [{element(env, 'link', 'Wayfinder')}]")
+    assert observation.splitlines()[1] == "URL: http://map.test/"
+    assert "Goal" not in observation
     assert shown(env, "go_back").splitlines()[1] == "URL: http://homepage.test/"
 
 
 def test_what_went_wrong_comes_first_and_the_page_after_it(env: WebArenaEnv) -> None:
     begin(env, 0)
     for action in ("click [999]", "fly", "", "scroll [up]", "tab_focus [7]"):
-        told = refused(env, action)
-        assert told.startswith("That did not work: ")
-        assert "\n\nTabs: [0] 'Homepage' (current)\nURL: http://homepage.test/\n" in told
+        observation = refused(env, action)
+        assert observation.startswith("That did not work: ")
+        assert "\n\nTabs: [0] 'Homepage' (current)\nURL: http://homepage.test/\n" in observation
 
 
 def test_stop_ends_the_episode_and_scores_it(env: WebArenaEnv) -> None:
@@ -168,8 +168,8 @@ def test_a_long_page_is_shown_in_parts(tmp_path: Path) -> None:
     every_line = begin(whole, 0).splitlines()[4:]
     first = begin(env, 0).splitlines()
     assert first[4:] == [*every_line[:5], f"({len(every_line) - 5} lines below: scroll [down])"]
-    told = shown(env, "scroll [down]").splitlines()
-    assert told[2:8] == ["(5 lines above: scroll [up])", *every_line[5:10]]
+    lines = shown(env, "scroll [down]").splitlines()
+    assert lines[2:8] == ["(5 lines above: scroll [up])", *every_line[5:10]]
     shown(env, "scroll [up]")
     assert "nothing above" in refused(env, "scroll [up]")
     assert "nothing below" in (begin(whole, 0) and refused(whole, "scroll [down]"))
@@ -196,9 +196,9 @@ def test_formats_that_call_functions_are_taught_no_brackets(
 ) -> None:
     env = small_tasks.make(tmp_path, action_format=action_format, compat=compat, viewport_lines=5)
     bracketed = re.compile(r"\b(click|type|stop|scroll|press|goto|tab_focus) ?\[")
-    told = begin(env, 0)
-    assert compat or "lines below: scroll down)" in told
-    assert not bracketed.search(env.system_prompt + told)
+    observation = begin(env, 0)
+    assert compat or "lines below: scroll down)" in observation
+    assert not bracketed.search(env.system_prompt + observation)
     assert "stop(answer: str = '')" in env.system_prompt
     assert "press_enter: int = 1" in env.system_prompt
 
@@ -241,7 +241,7 @@ def test_given_tasks_have_no_expert(env: WebArenaEnv) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kwargs", "told"),
+    ("kwargs", "message"),
     [
         ({"backend": "lynx"}, "unknown backend 'lynx'; allowed: text, chromium"),
         ({"viewport_lines": 4}, "viewport_lines must be >= 5, or None for whole pages, got 4"),
@@ -250,8 +250,8 @@ def test_given_tasks_have_no_expert(env: WebArenaEnv) -> None:
         ({"render_mode": "rgb_array"}, "render_mode"),
     ],
 )
-def test_wrong_arguments_are_refused(kwargs: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_wrong_arguments_are_refused(kwargs: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         WebArenaEnv(**kwargs)
 
 
@@ -312,7 +312,7 @@ def test_a_template_filters(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("{", "no file of WebArena tasks"),
         ("[]", "holds no task"),
@@ -324,10 +324,10 @@ def test_a_template_filters(tmp_path: Path) -> None:
         (json.dumps([{**small_tasks.TASKS[0], "eval": {}}]), "the task 0: eval_types"),
     ],
 )
-def test_a_file_of_another_form_is_refused(tmp_path: Path, content: str, told: str) -> None:
+def test_a_file_of_another_form_is_refused(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(content)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         read_tasks(path)
 
 

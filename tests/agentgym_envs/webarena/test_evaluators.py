@@ -166,8 +166,8 @@ def test_a_page_must_hold_every_phrase_or_one_of_its_alternatives() -> None:
 
 def test_a_page_s_text_must_be_exact_where_that_is_asked() -> None:
     evaluation = html("http://a.test/x", HEADING, {"exact_match": "Caf\u00e9 & more"})
-    found = {("http://a.test/x", HEADING): "caf\u00e9 &amp; more "}
-    assert score(evaluation, browser=StillBrowser(found=found)) == 1.0
+    texts = {("http://a.test/x", HEADING): "caf\u00e9 &amp; more "}
+    assert score(evaluation, browser=StillBrowser(found=texts)) == 1.0
     assert score(evaluation, browser=StillBrowser()) == 0.0
 
 
@@ -318,7 +318,7 @@ def test_zero_beats_unscored_and_unscored_beats_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("evaluation", "told"),
+    ("evaluation", "message"),
     [
         ({}, "eval_types"),
         ({"eval_types": []}, "eval_types"),
@@ -348,6 +348,6 @@ def test_zero_beats_unscored_and_unscored_beats_one() -> None:
         ),
     ],
 )
-def test_an_evaluation_of_another_form_is_refused(evaluation: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_an_evaluation_of_another_form_is_refused(evaluation: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         build_evaluators(evaluation)

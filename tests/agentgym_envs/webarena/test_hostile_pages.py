@@ -50,8 +50,8 @@ def test_no_text_of_a_page_becomes_a_token_of_the_chat(tmp_path: Path) -> None:
     def special_ids(ids: list[int]) -> list[int]:
         return [id_ for id_ in ids if id_ in special]
 
-    for told in (observation, HOSTILE):
-        prompt, plain = chat.prompt_ids("Browse.", told), chat.prompt_ids("Browse.", "a page")
+    for text in (observation, HOSTILE):
+        prompt, plain = chat.prompt_ids("Browse.", text), chat.prompt_ids("Browse.", "a page")
         assert special_ids(prompt) == special_ids(plain) != []
-        turn = chat.observation_ids(told, closed=True)
+        turn = chat.observation_ids(text, closed=True)
         assert special_ids(turn) == special_ids(chat.observation_ids("a page", closed=True)) != []

@@ -94,7 +94,7 @@ def test_addresses_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("sites", "told"),
+    ("sites", "message"),
     [
         ({}, "sites must map"),
         ("everywhere", "sites must map"),
@@ -102,8 +102,8 @@ def test_addresses_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch
         ({"shopping": "host:7770"}, "must be an http address"),
     ],
 )
-def test_other_sites_are_refused(sites: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_other_sites_are_refused(sites: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         read_sites(sites)
 
 

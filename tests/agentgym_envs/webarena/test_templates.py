@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.tasks import catalogue, pin, version
+from agentgym_envs.webarena.tasks import catalogue, pin, pins
 from agentgym_envs.webarena.tasks.files import read_tasks, write_tasks
-from agentgym_envs.webarena.tasks.paper_test import PAPER_TEST
+from agentgym_envs.webarena.tasks.pins import PAPER_TEST
 from agentgym_envs.webarena.tasks.task_set import SPLITS, EmbeddedTasks
 from agentgym_envs.webarena.tasks.template import IMPOSSIBLE
 
 ROOT = Path(__file__).parents[3]
 NUMBERS = sorted(catalogue.templates())
-PLAYED = (0, 9)
+INSTANCES = (0, 9)
 
 _HASH = "from agentgym_envs.webarena.tasks.pin import content_hash; print(content_hash())"
 
@@ -34,8 +34,8 @@ def solve(env: WebArenaEnv, number: int) -> dict[str, object]:
     """Let the expert play a task, and return the last info."""
     observation, info = env.reset(options={"task_id": number})
     for action in env.expert():
-        found = re.match(r"(?:click|hover|type|select) (\[\d+\])", action)
-        assert found is None or f"\t{found[1]} " in observation, f"{action} is not on the screen"
+        match = re.match(r"(?:click|hover|type|select) (\[\d+\])", action)
+        assert match is None or f"\t{match[1]} " in observation, f"{action} is not on the screen"
         observation, _, terminated, truncated, info = env.step(action)
         assert info["is_valid_action"], (number, action)
         if terminated or truncated:
@@ -45,7 +45,7 @@ def solve(env: WebArenaEnv, number: int) -> dict[str, object]:
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_the_expert_solves_it_within_the_turns(env: WebArenaEnv, number: int) -> None:
-    for instance in PLAYED:
+    for instance in INSTANCES:
         info = solve(env, number * catalogue.STRIDE + instance)
         assert info["success"] and info["score"] == 1.0, (info, env.verdict)
 
@@ -60,7 +60,7 @@ def test_the_expert_solves_every_instance(env: WebArenaEnv, number: int) -> None
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_doing_nothing_scores_zero(env: WebArenaEnv, number: int) -> None:
-    env.reset(options={"task_id": number * catalogue.STRIDE + PLAYED[-1]})
+    env.reset(options={"task_id": number * catalogue.STRIDE + INSTANCES[-1]})
     *_, info = env.step("stop []")
     assert (info["success"], info["score"], info["unscored"]) == (False, 0.0, False)
 
@@ -101,11 +101,11 @@ def test_there_are_enough_tasks_of_every_kind() -> None:
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_every_split_asks_changes_and_navigates(split: str) -> None:
-    found: set[str] = set()
+    result: set[str] = set()
     for number, template in catalogue.templates().items():
         if template.split == split:
-            found.update(catalogue.task_of(number * catalogue.STRIDE).eval["eval_types"])
-    assert found == {"string_match", "db_state", "url_match"}
+            result.update(catalogue.task_of(number * catalogue.STRIDE).eval["eval_types"])
+    assert result == {"string_match", "db_state", "url_match"}
 
 
 def test_some_templates_begin_signed_out() -> None:
@@ -166,8 +166,8 @@ def test_the_content_is_pinned_under_every_hash_seed() -> None:
         text=True,
         check=True,
     )
-    assert run.stdout.strip() == version.CONTENT_HASH
-    assert version.SOURCE == f"agentgym-sites v{version.VERSION} ({version.CONTENT_HASH[:12]})"
+    assert run.stdout.strip() == pins.CONTENT_HASH
+    assert pins.SOURCE == f"agentgym-sites v{pins.VERSION} ({pins.CONTENT_HASH[:12]})"
 
 
 def test_embedded_tasks_can_be_written_and_played_from_the_file(tmp_path: Path) -> None:

@@ -22,11 +22,11 @@ class Undecided(CountingEnv):
 
 
 def test_a_recorded_episode_is_failed_and_says_why() -> None:
-    kept: list[Trajectory] = []
-    env = RecordTrajectories(Undecided(), kept.append)
+    trajectories: list[Trajectory] = []
+    env = RecordTrajectories(Undecided(), trajectories.append)
     env.reset(options={"task_id": 3})
     env.step("add 4")
-    (record,) = kept
+    (record,) = trajectories
     assert (record.status, record.error, record.success) == ("failed", UNSCORED, False)
 
 

@@ -1,6 +1,6 @@
 """Carries out actions on the nodes of a tab: the mouse, the keyboard, list boxes.
 
-Everything here runs in the browser's thread. Knows neither tabs beside this one nor addresses.
+Everything here runs in the browser's thread.
 """
 
 from __future__ import annotations
@@ -220,8 +220,8 @@ async def select(tab: Tab, node: Node, where: int, option: str) -> None:
         raise refusals.is_no_list(node)
     if target["isDisabled"]:
         raise refusals.is_disabled(node)
-    wanted = option.encode("utf-8", "replace").decode()  # lone surrogates cannot be sent
-    names = await tab.call(where, _SELECT, wanted)
+    text = option.encode("utf-8", "replace").decode()  # lone surrogates cannot be sent
+    names = await tab.call(where, _SELECT, text)
     if names is not None:
         raise refusals.no_option(node, option, names)
 

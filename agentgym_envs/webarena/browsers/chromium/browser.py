@@ -1,6 +1,6 @@
-"""ChromiumBrowser: an episode in a real browser.
+"""Plays an episode in a real browser: tabs, addresses and cookies.
 
-Knows tabs, addresses and cookies; what an action does inside of a page is `acts`' business.
+What an action does inside of a page is in `acts`.
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ class ChromiumBrowser:
         """Return the cookies that a site has set: `{name: value}`."""
         if self._context is None:
             return {}
-        found = self._run(self._context.cookies(self._origins.real_origins[site]))
-        return {cookie["name"]: cookie["value"] for cookie in found}
+        cookies = self._run(self._context.cookies(self._origins.real_origins[site]))
+        return {cookie["name"]: cookie["value"] for cookie in cookies}
 
     def screenshot(self) -> bytes:
         """Return what the window shows, or showed when the recording ended, as a PNG."""
@@ -161,17 +161,17 @@ class ChromiumBrowser:
     # In this thread ---------------------------------------------------------------------------
 
     def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Have the browser's thread do some work, and see that the server is done with it too."""
+        """Run work in the browser's thread, and wait until the server is done with it too."""
         if self._server is not None and not self._server.alive:
             work.close()
             raise EnvFailure("the sites' server has ended")
         if self._chromium is None:
             work.close()
             raise EnvFailure("the browser was never opened")
-        found = self._chromium.run(work, timeout=TIMEOUT)
+        result = self._chromium.run(work, timeout=TIMEOUT)
         if self._episode is not None:
             self._episode.wait(LOAD_SECONDS)
-        return found
+        return result
 
     def _targets(self, action: WebAction) -> list[tuple[Node, int]]:
         """Return the nodes that an action names, each with its backend id."""
@@ -222,7 +222,7 @@ class ChromiumBrowser:
         else:
             await self._perform_on_tabs(action)
         await self._tabs.settle()
-        await self._see_that_it_came()
+        await self._check_that_it_came()
 
     async def _perform_on_tabs(self, action: WebAction) -> None:
         if action.kind == "new_tab":
@@ -248,7 +248,7 @@ class ChromiumBrowser:
                 raise refusals.no_address(url) from error
             raise
 
-    async def _see_that_it_came(self) -> None:
+    async def _check_that_it_came(self) -> None:
         """Raise where Chromium shows an error of its own because a site does not answer."""
         tab = self._tabs.current
         if tab.page.url.startswith(_ERROR_PAGE) and _NO_ANSWER.match(tab.error):
@@ -257,7 +257,7 @@ class ChromiumBrowser:
                 raise EnvFailure(f"{self._origins.canonical(url):.200}: {tab.error}")
 
     async def _read(self) -> tuple[Page, list[int]]:
-        await self._see_that_it_came()
+        await self._check_that_it_came()
         tab = self._tabs.current
         ax_nodes, document = await tab.read()
         root, nodes = build_tree(ax_nodes, read_document(document), self._origins.canonical)
@@ -288,9 +288,9 @@ class ChromiumBrowser:
 async def _evaluate(tab: Tab, locator: str) -> str:
     expression = locator or "document.body ? document.body.innerText : ''"
     try:
-        found = await tab.page.evaluate(f"() => {expression}")
+        result = await tab.page.evaluate(f"() => {expression}")
     except PlaywrightError:
         if tab.page.is_closed():
             raise
         return ""  # an error of the expression's own
-    return "" if found is None else str(found)
+    return "" if result is None else str(result)

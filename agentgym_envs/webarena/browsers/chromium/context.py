@@ -1,4 +1,4 @@
-"""Opens a browser context for an episode, and says what it may reach. Knows no tabs."""
+"""Opens a browser context for an episode, and limits what it may reach."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from playwright.async_api import BrowserContext, Route
 
+from agentgym_envs.webarena.browsers.addresses import outside_page
 from agentgym_envs.webarena.browsers.chromium.pool import Chromium
-from agentgym_envs.webarena.browsers.outside import outside_page
 
 # As in the text browser: the sites themselves say what is wrong with a form, not the browser; and
 # who goes back finds a page as the site sends it, not what was typed there before.

@@ -30,17 +30,17 @@ class Origins:
         """Write all addresses in a text as canonical ones."""
         if self._find_canonical is None:
             return text
-        return self._find_canonical.sub(lambda found: self._canonical[found[0]], text)
+        return self._find_canonical.sub(lambda match: self._canonical[match[0]], text)
 
     def real(self, url: str) -> str:
         """Write an address as the browser reaches it."""
         if self._find_real is None:
             return url
-        found = self._find_real.match(url)
-        return url if found is None else self._real[found[0]] + url[found.end() :]
+        match = self._find_real.match(url)
+        return url if match is None else self._real[match[0]] + url[match.end() :]
 
     def is_of_a_site(self, url: str) -> bool:
-        """Tell whether a real address belongs to one of the sites."""
+        """Return whether a real address belongs to one of the sites."""
         return self._find_canonical is not None and self._find_canonical.match(url) is not None
 
 

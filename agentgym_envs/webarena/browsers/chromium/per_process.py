@@ -1,7 +1,4 @@
-"""One of a thing per Python process: made when first asked for, made anew when it is dead.
-
-Knows forks and the end of the process, not what the thing is.
-"""
+"""Keeps one of a thing per Python process: made when first asked for, made anew when it is dead."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ class OnePerProcess(Generic[_Thing]):
         self._make = make
         self._bury = bury
         self._making = threading.Lock()
-        self._kept: list[_Thing] = []  # at most one
+        self._current: list[_Thing] = []  # at most one
         # The parent's, in a forked child: kept, since their collection would touch what is shared.
         self._forsaken: list[_Thing] = []
         os.register_at_fork(after_in_child=self._forsake)
@@ -49,21 +46,21 @@ class OnePerProcess(Generic[_Thing]):
     def get(self) -> _Thing:
         """Return the living thing, made if need be; what `make` raises is raised."""
         with self._making:
-            if not self._kept or not self._kept[0].alive:
-                while self._kept:
-                    dead = self._kept.pop()
+            if not self._current or not self._current[0].alive:
+                while self._current:
+                    dead = self._current.pop()
                     if self._bury is not None:
                         self._bury(dead)
-                self._kept.append(self._make())
-            return self._kept[0]
+                self._current.append(self._make())
+            return self._current[0]
 
     def close(self) -> None:
         """End it, if there is one; the next `get` makes another."""
         with self._making:
-            while self._kept:
-                self._kept.pop().close()
+            while self._current:
+                self._current.pop().close()
 
     def _forsake(self) -> None:
         self._making = threading.Lock()
-        self._forsaken.extend(self._kept)
-        self._kept.clear()
+        self._forsaken.extend(self._current)
+        self._current.clear()

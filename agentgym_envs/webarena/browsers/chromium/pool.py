@@ -1,9 +1,8 @@
-"""Chromium's process: one per Python process, shared by all of its episodes.
+"""Runs Chromium: one process per Python process, shared by all of its episodes.
 
 Starts it when it is first asked for; starts another when the last one is dead; ends it with the
 Python process. Playwright's objects belong to one event loop, so a thread of its own runs that loop
-and everybody else hands it work to do, each with a timeout. Knows processes, forks and threads, and
-no pages.
+and everybody else hands it work to do, each with a timeout.
 """
 
 from __future__ import annotations
@@ -46,14 +45,14 @@ def find_executable() -> Path | None:
     """
     named = os.environ.get(VARIABLE)
     if named:
-        found = shutil.which(named)
-        if found is None:
+        executable = shutil.which(named)
+        if executable is None:
             raise ImportError(f"{VARIABLE} is {named!r}, which is no program; unset or correct it")
-        return Path(found)
+        return Path(executable)
     for name in _NAMES:
-        found = shutil.which(name)
-        if found is not None:
-            return Path(found)
+        executable = shutil.which(name)
+        if executable is not None:
+            return Path(executable)
     return None
 
 
@@ -94,7 +93,7 @@ class Chromium:
         )
 
     def run(self, work: Coroutine[Any, Any, _T], *, timeout: float) -> _T:
-        """Have the browser's thread do some work, and wait for it.
+        """Run work in the browser's thread, and wait for it.
 
         Where the work fails and the browser does not answer a question either, it is killed.
 
@@ -159,8 +158,8 @@ class Chromium:
             timeout=_START_SECONDS * 1000,
         )
         self._session = await self._browser.new_browser_cdp_session()
-        told = await self._session.send("SystemInfo.getProcessInfo")
-        self.pid = next(p["id"] for p in told["processInfo"] if p["type"] == "browser")
+        response = await self._session.send("SystemInfo.getProcessInfo")
+        self.pid = next(p["id"] for p in response["processInfo"] if p["type"] == "browser")
 
     def _wait_for(self, work: Coroutine[Any, Any, _T], timeout: float, what: str) -> _T:
         try:

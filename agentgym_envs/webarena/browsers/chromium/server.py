@@ -2,7 +2,6 @@
 
 Every episode has host names of its own, `http://shopping.ep12.localhost:PORT/`, which browsers take
 for the loopback without asking anybody; the host name tells the site and whose databases to use.
-Knows no browser.
 
 The sites' handlers run one at a time in the server's thread and never wait inside. The episode's
 own thread uses its databases between actions only, and `Episode.wait` tells when the server has
@@ -154,12 +153,12 @@ class SiteServer:
         self._server.run(sockets=[self._socket])
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        found = _HOST.fullmatch(Request(scope).headers.get("host", ""))
-        episode = None if found is None else self._episodes.get(int(found[2]))
-        if found is None or episode is None or found[1] not in _LABELS:
+        match = _HOST.fullmatch(Request(scope).headers.get("host", ""))
+        episode = None if match is None else self._episodes.get(int(match[2]))
+        if match is None or episode is None or match[1] not in _LABELS:
             await PlainTextResponse("There is no such host here.", 404)(scope, receive, send)
             return
-        site = _LABELS[found[1]]
+        site = _LABELS[match[1]]
         if scope["path"].startswith("/static/") or scope["path"] == "/favicon.ico":
             await _static(self._sites(site), scope["path"])(scope, receive, send)
             return
@@ -190,9 +189,9 @@ def _staying(episode: Episode, send: Send) -> Send:
             target = headers.get(b"location", b"").decode("latin-1")
             if _leaves(target, episode):
                 body = _LEADING_ON.format(escape(target)).encode()
-                kept = [pair for pair in message["headers"] if pair[0] == b"set-cookie"]
-                kept += [(b"content-type", b"text/html"), (b"content-length", b"%d" % len(body))]
-                message = {**message, "status": 200, "headers": kept}
+                cookies = [pair for pair in message["headers"] if pair[0] == b"set-cookie"]
+                cookies += [(b"content-type", b"text/html"), (b"content-length", b"%d" % len(body))]
+                message = {**message, "status": 200, "headers": cookies}
         elif body is not None:
             message = {**message, "body": body}
         await send(message)

@@ -1,6 +1,6 @@
-"""One tab of Chromium: opening addresses, waiting until a page stands still, calling into nodes.
+"""Drives one tab of Chromium: opens addresses, waits until a page stands still, calls into nodes.
 
-Everything here runs in the browser's thread. Knows no actions, no sites and no roles.
+Everything here runs in the browser's thread.
 
 Chromium does not say that an action has had its effect, so a tab follows the events of its main
 frame: a navigation that was asked for is waited for until it has loaded, and a page that asked for
@@ -24,7 +24,7 @@ LOAD_SECONDS = 20.0
 QUIET_SECONDS = 5.0
 """How long a page's own requests are waited for, after it has loaded."""
 
-_NOT_KEPT = "net::ERR_CACHE_MISS"
+_CACHE_MISS = "net::ERR_CACHE_MISS"
 
 # Whatever a page's own event loop has set off before it answers this has been told before.
 _QUESTION = {"expression": "0"}
@@ -40,7 +40,7 @@ class Gone(Exception):
 
 
 def is_refusal(error: PlaywrightError) -> bool:
-    """Tell whether a living browser refused what it was asked, or else is gone."""
+    """Return whether a living browser refused what it was asked, or else is gone."""
     message = error.message
     return "Protocol error" in message and "closed" not in message and "crashed" not in message
 
@@ -113,7 +113,7 @@ class Tab:
         self._is_coming = True  # until it starts there is nothing to see of it
         await self._send("Page.navigateToHistoryEntry", {"entryId": entry})
         await self.settle()
-        if entry in self._posted and self.error == _NOT_KEPT:
+        if entry in self._posted and self.error == _CACHE_MISS:
             await self._show_again(self._posted[entry])
         return True
 
@@ -181,7 +181,7 @@ class Tab:
             Gone: there is no such node any more.
         """
         try:
-            found = await self._send("DOM.resolveNode", {"backendNodeId": node})
+            resolved = await self._send("DOM.resolveNode", {"backendNodeId": node})
         except PlaywrightError as error:
             if not is_refusal(error):
                 raise
@@ -189,7 +189,7 @@ class Tab:
         answer = await self._send(
             "Runtime.callFunctionOn",
             {
-                "objectId": found["object"]["objectId"],
+                "objectId": resolved["object"]["objectId"],
                 "functionDeclaration": function,
                 "arguments": [{"value": value} for value in arguments],
                 "returnByValue": True,
@@ -242,7 +242,7 @@ class Tab:
         finally:
             answer.cancel()
 
-    def _see_that_it_lives(self) -> None:
+    def _check_that_it_lives(self) -> None:
         if self._end.done():
             raise EnvFailure("a page crashed, or was closed")
 
@@ -252,7 +252,7 @@ class Tab:
         with contextlib.suppress(PlaywrightError):
             question = _LATER_QUESTION if self._runs_scripts else _QUESTION
             await self._send("Runtime.evaluate", question)
-        self._see_that_it_lives()
+        self._check_that_it_lives()
 
     def _on_window(self, _: Mapping[str, Any]) -> None:
         self.has_opened = True

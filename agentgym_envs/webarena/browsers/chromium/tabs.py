@@ -1,6 +1,6 @@
-"""The tabs of one browser context, and which one is looked at.
+"""Keeps the tabs of one browser context, and which one is shown.
 
-Everything here runs in the browser's thread. Knows no actions and no sites.
+Everything here runs in the browser's thread.
 """
 
 from __future__ import annotations

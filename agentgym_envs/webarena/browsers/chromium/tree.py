@@ -1,8 +1,7 @@
 """Turns Chromium's accessibility tree into the suite's: the same lines as the text browser's.
 
-Takes what the DevTools protocol answers: the accessibility tree, which knows roles, names and
-states, and the document, which knows the white space and the elements around a text.
-Knows no browser and no tab.
+Takes what the DevTools protocol answers: the accessibility tree with roles, names and states,
+and the document with the white space and the elements around a text.
 """
 
 from __future__ import annotations
@@ -106,9 +105,9 @@ class _Builder:
         self._naming = {
             related["backendDOMNodeId"]
             for node in ax_nodes
-            for told in node.get("properties", ())
-            if told["name"] == "labelledby"
-            for related in told["value"].get("relatedNodes", ())
+            for entry in node.get("properties", ())
+            if entry["name"] == "labelledby"
+            for related in entry["value"].get("relatedNodes", ())
         }
 
     def build(self) -> tuple[Node, list[int]]:
@@ -134,11 +133,11 @@ class _Builder:
         return tree_rules.place(self._node(ax, role), self._below(ax))
 
     def _below(self, ax: AxNode) -> list[Item]:
-        found: list[Item] = []
+        items: list[Item] = []
         for child in ax.get("childIds", ()):
             if child in self._nodes:
-                found += self._items(self._nodes[child])
-        return found
+                items += self._items(self._nodes[child])
+        return items
 
     def _text(self, ax: AxNode) -> Text:
         backend = ax.get("backendDOMNodeId", 0)
@@ -152,18 +151,18 @@ class _Builder:
         backend = ax.get("backendDOMNodeId", 0)
         self._backends[id(node)] = backend
         if role in _WITH_STATE:
-            told = {p["name"]: p["value"].get("value") for p in ax.get("properties", ())}
-            node.properties.update(self._contents(ax, role, told))
+            properties = {p["name"]: p["value"].get("value") for p in ax.get("properties", ())}
+            node.properties.update(self._contents(ax, role, properties))
             if _value(ax, "role") in _OF_PARTS:
-                told["focused"] = told.get("focused") or self._holds_focus(ax)
+                properties["focused"] = properties.get("focused") or self._holds_focus(ax)
             if backend in self._document.required:
-                told["required"] = True
-            node.properties.update(_states(role, told))
+                properties["required"] = True
+            node.properties.update(_states(role, properties))
         return node
 
-    def _contents(self, ax: AxNode, role: str, told: Mapping[str, Any]) -> Iterator[Property]:
+    def _contents(self, ax: AxNode, role: str, properties: Mapping[str, Any]) -> Iterator[Property]:
         """Yield what a control holds, and what it could."""
-        value = told.get("valuetext") or _value(ax, "value")
+        value = properties.get("valuetext") or _value(ax, "value")
         if role in _GAUGES and value:
             yield "value", f"{float(value):g}"
         elif role in _WITH_VALUE and value:
@@ -177,32 +176,32 @@ class _Builder:
         return any(_is_focused(child) or self._holds_focus(child) for child in inner)
 
     def _options(self, ax: AxNode) -> list[str]:
-        found: list[str] = []
+        options: list[str] = []
         for child in ax.get("childIds", ()):
             inner = self._nodes.get(child)
             if inner is not None:
                 is_option = not inner["ignored"] and _role(inner) == "option"
-                found += [_value(inner, "name")] if is_option else self._options(inner)
-        return found
+                options += [_value(inner, "name")] if is_option else self._options(inner)
+        return options
 
 
 def _is_focused(ax: AxNode) -> bool:
     return any(
-        told["name"] == "focused" and told["value"].get("value") is True
-        for told in ax.get("properties", ())
+        entry["name"] == "focused" and entry["value"].get("value") is True
+        for entry in ax.get("properties", ())
     )
 
 
-def _states(role: str, told: Mapping[str, Any]) -> Iterator[Property]:
+def _states(role: str, properties: Mapping[str, Any]) -> Iterator[Property]:
     for name in tree_rules.PROPERTIES:
-        value = str(told.get(name, "")).lower()
+        value = str(properties.get(name, "")).lower()
         if name in ("checked", "pressed", "expanded"):
-            is_told = value in ("true", "false", "mixed") and role != "combobox"
+            is_shown = value in ("true", "false", "mixed") and role != "combobox"
         elif name == "readonly":
-            is_told = value == "true" and role in tree_rules.TEXT_FIELDS
+            is_shown = value == "true" and role in tree_rules.TEXT_FIELDS
         else:
-            is_told = value == "true"
-        if is_told:
+            is_shown = value == "true"
+        if is_shown:
             yield name, value
 
 

@@ -1,7 +1,6 @@
-"""A loaded page: its elements, and what was typed, ticked and chosen in them since it was loaded.
+"""Holds a loaded page: its elements, and what was typed, ticked and chosen since it was loaded.
 
-The elements themselves are never changed; they hold the values that the page came with. Knows
-neither the accessibility tree nor how a page is fetched.
+The elements themselves are never changed; they hold the values that the page came with.
 """
 
 from __future__ import annotations
@@ -49,8 +48,8 @@ class Document:
         root = _parse(source)
         self.root = root
         self.title = collapse(root.findtext("head/title") or "")
-        found = root.find("body")
-        self.body = root if found is None else found
+        body = root.find("body")
+        self.body = root if body is None else body
         base = root.find(".//base[@href]")
         self.base = "" if base is None else base.get("href")
         self.ids: dict[str, Element] = {}
@@ -96,16 +95,16 @@ class Document:
         return str(control.get("value", default))
 
     def is_checked(self, control: Element) -> bool:
-        """Tell whether a checkbox or radio button is."""
+        """Return whether a checkbox or radio button is."""
         return self._checked.get(control, "checked" in control.attrib)
 
     def options(self, select: Element) -> list[Element]:
         """List the options of a select."""
-        found = self._options.get(select)
-        if found is None:
-            found = [option for option in select.iter("option") if "hidden" not in option.attrib]
-            self._options[select] = found
-        return found
+        options = self._options.get(select)
+        if options is None:
+            options = [option for option in select.iter("option") if "hidden" not in option.attrib]
+            self._options[select] = options
+        return options
 
     def chosen(self, select: Element) -> list[Element]:
         """List the chosen options: one, except in a list that takes several or none."""
@@ -121,7 +120,7 @@ class Document:
         return chosen[-1:]
 
     def is_disabled(self, control: Element) -> bool:
-        """Tell whether a control takes no input and is not sent."""
+        """Return whether a control takes no input and is not sent."""
         return "disabled" in control.attrib or control in self._disabled
 
     def limit(self, field: Element) -> int | None:
@@ -181,8 +180,8 @@ class Document:
         """Return the form that a control belongs to."""
         named = control.get("form")
         if named is not None:
-            found = self.ids.get(named)
-            return found if found is not None and found.tag == "form" else None
+            form = self.ids.get(named)
+            return form if form is not None and form.tag == "form" else None
         return next(control.iterancestors("form"), None)
 
     def controls_in(self, form: Element) -> Iterator[Element]:
@@ -192,8 +191,8 @@ class Document:
     def _control_of(self, label: Element) -> Element | None:
         named = label.get("for")
         if named is not None:
-            found = self.ids.get(named)
-            return found if found is not None and _is_labelable(found) else None
+            target = self.ids.get(named)
+            return target if target is not None and _is_labelable(target) else None
         inside = label.iterdescendants("input", "button", "select", "textarea")
         return next((control for control in inside if _is_labelable(control)), None)
 
@@ -214,7 +213,7 @@ def option_value(option: Element) -> str:
 
 
 def is_text_field(control: Element) -> bool:
-    """Tell whether a control holds text, or what is written as text: numbers, days, colours."""
+    """Return whether a control holds text, or what is written as text: numbers, days, colours."""
     if control.tag == "textarea":
         return True
     other = _CHECKABLE | _BUTTONS | {"hidden", "file"}
@@ -222,7 +221,7 @@ def is_text_field(control: Element) -> bool:
 
 
 def submits(control: Element) -> bool:
-    """Tell whether a control is a button that sends its form."""
+    """Return whether a control is a button that sends its form."""
     if control.tag == "button":
         return (control.get("type") or "submit").strip().lower() not in ("button", "reset")
     return control.tag == "input" and input_type(control) in SUBMITS

@@ -1,4 +1,4 @@
-"""Calls a site in process: one request, one answer. Knows no HTML, no tabs and no redirects."""
+"""Calls a site in process: one request, one answer. Redirects are the caller's to follow."""
 
 from __future__ import annotations
 

@@ -62,17 +62,17 @@ def document_base(document: Document) -> str:
 
 def entries(document: Document, form: Element, submitter: Element | None) -> list[tuple[str, str]]:
     """List the names and values that a form sends."""
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for control in document.controls_in(form):
         name = control.get("name")
         if document.is_disabled(control):
             continue
         if control is submitter and input_type(control) == "image":
             prefix = f"{name}." if name else ""
-            found += [(f"{prefix}x", "0"), (f"{prefix}y", "0")]
+            pairs += [(f"{prefix}x", "0"), (f"{prefix}y", "0")]
         elif name:
-            found += [(name, value) for value in _values(document, control, submitter)]
-    return found
+            pairs += [(name, value) for value in _values(document, control, submitter)]
+    return pairs
 
 
 def _values(document: Document, control: Element, submitter: Element | None) -> list[str]:
@@ -98,7 +98,7 @@ def default_button(document: Document, form: Element) -> Element | None:
 
 
 def sends_by_enter(document: Document, form: Element) -> bool:
-    """Tell whether Enter in a field of this form sends it.
+    """Return whether Enter in a field of this form sends it.
 
     It does if the form has a button for it that is not disabled, or no button and one text field.
     """

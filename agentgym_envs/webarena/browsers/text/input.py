@@ -1,7 +1,7 @@
-"""What a person's hand does to a page: clicks, typing, choosing, keys.
+"""Applies clicks, typing, choosing and keys to a page.
 
 Each action changes what the document's controls hold, and returns what the browser is to open, if
-anything. Knows no requests, no tabs and no history.
+anything.
 """
 
 from __future__ import annotations
@@ -106,10 +106,10 @@ class Input:
             raise refusals.is_disabled(node)
         options = document.options(element)
         names = [option_text(option) for option in options]
-        found = _position(names, collapse(text))
-        if found is None or "disabled" in options[found].attrib:
+        position = _position(names, collapse(text))
+        if position is None or "disabled" in options[position].attrib:
             raise refusals.no_option(node, text, names)
-        document.choose(options[found])
+        document.choose(options[position])
         document.focused = element
 
     def press(self, text: str) -> Demand:
@@ -148,7 +148,7 @@ class Input:
 
     def _control_at(self, element: Element) -> Element | None:
         around = chain([element], element.iterancestors())
-        return next((found for found in around if found.tag in _CONTROLS), None)
+        return next((candidate for candidate in around if candidate.tag in _CONTROLS), None)
 
     def _activate(self, control: Element | None) -> Demand:
         document = self._document
@@ -234,18 +234,18 @@ class Input:
                 element.tag == "input" and input_type(element) == "hidden"
             )
         around = chain([element], element.iterancestors())
-        return can_focus and not any("hidden" in found.attrib for found in around)
+        return can_focus and not any("hidden" in ancestor.attrib for ancestor in around)
 
     def _leads_group(self, radio: Element) -> bool:
-        """Tell whether Tab stops at a radio button: at the ticked one alone, if one is."""
+        """Return whether Tab stops at a radio button: at the ticked one alone, if one is."""
         group = self._document.radios(radio)
         ticked = [other for other in group if self._document.is_checked(other)]
         return not ticked or ticked[0] is radio
 
 
-def _position(names: list[str], wanted: str) -> int | None:
+def _position(names: list[str], expected: str) -> int | None:
     """Return the place of a name in a list, written exactly so or else in other case."""
-    if wanted in names:
-        return names.index(wanted)
+    if expected in names:
+        return names.index(expected)
     folded = [name.lower() for name in names]
-    return folded.index(wanted.lower()) if wanted.lower() in folded else None
+    return folded.index(expected.lower()) if expected.lower() in folded else None

@@ -1,7 +1,7 @@
-"""What keys do to the control that has the focus: text at a caret, options, radio buttons.
+"""Applies keys to the control that has the focus: text at a caret, options, radio buttons.
 
-Chromium was the model. Knows no layout and no clock, so keys that need the lines of a text area,
-words, the parts of a day, a clipboard or an open menu are refused.
+It does as Chromium does. There is no layout and no clock, so keys that need the lines of a text
+area, words, the parts of a day, a clipboard or an open menu are refused.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def press_in_field(document: Document, field: Element, keys: Keys) -> None:
         InvalidAction: a browser would do something here that this one cannot.
     """
     kind = "textarea" if field.tag == "textarea" else input_type(field)
-    _see_that_it_can_be_done(kind, keys)
+    _check_that_it_can_be_done(kind, keys)
     is_shifted, is_control = "Shift" in keys.modifiers, "Control" in keys.modifiers
     if "Alt" in keys.modifiers:
         return
@@ -93,12 +93,12 @@ def press_in_list(document: Document, select: Element, keys: Keys) -> None:
     chosen = document.chosen(select)
     place = options.index(chosen[0]) if chosen else -1
     if keys.key in _FORWARD:
-        wanted = [option for option in free if options.index(option) > place][:1]
+        candidates = [option for option in free if options.index(option) > place][:1]
     elif keys.key in _BACKWARD:
-        wanted = [option for option in free if options.index(option) < place][-1:]
+        candidates = [option for option in free if options.index(option) < place][-1:]
     else:
-        wanted = free[:1] if keys.key == "Home" else free[-1:]
-    for option in wanted:
+        candidates = free[:1] if keys.key == "Home" else free[-1:]
+    for option in candidates:
         document.choose(option)
 
 
@@ -112,7 +112,7 @@ def press_in_radios(document: Document, radio: Element, keys: Keys) -> None:
     document.tick(document.focused)
 
 
-def _see_that_it_can_be_done(kind: str, keys: Keys) -> None:
+def _check_that_it_can_be_done(kind: str, keys: Keys) -> None:
     key, held = keys.key, set(keys.modifiers)
     reason = ""
     if kind in SET_AT_ONCE and key != "Escape":

@@ -1,7 +1,4 @@
-"""Loads pages: cookies, redirects, and the pages that a browser shows where no site answers.
-
-Knows no tabs and no history.
-"""
+"""Loads pages: cookies, redirects, and the pages that a browser shows where no site answers."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from agentgym_envs.webarena.browsers import addresses
-from agentgym_envs.webarena.browsers.outside import outside_page
+from agentgym_envs.webarena.browsers.addresses import outside_page
 from agentgym_envs.webarena.browsers.text.document import Document
 from agentgym_envs.webarena.browsers.text.fetch import Answer, UnknownHost
 from agentgym_envs.webarena.sites.names import ORIGINS
@@ -112,11 +109,11 @@ class Loader:
                 continue
             pair, *attributes = content.split(";")
             name, _, value = (part.strip() for part in pair.partition("="))
-            kept = self._cookies.setdefault(host, {})
+            cookies = self._cookies.setdefault(host, {})
             if any(word.strip().lower().replace(" ", "") == "max-age=0" for word in attributes):
-                kept.pop(name, None)
+                cookies.pop(name, None)
             elif name:
-                kept[name] = value.removeprefix('"').removesuffix('"')
+                cookies[name] = value.removeprefix('"').removesuffix('"')
 
 
 def _shown(url: str, answer: Answer, *, was_posted: bool) -> Loaded | None:
@@ -132,9 +129,9 @@ def _shown(url: str, answer: Answer, *, was_posted: bool) -> Loaded | None:
 
 
 def _followed(url: str, target: str) -> str:
-    found = addresses.resolved(url, target) or addresses.BLANK
+    address = addresses.resolved(url, target) or addresses.BLANK
     fragment = url.partition("#")[2]
-    return f"{found}#{fragment}" if fragment and "#" not in found else found
+    return f"{address}#{fragment}" if fragment and "#" not in address else address
 
 
 def _referer(referer: str, url: str) -> str:

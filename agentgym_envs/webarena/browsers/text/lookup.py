@@ -55,19 +55,19 @@ def evaluate(document: Document, url: str, expression: str) -> str:
         return document.title
     if _ADDRESS.fullmatch(expression):
         return url
-    found = _EXPRESSION.fullmatch(expression)
-    if found is None:
+    match = _EXPRESSION.fullmatch(expression)
+    if match is None:
         return ""
-    selector = found["css"] if found["css"] is not None else found["all"]
-    element = _select(document, re.sub(r"\\(.)", r"\1", selector), int(found["index"] or 0))
+    selector = match["css"] if match["css"] is not None else match["all"]
+    element = _select(document, re.sub(r"\\(.)", r"\1", selector), int(match["index"] or 0))
     if element is None:
         return ""
-    if found["attribute"]:
-        text = str(element.get(found["attribute"].lower(), ""))
+    if match["attribute"]:
+        text = str(element.get(match["attribute"].lower(), ""))
     else:
-        read = _PROPERTIES.get(found["property"])
+        read = _PROPERTIES.get(match["property"])
         text = "" if read is None else read(document, element)
-    return text.strip() if found["trim"] else text
+    return text.strip() if match["trim"] else text
 
 
 def visible_text(element: Element) -> str:
@@ -97,18 +97,18 @@ def _select(document: Document, selector: str, index: int) -> Element | None:
     find = _compiled(selector)
     if find is None:
         return None
-    found = find(document.root)
-    return found[index] if index < len(found) else None
+    elements = find(document.root)
+    return elements[index] if index < len(elements) else None
 
 
 @lru_cache(maxsize=256)
 def _compiled(selector: str) -> Callable[[Element], list[Element]] | None:
     try:
         path = GenericTranslator().css_to_xpath(selector)
-        found: Callable[[Element], list[Element]] = etree.XPath(path)
+        compiled: Callable[[Element], list[Element]] = etree.XPath(path)
     except (SelectorError, etree.XPathSyntaxError, ValueError):
         return None
-    return found
+    return compiled
 
 
 def _whole_text(document: Document, element: Element) -> str:

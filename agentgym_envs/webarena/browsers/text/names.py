@@ -30,7 +30,7 @@ def name_of(document: Document, element: Element, role: str) -> str:
         ids = attributes.get("aria-labelledby")
         if ids:
             targets = [document.ids[word] for word in ids.split() if word in document.ids]
-            named = " ".join(_said(document, target) for target in targets)
+            named = " ".join(_label_text(document, target) for target in targets)
             if named.strip():
                 return named
         label: str = attributes.get("aria-label", "")
@@ -45,7 +45,7 @@ def name_of(document: Document, element: Element, role: str) -> str:
 
 
 def is_named_by_labels(control: Element) -> bool:
-    """Tell whether a control's labels, if it has some, are its name."""
+    """Return whether a control's labels, if it has some, are its name."""
     return not (control.get("aria-labelledby") or control.get("aria-label", "").strip())
 
 
@@ -58,7 +58,7 @@ def content_of(document: Document, element: Element, *, without: Element | None 
     return "".join(parts)
 
 
-def _said(document: Document, element: Element) -> str:
+def _label_text(document: Document, element: Element) -> str:
     label: str = element.get("aria-label", "")
     if label.strip():
         return label
@@ -71,8 +71,8 @@ def _native(document: Document, element: Element) -> str:
     if tag in _LABELLED:
         labels = document.labels.get(element)
         if labels:
-            said = (content_of(document, label, without=element) for label in labels)
-            return " ".join(text.strip() for text in said)
+            texts = (content_of(document, label, without=element) for label in labels)
+            return " ".join(text.strip() for text in texts)
         if tag == "input":
             kind = input_type(element)
             if kind == "image":
@@ -97,14 +97,14 @@ def _gather(
     for child in element:
         tag = child.tag
         if child is not without and tag not in LEFT_OUT and not is_hidden(child):
-            said = _embedded(document, child, tag)
+            embedded = _embedded(document, child, tag)
             is_inline = tag in INLINE_TAGS
             if not is_inline:
                 parts.append(" ")
-            if said is None:
+            if embedded is None:
                 _gather(document, child, without, parts)
             else:
-                parts.append(said)
+                parts.append(embedded)
             if not is_inline:
                 parts.append(" ")
         if child.tail:

@@ -1,4 +1,4 @@
-"""What the accessibility tree tells of a control beside its role and name."""
+"""Returns a control's properties in the accessibility tree, beside its role and name."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ _ARIA_STATES = tuple((name, f"aria-{name}") for name in _STATES)
 def properties_of(document: Document, element: Element) -> dict[str, str]:
     """Return what is told of a control, in the order of `tree_rules.PROPERTIES`."""
     tag, attributes = element.tag, element.attrib
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     is_control = tag in _CONTROLS
     if is_control or tag in _GAUGES:
-        _add_contents(document, element, found)
+        _add_contents(document, element, properties)
     for name, aria_name in _ARIA_STATES:
         value = attributes.get(aria_name)
         if value == "true" or (value == "false" and name != "selected"):
-            found.setdefault(name, value)
+            properties.setdefault(name, value)
     if is_control:
         is_disabled = document.is_disabled(element)
         if "required" in attributes:
-            found["required"] = "true"
+            properties["required"] = "true"
         if "readonly" in attributes and not is_disabled and is_text_field(element):
-            found["readonly"] = "true"
+            properties["readonly"] = "true"
         if is_disabled:
-            found["disabled"] = "true"
+            properties["disabled"] = "true"
     if attributes.get("aria-disabled") == "true":
-        found["disabled"] = "true"
+        properties["disabled"] = "true"
     if element is document.focused:
-        found["focused"] = "true"
-    return found
+        properties["focused"] = "true"
+    return properties
 
 
 def option_properties(document: Document, option: Element, chosen: list[Element]) -> dict[str, str]:
     """Return what is told of an option in a list that shows several."""
-    found = {"selected": "true"} if option in chosen else {}
-    return found | ({"disabled": "true"} if document.is_disabled(option) else {})
+    properties = {"selected": "true"} if option in chosen else {}
+    return properties | ({"disabled": "true"} if document.is_disabled(option) else {})
 
 
-def _add_contents(document: Document, element: Element, found: dict[str, str]) -> None:
+def _add_contents(document: Document, element: Element, properties: dict[str, str]) -> None:
     tag = element.tag
     if tag == "select":
         options = document.options(element)
@@ -55,19 +55,19 @@ def _add_contents(document: Document, element: Element, found: dict[str, str]) -
             return
         chosen = "".join(option_text(option) for option in document.chosen(element))
         if chosen:
-            found["value"] = value_property(chosen)
-        found["options"] = options_property([option_text(option) for option in options])
+            properties["value"] = value_property(chosen)
+        properties["options"] = options_property([option_text(option) for option in options])
     elif tag in _GAUGES:
         if "value" in element.attrib:
-            found["value"] = _number(element.attrib["value"])
+            properties["value"] = _number(element.attrib["value"])
     elif is_text_field(element):
         value = document.value(element)
         if tag == "input" and input_type(element) == "password":
             value = _DOT * len(value)
         if value:
-            found["value"] = value_property(value)
+            properties["value"] = value_property(value)
     elif tag == "input" and input_type(element) in ("checkbox", "radio"):
-        found["checked"] = "true" if document.is_checked(element) else "false"
+        properties["checked"] = "true" if document.is_checked(element) else "false"
 
 
 def _number(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The role of an HTML element in the accessibility tree, as Chromium sees it. Knows no names."""
+"""Returns the role of an HTML element in the accessibility tree, as Chromium does."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _NO_ROLES = frozenset({"none", "presentation", "generic"})
 
 
 def is_hidden(element: Element) -> bool:
-    """Tell whether an element is left out of the tree by an attribute of its own."""
+    """Return whether an element is left out of the tree by an attribute of its own."""
     attributes = element.attrib
     return "hidden" in attributes or attributes.get("aria-hidden") == "true"
 
@@ -85,9 +85,9 @@ def role_of(element: Element, tag: str) -> str:
     if given and given.strip():
         role = given.split()[0].lower()
         return "" if role in _NO_ROLES else RENAMED.get(role, role)
-    found = BY_TAG.get(tag)
-    if found is not None:
-        return found
+    by_tag = BY_TAG.get(tag)
+    if by_tag is not None:
+        return by_tag
     if tag == "input":
         return input_role(element)
     if tag == "a":
@@ -120,6 +120,6 @@ def input_type(element: Element) -> str:
 
 
 def is_list_box(select: Element) -> bool:
-    """Tell whether a select shows several options at once."""
+    """Return whether a select shows several options at once."""
     size = select.attrib.get("size", "")
     return "multiple" in select.attrib or (size.isdecimal() and size not in ("0", "1"))

@@ -1,4 +1,4 @@
-"""A tab and its history. Knows no requests: whoever has them loads what the history asks for."""
+"""Keeps a tab's history. The browser loads the pages that it asks for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds the accessibility tree of a document, in one walk. Knows no actions."""
+"""Builds the accessibility tree of a document, in one walk."""
 
 from __future__ import annotations
 
@@ -104,15 +104,15 @@ class Tree:
     def _visit_label(self, label: Element, block: int, items: list[Item]) -> None:
         control = self._document.controls_of.get(label)
         # What names a control is not told twice; links in a label are.
-        is_said = control is not None and is_named_by_labels(control)
-        self._is_in_label += is_said
+        is_name = control is not None and is_named_by_labels(control)
+        self._is_in_label += is_name
         self._visit_children(label, block, items)
-        self._is_in_label -= is_said
+        self._is_in_label -= is_name
 
     def _add_options(self, select: Element, items: list[Item]) -> None:
         chosen = self._document.chosen(select)
         for option in self._document.options(select):
-            told = option_properties(self._document, option, chosen)
-            node = Node("option", option_text(option), told)
+            properties = option_properties(self._document, option, chosen)
+            node = Node("option", option_text(option), properties)
             self._elements[id(node)] = option
             items += place(node, [])

@@ -1,4 +1,4 @@
-"""Who may see and do what: roles, and finding a project for its visitor."""
+"""Checks who may see and do what: roles, and finding a project for its visitor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 ROLES = ("Guest", "Reporter", "Developer", "Maintainer", "Owner")
 """From the least to the most powerful."""
@@ -24,6 +24,9 @@ VISIBLE = (
     "(SELECT 1 FROM members v WHERE v.project_id = p.id AND v.user_id = ?))"
 )
 """Condition on projects `p`; takes the visitor's id twice, 0 for strangers."""
+
+VISIBLE_ISSUE = "(NOT i.confidential OR ? OR ? IN (i.author_id, i.assignee_id))"
+"""Condition on issues `i` of one project; takes `Project.issue_rights`."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +73,17 @@ class Project:
         """Whether the visitor may open issues and comment."""
         return self.user_id > 0 and not self.row["archived"]
 
+    @property
+    def issue_rights(self) -> tuple[bool, int]:
+        """Whether the visitor may see all confidential issues, and whose own ones otherwise."""
+        return self.ranks("Reporter"), self.user_id
+
     def ranks(self, role: str) -> bool:
-        """Tell whether the visitor's role is this one or above it."""
+        """Return whether the visitor's role is this one or above it."""
         return bool(self.role) and ROLES.index(self.role) >= ROLES.index(role)
 
     def allows(self, role: str) -> bool:
-        """Tell whether the visitor may do what this role may; archived projects allow nothing."""
+        """Return whether the visitor may do what this role may; archived projects allow nothing."""
         return not self.row["archived"] and self.ranks(role)
 
 
@@ -86,19 +94,19 @@ class Forbidden(HTTPException):
         super().__init__(403, detail)
 
 
-def visitor_id(visit: Visit) -> int:
+def visitor_id(context: RequestContext) -> int:
     """Return the id of the signed-in user, or 0."""
-    return 0 if visit.user is None else int(visit.user["id"])
+    return 0 if context.user is None else int(context.user["id"])
 
 
-def find_project(visit: Visit, owner: str, slug: str) -> Project:
+def find_project(context: RequestContext, owner: str, slug: str) -> Project:
     """Return a project that the visitor may see.
 
     Raises:
         NotFound: there is none, or it is hidden from this visitor.
     """
-    user = visitor_id(visit)
-    row = visit.row(
+    user = visitor_id(context)
+    row = context.row(
         "SELECT p.*, u.username AS owner_username, u.name AS owner_name, m.role AS visitor_role "
         "FROM projects p JOIN users u ON u.id = p.owner_id "
         "LEFT JOIN members m ON m.project_id = p.id AND m.user_id = ? "
@@ -116,14 +124,14 @@ def find_project(visit: Visit, owner: str, slug: str) -> Project:
     return Project(row, role, user)
 
 
-def managed(visit: Visit, owner: str, slug: str, role: str) -> Project:
+def managed(context: RequestContext, owner: str, slug: str, role: str) -> Project:
     """Return a project in which the visitor has at least this role, and that is not archived.
 
     Raises:
         NotFound: there is no such project for this visitor.
         Forbidden: the visitor's role is too small, or the project is archived.
     """
-    project = find_project(visit, owner, slug)
+    project = find_project(context, owner, slug)
     if not project.allows(role):
         raise Forbidden(refusal(project, role))
     return project
@@ -136,22 +144,31 @@ def refusal(project: Project, role: str) -> str:
     return f"This takes the role {role} or above in {project.name}."
 
 
-def numbered(visit: Visit, sql: str, project: Project, iid: str) -> sqlite3.Row:
-    """Return a project's row of a number in an address; `sql` takes the project and the number.
+def numbered(
+    context: RequestContext, sql: str, project: Project, iid: str, *values: Any
+) -> sqlite3.Row:
+    """Return a project's row of a number in an address.
+
+    Args:
+        context: the request.
+        sql: takes the project's id, the number and `values`.
+        project: the project.
+        iid: the number as the address has it.
+        values: of the query's further placeholders.
 
     Raises:
         NotFound: there is none.
     """
     is_number = iid.isascii() and iid.isdecimal() and len(iid) <= 9
-    row = visit.row(sql, project.id, int(iid)) if is_number else None
+    row = context.row(sql, project.id, int(iid), *values) if is_number else None
     if row is None:
         raise NotFound()
     return row
 
 
-def people_of(visit: Visit, project: Project) -> list[sqlite3.Row]:
+def people_of(context: RequestContext, project: Project) -> list[sqlite3.Row]:
     """List the members as users, by name."""
-    return visit.rows(
+    return context.rows(
         "SELECT u.id, u.name, u.username FROM members m JOIN users u ON u.id = m.user_id "
         "WHERE m.project_id = ? ORDER BY u.name",
         project.id,
@@ -168,13 +185,13 @@ def chosen_id(value: str, rows: list[sqlite3.Row]) -> int | None:
     return next((int(row["id"]) for row in rows if str(row["id"]) == value), None)
 
 
-def touch(visit: Visit, project: Project) -> None:
+def touch(context: RequestContext, project: Project) -> None:
     """Remember that the project has changed."""
-    visit.run("UPDATE projects SET updated_at = ? WHERE id = ?", visit.now, project.id)
+    context.run("UPDATE projects SET updated_at = ? WHERE id = ?", context.now, project.id)
 
 
 def of_project(
-    visit: Visit, project: Project, page: str, status: int = 200, **context: Any
+    context: RequestContext, project: Project, page: str, status: int = 200, **variables: Any
 ) -> Response:
     """Render a page of a project."""
-    return visit.render(page, status=status, project=project, **context)
+    return context.render(page, status=status, project=project, **variables)

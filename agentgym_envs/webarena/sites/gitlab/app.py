@@ -1,4 +1,4 @@
-"""The code host with all its pages."""
+"""Assembles the code host with all its pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from agentgym_envs.webarena.sites.gitlab import (
     projects,
     search,
     settings,
-    signing_in,
     todos,
 )
 from agentgym_envs.webarena.sites.gitlab.prose import prose
@@ -47,6 +46,5 @@ __all__ = [
     "projects",
     "search",
     "settings",
-    "signing_in",
     "todos",
 ]

@@ -11,7 +11,7 @@ from agentgym_envs.webarena.sites.gitlab.access import VISIBLE, visitor_id
 from agentgym_envs.webarena.sites.gitlab.reading import like
 from agentgym_envs.webarena.sites.gitlab.site import SITE
 from agentgym_envs.webarena.sites.paging import Pages
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 PAGE_SIZE = 12
 
@@ -26,45 +26,45 @@ ORDERS = {
 
 
 @SITE.get("/")
-def home(visit: Visit) -> Response:
+def home(context: RequestContext) -> Response:
     """Show your projects, or to strangers all public ones."""
-    user = visitor_id(visit)
+    user = visitor_id(context)
     if not user:
-        return visit.redirect("/explore")
+        return context.redirect("/explore")
     condition = (
         "EXISTS (SELECT 1 FROM members w WHERE w.project_id = p.id AND w.user_id = ? "
         "AND (? = '' OR w.role = 'Owner'))"
     )
-    owned = "owned" if visit.field("only") == "owned" else ""
-    return _list(visit, "yours", "Your projects", condition, user, owned)
+    owned = "owned" if context.field("only") == "owned" else ""
+    return _list(context, "yours", "Your projects", condition, user, owned)
 
 
 @SITE.get("/starred", signed_in=True)
-def starred(visit: Visit) -> Response:
+def starred(context: RequestContext) -> Response:
     """Show the projects that you have starred."""
     condition = "EXISTS (SELECT 1 FROM stars w WHERE w.project_id = p.id AND w.user_id = ?)"
-    return _list(visit, "starred", "Starred projects", condition, visitor_id(visit))
+    return _list(context, "starred", "Starred projects", condition, visitor_id(context))
 
 
 @SITE.get("/explore")
-def explore(visit: Visit) -> Response:
+def explore(context: RequestContext) -> Response:
     """Show all projects that you may see."""
-    return _list(visit, "explore", "Explore projects", "1")
+    return _list(context, "explore", "Explore projects", "1")
 
 
 @SITE.get("/assigned", signed_in=True)
-def assigned(visit: Visit) -> Response:
+def assigned(context: RequestContext) -> Response:
     """Show the open issues and merge requests that are yours to do."""
-    user = visitor_id(visit)
-    issues = visit.rows(
+    user = visitor_id(context)
+    issues = context.rows(
         "SELECT i.iid, i.title, i.due_on, i.created_at, p.name AS project, "
         "'/~' || u.username || '/' || p.slug AS path FROM issues i "
         "JOIN projects p ON p.id = i.project_id JOIN users u ON u.id = p.owner_id "
         "WHERE i.assignee_id = ? AND i.state = 'open' ORDER BY i.created_at DESC, i.id",
         user,
     )
-    pages = Pages.of(visit, len(issues), 15)
-    requests = visit.rows(
+    pages = Pages.of(context, len(issues), 15)
+    requests = context.rows(
         "SELECT r.iid, r.title, r.created_at, r.assignee_id, r.reviewer_id, p.name AS project, "
         "'/~' || u.username || '/' || p.slug AS path FROM merge_requests r "
         "JOIN projects p ON p.id = r.project_id JOIN users u ON u.id = p.owner_id "
@@ -74,40 +74,40 @@ def assigned(visit: Visit) -> Response:
         user,
     )
     shown = issues[pages.offset : pages.offset + pages.size]
-    return visit.render("assigned.html", issues=shown, pages=pages, requests=requests)
+    return context.render("assigned.html", issues=shown, pages=pages, requests=requests)
 
 
 def list_projects(
-    visit: Visit, condition: str, *values: Any, size: int = PAGE_SIZE
+    context: RequestContext, condition: str, *values: Any, size: int = PAGE_SIZE
 ) -> tuple[list[sqlite3.Row], Pages]:
     """Return a page of the visible projects that meet a condition, sorted as the query asks.
 
     Args:
-        visit: whose query parameters `q`, `sort` and `page` count.
+        context: whose query parameters `q`, `sort` and `page` count.
         condition: SQL on projects `p`.
         values: of the condition's placeholders.
         size: projects a page.
     """
-    user = visitor_id(visit)
-    text = visit.field("q")
+    user = visitor_id(context)
+    text = context.field("q")
     where = f"{VISIBLE} AND ({condition})"
-    found: list[Any] = [user, user, *values]
+    parameters: list[Any] = [user, user, *values]
     if text:
         where += " AND (p.name LIKE ? ESCAPE '\\' OR p.description LIKE ? ESCAPE '\\')"
-        found += [like(text)] * 2
-    topic = visit.field("topic")
+        parameters += [like(text)] * 2
+    topic = context.field("topic")
     if topic:
         where += " AND ', ' || p.topics || ', ' LIKE ? ESCAPE '\\'"
-        found.append(like(f", {topic}, "))
-    total = visit.value(f"SELECT count(*) FROM projects p WHERE {where}", *found)
-    pages = Pages.of(visit, total, size)
-    order = ORDERS.get(visit.field("sort"), ORDERS["updated"])[1]
-    rows = visit.rows(
+        parameters.append(like(f", {topic}, "))
+    total = context.value(f"SELECT count(*) FROM projects p WHERE {where}", *parameters)
+    pages = Pages.of(context, total, size)
+    order = ORDERS.get(context.field("sort"), ORDERS["updated"])[1]
+    rows = context.rows(
         "SELECT p.*, u.username AS owner_username, u.name AS owner_name, "
         "(SELECT count(*) FROM projects f WHERE f.forked_from = p.id) AS fork_count "
         f"FROM projects p JOIN users u ON u.id = p.owner_id WHERE {where} "
         f"ORDER BY {order} LIMIT ? OFFSET ?",
-        *found,
+        *parameters,
         pages.size,
         pages.offset,
     )
@@ -119,9 +119,9 @@ def order_choices() -> list[tuple[str, str]]:
     return [(key, label) for key, (label, _) in ORDERS.items()]
 
 
-def _list(visit: Visit, tab: str, title: str, condition: str, *values: Any) -> Response:
-    rows, pages = list_projects(visit, condition, *values)
-    return visit.render(
+def _list(context: RequestContext, tab: str, title: str, condition: str, *values: Any) -> Response:
+    rows, pages = list_projects(context, condition, *values)
+    return context.render(
         "project_list.html",
         tab=tab,
         title=title,
@@ -132,11 +132,11 @@ def _list(visit: Visit, tab: str, title: str, condition: str, *values: Any) -> R
 
 
 @SITE.get("/topics")
-def topics(visit: Visit) -> Response:
+def topics(context: RequestContext) -> Response:
     """List the topics of the visible projects."""
-    user = visitor_id(visit)
+    user = visitor_id(context)
     counts: dict[str, int] = {}
-    for row in visit.rows(f"SELECT p.topics FROM projects p WHERE {VISIBLE}", user, user):
+    for row in context.rows(f"SELECT p.topics FROM projects p WHERE {VISIBLE}", user, user):
         for topic in filter(None, row["topics"].split(", ")):
             counts[topic] = counts.get(topic, 0) + 1
-    return visit.render("topics.html", topics=sorted(counts.items()))
+    return context.render("topics.html", topics=sorted(counts.items()))

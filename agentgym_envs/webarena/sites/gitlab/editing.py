@@ -23,7 +23,7 @@ from agentgym_envs.webarena.sites.gitlab.trees import (
     files_of,
     write_file,
 )
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 ROLE = "Developer"
 
@@ -39,49 +39,51 @@ class Draft:
 
 
 @SITE.get("/~{owner}/{slug}/edit/{path:path}", signed_in=True)
-def edit_form(visit: Visit, owner: str, slug: str, path: str) -> Response:
+def edit_form(context: RequestContext, owner: str, slug: str, path: str) -> Response:
     """Show a file in a form."""
-    project = managed(visit, owner, slug, ROLE)
-    branch = branch_of(visit, project)
-    file = file_of(visit, project, branch, path)
+    project = managed(context, owner, slug, ROLE)
+    branch = branch_of(context, project)
+    file = file_of(context, project, branch, path)
     draft = Draft(path, file["content"], f"Update {path}", branch)
-    return _form(visit, project, branch, draft, {}, 200, is_new=False)
+    return _form(context, project, branch, draft, {}, 200, is_new=False)
 
 
 @SITE.post("/~{owner}/{slug}/edit/{path:path}", signed_in=True)
-def save(visit: Visit, owner: str, slug: str, path: str) -> Response:
+def save(context: RequestContext, owner: str, slug: str, path: str) -> Response:
     """Commit the changed file."""
-    project = managed(visit, owner, slug, ROLE)
-    branch = branch_of(visit, project)
-    file_of(visit, project, branch, path)
-    return _commit(visit, project, branch, _read(visit, path), is_new=False)
+    project = managed(context, owner, slug, ROLE)
+    branch = branch_of(context, project)
+    file_of(context, project, branch, path)
+    return _commit(context, project, branch, _read(context, path), is_new=False)
 
 
 @SITE.get("/~{owner}/{slug}/new-file", signed_in=True)
-def new_form(visit: Visit, owner: str, slug: str) -> Response:
+def new_form(context: RequestContext, owner: str, slug: str) -> Response:
     """Show an empty form for a file; `path` may name its folder."""
-    project = managed(visit, owner, slug, ROLE)
-    branch = branch_of(visit, project)
-    draft = Draft(visit.field("path"), "", "Add a file", branch)
-    return _form(visit, project, branch, draft, {}, 200, is_new=True)
+    project = managed(context, owner, slug, ROLE)
+    branch = branch_of(context, project)
+    draft = Draft(context.field("path"), "", "Add a file", branch)
+    return _form(context, project, branch, draft, {}, 200, is_new=True)
 
 
 @SITE.post("/~{owner}/{slug}/new-file", signed_in=True)
-def create(visit: Visit, owner: str, slug: str) -> Response:
+def create(context: RequestContext, owner: str, slug: str) -> Response:
     """Commit the new file."""
-    project = managed(visit, owner, slug, ROLE)
-    branch = branch_of(visit, project)
-    return _commit(visit, project, branch, _read(visit, visit.field("path")), is_new=True)
+    project = managed(context, owner, slug, ROLE)
+    branch = branch_of(context, project)
+    return _commit(context, project, branch, _read(context, context.field("path")), is_new=True)
 
 
-def _read(visit: Visit, path: str) -> Draft:
-    content = visit.form.get("content", "").replace("\r\n", "\n")
+def _read(context: RequestContext, path: str) -> Draft:
+    content = context.form.get("content", "").replace("\r\n", "\n")
     if content and not content.endswith("\n"):
         content += "\n"
-    return Draft(path, content, visit.field("message"), visit.field("target"))
+    return Draft(path, content, context.field("message"), context.field("target"))
 
 
-def _commit(visit: Visit, project: Project, branch: str, draft: Draft, *, is_new: bool) -> Response:
+def _commit(
+    context: RequestContext, project: Project, branch: str, draft: Draft, *, is_new: bool
+) -> Response:
     errors = {
         "content": text_error(draft.content),
         "message": title_error(draft.message, "a commit message"),
@@ -90,28 +92,28 @@ def _commit(visit: Visit, project: Project, branch: str, draft: Draft, *, is_new
     if is_new and not is_path(draft.path):
         errors["path"] = "Write a path such as docs/start.md: letters, digits, dots, - and _."
     elif is_new:
-        paths = {row["path"] for row in files_of(visit, project, branch)}
+        paths = {row["path"] for row in files_of(context, project, branch)}
         if draft.path in paths:
             errors["path"] = "There is such a file already."
         elif any(path.startswith(f"{draft.path}/") for path in paths):
             errors["path"] = "There is a folder of this name."
     errors = {field: error for field, error in errors.items() if error}
     if errors:
-        return _form(visit, project, branch, draft, errors, 422, is_new=is_new)
-    if draft.target not in branch_names(visit, project):
-        add_branch(visit, project, draft.target)
-    commit = add_commit(visit, project, draft.target, draft.message)
-    write_file(visit, project, draft.target, draft.path, draft.content, commit)
-    visit.flash(f"Committed to {draft.target}.")
+        return _form(context, project, branch, draft, errors, 422, is_new=is_new)
+    if draft.target not in branch_names(context, project):
+        add_branch(context, project, draft.target)
+    commit = add_commit(context, project, draft.target, draft.message)
+    write_file(context, project, draft.target, draft.path, draft.content, commit)
+    context.flash(f"Committed to {draft.target}.")
     query = "" if draft.target == project.branch else f"?branch={draft.target}"
-    return visit.redirect(f"{project.path}/file/{draft.path}{query}")
+    return context.redirect(f"{project.path}/file/{draft.path}{query}")
 
 
 def _form(
-    visit: Visit, project: Project, branch: str, draft: Draft, errors: dict[str, str], status: int,
-    *, is_new: bool,
+    context: RequestContext, project: Project, branch: str, draft: Draft, errors: dict[str, str],
+    status: int, *, is_new: bool,
 ) -> Response:  # fmt: skip
     return of_project(
-        visit, project, "edit_file.html", status, branch=branch, draft=draft, errors=errors,
+        context, project, "edit_file.html", status, branch=branch, draft=draft, errors=errors,
         is_new=is_new,
     )  # fmt: skip

@@ -13,39 +13,39 @@ from agentgym_envs.webarena.sites.gitlab.trees import (
     files_of,
     listing,
 )
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 
 @SITE.get("/~{owner}/{slug}/tree")
-def root(visit: Visit, owner: str, slug: str) -> Response:
+def root(context: RequestContext, owner: str, slug: str) -> Response:
     """List the top folder."""
-    return folder(visit, owner, slug, "")
+    return folder(context, owner, slug, "")
 
 
 @SITE.get("/~{owner}/{slug}/tree/{path:path}")
-def folder(visit: Visit, owner: str, slug: str, path: str) -> Response:
+def folder(context: RequestContext, owner: str, slug: str, path: str) -> Response:
     """List a folder."""
-    project = find_project(visit, owner, slug)
-    branch = branch_of(visit, project)
+    project = find_project(context, owner, slug)
+    branch = branch_of(context, project)
     path = path.strip("/")
-    entries = listing(files_of(visit, project, branch), path)
+    entries = listing(files_of(context, project, branch), path)
     if path and not entries:
         raise NotFound(f"There is no folder {path!r:.140} on this branch.")
     return of_project(
-        visit, project, "folder.html", branch=branch, branches=branch_names(visit, project),
+        context, project, "folder.html", branch=branch, branches=branch_names(context, project),
         path=path, entries=entries, parents=_parents(path),
     )  # fmt: skip
 
 
 @SITE.get("/~{owner}/{slug}/file/{path:path}")
-def show_file(visit: Visit, owner: str, slug: str, path: str) -> Response:
+def show_file(context: RequestContext, owner: str, slug: str, path: str) -> Response:
     """Show a file."""
-    project = find_project(visit, owner, slug)
-    branch = branch_of(visit, project)
-    file = file_of(visit, project, branch, path)
+    project = find_project(context, owner, slug)
+    branch = branch_of(context, project)
+    file = file_of(context, project, branch, path)
     lines = file["content"].splitlines()
     return of_project(
-        visit, project, "file.html", branch=branch, branches=branch_names(visit, project),
+        context, project, "file.html", branch=branch, branches=branch_names(context, project),
         file=file, lines=lines, parents=_parents(path), size=len(file["content"].encode()),
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from agentgym_envs.webarena.sites.gitlab.access import (
+    VISIBLE_ISSUE,
     Project,
     find_project,
     numbered,
@@ -18,7 +19,7 @@ from agentgym_envs.webarena.sites.gitlab.access import (
 from agentgym_envs.webarena.sites.gitlab.reading import like
 from agentgym_envs.webarena.sites.gitlab.site import SITE
 from agentgym_envs.webarena.sites.paging import Pages
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 PAGE_SIZE = 10
 NONE = "none"  # in a filter: those that have none
@@ -40,31 +41,31 @@ ISSUE = (
 
 
 @SITE.get("/~{owner}/{slug}/issues")
-def issue_list(visit: Visit, owner: str, slug: str) -> Response:
+def issue_list(context: RequestContext, owner: str, slug: str) -> Response:
     """List the issues that the filters leave."""
-    project = find_project(visit, owner, slug)
-    where, values = _filters(visit, project)
-    total = visit.value(
+    project = find_project(context, owner, slug)
+    where, values = _filters(context, project)
+    total = context.value(
         f"SELECT count(*) FROM issues i JOIN users a ON a.id = i.author_id WHERE i.project_id = ? "
         f"{where}",
         project.id,
         *values,
     )
-    pages = Pages.of(visit, total, PAGE_SIZE)
-    order = ORDERS.get(visit.field("sort"), ORDERS["newest"])[1]
-    rows = visit.rows(
+    pages = Pages.of(context, total, PAGE_SIZE)
+    order = ORDERS.get(context.field("sort"), ORDERS["newest"])[1]
+    rows = context.rows(
         f"{ISSUE} {where} ORDER BY {order} LIMIT ? OFFSET ?",
         project.id, *values, pages.size, pages.offset,
     )  # fmt: skip
-    labels = visit.rows(
+    labels = context.rows(
         "SELECT id, name FROM labels WHERE project_id = ? ORDER BY name", project.id
     )
-    milestones = visit.rows(
+    milestones = context.rows(
         "SELECT id, title FROM milestones WHERE project_id = ? ORDER BY title", project.id
     )
     return of_project(
-        visit, project, "issues.html", rows=rows, pages=pages, states=STATES,
-        labels_of=_labels(visit, rows),
+        context, project, "issues.html", rows=rows, pages=pages, states=STATES,
+        labels_of=_labels(context, rows),
         labels=[("", "Any label"), *((str(row["id"]), row["name"]) for row in labels)],
         milestones=[
             ("", "Any milestone"), (NONE, "No milestone"),
@@ -72,94 +73,94 @@ def issue_list(visit: Visit, owner: str, slug: str) -> Response:
         ],
         assignees=[
             ("", "Anybody"), (NONE, "Nobody"),
-            *person_choices(people_of(visit, project), "")[1:],
+            *person_choices(people_of(context, project), "")[1:],
         ],
         orders=[(key, label) for key, (label, _) in ORDERS.items()],
     )  # fmt: skip
 
 
 @SITE.get("/~{owner}/{slug}/issues/{iid}")
-def show(visit: Visit, owner: str, slug: str, iid: str) -> Response:
+def show(context: RequestContext, owner: str, slug: str, iid: str) -> Response:
     """Show an issue with its discussion."""
-    project = find_project(visit, owner, slug)
-    issue = find_issue(visit, project, iid)
-    return issue_page(visit, project, issue)
+    project = find_project(context, owner, slug)
+    issue = find_issue(context, project, iid)
+    return issue_page(context, project, issue)
 
 
 def issue_page(
-    visit: Visit, project: Project, issue: sqlite3.Row, *, text: str = "", error: str = ""
+    context: RequestContext,
+    project: Project,
+    issue: sqlite3.Row,
+    *,
+    text: str = "",
+    error: str = "",
 ) -> Response:
     """Render an issue; `text` and `error` belong to its comment form."""
     pages = Pages.of(
-        visit, visit.value("SELECT count(*) FROM notes WHERE issue_id = ?", issue["id"]), 20
+        context, context.value("SELECT count(*) FROM notes WHERE issue_id = ?", issue["id"]), 20
     )
-    notes = visit.rows(
+    notes = context.rows(
         "SELECT n.*, u.name AS author, u.username FROM notes n JOIN users u ON u.id = n.author_id "
         "WHERE n.issue_id = ? ORDER BY n.created_at, n.id LIMIT ? OFFSET ?",
         issue["id"], pages.size, pages.offset,
     )  # fmt: skip
     return of_project(
-        visit, project, "issue.html", 422 if error else 200, issue=issue, notes=notes,
-        pages=pages, labels=_labels(visit, [issue]).get(issue["id"], []),
+        context, project, "issue.html", 422 if error else 200, issue=issue, notes=notes,
+        pages=pages, labels=_labels(context, [issue]).get(issue["id"], []),
         may_edit=may_edit(project, issue), text=text, error=error,
     )  # fmt: skip
 
 
-def find_issue(visit: Visit, project: Project, iid: str) -> sqlite3.Row:
+def find_issue(context: RequestContext, project: Project, iid: str) -> sqlite3.Row:
     """Return an issue that the visitor may see.
 
     Raises:
         NotFound: there is none, or it is confidential.
     """
-    issue = numbered(visit, f"{ISSUE} AND i.iid = ?", project, iid)
-    insiders = (issue["author_id"], issue["assignee_id"])
-    if issue["confidential"] and not project.ranks("Reporter") and project.user_id not in insiders:
-        raise NotFound()
-    return issue
+    sql = f"{ISSUE} AND i.iid = ? AND {VISIBLE_ISSUE}"
+    return numbered(context, sql, project, iid, *project.issue_rights)
 
 
 def may_edit(project: Project, issue: sqlite3.Row) -> bool:
-    """Tell whether the visitor may edit and close an issue."""
+    """Return whether the visitor may edit and close an issue."""
     is_author = project.is_open and issue["author_id"] == project.user_id
     return is_author or project.allows("Reporter")
 
 
-def _filters(visit: Visit, project: Project) -> tuple[str, list[Any]]:
-    where = ""
-    values: list[Any] = []
-    if not project.ranks("Reporter"):
-        where, values = "AND (NOT i.confidential OR i.author_id = ?)", [project.user_id]
-    state = visit.field("state") or "open"
+def _filters(context: RequestContext, project: Project) -> tuple[str, list[Any]]:
+    where = f"AND {VISIBLE_ISSUE}"
+    values: list[Any] = [*project.issue_rights]
+    state = context.field("state") or "open"
     if state in ("open", "closed"):
         where, values = f"{where} AND i.state = ?", [*values, state]
     for field, column in (("assignee", "i.assignee_id"), ("milestone", "i.milestone_id")):
-        if visit.field(field) == NONE:
+        if context.field(field) == NONE:
             where = f"{where} AND {column} IS NULL"
-        elif visit.field(field):
-            where, values = f"{where} AND {column} = ?", [*values, visit.number(field)]
-    if label := visit.number("label"):
+        elif context.field(field):
+            where, values = f"{where} AND {column} = ?", [*values, context.number(field)]
+    if label := context.number("label"):
         where = (
             f"{where} AND EXISTS (SELECT 1 FROM issue_labels x WHERE x.issue_id = i.id "
             "AND x.label_id = ?)"
         )
         values = [*values, label]
-    if author := visit.field("author"):
+    if author := context.field("author"):
         where = f"{where} AND (a.username = ? OR a.name = ? COLLATE NOCASE)"
         values = [*values, author.lower().removeprefix("@"), author]
-    if text := visit.field("q"):
+    if text := context.field("q"):
         where = f"{where} AND (i.title LIKE ? ESCAPE '\\' OR i.body LIKE ? ESCAPE '\\')"
         values = [*values, like(text), like(text)]
     return where, values
 
 
-def _labels(visit: Visit, issues: list[sqlite3.Row]) -> dict[int, list[sqlite3.Row]]:
+def _labels(context: RequestContext, issues: list[sqlite3.Row]) -> dict[int, list[sqlite3.Row]]:
     """Return the labels of each issue, by its id."""
     marks = ", ".join("?" * len(issues))
-    found: dict[int, list[sqlite3.Row]] = {}
-    for row in visit.rows(
+    labels: dict[int, list[sqlite3.Row]] = {}
+    for row in context.rows(
         "SELECT x.issue_id, l.* FROM issue_labels x JOIN labels l ON l.id = x.label_id "
         f"WHERE x.issue_id IN ({marks}) ORDER BY l.name",
         *(issue["id"] for issue in issues),
     ):
-        found.setdefault(row["issue_id"], []).append(row)
-    return found
+        labels.setdefault(row["issue_id"], []).append(row)
+    return labels

@@ -15,7 +15,7 @@ from agentgym_envs.webarena.sites.gitlab.access import (
 )
 from agentgym_envs.webarena.sites.gitlab.reading import day_error
 from agentgym_envs.webarena.sites.gitlab.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 GIVEN_ROLES = ROLES[:-1]
 """What members can be; there is one owner."""
@@ -24,84 +24,90 @@ _EMPTY = {"who": "", "role": "Developer", "expires_on": ""}
 
 
 @SITE.get("/~{owner}/{slug}/members")
-def member_list(visit: Visit, owner: str, slug: str) -> Response:
+def member_list(context: RequestContext, owner: str, slug: str) -> Response:
     """List the members."""
-    return _list(visit, find_project(visit, owner, slug), _EMPTY, {}, 200)
+    return _list(context, find_project(context, owner, slug), _EMPTY, {}, 200)
 
 
 @SITE.post("/~{owner}/{slug}/members", signed_in=True)
-def invite(visit: Visit, owner: str, slug: str) -> Response:
+def invite(context: RequestContext, owner: str, slug: str) -> Response:
     """Add a member by user name or e-mail address."""
-    project = managed(visit, owner, slug, "Maintainer")
-    values = {field: visit.field(field) for field in _EMPTY}
+    project = managed(context, owner, slug, "Maintainer")
+    values = {field: context.field(field) for field in _EMPTY}
     who = values["who"].lower().removeprefix("@")
-    person = visit.row("SELECT id, name FROM users WHERE username = ? OR email = ?", who, who)
+    person = context.row("SELECT id, name FROM users WHERE username = ? OR email = ?", who, who)
     errors = {"expires_on": day_error(values["expires_on"])}
     if person is None:
         errors["who"] = "There is no user with this user name or e-mail address."
-    elif _role_of(visit, project, person["id"]):
+    elif _role_of(context, project, person["id"]):
         errors["who"] = f"{person['name']} is a member already."
     if values["role"] not in GIVEN_ROLES:
         errors["role"] = "Choose a role."
-    if not errors["expires_on"] and values["expires_on"] and values["expires_on"] <= visit.now[:10]:
+    if (
+        not errors["expires_on"]
+        and values["expires_on"]
+        and values["expires_on"] <= context.now[:10]
+    ):
         errors["expires_on"] = "This day must lie in the future."
     errors = {field: error for field, error in errors.items() if error}
     if errors or person is None:
-        return _list(visit, project, values, errors, 422)
-    visit.run(
+        return _list(context, project, values, errors, 422)
+    context.run(
         "INSERT INTO members (project_id, user_id, role, expires_on, joined_at) "
         "VALUES (?, ?, ?, ?, ?)",
-        project.id, person["id"], values["role"], values["expires_on"] or None, visit.now,
+        project.id, person["id"], values["role"], values["expires_on"] or None, context.now,
     )  # fmt: skip
-    visit.flash(f"{person['name']} is now a {values['role']}.")
-    return visit.redirect(f"{project.path}/members")
+    context.flash(f"{person['name']} is now a {values['role']}.")
+    return context.redirect(f"{project.path}/members")
 
 
 @SITE.get("/~{owner}/{slug}/members/{username}", signed_in=True)
-def member_form(visit: Visit, owner: str, slug: str, username: str) -> Response:
+def member_form(context: RequestContext, owner: str, slug: str, username: str) -> Response:
     """Show the form for a member's role."""
-    project = managed(visit, owner, slug, "Maintainer")
-    member = _member(visit, project, username)
+    project = managed(context, owner, slug, "Maintainer")
+    member = _member(context, project, username)
     values = {"role": member["role"], "expires_on": member["expires_on"] or ""}
-    return _form(visit, project, member, values, {}, 200)
+    return _form(context, project, member, values, {}, 200)
 
 
 @SITE.post("/~{owner}/{slug}/members/{username}", signed_in=True)
-def change(visit: Visit, owner: str, slug: str, username: str) -> Response:
+def change(context: RequestContext, owner: str, slug: str, username: str) -> Response:
     """Change a member's role and the day on which it ends."""
-    project = managed(visit, owner, slug, "Maintainer")
-    member = _member(visit, project, username)
-    values = {"role": visit.field("role"), "expires_on": visit.field("expires_on")}
+    project = managed(context, owner, slug, "Maintainer")
+    member = _member(context, project, username)
+    values = {"role": context.field("role"), "expires_on": context.field("expires_on")}
     errors = {"expires_on": day_error(values["expires_on"])}
     if values["role"] not in GIVEN_ROLES:
         errors["role"] = "Choose a role."
     errors = {field: error for field, error in errors.items() if error}
     if errors:
-        return _form(visit, project, member, values, errors, 422)
-    visit.run(
+        return _form(context, project, member, values, errors, 422)
+    context.run(
         "UPDATE members SET role = ?, expires_on = ? WHERE project_id = ? AND user_id = ?",
         values["role"], values["expires_on"] or None, project.id, member["id"],
     )  # fmt: skip
-    visit.flash(f"{member['name']} is now a {values['role']}.")
-    return visit.redirect(f"{project.path}/members")
+    context.flash(f"{member['name']} is now a {values['role']}.")
+    return context.redirect(f"{project.path}/members")
 
 
 @SITE.post("/~{owner}/{slug}/members/{username}/remove", signed_in=True)
-def remove(visit: Visit, owner: str, slug: str, username: str) -> Response:
+def remove(context: RequestContext, owner: str, slug: str, username: str) -> Response:
     """Remove a member; everybody may leave by themselves."""
-    project = find_project(visit, owner, slug)
-    is_self = visit.user is not None and visit.user["username"] == username
+    project = find_project(context, owner, slug)
+    is_self = context.user is not None and context.user["username"] == username
     if not is_self:
-        project = managed(visit, owner, slug, "Maintainer")
-    member = _member(visit, project, username)
-    visit.run("DELETE FROM members WHERE project_id = ? AND user_id = ?", project.id, member["id"])
-    visit.flash("You have left." if is_self else f"{member['name']} has been removed.")
-    return visit.redirect("/" if is_self else f"{project.path}/members")
+        project = managed(context, owner, slug, "Maintainer")
+    member = _member(context, project, username)
+    context.run(
+        "DELETE FROM members WHERE project_id = ? AND user_id = ?", project.id, member["id"]
+    )
+    context.flash("You have left." if is_self else f"{member['name']} has been removed.")
+    return context.redirect("/" if is_self else f"{project.path}/members")
 
 
-def _member(visit: Visit, project: Project, username: str) -> sqlite3.Row:
+def _member(context: RequestContext, project: Project, username: str) -> sqlite3.Row:
     """Return a member who is not the owner."""
-    member = visit.row(
+    member = context.row(
         "SELECT u.id, u.name, u.username, m.role, m.expires_on FROM members m "
         "JOIN users u ON u.id = m.user_id WHERE m.project_id = ? AND u.username = ? "
         "AND m.role <> 'Owner'",
@@ -113,9 +119,9 @@ def _member(visit: Visit, project: Project, username: str) -> sqlite3.Row:
     return member
 
 
-def _role_of(visit: Visit, project: Project, user: int) -> str:
+def _role_of(context: RequestContext, project: Project, user: int) -> str:
     return (
-        visit.value(
+        context.value(
             "SELECT role FROM members WHERE project_id = ? AND user_id = ?", project.id, user
         )
         or ""
@@ -123,24 +129,28 @@ def _role_of(visit: Visit, project: Project, user: int) -> str:
 
 
 def _list(
-    visit: Visit, project: Project, values: dict[str, str], errors: dict[str, str], status: int
+    context: RequestContext,
+    project: Project,
+    values: dict[str, str],
+    errors: dict[str, str],
+    status: int,
 ) -> Response:
-    rows = visit.rows(
+    rows = context.rows(
         "SELECT u.name, u.username, m.role, m.expires_on, m.joined_at FROM members m "
         "JOIN users u ON u.id = m.user_id WHERE m.project_id = ? ORDER BY u.name",
         project.id,
     )
     return of_project(
-        visit, project, "members.html", status, rows=rows, values=values, errors=errors,
+        context, project, "members.html", status, rows=rows, values=values, errors=errors,
         roles=[(role, role) for role in GIVEN_ROLES],
     )  # fmt: skip
 
 
 def _form(
-    visit: Visit, project: Project, member: sqlite3.Row, values: dict[str, str],
+    context: RequestContext, project: Project, member: sqlite3.Row, values: dict[str, str],
     errors: dict[str, str], status: int,
 ) -> Response:  # fmt: skip
     return of_project(
-        visit, project, "member.html", status, member=member, values=values, errors=errors,
+        context, project, "member.html", status, member=member, values=values, errors=errors,
         roles=[(role, role) for role in GIVEN_ROLES],
     )  # fmt: skip

@@ -7,6 +7,7 @@ import sqlite3
 from starlette.responses import Response
 
 from agentgym_envs.webarena.sites.gitlab.access import (
+    VISIBLE_ISSUE,
     Project,
     find_project,
     managed,
@@ -15,108 +16,115 @@ from agentgym_envs.webarena.sites.gitlab.access import (
 )
 from agentgym_envs.webarena.sites.gitlab.reading import day_error, text_error, title_error
 from agentgym_envs.webarena.sites.gitlab.site import SITE
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 _FIELDS = ("title", "description", "starts_on", "due_on")
 _ONE = "SELECT * FROM milestones WHERE project_id = ? AND id = ?"
 
 
 @SITE.get("/~{owner}/{slug}/milestones")
-def milestone_list(visit: Visit, owner: str, slug: str) -> Response:
+def milestone_list(context: RequestContext, owner: str, slug: str) -> Response:
     """List the milestones with how far they are."""
-    project = find_project(visit, owner, slug)
-    rows = visit.rows(
+    project = find_project(context, owner, slug)
+    rows = context.rows(
         "SELECT m.*, count(i.id) AS total, coalesce(sum(i.state = 'closed'), 0) AS done "
-        "FROM milestones m LEFT JOIN issues i ON i.milestone_id = m.id WHERE m.project_id = ? "
+        "FROM milestones m LEFT JOIN issues i ON i.milestone_id = m.id "
+        f"AND {VISIBLE_ISSUE} WHERE m.project_id = ? "
         "GROUP BY m.id ORDER BY m.state = 'closed', m.due_on, m.id",
+        *project.issue_rights,
         project.id,
     )
-    return of_project(visit, project, "milestones.html", rows=rows)
+    return of_project(context, project, "milestones.html", rows=rows)
 
 
 @SITE.get("/~{owner}/{slug}/milestones/new", signed_in=True)
-def new_form(visit: Visit, owner: str, slug: str) -> Response:
+def new_form(context: RequestContext, owner: str, slug: str) -> Response:
     """Show an empty form."""
-    project = managed(visit, owner, slug, "Reporter")
-    return _form(visit, project, None, dict.fromkeys(_FIELDS, ""), {}, 200)
+    project = managed(context, owner, slug, "Reporter")
+    return _form(context, project, None, dict.fromkeys(_FIELDS, ""), {}, 200)
 
 
 @SITE.post("/~{owner}/{slug}/milestones/new", signed_in=True)
-def create(visit: Visit, owner: str, slug: str) -> Response:
+def create(context: RequestContext, owner: str, slug: str) -> Response:
     """Create a milestone."""
-    project = managed(visit, owner, slug, "Reporter")
-    values, errors = _read(visit, project, 0)
+    project = managed(context, owner, slug, "Reporter")
+    values, errors = _read(context, project, 0)
     if errors:
-        return _form(visit, project, None, values, errors, 422)
-    number = visit.run(
+        return _form(context, project, None, values, errors, 422)
+    number = context.run(
         "INSERT INTO milestones (project_id, title, description, starts_on, due_on) "
         "VALUES (?, ?, ?, ?, ?)",
         project.id, values["title"], values["description"], values["starts_on"] or None,
         values["due_on"] or None,
     )  # fmt: skip
-    visit.flash("The milestone has been created.")
-    return visit.redirect(f"{project.path}/milestones/{number}")
+    context.flash("The milestone has been created.")
+    return context.redirect(f"{project.path}/milestones/{number}")
 
 
 @SITE.get("/~{owner}/{slug}/milestones/{number}")
-def show(visit: Visit, owner: str, slug: str, number: str) -> Response:
+def show(context: RequestContext, owner: str, slug: str, number: str) -> Response:
     """Show a milestone with its issues."""
-    project = find_project(visit, owner, slug)
-    milestone = numbered(visit, _ONE, project, number)
-    issues = visit.rows(
-        "SELECT iid, title, state, due_on FROM issues WHERE milestone_id = ? "
-        "AND NOT confidential ORDER BY state = 'closed', iid DESC LIMIT 40",
+    project = find_project(context, owner, slug)
+    milestone = numbered(context, _ONE, project, number)
+    issues = context.rows(
+        "SELECT i.iid, i.title, i.state, i.due_on FROM issues i WHERE i.milestone_id = ? "
+        f"AND {VISIBLE_ISSUE} ORDER BY i.state = 'closed', i.iid DESC LIMIT 40",
         milestone["id"],
+        *project.issue_rights,
     )
-    return of_project(visit, project, "milestone.html", milestone=milestone, issues=issues)
+    return of_project(context, project, "milestone.html", milestone=milestone, issues=issues)
 
 
 @SITE.get("/~{owner}/{slug}/milestones/{number}/edit", signed_in=True)
-def edit_form(visit: Visit, owner: str, slug: str, number: str) -> Response:
+def edit_form(context: RequestContext, owner: str, slug: str, number: str) -> Response:
     """Show a milestone in a form."""
-    project = managed(visit, owner, slug, "Reporter")
-    milestone = numbered(visit, _ONE, project, number)
+    project = managed(context, owner, slug, "Reporter")
+    milestone = numbered(context, _ONE, project, number)
     values = {field: milestone[field] or "" for field in _FIELDS}
-    return _form(visit, project, milestone, values, {}, 200)
+    return _form(context, project, milestone, values, {}, 200)
 
 
 @SITE.post("/~{owner}/{slug}/milestones/{number}/edit", signed_in=True)
-def save(visit: Visit, owner: str, slug: str, number: str) -> Response:
+def save(context: RequestContext, owner: str, slug: str, number: str) -> Response:
     """Change a milestone."""
-    project = managed(visit, owner, slug, "Reporter")
-    milestone = numbered(visit, _ONE, project, number)
-    values, errors = _read(visit, project, milestone["id"])
+    project = managed(context, owner, slug, "Reporter")
+    milestone = numbered(context, _ONE, project, number)
+    values, errors = _read(context, project, milestone["id"])
     if errors:
-        return _form(visit, project, milestone, values, errors, 422)
-    visit.run(
+        return _form(context, project, milestone, values, errors, 422)
+    context.run(
         "UPDATE milestones SET title = ?, description = ?, starts_on = ?, due_on = ? WHERE id = ?",
         values["title"], values["description"], values["starts_on"] or None,
         values["due_on"] or None, milestone["id"],
     )  # fmt: skip
-    visit.flash("The milestone has been saved.")
-    return visit.redirect(f"{project.path}/milestones/{milestone['id']}")
+    context.flash("The milestone has been saved.")
+    return context.redirect(f"{project.path}/milestones/{milestone['id']}")
 
 
 @SITE.post("/~{owner}/{slug}/milestones/{number}/state", signed_in=True)
-def set_state(visit: Visit, owner: str, slug: str, number: str) -> Response:
+def set_state(context: RequestContext, owner: str, slug: str, number: str) -> Response:
     """Close a milestone, or open it again."""
-    project = managed(visit, owner, slug, "Reporter")
-    milestone = numbered(visit, _ONE, project, number)
-    state = "open" if visit.field("state") == "open" else "closed"
-    visit.run("UPDATE milestones SET state = ? WHERE id = ?", state, milestone["id"])
-    visit.flash("The milestone is closed." if state == "closed" else "The milestone is open again.")
-    return visit.redirect(f"{project.path}/milestones/{milestone['id']}")
+    project = managed(context, owner, slug, "Reporter")
+    milestone = numbered(context, _ONE, project, number)
+    state = "open" if context.field("state") == "open" else "closed"
+    context.run("UPDATE milestones SET state = ? WHERE id = ?", state, milestone["id"])
+    context.flash(
+        "The milestone is closed." if state == "closed" else "The milestone is open again."
+    )
+    return context.redirect(f"{project.path}/milestones/{milestone['id']}")
 
 
-def _read(visit: Visit, project: Project, number: int) -> tuple[dict[str, str], dict[str, str]]:
-    values = {field: visit.form.get(field, "").strip() for field in _FIELDS}
+def _read(
+    context: RequestContext, project: Project, number: int
+) -> tuple[dict[str, str], dict[str, str]]:
+    values = {field: context.form.get(field, "").strip() for field in _FIELDS}
     errors = {
         "title": title_error(values["title"]),
         "description": text_error(values["description"]),
         "starts_on": day_error(values["starts_on"]),
         "due_on": day_error(values["due_on"]),
     }
-    if visit.row(
+    if context.row(
         "SELECT 1 FROM milestones WHERE project_id = ? AND title = ? AND id <> ?",
         project.id,
         values["title"],
@@ -130,10 +138,10 @@ def _read(visit: Visit, project: Project, number: int) -> tuple[dict[str, str], 
 
 
 def _form(
-    visit: Visit, project: Project, milestone: sqlite3.Row | None, values: dict[str, str],
-    errors: dict[str, str], status: int,
+    context: RequestContext, project: Project, milestone: sqlite3.Row | None,
+    values: dict[str, str], errors: dict[str, str], status: int,
 ) -> Response:  # fmt: skip
     return of_project(
-        visit, project, "milestone_edit.html", status, milestone=milestone, values=values,
+        context, project, "milestone_edit.html", status, milestone=milestone, values=values,
         errors=errors,
     )  # fmt: skip

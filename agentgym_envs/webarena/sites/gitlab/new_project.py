@@ -17,24 +17,24 @@ from agentgym_envs.webarena.sites.gitlab.projects import add_owner, name_errors
 from agentgym_envs.webarena.sites.gitlab.reading import MAX_TITLE, slug_from
 from agentgym_envs.webarena.sites.gitlab.site import SITE
 from agentgym_envs.webarena.sites.gitlab.trees import add_branch, add_commit, write_file
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 _FIELDS = ("name", "description", "visibility", "licence", "readme")
 
 
 @SITE.get("/new", signed_in=True)
-def new_form(visit: Visit) -> Response:
+def new_form(context: RequestContext) -> Response:
     """Show the empty form."""
     values = dict.fromkeys(_FIELDS, "") | {"visibility": "private"}
-    return _form(visit, values, {}, 200)
+    return _form(context, values, {}, 200)
 
 
 @SITE.post("/new", signed_in=True)
-def create(visit: Visit) -> Response:
+def create(context: RequestContext) -> Response:
     """Create a project, with a README and a licence if wished."""
-    assert visit.user is not None
-    values = {field: visit.field(field) for field in _FIELDS}
-    errors = name_errors(visit, values["name"])
+    assert context.user is not None
+    values = {field: context.field(field) for field in _FIELDS}
+    errors = name_errors(context, values["name"])
     if values["visibility"] not in VISIBILITIES:
         errors["visibility"] = "Choose who may see the project."
     if values["licence"] not in ("", *LICENCES):
@@ -42,23 +42,25 @@ def create(visit: Visit) -> Response:
     if len(values["description"]) > MAX_TITLE:
         errors["description"] = f"At most {MAX_TITLE} characters."
     if errors:
-        return _form(visit, values, errors, 422)
+        return _form(context, values, errors, 422)
     slug = slug_from(values["name"])
-    number = visit.run(
+    number = context.run(
         "INSERT INTO projects (owner_id, slug, name, description, visibility, licence, created_at, "
         "updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        visit.user["id"], slug, values["name"], values["description"], values["visibility"],
-        values["licence"] or None, visit.now, visit.now,
+        context.user["id"], slug, values["name"], values["description"], values["visibility"],
+        values["licence"] or None, context.now, context.now,
     )  # fmt: skip
-    add_owner(visit, number, visit.user["id"])
-    _first_files(visit, slug, values, visit.user)
-    visit.flash(f"The project {values['name']} has been created.")
-    return visit.redirect(f"/~{visit.user['username']}/{slug}")
+    add_owner(context, number, context.user["id"])
+    _first_files(context, slug, values, context.user)
+    context.flash(f"The project {values['name']} has been created.")
+    return context.redirect(f"/~{context.user['username']}/{slug}")
 
 
-def _first_files(visit: Visit, slug: str, values: dict[str, str], user: sqlite3.Row) -> None:
-    project = find_project(visit, user["username"], slug)
-    add_branch(visit, project, project.branch)
+def _first_files(
+    context: RequestContext, slug: str, values: dict[str, str], user: sqlite3.Row
+) -> None:
+    project = find_project(context, user["username"], slug)
+    add_branch(context, project, project.branch)
     files = {}
     if values["readme"]:
         files["README.md"] = f"# {values['name']}\n\n{values['description']}\n"
@@ -66,18 +68,20 @@ def _first_files(visit: Visit, slug: str, values: dict[str, str], user: sqlite3.
         slots = {
             "name": values["name"],
             "owner": user["name"],
-            "year": visit.now[:4],
+            "year": context.now[:4],
             "licence": values["licence"],
         }
         files["LICENSE"] = fill_slots(LICENCE, slots)
     if files:
-        commit = add_commit(visit, project, project.branch, "Start the project")
+        commit = add_commit(context, project, project.branch, "Start the project")
         for path, content in files.items():
-            write_file(visit, project, project.branch, path, content, commit)
+            write_file(context, project, project.branch, path, content, commit)
 
 
-def _form(visit: Visit, values: dict[str, str], errors: dict[str, str], status: int) -> Response:
-    return visit.render(
+def _form(
+    context: RequestContext, values: dict[str, str], errors: dict[str, str], status: int
+) -> Response:
+    return context.render(
         "new_project.html", status=status, values=values, errors=errors,
         visibilities=VISIBILITY_CHOICES,
         licences=[("", "No licence"), *((name, name) for name in LICENCES)],

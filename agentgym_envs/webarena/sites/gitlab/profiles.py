@@ -11,7 +11,7 @@ from agentgym_envs.webarena.sites.gitlab.dashboard import list_projects, order_c
 from agentgym_envs.webarena.sites.gitlab.reading import MAX_TITLE
 from agentgym_envs.webarena.sites.gitlab.site import SITE
 from agentgym_envs.webarena.sites.paging import Pages
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 RESERVED = ("follow", "followers", "following")
 """What a project cannot be called, since these pages of people are; `projects` comes after them."""
@@ -20,17 +20,17 @@ _OWN_FIELDS = ("name", "status_text", "location", "bio")
 
 
 @SITE.get("/profile", signed_in=True)
-def profile_form(visit: Visit) -> Response:
+def profile_form(context: RequestContext) -> Response:
     """Show the form of one's own profile."""
-    assert visit.user is not None
-    values = {field: visit.user[field] for field in _OWN_FIELDS}
-    return visit.render("profile_edit.html", values=values, errors={})
+    assert context.user is not None
+    values = {field: context.user[field] for field in _OWN_FIELDS}
+    return context.render("profile_edit.html", values=values, errors={})
 
 
 @SITE.post("/profile", signed_in=True)
-def save_profile(visit: Visit) -> Response:
+def save_profile(context: RequestContext) -> Response:
     """Change one's own profile."""
-    values = {field: visit.form.get(field, "").strip() for field in _OWN_FIELDS}
+    values = {field: context.form.get(field, "").strip() for field in _OWN_FIELDS}
     errors = {
         field: f"At most {MAX_TITLE} characters."
         for field, value in values.items()
@@ -39,33 +39,33 @@ def save_profile(visit: Visit) -> Response:
     if not values["name"]:
         errors["name"] = "Enter your name."
     if errors:
-        return visit.render("profile_edit.html", status=422, values=values, errors=errors)
-    visit.run(
+        return context.render("profile_edit.html", status=422, values=values, errors=errors)
+    context.run(
         "UPDATE users SET name = ?, status_text = ?, location = ?, bio = ? WHERE id = ?",
         *values.values(),
-        visitor_id(visit),
+        visitor_id(context),
     )
-    visit.flash("Your profile has been saved.")
-    return visit.redirect("/profile")
+    context.flash("Your profile has been saved.")
+    return context.redirect("/profile")
 
 
 @SITE.get("/~{username}")
-def profile(visit: Visit, username: str) -> Response:
+def profile(context: RequestContext, username: str) -> Response:
     """Show a person and their projects."""
-    person = _person(visit, username)
-    rows, pages = list_projects(visit, "p.owner_id = ?", person["id"], size=8)
-    counts = visit.row(
+    person = _person(context, username)
+    rows, pages = list_projects(context, "p.owner_id = ?", person["id"], size=8)
+    counts = context.row(
         "SELECT (SELECT count(*) FROM follows WHERE followed_id = u.id) AS followers, "
         "(SELECT count(*) FROM follows WHERE follower_id = u.id) AS following "
         "FROM users u WHERE u.id = ?",
         person["id"],
     )
-    is_followed = visit.value(
+    is_followed = context.value(
         "SELECT 1 FROM follows WHERE follower_id = ? AND followed_id = ?",
-        visitor_id(visit),
+        visitor_id(context),
         person["id"],
     )
-    return visit.render(
+    return context.render(
         "profile.html",
         person=person,
         rows=rows,
@@ -77,50 +77,50 @@ def profile(visit: Visit, username: str) -> Response:
 
 
 @SITE.get("/~{username}/followers")
-def followers(visit: Visit, username: str) -> Response:
+def followers(context: RequestContext, username: str) -> Response:
     """List who follows a person."""
-    return _people(visit, username, "followers", "f.followed_id = ? AND u.id = f.follower_id")
+    return _people(context, username, "followers", "f.followed_id = ? AND u.id = f.follower_id")
 
 
 @SITE.get("/~{username}/following")
-def following(visit: Visit, username: str) -> Response:
+def following(context: RequestContext, username: str) -> Response:
     """List whom a person follows."""
-    return _people(visit, username, "following", "f.follower_id = ? AND u.id = f.followed_id")
+    return _people(context, username, "following", "f.follower_id = ? AND u.id = f.followed_id")
 
 
 @SITE.post("/~{username}/follow", signed_in=True)
-def follow(visit: Visit, username: str) -> Response:
+def follow(context: RequestContext, username: str) -> Response:
     """Follow a person, or stop it."""
-    person, user = _person(visit, username), visitor_id(visit)
+    person, user = _person(context, username), visitor_id(context)
     if person["id"] == user:
-        visit.flash("You cannot follow yourself.", "error")
-    elif visit.field("stop"):
-        visit.run(
+        context.flash("You cannot follow yourself.", "error")
+    elif context.field("stop"):
+        context.run(
             "DELETE FROM follows WHERE follower_id = ? AND followed_id = ?", user, person["id"]
         )
-        visit.flash(f"You no longer follow {person['name']}.")
+        context.flash(f"You no longer follow {person['name']}.")
     else:
-        visit.run("INSERT OR IGNORE INTO follows VALUES (?, ?)", user, person["id"])
-        visit.flash(f"You follow {person['name']}.")
-    return visit.redirect(f"/~{person['username']}")
+        context.run("INSERT OR IGNORE INTO follows VALUES (?, ?)", user, person["id"])
+        context.flash(f"You follow {person['name']}.")
+    return context.redirect(f"/~{person['username']}")
 
 
-def _person(visit: Visit, username: str) -> sqlite3.Row:
-    person = visit.row("SELECT * FROM users WHERE username = ?", username)
+def _person(context: RequestContext, username: str) -> sqlite3.Row:
+    person = context.row("SELECT * FROM users WHERE username = ?", username)
     if person is None:
         raise NotFound("There is no such user.")
     return person
 
 
-def _people(visit: Visit, username: str, what: str, condition: str) -> Response:
-    person = _person(visit, username)
+def _people(context: RequestContext, username: str, what: str, condition: str) -> Response:
+    person = _person(context, username)
     tables = f"FROM follows f JOIN users u ON {condition}"
-    total = visit.value(f"SELECT count(*) {tables}", person["id"])
-    pages = Pages.of(visit, total, 20)
-    rows = visit.rows(
+    total = context.value(f"SELECT count(*) {tables}", person["id"])
+    pages = Pages.of(context, total, 20)
+    rows = context.rows(
         f"SELECT u.* {tables} ORDER BY u.name LIMIT ? OFFSET ?",
         person["id"],
         pages.size,
         pages.offset,
     )
-    return visit.render("people.html", person=person, what=what, rows=rows, pages=pages)
+    return context.render("people.html", person=person, what=what, rows=rows, pages=pages)

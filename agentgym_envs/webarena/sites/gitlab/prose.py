@@ -15,14 +15,14 @@ _BOLD = re.compile(r"\*\*([^*]+)\*\*")
 
 def prose(text: str) -> Markup:
     """Return a text as HTML."""
-    found = []
+    parts = []
     for block in re.split(r"\n\s*\n", text.replace("\r\n", "\n").strip()):
         lines = block.split("\n")
         while lines and lines[0].startswith("#"):
-            found.append(_heading(lines.pop(0)))
+            parts.append(_heading(lines.pop(0)))
         if lines and lines[0].strip():
-            found.append(_block(lines))
-    return Markup("\n".join(found))
+            parts.append(_block(lines))
+    return Markup("\n".join(parts))
 
 
 def _heading(line: str) -> str:

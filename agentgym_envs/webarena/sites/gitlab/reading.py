@@ -15,7 +15,7 @@ _BRANCH = re.compile(r"[A-Za-z0-9]+(?:[-._/][A-Za-z0-9]+)*")
 
 
 def is_day(text: str) -> bool:
-    """Tell whether a text is a day, `YYYY-MM-DD`."""
+    """Return whether a text is a day, `YYYY-MM-DD`."""
     if not _DAY.fullmatch(text):
         return False
     try:
@@ -50,18 +50,18 @@ def slug_from(name: str) -> str:
 
 
 def is_slug(text: str) -> bool:
-    """Tell whether a text can stand for a project in addresses."""
+    """Return whether a text can stand for a project in addresses."""
     return len(text) <= 60 and bool(_SLUG.fullmatch(text))
 
 
 def is_path(text: str) -> bool:
-    """Tell whether a text can be a file's path."""
+    """Return whether a text can be a file's path."""
     parts = text.split("/")
     return len(text) <= 120 and bool(_PATH.fullmatch(text)) and not {".", ".."} & set(parts)
 
 
 def is_branch(text: str) -> bool:
-    """Tell whether a text can be a branch's name."""
+    """Return whether a text can be a branch's name."""
     return len(text) <= 80 and bool(_BRANCH.fullmatch(text))
 
 

@@ -9,7 +9,7 @@ from agentgym_envs.webarena.sites.gitlab.dashboard import list_projects
 from agentgym_envs.webarena.sites.gitlab.reading import like
 from agentgym_envs.webarena.sites.gitlab.site import SITE
 from agentgym_envs.webarena.sites.paging import Pages
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 SCOPES = ("projects", "issues", "people")
 
@@ -20,19 +20,19 @@ _ISSUES = (
 
 
 @SITE.get("/search")
-def search(visit: Visit) -> Response:
+def search(context: RequestContext) -> Response:
     """Show what a text occurs in."""
-    text = visit.field("q")
-    scope = visit.field("scope")
+    text = context.field("q")
+    scope = context.field("scope")
     scope = scope if scope in SCOPES else "projects"
-    user = visitor_id(visit)
+    user = visitor_id(context)
     if scope == "projects":
-        rows, pages = list_projects(visit, "1", size=10)
+        rows, pages = list_projects(context, "1", size=10)
     elif scope == "issues":
         pages = Pages.of(
-            visit, visit.value(f"SELECT count(*) {_ISSUES}", user, user, like(text)), 15
+            context, context.value(f"SELECT count(*) {_ISSUES}", user, user, like(text)), 15
         )
-        rows = visit.rows(
+        rows = context.rows(
             "SELECT i.iid, i.title, i.state, i.created_at, p.name AS project, "
             f"'/~' || u.username || '/' || p.slug AS path {_ISSUES} "
             "ORDER BY i.created_at DESC, i.id LIMIT ? OFFSET ?",
@@ -41,12 +41,12 @@ def search(visit: Visit) -> Response:
     else:
         where = "name LIKE ? ESCAPE '\\' OR username LIKE ? ESCAPE '\\' OR email = ?"
         values = (like(text), like(text), text.lower())
-        total = visit.value(f"SELECT count(*) FROM users WHERE {where}", *values)
-        pages = Pages.of(visit, total, 15)
-        rows = visit.rows(
+        total = context.value(f"SELECT count(*) FROM users WHERE {where}", *values)
+        pages = Pages.of(context, total, 15)
+        rows = context.rows(
             f"SELECT * FROM users WHERE {where} ORDER BY name LIMIT ? OFFSET ?",
             *values,
             pages.size,
             pages.offset,
         )
-    return visit.render("search.html", text=text, scope=scope, rows=rows, pages=pages)
+    return context.render("search.html", text=text, scope=scope, rows=rows, pages=pages)

@@ -17,25 +17,25 @@ from agentgym_envs.webarena.sites.gitlab.access import (
 )
 from agentgym_envs.webarena.sites.gitlab.reading import MAX_TITLE, title_error
 from agentgym_envs.webarena.sites.gitlab.site import SITE
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 _FIELDS = ("name", "description", "visibility", "topics")
 
 
 @SITE.get("/~{owner}/{slug}/settings", signed_in=True)
-def settings_form(visit: Visit, owner: str, slug: str) -> Response:
+def settings_form(context: RequestContext, owner: str, slug: str) -> Response:
     """Show the form."""
-    project = find_project(visit, owner, slug)
+    project = find_project(context, owner, slug)
     if not project.ranks("Maintainer"):
         raise Forbidden(refusal(project, "Maintainer"))
-    return _form(visit, project, {field: project.row[field] for field in _FIELDS}, {}, 200)
+    return _form(context, project, {field: project.row[field] for field in _FIELDS}, {}, 200)
 
 
 @SITE.post("/~{owner}/{slug}/settings", signed_in=True)
-def save_settings(visit: Visit, owner: str, slug: str) -> Response:
+def save_settings(context: RequestContext, owner: str, slug: str) -> Response:
     """Change name, description, visibility and topics."""
-    project = managed(visit, owner, slug, "Maintainer")
-    values = {field: visit.form.get(field, "").strip() for field in _FIELDS}
+    project = managed(context, owner, slug, "Maintainer")
+    values = {field: context.form.get(field, "").strip() for field in _FIELDS}
     errors = {"name": title_error(values["name"], "a name")}
     for field in ("description", "topics"):
         errors[field] = f"At most {MAX_TITLE} characters." if len(values[field]) > MAX_TITLE else ""
@@ -43,34 +43,38 @@ def save_settings(visit: Visit, owner: str, slug: str) -> Response:
         errors["visibility"] = "Choose who may see the project."
     errors = {field: error for field, error in errors.items() if error}
     if errors:
-        return _form(visit, project, values, errors, 422)
+        return _form(context, project, values, errors, 422)
     topics = [" ".join(topic.lower().split()) for topic in values["topics"].split(",")]
-    visit.run(
+    context.run(
         "UPDATE projects SET name = ?, description = ?, visibility = ?, topics = ? WHERE id = ?",
         values["name"], values["description"], values["visibility"],
         ", ".join(dict.fromkeys(filter(None, topics))), project.id,
     )  # fmt: skip
-    touch(visit, project)
-    visit.flash("The settings have been saved.")
-    return visit.redirect(f"{project.path}/settings")
+    touch(context, project)
+    context.flash("The settings have been saved.")
+    return context.redirect(f"{project.path}/settings")
 
 
 @SITE.post("/~{owner}/{slug}/archive", signed_in=True)
-def archive(visit: Visit, owner: str, slug: str) -> Response:
+def archive(context: RequestContext, owner: str, slug: str) -> Response:
     """Archive a project, or bring it back."""
-    project = find_project(visit, owner, slug)
+    project = find_project(context, owner, slug)
     if not project.ranks("Owner"):
         raise Forbidden(f"Only the owner may archive {project.name}.")
-    archived = 0 if visit.field("undo") else 1
-    visit.run("UPDATE projects SET archived = ? WHERE id = ?", archived, project.id)
-    visit.flash("The project is archived." if archived else "The project is active again.")
-    return visit.redirect(f"{project.path}/settings")
+    archived = 0 if context.field("undo") else 1
+    context.run("UPDATE projects SET archived = ? WHERE id = ?", archived, project.id)
+    context.flash("The project is archived." if archived else "The project is active again.")
+    return context.redirect(f"{project.path}/settings")
 
 
 def _form(
-    visit: Visit, project: Project, values: dict[str, str], errors: dict[str, str], status: int
+    context: RequestContext,
+    project: Project,
+    values: dict[str, str],
+    errors: dict[str, str],
+    status: int,
 ) -> Response:
     return of_project(
-        visit, project, "settings.html", status, values=values, errors=errors,
+        context, project, "settings.html", status, values=values, errors=errors,
         visibilities=VISIBILITY_CHOICES,
     )  # fmt: skip

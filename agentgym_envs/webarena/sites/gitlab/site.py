@@ -1,9 +1,11 @@
-"""The code host's `Site`, which every handler module registers its pages with."""
+"""Declares the code host's `Site`, where every handler module registers its pages."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from agentgym_envs.webarena.sites.signing_in import add_signing_in
 from agentgym_envs.webarena.sites.web import Site
 
 SITE = Site("gitlab", "Forgeyard", Path(__file__).parent, user_table="users")
+add_signing_in(SITE)

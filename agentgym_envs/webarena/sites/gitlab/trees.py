@@ -1,7 +1,4 @@
-"""The files of a branch: a branch holds only what differs from the default branch.
-
-Knows the database, no pages.
-"""
+"""Reads and writes the files of a branch, which holds only what differs from the default branch."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from agentgym_envs.webarena.sites.gitlab.access import Project, touch, visitor_id
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 
 @dataclass(frozen=True)
@@ -30,21 +27,21 @@ class Entry:
     commit: sqlite3.Row
 
 
-def branch_of(visit: Visit, project: Project, name: str = "") -> str:
+def branch_of(context: RequestContext, project: Project, name: str = "") -> str:
     """Return the branch that a page is about: the one asked for, or the default one.
 
     Raises:
         NotFound: the project has no such branch.
     """
-    name = name or visit.field("branch") or project.branch
-    if visit.row("SELECT 1 FROM branches WHERE project_id = ? AND name = ?", project.id, name):
+    name = name or context.field("branch") or project.branch
+    if context.row("SELECT 1 FROM branches WHERE project_id = ? AND name = ?", project.id, name):
         return name
     raise NotFound(f"This project has no branch {name!r:.90}.")
 
 
-def branch_names(visit: Visit, project: Project) -> list[str]:
+def branch_names(context: RequestContext, project: Project) -> list[str]:
     """List the branches, the default one first."""
-    rows = visit.rows(
+    rows = context.rows(
         "SELECT name FROM branches WHERE project_id = ? ORDER BY name <> ?, name",
         project.id,
         project.branch,
@@ -52,9 +49,9 @@ def branch_names(visit: Visit, project: Project) -> list[str]:
     return [row["name"] for row in rows]
 
 
-def files_of(visit: Visit, project: Project, branch: str) -> list[sqlite3.Row]:
+def files_of(context: RequestContext, project: Project, branch: str) -> list[sqlite3.Row]:
     """List the files of a branch by path, each with its last commit."""
-    return visit.rows(
+    return context.rows(
         "SELECT f.path, f.content, c.message, c.created_at, c.sha, u.name AS author, "
         "u.username AS author_username FROM files f JOIN commits c ON c.id = f.commit_id "
         "JOIN users u ON u.id = c.author_id WHERE f.project_id = ? AND (f.branch = ? "
@@ -67,13 +64,13 @@ def files_of(visit: Visit, project: Project, branch: str) -> list[sqlite3.Row]:
     )
 
 
-def file_of(visit: Visit, project: Project, branch: str, path: str) -> sqlite3.Row:
+def file_of(context: RequestContext, project: Project, branch: str, path: str) -> sqlite3.Row:
     """Return a file.
 
     Raises:
         NotFound: there is none at this path.
     """
-    for row in files_of(visit, project, branch):
+    for row in files_of(context, project, branch):
         if row["path"] == path:
             return row
     raise NotFound(f"There is no file {path!r:.140} on this branch.")
@@ -82,34 +79,34 @@ def file_of(visit: Visit, project: Project, branch: str, path: str) -> sqlite3.R
 def listing(files: list[sqlite3.Row], folder: str) -> list[Entry]:
     """List a folder: its folders, then its files."""
     inside = f"{folder}/" if folder else ""
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     for row in files:
         if not row["path"].startswith(inside):
             continue
         name, *rest = row["path"][len(inside) :].split("/", 1)
-        before = found.get(name)
+        before = entries.get(name)
         if before is None or row["created_at"] > before.commit["created_at"]:
-            found[name] = Entry(name, inside + name, bool(rest), row)
-    return sorted(found.values(), key=lambda entry: (not entry.is_folder, entry.name))
+            entries[name] = Entry(name, inside + name, bool(rest), row)
+    return sorted(entries.values(), key=lambda entry: (not entry.is_folder, entry.name))
 
 
-def add_commit(visit: Visit, project: Project, branch: str, message: str) -> int:
+def add_commit(context: RequestContext, project: Project, branch: str, message: str) -> int:
     """Add a commit of the visitor's and return its id."""
-    touch(visit, project)
-    number = visit.value("SELECT max(id) FROM commits") + 1
+    touch(context, project)
+    number = context.value("SELECT max(id) FROM commits") + 1
     sha = hashlib.sha1(f"forgeyard {number} {message}".encode()).hexdigest()
-    return visit.run(
+    return context.run(
         "INSERT INTO commits (project_id, branch, sha, author_id, message, created_at) "
         "VALUES (?, ?, ?, ?, ?, ?)",
-        project.id, branch, sha, visitor_id(visit), message, visit.now,
+        project.id, branch, sha, visitor_id(context), message, context.now,
     )  # fmt: skip
 
 
 def write_file(
-    visit: Visit, project: Project, branch: str, path: str, content: str, commit: int
+    context: RequestContext, project: Project, branch: str, path: str, content: str, commit: int
 ) -> None:
     """Create or replace a file on a branch."""
-    visit.run(
+    context.run(
         "INSERT INTO files (project_id, branch, path, content, commit_id) VALUES (?, ?, ?, ?, ?) "
         "ON CONFLICT (project_id, branch, path) DO UPDATE SET content = excluded.content, "
         "commit_id = excluded.commit_id",
@@ -117,12 +114,12 @@ def write_file(
     )  # fmt: skip
 
 
-def add_branch(visit: Visit, project: Project, name: str) -> None:
+def add_branch(context: RequestContext, project: Project, name: str) -> None:
     """Add a branch that equals the default one."""
-    visit.run(
+    context.run(
         "INSERT INTO branches (project_id, name, author_id, created_at) VALUES (?, ?, ?, ?)",
         project.id,
         name,
-        visitor_id(visit),
-        visit.now,
+        visitor_id(context),
+        context.now,
     )

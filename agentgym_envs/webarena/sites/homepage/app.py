@@ -6,12 +6,12 @@ from pathlib import Path
 
 from starlette.responses import Response
 
-from agentgym_envs.webarena.sites.web import Site, Visit
+from agentgym_envs.webarena.sites.web import RequestContext, Site
 
 SITE = Site("homepage", "Homepage", Path(__file__).parent)
 
 
 @SITE.get("/")
-def index(visit: Visit) -> Response:
+def index(context: RequestContext) -> Response:
     """List the sites."""
-    return visit.render("index.html")
+    return context.render("index.html")

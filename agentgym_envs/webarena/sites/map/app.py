@@ -1,9 +1,8 @@
-"""The map with all its pages."""
+"""Assembles the map with all its pages."""
 
 from __future__ import annotations
 
 from agentgym_envs.webarena.sites.map import (
-    account,
     browse,
     contribute,
     find,
@@ -13,4 +12,4 @@ from agentgym_envs.webarena.sites.map import (
 )
 from agentgym_envs.webarena.sites.map.site import SITE
 
-__all__ = ["SITE", "account", "browse", "contribute", "find", "lists", "place", "travel"]
+__all__ = ["SITE", "browse", "contribute", "find", "lists", "place", "travel"]

@@ -1,7 +1,4 @@
-"""The kinds of places: what they are called, how many a town has, when they open, what they cost.
-
-Knows no single place.
-"""
+"""The kinds of places: what they are called, how many a town has, opening hours, prices."""
 
 from __future__ import annotations
 
@@ -127,8 +124,8 @@ OPERATORS = ("Voltry", "Plugway", "Green Current", "Highland Charge")
 @cache
 def words_for() -> dict[str, str]:
     """Return every word or phrase, in lower case, that means a category, and the category."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for category in CATEGORIES:
         for word in (category.name, category.plural, *category.others):
-            found.setdefault(word.lower(), category.name)
-    return found
+            result.setdefault(word.lower(), category.name)
+    return result

@@ -11,7 +11,7 @@ from agentgym_envs.webarena.sites.map.hours import DAYS
 from agentgym_envs.webarena.sites.map.place import place_of
 from agentgym_envs.webarena.sites.map.site import SITE
 from agentgym_envs.webarena.sites.paging import Pages
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 STARS = [(str(number), f"{number} star{'s' * (number > 1)}") for number in (5, 4, 3, 2, 1)]
 LONGEST_REVIEW = 600
@@ -32,31 +32,31 @@ _HOURS = (r"closed|open 24 hours|\d\d:\d\d-\d\d:\d\d",
           "Hours are written like 09:00-17:30, or closed.")  # fmt: skip
 
 
-def _user_id(visit: Visit) -> int:
-    assert visit.user is not None  # every page here is for signed-in users
-    return int(visit.user["id"])
+def _user_id(context: RequestContext) -> int:
+    assert context.user is not None  # every page here is for signed-in users
+    return int(context.user["id"])
 
 
 @SITE.get("/place/{number}/review", signed_in=True)
-def review_form(visit: Visit, number: str) -> Response:
+def review_form(context: RequestContext, number: str) -> Response:
     """Ask for a rating and a text; one's earlier review can be changed."""
-    place = place_of(visit, number)
-    mine = visit.row(
-        "SELECT * FROM reviews WHERE place_id = ? AND user_id = ?", place["id"], _user_id(visit)
+    place = place_of(context, number)
+    mine = context.row(
+        "SELECT * FROM reviews WHERE place_id = ? AND user_id = ?", place["id"], _user_id(context)
     )
     if mine is None:
-        return _review_page(visit, place, "", "")
-    return _review_page(visit, place, str(mine["rating"]), mine["body"])
+        return _review_page(context, place, "", "")
+    return _review_page(context, place, str(mine["rating"]), mine["body"])
 
 
 def _review_page(
-    visit: Visit,
+    context: RequestContext,
     place: sqlite3.Row,
     rating: str,
     body: str,
     errors: dict[str, str] | None = None,
 ) -> Response:
-    return visit.render(
+    return context.render(
         "review.html",
         status=422 if errors else 200,
         place=place,
@@ -68,42 +68,42 @@ def _review_page(
 
 
 @SITE.post("/place/{number}/review", signed_in=True)
-def review(visit: Visit, number: str) -> Response:
+def review(context: RequestContext, number: str) -> Response:
     """Keep a review and work the place's rating out anew."""
-    place = place_of(visit, number)
-    rating, body = visit.field("rating"), visit.field("body")
+    place = place_of(context, number)
+    rating, body = context.field("rating"), context.field("body")
     errors = {}
     if rating not in dict(STARS):
         errors["rating"] = "Choose one to five stars."
     if len(body) > LONGEST_REVIEW:
         errors["body"] = f"The text has {len(body)} characters; at most {LONGEST_REVIEW} fit."
     if errors:
-        return _review_page(visit, place, rating, body, errors)
-    visit.run(
+        return _review_page(context, place, rating, body, errors)
+    context.run(
         "INSERT INTO reviews (place_id, user_id, rating, body, created_at) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT (place_id, user_id) DO UPDATE SET rating = excluded.rating,"
         " body = excluded.body, created_at = excluded.created_at",
-        *(place["id"], _user_id(visit), int(rating), body, visit.now),
+        *(place["id"], _user_id(context), int(rating), body, context.now),
     )
-    _rate(visit, place["id"])
-    visit.flash("Thank you for your review.")
-    return visit.redirect(f"/place/{place['id']}")
+    _rate(context, place["id"])
+    context.flash("Thank you for your review.")
+    return context.redirect(f"/place/{place['id']}")
 
 
 @SITE.post("/place/{number}/review/delete", signed_in=True)
-def delete_review(visit: Visit, number: str) -> Response:
+def delete_review(context: RequestContext, number: str) -> Response:
     """Take one's own review back."""
-    place = place_of(visit, number)
-    visit.run(
-        "DELETE FROM reviews WHERE place_id = ? AND user_id = ?", place["id"], _user_id(visit)
+    place = place_of(context, number)
+    context.run(
+        "DELETE FROM reviews WHERE place_id = ? AND user_id = ?", place["id"], _user_id(context)
     )
-    _rate(visit, place["id"])
-    visit.flash("Your review is gone.")
-    return visit.redirect("/contributions")
+    _rate(context, place["id"])
+    context.flash("Your review is gone.")
+    return context.redirect("/contributions")
 
 
-def _rate(visit: Visit, place_id: int) -> None:
-    visit.run(
+def _rate(context: RequestContext, place_id: int) -> None:
+    context.run(
         "UPDATE places SET (rating, num_reviews) = (SELECT round(coalesce(avg(rating), 0), 1),"
         " count(*) FROM reviews WHERE place_id = places.id) WHERE id = ?",
         place_id,
@@ -111,31 +111,31 @@ def _rate(visit: Visit, place_id: int) -> None:
 
 
 @SITE.get("/place/{number}/suggest", signed_in=True)
-def suggest_form(visit: Visit, number: str) -> Response:
+def suggest_form(context: RequestContext, number: str) -> Response:
     """Ask what is wrong and what is right."""
-    return _suggest_page(visit, place_of(visit, number))
+    return _suggest_page(context, place_of(context, number))
 
 
 def _suggest_page(
-    visit: Visit, place: sqlite3.Row, errors: dict[str, str] | None = None
+    context: RequestContext, place: sqlite3.Row, errors: dict[str, str] | None = None
 ) -> Response:
-    return visit.render(
+    return context.render(
         "suggest.html",
         status=422 if errors else 200,
         place=place,
         fields=[("", "Choose"), *FIELDS.items()],
-        chosen=visit.field("field"),
-        value=visit.field("value"),
-        comment=visit.field("comment"),
+        chosen=context.field("field"),
+        value=context.field("value"),
+        comment=context.field("comment"),
         errors=errors or {},
     )
 
 
 @SITE.post("/place/{number}/suggest", signed_in=True)
-def suggest(visit: Visit, number: str) -> Response:
+def suggest(context: RequestContext, number: str) -> Response:
     """Keep a suggestion until the editors have looked at it."""
-    place = place_of(visit, number)
-    field, value, comment = visit.field("field"), visit.field("value"), visit.field("comment")
+    place = place_of(context, number)
+    field, value, comment = context.field("field"), context.field("value"), context.field("comment")
     if field in ("wheelchair", *(day.lower() for day in DAYS)):
         value = value.lower()
     errors = {}
@@ -148,34 +148,34 @@ def suggest(visit: Visit, number: str) -> Response:
     if len(comment) > LONGEST_REVIEW:
         errors["comment"] = f"At most {LONGEST_REVIEW} characters fit."
     if errors:
-        return _suggest_page(visit, place, errors)
-    visit.run(
+        return _suggest_page(context, place, errors)
+    context.run(
         "INSERT INTO suggestions (place_id, user_id, field, value, comment, created_at)"
         " VALUES (?, ?, ?, ?, ?, ?)",
-        *(place["id"], _user_id(visit), field, value, comment, visit.now),
+        *(place["id"], _user_id(context), field, value, comment, context.now),
     )
-    visit.flash("Thank you. The editors will look at your suggestion.")
-    return visit.redirect(f"/place/{place['id']}")
+    context.flash("Thank you. The editors will look at your suggestion.")
+    return context.redirect(f"/place/{place['id']}")
 
 
 @SITE.get("/contributions", signed_in=True)
-def contributions(visit: Visit) -> Response:
+def contributions(context: RequestContext) -> Response:
     """List the user's suggestions and reviews."""
-    reviews = visit.value("SELECT count(*) FROM reviews WHERE user_id = ?", _user_id(visit))
-    pages = Pages.of(visit, reviews, 8)
-    return visit.render(
+    reviews = context.value("SELECT count(*) FROM reviews WHERE user_id = ?", _user_id(context))
+    pages = Pages.of(context, reviews, 8)
+    return context.render(
         "contributions.html",
-        suggestions=visit.rows(
+        suggestions=context.rows(
             "SELECT g.*, p.name place, t.name town FROM suggestions g"
             " JOIN places p ON p.id = g.place_id JOIN towns t ON t.id = p.town_id"
             " WHERE g.user_id = ? ORDER BY g.created_at DESC, g.id DESC LIMIT 12",
-            _user_id(visit),
+            _user_id(context),
         ),
-        reviews=visit.rows(
+        reviews=context.rows(
             "SELECT r.*, p.name place, t.name town FROM reviews r"
             " JOIN places p ON p.id = r.place_id JOIN towns t ON t.id = p.town_id"
             " WHERE r.user_id = ? ORDER BY r.created_at DESC, r.id DESC LIMIT ? OFFSET ?",
-            *(_user_id(visit), pages.size, pages.offset),
+            *(_user_id(context), pages.size, pages.offset),
         ),
         pages=pages,
         fields=FIELDS,
@@ -183,16 +183,16 @@ def contributions(visit: Visit) -> Response:
 
 
 @SITE.post("/suggestions/{number}/withdraw", signed_in=True)
-def withdraw(visit: Visit, number: str) -> Response:
+def withdraw(context: RequestContext, number: str) -> Response:
     """Take a suggestion back that nobody has looked at yet."""
-    found = visit.row(
-        "SELECT * FROM suggestions WHERE id = ? AND user_id = ?", number, _user_id(visit)
+    row = context.row(
+        "SELECT * FROM suggestions WHERE id = ? AND user_id = ?", number, _user_id(context)
     )
-    if found is None:
+    if row is None:
         raise NotFound("You have made no such suggestion.")
-    if found["status"] == "pending":
-        visit.run("DELETE FROM suggestions WHERE id = ?", found["id"])
-        visit.flash("The suggestion is withdrawn.")
+    if row["status"] == "pending":
+        context.run("DELETE FROM suggestions WHERE id = ?", row["id"])
+        context.flash("The suggestion is withdrawn.")
     else:
-        visit.flash("The editors have already looked at it.", "error")
-    return visit.redirect("/contributions")
+        context.flash("The editors have already looked at it.", "error")
+    return context.redirect("/contributions")

@@ -14,109 +14,109 @@ from agentgym_envs.webarena.sites.map.hours import DAYS, span
 from agentgym_envs.webarena.sites.map.points import Point, resolve
 from agentgym_envs.webarena.sites.map.site import SITE
 from agentgym_envs.webarena.sites.paging import Pages
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 PAGE_SIZE = 12
 
 
 @SITE.get("/search")
-def results(visit: Visit) -> Response:
+def results(context: RequestContext) -> Response:
     """Search places, filtered, sorted and paginated; towns and streets of the name come first."""
-    text = " ".join(visit.field("q").split())[:200]
+    text = " ".join(context.field("q").split())[:200]
     errors: dict[str, str] = {}
     choices: list[Point] = []
-    wanted = _filtered(visit, search.understand(visit.db, text), errors)
-    near = visit.field("near")
+    query = _filtered(context, search.understand(context.db, text), errors)
+    near = context.field("near")
     if near:
-        choices = resolve(visit.db, near)
+        choices = resolve(context.db, near)
         if not choices:
             errors["near"] = f"Nothing on the map is called {near[:80]!r}."
     if len(choices) == 1:
-        wanted = replace(wanted, near=choices.pop())
-    if wanted.sort == "distance" and wanted.near is None and not errors and not choices:
+        query = replace(query, near=choices.pop())
+    if query.sort == "distance" and query.near is None and not errors and not choices:
         errors["near"] = "Say from where the distance is measured."
-    pages = Pages.of(visit, search.count(visit.db, wanted), PAGE_SIZE)
-    rows = search.find(visit.db, wanted, limit=pages.size, offset=pages.offset)
-    return visit.render(
+    pages = Pages.of(context, search.count(context.db, query), PAGE_SIZE)
+    rows = search.find(context.db, query, limit=pages.size, offset=pages.offset)
+    return context.render(
         "search.html",
         text=text,
-        title=_title(visit, text, wanted),
-        places=[_entry(row, wanted) for row in rows],
+        title=_title(context, text, query),
+        places=[_entry(row, query) for row in rows],
         pages=pages,
         errors=errors,
-        choices=[(point, visit.link(near=point.label, page=None)) for point in choices],
-        also=_also(visit, text) if text and pages.number == 1 else [],
+        choices=[(point, context.link(near=point.label, page=None)) for point in choices],
+        also=_also(context, text) if text and pages.number == 1 else [],
         near=near,
         categories=[("", "All categories"), *((c.name, c.name) for c in CATEGORIES)],
         days=[("", "Any day"), *enumerate(DAYS)],
         sorts=list(search.SORTS.items()),
-        chosen_day=wanted.day if wanted.day >= 0 else "",
-        sort=wanted.sort,
+        chosen_day=query.day if query.day >= 0 else "",
+        sort=query.sort,
     )
 
 
-def _filtered(visit: Visit, wanted: search.Wanted, errors: dict[str, str]) -> search.Wanted:
-    category, town, sort = visit.field("category"), visit.field("town"), visit.field("sort")
-    day = visit.number("day", -1)
+def _filtered(context: RequestContext, query: search.Query, errors: dict[str, str]) -> search.Query:
+    category, town, sort = context.field("category"), context.field("town"), context.field("sort")
+    day = context.number("day", -1)
     if category in BY_NAME:
-        if wanted.category and wanted.category != category:
-            wanted = replace(wanted, text=wanted.category)
-        wanted = replace(wanted, category=category)
+        if query.category and query.category != category:
+            query = replace(query, text=query.category)
+        query = replace(query, category=category)
     if town:
-        found = visit.value("SELECT id FROM towns WHERE name = ? COLLATE NOCASE", town)
-        if found is None:
+        town_id = context.value("SELECT id FROM towns WHERE name = ? COLLATE NOCASE", town)
+        if town_id is None:
             errors["town"] = f"There is no town called {town[:80]!r}."
         else:
-            wanted = replace(wanted, town_id=found)
+            query = replace(query, town_id=town_id)
     return replace(
-        wanted,
+        query,
         day=day if 0 <= day < len(DAYS) else -1,
-        wheelchair=visit.field("wheelchair") == "1",
+        wheelchair=context.field("wheelchair") == "1",
         sort=sort if sort in search.SORTS else "best",
     )
 
 
-def _title(visit: Visit, text: str, wanted: search.Wanted) -> str:
-    if wanted.text:
+def _title(context: RequestContext, text: str, query: search.Query) -> str:
+    if query.text:
         return f"Results for “{text}”"
-    what = BY_NAME[wanted.category].plural if wanted.category else "All places"
-    town = visit.value("SELECT name FROM towns WHERE id = ?", wanted.town_id)
+    what = BY_NAME[query.category].plural if query.category else "All places"
+    town = context.value("SELECT name FROM towns WHERE id = ?", query.town_id)
     return f"{what} in {town}" if town else what
 
 
-def _entry(row: sqlite3.Row, wanted: search.Wanted) -> dict[str, object]:
+def _entry(row: sqlite3.Row, query: search.Query) -> dict[str, object]:
     about = [f"{row['cuisine']} restaurant" if row["cuisine"] else row["category"]]
     about.append(f"{row['house']} {row['street']}, {row['postcode']} {row['town']}")
     if row["num_reviews"]:
         about.append(f"{row['rating']:.1f} stars ({row['num_reviews']})")
     else:
         about.append("no reviews yet")
-    if wanted.day >= 0:
-        about.append(f"{DAYS[wanted.day]} {span(row['opens'], row['closes'])}")
-    if wanted.near is not None:
-        about.append(f"{search.distance(row, wanted.near):.2f} km away")
+    if query.day >= 0:
+        about.append(f"{DAYS[query.day]} {span(row['opens'], row['closes'])}")
+    if query.near is not None:
+        about.append(f"{search.distance(row, query.near):.2f} km away")
     return {"id": row["id"], "name": row["name"], "about": " · ".join(about)}
 
 
-def _also(visit: Visit, text: str) -> list[tuple[str, str, str]]:
+def _also(context: RequestContext, text: str) -> list[tuple[str, str, str]]:
     """Return towns, streets and regions of this name: (path, name, what it is)."""
-    found = [
+    others = [
         (f"/town/{row['slug']}", row["name"], f"Town in {row['region']}, {row['postcode']}")
-        for row in visit.rows(
+        for row in context.rows(
             "SELECT t.*, r.name region FROM towns t JOIN regions r ON r.id = t.region_id"
             " WHERE t.name = ? COLLATE NOCASE OR t.postcode = ?",
             text,
             text,
         )
     ]
-    found += [
+    others += [
         (f"/region/{row['slug']}", row["name"], "Region")
-        for row in visit.rows("SELECT * FROM regions WHERE name = ? COLLATE NOCASE", text)
+        for row in context.rows("SELECT * FROM regions WHERE name = ? COLLATE NOCASE", text)
     ]
     if len(text) >= 3 and words_of(text):
-        found += [
+        others += [
             (f"/street/{row['id']}", f"{row['name']}, {row['town']}", f"Street, {row['postcode']}")
-            for row in visit.rows(
+            for row in context.rows(
                 "SELECT s.id, s.name, s.postcode, t.name town FROM streets s"
                 " JOIN towns t ON t.id = s.town_id WHERE s.name = ? COLLATE NOCASE"
                 " OR s.postcode = ? OR s.name || ', ' || t.name = ? COLLATE NOCASE"
@@ -124,4 +124,4 @@ def _also(visit: Visit, text: str) -> list[tuple[str, str, str]]:
                 *(text, text, text),
             )
         ]
-    return found
+    return others

@@ -1,7 +1,6 @@
 """The shape of Valdera: regions, where the towns lie, coast, rivers, hills and motorways.
 
-Drawn by hand on a sheet of 400 by 290 km, x to the east and y to the south. Knows no streets and
-no places.
+Drawn by hand on a sheet of 400 by 290 km, x to the east and y to the south.
 """
 
 from __future__ import annotations

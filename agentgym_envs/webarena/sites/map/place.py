@@ -14,7 +14,7 @@ from agentgym_envs.webarena.sites.map.plan import town_plan
 from agentgym_envs.webarena.sites.map.search import distance
 from agentgym_envs.webarena.sites.map.site import SITE
 from agentgym_envs.webarena.sites.paging import Pages
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 ACCESS = {"yes": "Yes", "limited": "Limited", "no": "No"}
 RADII = (("0.5", "500 m"), ("1", "1 km"), ("2", "2 km"), ("5", "5 km"), ("20", "20 km"),
@@ -23,20 +23,20 @@ DEFAULT_RADIUS = "2"
 REVIEWS_SHOWN = 3
 
 
-def place_of(visit: Visit, number: str) -> sqlite3.Row:
+def place_of(context: RequestContext, number: str) -> sqlite3.Row:
     """Return a place with its street and town.
 
     Raises:
         NotFound: there is none of this number.
     """
-    found = visit.row(
+    row = context.row(
         "SELECT p.*, s.name street, s.postcode, t.name town, t.slug town_slug FROM places p"
         " JOIN streets s ON s.id = p.street_id JOIN towns t ON t.id = p.town_id WHERE p.id = ?",
         number,
     )
-    if found is None:
+    if row is None:
         raise NotFound("There is no such place.")
-    return found
+    return row
 
 
 def address_of(place: sqlite3.Row) -> str:
@@ -45,81 +45,81 @@ def address_of(place: sqlite3.Row) -> str:
 
 
 @SITE.get("/place/{number}")
-def place(visit: Visit, number: str) -> Response:
+def place(context: RequestContext, number: str) -> Response:
     """Show a place."""
-    found = place_of(visit, number)
+    place_row = place_of(context, number)
     opening = {
         row["day"]: span(row["opens"], row["closes"])
-        for row in visit.rows("SELECT * FROM hours WHERE place_id = ?", found["id"])
+        for row in context.rows("SELECT * FROM hours WHERE place_id = ?", place_row["id"])
     }
-    reviews = visit.rows(
+    reviews = context.rows(
         "SELECT r.*, u.name author FROM reviews r JOIN users u ON u.id = r.user_id"
         " WHERE r.place_id = ? ORDER BY r.created_at DESC, r.id DESC LIMIT ?",
-        *(found["id"], REVIEWS_SHOWN),
+        *(place_row["id"], REVIEWS_SHOWN),
     )
     lists = []
-    if visit.user is not None:
-        lists = visit.rows(
+    if context.user is not None:
+        lists = context.rows(
             "SELECT l.id, l.name FROM saved s JOIN lists l ON l.id = s.list_id"
             " WHERE s.place_id = ? AND l.user_id = ? ORDER BY l.name",
-            *(found["id"], visit.user["id"]),
+            *(place_row["id"], context.user["id"]),
         )
-    return visit.render(
+    return context.render(
         "place.html",
-        place=found,
-        details=_details(visit, found),
+        place=place_row,
+        details=_details(context, place_row),
         week=[(name, opening.get(day, "Closed")) for day, name in enumerate(DAYS)],
         reviews=reviews,
         lists=lists,
         plan=town_plan(
-            visit.db,
-            found["town_id"],
-            label=f"Town plan of {found['town']} with {found['name']}",
-            place_id=found["id"],
+            context.db,
+            place_row["town_id"],
+            label=f"Town plan of {place_row['town']} with {place_row['name']}",
+            place_id=place_row["id"],
         ),
     )
 
 
 @SITE.get("/place/{number}/reviews")
-def reviews(visit: Visit, number: str) -> Response:
+def reviews(context: RequestContext, number: str) -> Response:
     """List all reviews of a place."""
-    found = place_of(visit, number)
-    pages = Pages.of(visit, found["num_reviews"], 10)
-    rows = visit.rows(
+    row = place_of(context, number)
+    pages = Pages.of(context, row["num_reviews"], 10)
+    rows = context.rows(
         "SELECT r.*, u.name author FROM reviews r JOIN users u ON u.id = r.user_id"
         " WHERE r.place_id = ? ORDER BY r.created_at DESC, r.id DESC LIMIT ? OFFSET ?",
-        *(found["id"], pages.size, pages.offset),
+        *(row["id"], pages.size, pages.offset),
     )
-    return visit.render("reviews.html", place=found, reviews=rows, pages=pages)
+    return context.render("reviews.html", place=row, reviews=rows, pages=pages)
 
 
 @SITE.get("/place/{number}/nearby")
-def nearby(visit: Visit, number: str) -> Response:
+def nearby(context: RequestContext, number: str) -> Response:
     """List the places around a place, the nearest first."""
-    found = place_of(visit, number)
-    category = visit.field("category")
-    radius = visit.field("within")
+    centre = place_of(context, number)
+    category = context.field("category")
+    radius = context.field("within")
     if radius not in dict(RADII):
         radius = DEFAULT_RADIUS
     reach = float(radius)
     condition = "abs(p.x - ?) <= ? AND abs(p.y - ?) <= ? AND p.id != ?"
-    values = [found["x"], reach, found["y"], reach, found["id"]]
+    values = [centre["x"], reach, centre["y"], reach, centre["id"]]
     if category in BY_NAME:
         condition += " AND p.category = ?"
         values.append(category)
-    rows = visit.rows(
+    rows = context.rows(
         "SELECT p.id, p.name, p.category, p.house, p.x, p.y, s.name street, s.postcode,"
         " t.name town FROM places p JOIN streets s ON s.id = p.street_id"
         f" JOIN towns t ON t.id = p.town_id WHERE {condition}",
         *values,
     )
-    measured = sorted((distance(found, row), row["id"], row) for row in rows)
+    measured = sorted((distance(centre, row), row["id"], row) for row in rows)
     measured = [entry for entry in measured if entry[0] <= reach]
-    pages = Pages.of(visit, len(measured), 10)
+    pages = Pages.of(context, len(measured), 10)
     shown = measured[pages.offset : pages.offset + pages.size]
-    return visit.render(
+    return context.render(
         "nearby.html",
-        place=found,
+        place=centre,
         near=[(row, address_of(row), f"{km:.2f} km") for km, _, row in shown],
         pages=pages,
         categories=[("", "All categories"), *((c.name, c.name) for c in CATEGORIES)],
@@ -129,18 +129,18 @@ def nearby(visit: Visit, number: str) -> Response:
     )
 
 
-def _details(visit: Visit, found: sqlite3.Row) -> list[tuple[str, str]]:
-    category = BY_NAME[found["category"]]
+def _details(context: RequestContext, row: sqlite3.Row) -> list[tuple[str, str]]:
+    category = BY_NAME[row["category"]]
     details = [
-        ("Address", address_of(found)),
-        ("Coordinates", f"{latitude(found['y']):.4f}, {longitude(found['x']):.4f}"),
-        ("Phone", found["phone"]),
-        ("Website", found["website"] or "None"),
-        ("Wheelchair access", ACCESS[found["wheelchair"]]),
+        ("Address", address_of(row)),
+        ("Coordinates", f"{latitude(row['y']):.4f}, {longitude(row['x']):.4f}"),
+        ("Phone", row["phone"]),
+        ("Website", row["website"] or "None"),
+        ("Wheelchair access", ACCESS[row["wheelchair"]]),
     ]
-    if found["cuisine"]:
-        details.append(("Cuisine", found["cuisine"]))
-    if found["price"] is not None:
-        details.append((category.price, money(found["price"]) if found["price"] else "Free"))
-    facts = visit.rows("SELECT name, value FROM facts WHERE place_id = ?", found["id"])
+    if row["cuisine"]:
+        details.append(("Cuisine", row["cuisine"]))
+    if row["price"] is not None:
+        details.append((category.price, money(row["price"]) if row["price"] else "Free"))
+    facts = context.rows("SELECT name, value FROM facts WHERE place_id = ?", row["id"])
     return details + [(fact["name"], fact["value"]) for fact in facts]

@@ -1,4 +1,4 @@
-"""Draws the places of a town: names, addresses, hours and facts. Knows no database."""
+"""Draws the places of a town: names, addresses, hours and facts."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def furnish(
     houses: set[tuple[int, int]] = set()
     return [
         _draw(town, area, streets, BY_NAME[name], names, houses, phones, dice)
-        for name in _wanted(town, dice)
+        for name in _categories_of(town, dice)
     ]
 
 
-def _wanted(town: TownSite, dice: random.Random) -> list[str]:
+def _categories_of(town: TownSite, dice: random.Random) -> list[str]:
     size = 0.75 if town.population < 9000 else 1.0 if town.population < 25000 else 1.25
     size = 1.7 if town.population > 70000 else size
-    found = []
+    names = []
     for category in CATEGORIES:
         number = round(category.usual * size + dice.uniform(-0.6, 0.6))
         number = max(1, number) if category.usual > 1 or category.from_population else number
@@ -77,8 +77,8 @@ def _wanted(town: TownSite, dice: random.Random) -> list[str]:
         elif category.name in ("Library", "Post office"):
             number = 1
         if town.population >= category.from_population:
-            found += [category.name] * number
-    return found
+            names += [category.name] * number
+    return names
 
 
 def _draw(

@@ -73,36 +73,30 @@ def resolve(db: sqlite3.Connection, text: str) -> list[Point]:
         return [_town(towns[0])]
     name, town = _split(text)
     if town:
-        found = _in_town(db, name, town)
-        if found:
-            return found
-    found = _places(db, "p.name = ? COLLATE NOCASE", text)
-    if not found:
-        found = _streets(db, "s.name = ? COLLATE NOCASE", text)
-    return found or _by_words(db, text)
-
-
-def place_point(db: sqlite3.Connection, place_id: int) -> Point | None:
-    """Return the point of a place."""
-    found = _places(db, "p.id = ?", place_id)
-    return found[0] if found else None
+        points = _in_town(db, name, town)
+        if points:
+            return points
+    points = _places(db, "p.name = ? COLLATE NOCASE", text)
+    if not points:
+        points = _streets(db, "s.name = ? COLLATE NOCASE", text)
+    return points or _by_words(db, text)
 
 
 def _split(text: str) -> tuple[str, str]:
     for separator in (", ", " in "):
-        name, found, town = text.rpartition(separator)
-        if found:
+        name, matched, town = text.rpartition(separator)
+        if matched:
             return name.strip(), re.sub(r"^\d{5} ", "", town.strip())
     return text, ""
 
 
 def _in_town(db: sqlite3.Connection, name: str, town: str) -> list[Point]:
-    found = _places(
+    points = _places(
         db, "p.name = ? COLLATE NOCASE AND t.name = ? COLLATE NOCASE", name, town
     ) or _streets(db, "s.name = ? COLLATE NOCASE AND t.name = ? COLLATE NOCASE", name, town)
     address = re.fullmatch(r"([0-9]{1,4}) (.+)", name)
-    if found or address is None:
-        return found
+    if points or address is None:
+        return points
     house, street = int(address.group(1)), address.group(2)
     return _places(
         db,

@@ -1,7 +1,7 @@
 """Lays the roads between the towns: motorways as drawn, other roads between neighbours.
 
 Two towns are neighbours where no third one lies within the circle that has the two at its ends (a
-Gabriel graph), so no two roads cross. Knows no database.
+Gabriel graph), so no two roads cross.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A way runs from a point through the centre of its town, over roads from town to town, and to the
 other point. Lengths are whole hectometres and times whole minutes leg by leg, so that the sums are
-what a reader gets by adding up the legs. Knows no pages.
+what a reader gets by adding up the legs.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ JOINED = (
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Query:
     """What is searched for; empty values do not filter.
 
     Attributes:
@@ -49,37 +49,37 @@ class Wanted:
     near: Point | None = None
 
 
-def understand(db: sqlite3.Connection, text: str) -> Wanted:
+def understand(db: sqlite3.Connection, text: str) -> Query:
     """Read a query such as `pharmacies in Millbrook`: its kind and town become filters."""
     text = " ".join(text.split())[:200]
-    wanted = Wanted(text)
+    query = Query(text)
     for separator in (" in ", ", "):
-        start, found, town = text.rpartition(separator)
+        start, matched, town = text.rpartition(separator)
         row = db.execute("SELECT id FROM towns WHERE name = ? COLLATE NOCASE", (town,)).fetchone()
-        if found and row is not None:
-            wanted = replace(wanted, text=start, town_id=row["id"])
+        if matched and row is not None:
+            query = replace(query, text=start, town_id=row["id"])
             break
-    category = words_for().get(wanted.text.lower())
-    return replace(wanted, text="", category=category) if category else wanted
+    category = words_for().get(query.text.lower())
+    return replace(query, text="", category=category) if category else query
 
 
-def find(db: sqlite3.Connection, wanted: Wanted, *, limit: int, offset: int) -> list[sqlite3.Row]:
+def find(db: sqlite3.Connection, query: Query, *, limit: int, offset: int) -> list[sqlite3.Row]:
     """Return one page of the places found."""
-    condition, values = _condition(wanted)
-    order, order_values = _order(wanted)
+    condition, values = _condition(query)
+    order, order_values = _order(query)
     # The page is cut out before anything is joined to it; joining all that is found is slow.
     shown = f"SELECT p.* FROM places p WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?"
     sql = f"{COLUMNS} FROM ({shown}) p {JOINED} ORDER BY {order}"
     page = [*values, *order_values, limit, offset]
-    return db.execute(sql, [*page, wanted.day, *order_values]).fetchall()
+    return db.execute(sql, [*page, query.day, *order_values]).fetchall()
 
 
-def count(db: sqlite3.Connection, wanted: Wanted) -> int:
+def count(db: sqlite3.Connection, query: Query) -> int:
     """Return how many places are found."""
-    condition, values = _condition(wanted)
+    condition, values = _condition(query)
     sql = f"SELECT count(*) FROM places p WHERE {condition}"
-    found: int = db.execute(sql, values).fetchone()[0]
-    return found
+    number: int = db.execute(sql, values).fetchone()[0]
+    return number
 
 
 def distance(a: sqlite3.Row | Point, b: sqlite3.Row | Point) -> float:
@@ -89,38 +89,38 @@ def distance(a: sqlite3.Row | Point, b: sqlite3.Row | Point) -> float:
     return sqrt((ax - bx) ** 2 + (ay - by) ** 2)
 
 
-def _condition(wanted: Wanted) -> tuple[str, list[str | int]]:
+def _condition(query: Query) -> tuple[str, list[str | int]]:
     parts: list[str] = ["1"]
     values: list[str | int] = []
-    for word in words_of(wanted.text).split()[:MAX_WORDS]:
+    for word in words_of(query.text).split()[:MAX_WORDS]:
         parts.append("instr(p.words, ?) > 0")
         values.append(f" {word}")
-    if wanted.text and not values:
+    if query.text and not values:
         parts.append("0")  # nothing but punctuation finds nothing
-    if wanted.category:
+    if query.category:
         parts.append("p.category = ?")
-        values.append(wanted.category)
-    if wanted.town_id:
+        values.append(query.category)
+    if query.town_id:
         parts.append("p.town_id = ?")
-        values.append(wanted.town_id)
-    if wanted.day >= 0:
+        values.append(query.town_id)
+    if query.day >= 0:
         parts.append("EXISTS (SELECT 1 FROM hours o WHERE o.place_id = p.id AND o.day = ?)")
-        values.append(wanted.day)
-    if wanted.wheelchair:
+        values.append(query.day)
+    if query.wheelchair:
         parts.append("p.wheelchair = 'yes'")
     return " AND ".join(parts), values
 
 
-def _order(wanted: Wanted) -> tuple[str, list[str | float]]:
-    if wanted.sort == "distance" and wanted.near is not None:
-        near = wanted.near
+def _order(query: Query) -> tuple[str, list[str | float]]:
+    if query.sort == "distance" and query.near is not None:
+        near = query.near
         return (
             "(p.x - ?) * (p.x - ?) + (p.y - ?) * (p.y - ?), p.id",
             [near.x, near.x, near.y, near.y],
         )
-    if wanted.sort == "rating":
+    if query.sort == "rating":
         return "p.rating DESC, p.num_reviews DESC, p.name, p.town_id", []
-    if wanted.sort == "best" and wanted.text:
-        name = words_of(wanted.text)
+    if query.sort == "best" and query.text:
+        name = words_of(query.text)
         return "instr(p.words, ?) != 1, p.name, p.town_id", [name]
     return "p.name, p.town_id", []

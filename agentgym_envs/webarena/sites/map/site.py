@@ -1,9 +1,13 @@
-"""The map's `Site`, which every module of handlers registers with."""
+"""Declares the map's `Site`, where every handler module registers its pages."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from agentgym_envs.webarena.sites.people import PASSWORD
+from agentgym_envs.webarena.sites.signing_in import add_signing_in
 from agentgym_envs.webarena.sites.web import Site
 
 SITE = Site("map", "Wayfinder", Path(__file__).parent, user_table="users")
+# The map keeps no passwords of its own.
+add_signing_in(SITE, password_of=lambda user: PASSWORD)

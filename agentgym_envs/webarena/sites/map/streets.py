@@ -1,6 +1,6 @@
 """Lays out a town's streets: two that cross in the centre, and others along and across them.
 
-Knows no places; positions are km on the sheet of the country.
+Positions are km on the sheet of the country.
 """
 
 from __future__ import annotations

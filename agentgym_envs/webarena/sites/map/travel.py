@@ -18,7 +18,7 @@ from agentgym_envs.webarena.sites.map.routes import (
     load_network,
 )
 from agentgym_envs.webarena.sites.map.site import SITE
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 MOST_DESTINATIONS = 10
 TRAVEL_BY = [("car", "Car"), ("bicycle", "Bicycle"), ("foot", "On foot")]
@@ -39,16 +39,18 @@ class Asked:
         return not self.errors and not self.choices
 
 
-def _read(visit: Visit, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> Asked:
-    asked = Asked({name: visit.field(name) for name in (*required, *optional)})
+def _read(
+    context: RequestContext, required: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> Asked:
+    asked = Asked({name: context.field(name) for name in (*required, *optional)})
     if not any(asked.texts.values()):
         return asked
     for name, text in asked.texts.items():
-        found = resolve(visit.db, text)
-        if len(found) == 1:
-            asked.points[name] = found[0]
-        elif found:
-            asked.choices[name] = [(point, visit.link(**{name: point.label})) for point in found]
+        points = resolve(context.db, text)
+        if len(points) == 1:
+            asked.points[name] = points[0]
+        elif points:
+            asked.choices[name] = [(point, context.link(**{name: point.label})) for point in points]
         elif text:
             asked.errors[name] = f"Nothing on the map is called {text[:80]!r}."
         elif name in required:
@@ -56,42 +58,42 @@ def _read(visit: Visit, required: tuple[str, ...], optional: tuple[str, ...] = (
     return asked
 
 
-def _mode(visit: Visit) -> Mode:
-    mode = MODES.get(visit.field("mode"), CAR)
-    return NO_MOTORWAYS if mode is CAR and visit.field("no_motorways") == "1" else mode
+def _mode(context: RequestContext) -> Mode:
+    mode = MODES.get(context.field("mode"), CAR)
+    return NO_MOTORWAYS if mode is CAR and context.field("no_motorways") == "1" else mode
 
 
 @SITE.get("/directions")
-def directions(visit: Visit) -> Response:
+def directions(context: RequestContext) -> Response:
     """Ask for a way, and show it."""
-    asked = _read(visit, ("from", "to"), ("via",))
-    context: dict[str, Any] = {"way": None}
+    asked = _read(context, ("from", "to"), ("via",))
+    variables: dict[str, Any] = {"way": None}
     if asked.points and asked.is_clear:
         stops = [asked.points[name] for name in ("from", "via", "to") if name in asked.points]
         if any(a.key == b.key for a, b in zip(stops, stops[1:], strict=False)):
             asked.errors["to"] = "Two stops in a row are the same place."
         else:
-            context = _way(visit, stops)
-    return visit.render(
+            variables = _way(context, stops)
+    return context.render(
         "directions.html",
         asked=asked,
         travel_by=TRAVEL_BY,
-        mode="car" if _mode(visit) is NO_MOTORWAYS else _mode(visit).name,
-        no_motorways=visit.field("no_motorways") == "1",
-        picture=context.pop("picture", None) or country(visit.db, label="Map of Valdera"),
-        **context,
+        mode="car" if _mode(context) is NO_MOTORWAYS else _mode(context).name,
+        no_motorways=context.field("no_motorways") == "1",
+        picture=variables.pop("picture", None) or country(context.db, label="Map of Valdera"),
+        **variables,
     )
 
 
-def _way(visit: Visit, stops: list[Point]) -> dict[str, Any]:
-    network = load_network(visit.db)
-    mode = _mode(visit)
+def _way(context: RequestContext, stops: list[Point]) -> dict[str, Any]:
+    network = load_network(context.db)
+    mode = _mode(context)
     ways = [find_way(network, stops, other) for other in MODES.values()]
     way = next(way for way in ways if way.mode is mode)
     others = []
     for other in ways:
         avoids = other.mode is NO_MOTORWAYS
-        link = visit.link(
+        link = context.link(
             mode="car" if avoids else other.mode.name, no_motorways="1" if avoids else None
         )
         others.append((other, link, other.mode is mode))
@@ -101,7 +103,7 @@ def _way(visit: Visit, stops: list[Point]) -> dict[str, Any]:
         "others": others,
         "title": f"From {stops[0].label} to {stops[-1].label}" + (f" via {titles}" * bool(titles)),
         "picture": country(
-            visit.db,
+            context.db,
             label=f"Map with the way from {stops[0].name} to {stops[-1].name}",
             road_ids=[leg.road_id for leg in way.legs if leg.road_id],
             ends=[(stop.x, stop.y) for stop in stops],
@@ -110,10 +112,10 @@ def _way(visit: Visit, stops: list[Point]) -> dict[str, Any]:
 
 
 @SITE.get("/distances")
-def distances(visit: Visit) -> Response:
+def distances(context: RequestContext) -> Response:
     """Ask for an origin and several destinations, and show how far they are."""
-    asked = _read(visit, ("from",))
-    typed = visit.field("to")
+    asked = _read(context, ("from",))
+    typed = context.field("to")
     texts = [text.strip() for text in typed.split(";") if text.strip()]
     rows: list[tuple[Point, str, str]] = []
     choices: list[Point] = []
@@ -122,23 +124,23 @@ def distances(visit: Visit) -> Response:
     elif len(texts) > MOST_DESTINATIONS:
         asked.errors["to"] = f"Name at most {MOST_DESTINATIONS} destinations."
     elif asked.points:
-        network = load_network(visit.db)
+        network = load_network(context.db)
         for text in texts:
-            found = resolve(visit.db, text)
-            if not found:
+            points = resolve(context.db, text)
+            if not points:
                 asked.errors["to"] = f"Nothing on the map is called {text[:80]!r}."
-            elif len(found) > 1:
-                choices = found
+            elif len(points) > 1:
+                choices = points
                 asked.errors["to"] = f"Several places are called {text[:80]!r}; add the town."
             else:
-                way = find_way(network, [asked.points["from"], found[0]], _mode(visit))
-                rows.append((found[0], way.km, way.time))
-    return visit.render(
+                way = find_way(network, [asked.points["from"], points[0]], _mode(context))
+                rows.append((points[0], way.km, way.time))
+    return context.render(
         "distances.html",
         asked=asked,
         typed=typed,
         rows=rows if asked.is_clear else [],
         choices=choices,
         modes=[(mode.name, mode.title) for mode in MODES.values()],
-        mode=_mode(visit),
+        mode=_mode(context),
     )

@@ -15,7 +15,7 @@ from agentgym_envs.webarena.sites.reddit.lookup import (
 )
 from agentgym_envs.webarena.sites.reddit.site import SITE
 from agentgym_envs.webarena.sites.signing_in import add_signing_in
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
@@ -24,93 +24,95 @@ add_signing_in(SITE)
 
 
 @SITE.get("/register")
-def register(visit: Visit) -> Response:
+def register(context: RequestContext) -> Response:
     """Show the empty form."""
-    return visit.render("register.html", values={}, wrong={})
+    return context.render("register.html", values={}, wrong={})
 
 
 @SITE.post("/register")
-def create_account(visit: Visit) -> Response:
+def create_account(context: RequestContext) -> Response:
     """Create an account and sign in."""
-    values = {key: line_of(visit, key) for key in ("username", "name", "email")}
+    values = {key: line_of(context, key) for key in ("username", "name", "email")}
     wrong = _faults_of_person(values)
-    taken = visit.row("SELECT 1 FROM users WHERE username = ? COLLATE NOCASE", values["username"])
+    taken = context.row("SELECT 1 FROM users WHERE username = ? COLLATE NOCASE", values["username"])
     if not re.fullmatch(r"[A-Za-z0-9._-]{3,24}", values["username"]):
         wrong["username"] = "Use 3 to 24 letters, digits, dots, hyphens or underscores."
     elif taken or not values["username"].strip("."):
         wrong["username"] = "This user name is taken."
-    wrong |= _faults_of_password(visit)
+    wrong |= _faults_of_password(context)
     if wrong:
-        return visit.render("register.html", status=422, values=values, wrong=wrong)
-    number = visit.run(
+        return context.render("register.html", status=422, values=values, wrong=wrong)
+    number = context.run(
         "INSERT INTO users (username, name, password, email, created_at) VALUES (?, ?, ?, ?, ?)",
         values["username"],
         values["name"],
-        visit.field("password"),
+        context.field("password"),
         values["email"],
-        visit.now,
+        context.now,
     )
-    visit.sign_in(number)
-    visit.flash(f"Welcome to Commonplace, {values['name']}.")
-    return visit.redirect("/communities")
+    context.sign_in(number)
+    context.flash(f"Welcome to Commonplace, {values['name']}.")
+    return context.redirect("/communities")
 
 
 @SITE.get("/settings", signed_in=True)
-def settings(visit: Visit) -> Response:
+def settings(context: RequestContext) -> Response:
     """Show name, address, biography and the change of password."""
-    return _settings(visit, {}, {})
+    return _settings(context, {}, {})
 
 
 @SITE.post("/settings", signed_in=True)
-def change_settings(visit: Visit) -> Response:
+def change_settings(context: RequestContext) -> Response:
     """Change name, address and biography."""
-    values = {"name": line_of(visit, "name"), "email": line_of(visit, "email")}
-    values["bio"] = typed(visit, "bio")
+    values = {"name": line_of(context, "name"), "email": line_of(context, "email")}
+    values["bio"] = typed(context, "bio")
     wrong = _faults_of_person(values) | faults(bio=too_long(values["bio"], 500))
     if wrong:
-        return _settings(visit, values, wrong)
-    visit.run(
+        return _settings(context, values, wrong)
+    context.run(
         "UPDATE users SET name = ?, email = ?, bio = ? WHERE id = ?",
         values["name"],
         values["email"],
         values["bio"],
-        me(visit),
+        me(context),
     )
-    visit.flash("Your settings are saved.")
-    return visit.redirect("/settings")
+    context.flash("Your settings are saved.")
+    return context.redirect("/settings")
 
 
 @SITE.post("/settings/password", signed_in=True)
-def change_password(visit: Visit) -> Response:
+def change_password(context: RequestContext) -> Response:
     """Change the password."""
-    wrong = _faults_of_password(visit)
-    assert visit.user is not None
-    if visit.field("current") != visit.user["password"]:
+    wrong = _faults_of_password(context)
+    assert context.user is not None
+    if context.field("current") != context.user["password"]:
         wrong["current"] = "This is not your password."
     if wrong:
-        return _settings(visit, {}, wrong)
-    visit.run("UPDATE users SET password = ? WHERE id = ?", visit.field("password"), me(visit))
-    visit.flash("Your password has been changed.")
-    return visit.redirect("/settings")
+        return _settings(context, {}, wrong)
+    context.run(
+        "UPDATE users SET password = ? WHERE id = ?", context.field("password"), me(context)
+    )
+    context.flash("Your password has been changed.")
+    return context.redirect("/settings")
 
 
 @SITE.get("/settings/blocked", signed_in=True)
-def blocked(visit: Visit) -> Response:
+def blocked(context: RequestContext) -> Response:
     """List whom the user has blocked."""
-    found = visit.rows(
+    rows = context.rows(
         "SELECT u.username, u.name FROM blocked_users b JOIN users u ON u.id = b.blocked_id "
         "WHERE b.user_id = ? ORDER BY u.username",
-        me(visit),
+        me(context),
     )
-    return visit.render("blocked.html", found=found)
+    return context.render("blocked.html", rows=rows)
 
 
-def _settings(visit: Visit, values: dict[str, str], wrong: dict[str, str]) -> Response:
-    assert visit.user is not None
-    return visit.render(
+def _settings(context: RequestContext, values: dict[str, str], wrong: dict[str, str]) -> Response:
+    assert context.user is not None
+    return context.render(
         "settings.html",
         status=422 if wrong else 200,
-        values=dict(visit.user) | values,
+        values=dict(context.user) | values,
         wrong=wrong,
     )
 
@@ -124,10 +126,10 @@ def _faults_of_person(values: dict[str, str]) -> dict[str, str]:
     )
 
 
-def _faults_of_password(visit: Visit) -> dict[str, str]:
-    password = visit.field("password")
+def _faults_of_password(context: RequestContext) -> dict[str, str]:
+    password = context.field("password")
     is_good = 8 <= len(password) <= 200
     return faults(
         password="" if is_good else "Use at least 8 characters, and at most 200.",
-        repeat="" if password == visit.field("repeat") else "The two passwords differ.",
+        repeat="" if password == context.field("repeat") else "The two passwords differ.",
     )

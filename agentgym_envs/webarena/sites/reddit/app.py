@@ -1,4 +1,4 @@
-"""The forum with all its pages."""
+"""Assembles the forum with all its pages."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from agentgym_envs.webarena.sites.reddit.lookup import (
     pattern,
 )
 from agentgym_envs.webarena.sites.reddit.site import SITE
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 _ORDERS = {
     "members": ("Most members", "members DESC, f.title"),
@@ -26,19 +26,19 @@ _ORDERS = {
 
 
 @SITE.get("/communities")
-def communities(visit: Visit) -> Response:
+def communities(context: RequestContext) -> Response:
     """List the communities, all or those whose name or description holds what was typed."""
-    query = line_of(visit, "q")[:200]
-    sort = visit.field("sort") if visit.field("sort") in _ORDERS else "members"
-    mine = visit.user is not None and visit.field("mine") == "1"
+    query = line_of(context, "q")[:200]
+    sort = context.field("sort") if context.field("sort") in _ORDERS else "members"
+    mine = context.user is not None and context.field("mine") == "1"
     where = "f.name || ' ' || f.title || ' ' || f.description LIKE :query ESCAPE '!'"
     if mine:
         where += " AND f.id IN (SELECT forum_id FROM subscriptions WHERE user_id = :me)"
-    values = {"query": pattern(query), "me": me(visit)}
-    total = named(visit, f"SELECT count(*) FROM forums f WHERE {where}", values)[0][0]
-    pages = Pages.of(visit, total, 12)
-    found = named(
-        visit,
+    values = {"query": pattern(query), "me": me(context)}
+    total = named(context, f"SELECT count(*) FROM forums f WHERE {where}", values)[0][0]
+    pages = Pages.of(context, total, 12)
+    rows = named(
+        context,
         "SELECT f.*, (SELECT count(*) FROM subscriptions s WHERE s.forum_id = f.id) AS members, "
         "(SELECT count(*) FROM posts p WHERE p.forum_id = f.id) AS posts, "
         "EXISTS (SELECT 1 FROM subscriptions s WHERE s.forum_id = f.id AND s.user_id = :me) "
@@ -46,9 +46,9 @@ def communities(visit: Visit) -> Response:
         f"ORDER BY {_ORDERS[sort][1]} LIMIT {pages.size} OFFSET {pages.offset}",
         values,
     )
-    return visit.render(
+    return context.render(
         "communities.html",
-        found=found,
+        rows=rows,
         pages=pages,
         query=query,
         sort=sort,
@@ -58,19 +58,19 @@ def communities(visit: Visit) -> Response:
 
 
 @SITE.get("/c/{name}")
-def community(visit: Visit, name: str) -> Response:
+def community(context: RequestContext, name: str) -> Response:
     """Show a community's posts."""
-    forum = forum_of(visit, name)
-    moderators = visit.rows(
+    forum = forum_of(context, name)
+    moderators = context.rows(
         "SELECT u.username FROM moderators m JOIN users u ON u.id = m.user_id "
         "WHERE m.forum_id = ? ORDER BY u.username",
         forum["id"],
     )
-    return visit.render(
+    return context.render(
         "community.html",
         forum=forum,
         moderators=moderators,
-        listing=list_posts(visit, "p.forum_id = :forum", forum=forum["id"]),
+        listing=list_posts(context, "p.forum_id = :forum", forum=forum["id"]),
         sorts=SORTS,
         ranges=RANGES,
         flairs=FLAIRS,
@@ -78,15 +78,15 @@ def community(visit: Visit, name: str) -> Response:
 
 
 @SITE.post("/c/{name}/subscribe", signed_in=True)
-def subscribe(visit: Visit, name: str) -> Response:
+def subscribe(context: RequestContext, name: str) -> Response:
     """Follow a community, or stop."""
-    forum = forum_of(visit, name)
-    if visit.field("value") == "1":
-        visit.run("INSERT OR IGNORE INTO subscriptions VALUES (?, ?)", forum["id"], me(visit))
-        visit.flash(f"You are now subscribed to {forum['title']}.")
+    forum = forum_of(context, name)
+    if context.field("value") == "1":
+        context.run("INSERT OR IGNORE INTO subscriptions VALUES (?, ?)", forum["id"], me(context))
+        context.flash(f"You are now subscribed to {forum['title']}.")
     else:
-        visit.run(
-            "DELETE FROM subscriptions WHERE forum_id = ? AND user_id = ?", forum["id"], me(visit)
+        context.run(
+            "DELETE FROM subscriptions WHERE forum_id = ? AND user_id = ?", forum["id"], me(context)
         )
-        visit.flash(f"You are no longer subscribed to {forum['title']}.")
-    return visit.redirect(visit.way_back(f"/c/{forum['name']}"))
+        context.flash(f"You are no longer subscribed to {forum['title']}.")
+    return context.redirect(context.way_back(f"/c/{forum['name']}"))

@@ -17,79 +17,79 @@ from agentgym_envs.webarena.sites.reddit.lookup import (
     typed,
 )
 from agentgym_envs.webarena.sites.reddit.site import SITE
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 _RESERVED = ("new", "all", "subscribed")
 
 
 @SITE.get("/communities/new", signed_in=True)
-def new_community(visit: Visit) -> Response:
+def new_community(context: RequestContext) -> Response:
     """Show the empty form."""
-    return _form(visit, None, {}, {})
+    return _form(context, None, {}, {})
 
 
 @SITE.post("/communities/new", signed_in=True)
-def create_community(visit: Visit) -> Response:
+def create_community(context: RequestContext) -> Response:
     """Create a community; its creator moderates and follows it."""
-    values, wrong = _read(visit)
-    values["name"] = line_of(visit, "name")
+    values, wrong = _read(context)
+    values["name"] = line_of(context, "name")
     name = values["name"]
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) or not 3 <= len(name) <= 30:
         wrong["name"] = "Use 3 to 30 small letters, digits and single hyphens: board-games."
-    elif name in _RESERVED or visit.row("SELECT 1 FROM forums WHERE name = ?", name):
+    elif name in _RESERVED or context.row("SELECT 1 FROM forums WHERE name = ?", name):
         wrong["name"] = "This name is taken."
     if wrong:
-        return _form(visit, None, values, wrong)
-    number = visit.run(
+        return _form(context, None, values, wrong)
+    number = context.run(
         "INSERT INTO forums (name, title, description, sidebar, created_by, created_at) "
         "VALUES (?, ?, ?, ?, ?, ?)",
         *(values[key] for key in ("name", "title", "description", "sidebar")),
-        me(visit),
-        visit.now,
+        me(context),
+        context.now,
     )
-    visit.run("INSERT INTO moderators VALUES (?, ?)", number, me(visit))
-    visit.run("INSERT INTO subscriptions VALUES (?, ?)", number, me(visit))
-    visit.flash(f"{values['title']} is open. Write the first post!")
-    return visit.redirect(f"/c/{name}")
+    context.run("INSERT INTO moderators VALUES (?, ?)", number, me(context))
+    context.run("INSERT INTO subscriptions VALUES (?, ?)", number, me(context))
+    context.flash(f"{values['title']} is open. Write the first post!")
+    return context.redirect(f"/c/{name}")
 
 
 @SITE.get("/c/{name}/edit", signed_in=True)
-def edit_community(visit: Visit, name: str) -> Response:
+def edit_community(context: RequestContext, name: str) -> Response:
     """Show a community's form to its moderators."""
-    forum = _moderated(visit, name)
-    return _form(visit, forum, dict(forum), {})
+    forum = _moderated(context, name)
+    return _form(context, forum, dict(forum), {})
 
 
 @SITE.post("/c/{name}/edit", signed_in=True)
-def change_community(visit: Visit, name: str) -> Response:
+def change_community(context: RequestContext, name: str) -> Response:
     """Change title, description and sidebar."""
-    forum = _moderated(visit, name)
-    values, wrong = _read(visit)
+    forum = _moderated(context, name)
+    values, wrong = _read(context)
     if wrong:
-        return _form(visit, forum, values, wrong)
-    visit.run(
+        return _form(context, forum, values, wrong)
+    context.run(
         "UPDATE forums SET title = ?, description = ?, sidebar = ? WHERE id = ?",
         values["title"],
         values["description"],
         values["sidebar"],
         forum["id"],
     )
-    visit.flash("The community has been changed.")
-    return visit.redirect(f"/c/{forum['name']}")
+    context.flash("The community has been changed.")
+    return context.redirect(f"/c/{forum['name']}")
 
 
-def _moderated(visit: Visit, name: str) -> sqlite3.Row:
-    forum = forum_of(visit, name)
+def _moderated(context: RequestContext, name: str) -> sqlite3.Row:
+    forum = forum_of(context, name)
     if not forum["is_moderated"]:
         raise Forbidden("Only moderators can change a community.")
     return forum
 
 
-def _read(visit: Visit) -> tuple[dict[str, str], dict[str, str]]:
+def _read(context: RequestContext) -> tuple[dict[str, str], dict[str, str]]:
     values = {
-        "title": line_of(visit, "title"),
-        "description": line_of(visit, "description"),
-        "sidebar": typed(visit, "sidebar"),
+        "title": line_of(context, "title"),
+        "description": line_of(context, "description"),
+        "sidebar": typed(context, "sidebar"),
     }
     wrong = faults(
         title="Give the community a title."
@@ -104,9 +104,12 @@ def _read(visit: Visit) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _form(
-    visit: Visit, forum: sqlite3.Row | None, values: dict[str, str], wrong: dict[str, str]
+    context: RequestContext,
+    forum: sqlite3.Row | None,
+    values: dict[str, str],
+    wrong: dict[str, str],
 ) -> Response:
-    return visit.render(
+    return context.render(
         "community_form.html",
         status=422 if wrong else 200,
         forum=forum,

@@ -6,8 +6,8 @@ import sqlite3
 
 import numpy as np
 
+from agentgym_envs.webarena.sites.reddit.agent_content import fill_agent_content
 from agentgym_envs.webarena.sites.reddit.dice import Dice
-from agentgym_envs.webarena.sites.reddit.keepsakes import fill_keepsakes
 from agentgym_envs.webarena.sites.reddit.members import fill_communities, fill_users
 from agentgym_envs.webarena.sites.reddit.schema import SCHEMA
 from agentgym_envs.webarena.sites.reddit.threads import fill_threads
@@ -23,4 +23,4 @@ def fill(connection: sqlite3.Connection, rng: np.random.Generator) -> None:
     fill_users(connection, dice)
     communities = fill_communities(connection, dice)
     fill_threads(connection, communities, NUM_POSTS, dice)
-    fill_keepsakes(connection, dice)
+    fill_agent_content(connection, dice)

@@ -1,4 +1,4 @@
-"""What a post is before it has an author."""
+"""Describes a post before it has an author."""
 
 from __future__ import annotations
 

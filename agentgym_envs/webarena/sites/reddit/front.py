@@ -11,7 +11,7 @@ from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.reddit.listing import RANGES, SORTS, list_posts
 from agentgym_envs.webarena.sites.reddit.lookup import forum_of, line_of, named, pattern
 from agentgym_envs.webarena.sites.reddit.site import SITE
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 _KINDS = {
     "posts": "Posts",
@@ -23,22 +23,22 @@ _MAX_WORDS = 8
 
 
 @SITE.get("/")
-def front(visit: Visit) -> Response:
+def front(context: RequestContext) -> Response:
     """Show everybody's posts, or those of the communities that the user follows."""
-    feed = visit.field("feed")
-    if visit.user is None or feed not in ("all", "subscribed"):
+    feed = context.field("feed")
+    if context.user is None or feed not in ("all", "subscribed"):
         feed = "all"
     where = "p.user_id NOT IN (SELECT blocked_id FROM blocked_users WHERE user_id = :me)"
     if feed == "subscribed":
         where += " AND p.forum_id IN (SELECT forum_id FROM subscriptions WHERE user_id = :me)"
-    popular = visit.rows(
+    popular = context.rows(
         "SELECT f.name, f.title, s.members FROM (SELECT forum_id, count(*) AS members "
         "FROM subscriptions GROUP BY forum_id ORDER BY members DESC, forum_id LIMIT 6) s "
         "JOIN forums f ON f.id = s.forum_id ORDER BY s.members DESC, f.id"
     )
-    return visit.render(
+    return context.render(
         "front.html",
-        listing=list_posts(visit, where),
+        listing=list_posts(context, where),
         feed=feed,
         popular=popular,
         sorts=SORTS,
@@ -47,35 +47,35 @@ def front(visit: Visit) -> Response:
 
 
 @SITE.get("/saved", signed_in=True)
-def saved(visit: Visit) -> Response:
+def saved(context: RequestContext) -> Response:
     """Show the posts that the user keeps."""
     where = "p.id IN (SELECT post_id FROM saved_posts WHERE user_id = :me)"
-    return visit.render("saved.html", listing=list_posts(visit, where, sort="new"))
+    return context.render("saved.html", listing=list_posts(context, where, sort="new"))
 
 
 @SITE.get("/search")
-def search(visit: Visit) -> Response:
+def search(context: RequestContext) -> Response:
     """Search posts, comments, communities or people."""
-    query = line_of(visit, "q")[:200]
-    kind = visit.field("kind") if visit.field("kind") in _KINDS else "posts"
-    forum = forum_of(visit, visit.field("in")) if visit.field("in") else None
+    query = line_of(context, "q")[:200]
+    kind = context.field("kind") if context.field("kind") in _KINDS else "posts"
+    forum = forum_of(context, context.field("in")) if context.field("in") else None
     words = query.split()[:_MAX_WORDS]
-    context: dict[str, Any] = {"query": query, "kind": kind, "kinds": _KINDS, "forum": forum}
+    variables: dict[str, Any] = {"query": query, "kind": kind, "kinds": _KINDS, "forum": forum}
     if not words:
-        return visit.render("search.html", listing=None, found=[], pages=None, **context)
+        return context.render("search.html", listing=None, rows=[], pages=None, **variables)
     values: dict[str, Any] = {f"w{index}": pattern(word) for index, word in enumerate(words)}
     if kind == "posts":
         where = " AND ".join(f"p.title || ' ' || p.body LIKE :{name} ESCAPE '!'" for name in values)
         if forum is not None:
             where += " AND p.forum_id = :forum"
             values["forum"] = forum["id"]
-        sort = "match" if visit.field("sort") not in SORTS else visit.field("sort")
-        listing = list_posts(visit, where, sort=sort, **values)
-        return visit.render(
-            "search.html", listing=listing, found=[], pages=listing.pages, sorts=SORTS, **context
+        sort = "match" if context.field("sort") not in SORTS else context.field("sort")
+        listing = list_posts(context, where, sort=sort, **values)
+        return context.render(
+            "search.html", listing=listing, rows=[], pages=listing.pages, sorts=SORTS, **variables
         )
-    found, pages = _other(visit, kind, values)
-    return visit.render("search.html", listing=None, found=found, pages=pages, **context)
+    rows, pages = _other(context, kind, values)
+    return context.render("search.html", listing=None, rows=rows, pages=pages, **variables)
 
 
 _TABLES = {
@@ -101,15 +101,17 @@ _TABLES = {
 }
 
 
-def _other(visit: Visit, kind: str, values: dict[str, Any]) -> tuple[list[sqlite3.Row], Pages]:
+def _other(
+    context: RequestContext, kind: str, values: dict[str, Any]
+) -> tuple[list[sqlite3.Row], Pages]:
     tables, text, columns, order = _TABLES[kind]
     where = " AND ".join(f"{text} LIKE :{name} ESCAPE '!'" for name in values)
     if kind == "comments":
         where += " AND NOT c.is_deleted"
-    total = named(visit, f"SELECT count(*) FROM {tables} WHERE {where}", values)[0][0]
-    pages = Pages.of(visit, total, 10)
+    total = named(context, f"SELECT count(*) FROM {tables} WHERE {where}", values)[0][0]
+    pages = Pages.of(context, total, 10)
     rows = named(
-        visit,
+        context,
         f"SELECT {columns} FROM {tables} WHERE {where} ORDER BY {order} "
         f"LIMIT {pages.size} OFFSET {pages.offset}",
         values,

@@ -1,4 +1,4 @@
-"""How hot a post is: votes raise it, age cools it."""
+"""Computes how hot a post is: votes raise it, age cools it."""
 
 from __future__ import annotations
 

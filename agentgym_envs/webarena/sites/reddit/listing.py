@@ -10,7 +10,7 @@ from typing import Any
 from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.reddit.draft import FLAIRS
 from agentgym_envs.webarena.sites.reddit.lookup import me, named
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 PAGE_SIZE = 10
 
@@ -49,32 +49,37 @@ class Listing:
 
 
 def list_posts(
-    visit: Visit, where: str = "1", *, sort: str = "", default: str = "hot", **values: Any
+    context: RequestContext,
+    where: str = "1",
+    *,
+    sort: str = "",
+    default: str = "hot",
+    **values: Any,
 ) -> Listing:
     """List posts as the query parameters `sort`, `within`, `flair` and `page` ask for.
 
     Args:
-        visit: the request.
+        context: the request.
         where: a condition on `p`, the post; never holds what somebody typed.
         sort: takes this order, whatever the parameter says.
         default: the order where the parameter names none.
         values: of the condition's parameters.
     """
-    sort = sort or (visit.field("sort") if visit.field("sort") in SORTS else default)
-    within = visit.field("within") if visit.field("within") in RANGES else ""
-    flair = visit.field("flair") if visit.field("flair") in FLAIRS else ""
+    sort = sort or (context.field("sort") if context.field("sort") in SORTS else default)
+    within = context.field("within") if context.field("within") in RANGES else ""
+    flair = context.field("flair") if context.field("flair") in FLAIRS else ""
     if within:
-        oldest = datetime.fromisoformat(visit.now) - timedelta(days=int(within))
+        oldest = datetime.fromisoformat(context.now) - timedelta(days=int(within))
         where += " AND p.created_at >= :oldest"
         values["oldest"] = str(oldest)
     if flair:
         where += " AND p.flair = :flair"
         values["flair"] = flair
-    values["me"] = me(visit)
-    total = named(visit, f"SELECT count(*) FROM posts p WHERE {where}", values)[0][0]
-    pages = Pages.of(visit, total, PAGE_SIZE)
+    values["me"] = me(context)
+    total = named(context, f"SELECT count(*) FROM posts p WHERE {where}", values)[0][0]
+    pages = Pages.of(context, total, PAGE_SIZE)
     posts = named(
-        visit,
+        context,
         "SELECT p.*, f.name AS forum, f.title AS forum_title, u.username AS author, "
         "coalesce(v.value, 0) AS vote "
         "FROM posts p JOIN forums f ON f.id = p.forum_id JOIN users u ON u.id = p.user_id "

@@ -94,11 +94,11 @@ _BIOS = (
 
 def fill_communities(connection: sqlite3.Connection, dice: Dice) -> list[Community]:
     """Write the communities, their moderators and their subscribers."""
-    found = []
+    result = []
     moderators, subscriptions = [], []
     for number, topic in enumerate(TOPICS, 1):
         community = _community(number, topic, dice)
-        found.append(community)
+        result.append(community)
         leads = [user for user in community.regulars if user != AGENT_ID][:2]
         if topic.name in _MODERATED:
             leads.insert(0, AGENT_ID)
@@ -113,7 +113,7 @@ def fill_communities(connection: sqlite3.Connection, dice: Dice) -> list[Communi
         subscriptions += [(number, user) for user in {*community.regulars, *others}]
     connection.executemany("INSERT INTO moderators VALUES (?, ?)", moderators)
     connection.executemany("INSERT INTO subscriptions VALUES (?, ?)", sorted(subscriptions))
-    return found
+    return result
 
 
 def _community(number: int, topic: Topic, dice: Dice) -> Community:

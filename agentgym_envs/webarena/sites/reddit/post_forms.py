@@ -21,79 +21,79 @@ from agentgym_envs.webarena.sites.reddit.lookup import (
     typed,
 )
 from agentgym_envs.webarena.sites.reddit.site import SITE
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 
 @SITE.get("/submit", signed_in=True)
-def submit(visit: Visit) -> Response:
+def submit(context: RequestContext) -> Response:
     """Show the empty form, with a choice of communities."""
-    return _form(visit, "/submit", None, {}, {})
+    return _form(context, "/submit", None, {}, {})
 
 
 @SITE.get("/c/{name}/submit", signed_in=True)
-def submit_here(visit: Visit, name: str) -> Response:
+def submit_here(context: RequestContext, name: str) -> Response:
     """Show the empty form for one community."""
-    forum = forum_of(visit, name)
-    return _form(visit, f"/c/{forum['name']}/submit", forum, {}, {})
+    forum = forum_of(context, name)
+    return _form(context, f"/c/{forum['name']}/submit", forum, {}, {})
 
 
 @SITE.post("/submit", signed_in=True)
-def publish(visit: Visit) -> Response:
+def publish(context: RequestContext) -> Response:
     """Publish a post in the community that was chosen."""
-    forum = visit.row("SELECT * FROM forums WHERE name = ?", visit.field("community"))
-    return _publish(visit, "/submit", forum, None)
+    forum = context.row("SELECT * FROM forums WHERE name = ?", context.field("community"))
+    return _publish(context, "/submit", forum, None)
 
 
 @SITE.post("/c/{name}/submit", signed_in=True)
-def publish_here(visit: Visit, name: str) -> Response:
+def publish_here(context: RequestContext, name: str) -> Response:
     """Publish a post in one community."""
-    forum = forum_of(visit, name)
-    return _publish(visit, f"/c/{forum['name']}/submit", forum, forum)
+    forum = forum_of(context, name)
+    return _publish(context, f"/c/{forum['name']}/submit", forum, forum)
 
 
 def _publish(
-    visit: Visit, action: str, chosen: sqlite3.Row | None, fixed: sqlite3.Row | None
+    context: RequestContext, action: str, chosen: sqlite3.Row | None, fixed: sqlite3.Row | None
 ) -> Response:
-    values, wrong = _read(visit)
-    values["community"] = visit.field("community")
+    values, wrong = _read(context)
+    values["community"] = context.field("community")
     if chosen is None:
         wrong["community"] = "Choose a community."
     if chosen is None or wrong:
-        return _form(visit, action, fixed, values, wrong)
-    number = visit.run(
+        return _form(context, action, fixed, values, wrong)
+    number = context.run(
         "INSERT INTO posts (forum_id, user_id, title, url, body, flair, score, heat, created_at) "
         "VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?)",
         chosen["id"],
-        me(visit),
+        me(context),
         values["title"],
         values["url"] or None,
         values["body"],
         values["flair"] or None,
-        heat(1, visit.now),
-        visit.now,
+        heat(1, context.now),
+        context.now,
     )
-    visit.flash(f"Your post is published in {chosen['title']}.")
-    return visit.redirect(f"/p/{number}")
+    context.flash(f"Your post is published in {chosen['title']}.")
+    return context.redirect(f"/p/{number}")
 
 
 @SITE.get("/p/{number}/edit", signed_in=True)
-def edit(visit: Visit, number: str) -> Response:
+def edit(context: RequestContext, number: str) -> Response:
     """Show the form with the user's own post."""
-    post = post_of(visit, number)
-    own(visit, post)
+    post = post_of(context, number)
+    own(context, post)
     values = {key: post[key] or "" for key in ("title", "url", "body", "flair")}
-    return _form(visit, f"/p/{post['id']}/edit", None, values, {}, post)
+    return _form(context, f"/p/{post['id']}/edit", None, values, {}, post)
 
 
 @SITE.post("/p/{number}/edit", signed_in=True)
-def change(visit: Visit, number: str) -> Response:
+def change(context: RequestContext, number: str) -> Response:
     """Change the user's own post."""
-    post = post_of(visit, number)
-    own(visit, post)
-    values, wrong = _read(visit)
+    post = post_of(context, number)
+    own(context, post)
+    values, wrong = _read(context)
     if wrong:
-        return _form(visit, f"/p/{post['id']}/edit", None, values, wrong, post)
-    visit.run(
+        return _form(context, f"/p/{post['id']}/edit", None, values, wrong, post)
+    context.run(
         "UPDATE posts SET title = ?, url = ?, body = ?, flair = ?, is_edited = 1 WHERE id = ?",
         values["title"],
         values["url"] or None,
@@ -101,16 +101,16 @@ def change(visit: Visit, number: str) -> Response:
         values["flair"] or None,
         post["id"],
     )
-    visit.flash("Your post has been changed.")
-    return visit.redirect(f"/p/{post['id']}")
+    context.flash("Your post has been changed.")
+    return context.redirect(f"/p/{post['id']}")
 
 
 @SITE.get("/p/{number}/delete", signed_in=True)
-def ask_delete(visit: Visit, number: str) -> Response:
+def ask_delete(context: RequestContext, number: str) -> Response:
     """Ask whether the post shall really go."""
-    post = post_of(visit, number)
-    own(visit, post)
-    return visit.render(
+    post = post_of(context, number)
+    own(context, post)
+    return context.render(
         "delete.html",
         what="post",
         text=post["title"],
@@ -120,33 +120,33 @@ def ask_delete(visit: Visit, number: str) -> Response:
 
 
 @SITE.post("/p/{number}/delete", signed_in=True)
-def delete(visit: Visit, number: str) -> Response:
+def delete(context: RequestContext, number: str) -> Response:
     """Delete the user's own post and all comments below it."""
-    post = post_of(visit, number)
-    own(visit, post)
-    visit.run("DELETE FROM posts WHERE id = ?", post["id"])
-    visit.flash("Your post has been deleted.")
-    return visit.redirect(f"/c/{post['forum']}")
+    post = post_of(context, number)
+    own(context, post)
+    context.run("DELETE FROM posts WHERE id = ?", post["id"])
+    context.flash("Your post has been deleted.")
+    return context.redirect(f"/c/{post['forum']}")
 
 
 @SITE.post("/p/{number}/lock", signed_in=True)
-def lock(visit: Visit, number: str) -> Response:
+def lock(context: RequestContext, number: str) -> Response:
     """Let nobody comment any more, or let them again: for moderators."""
-    post = post_of(visit, number)
-    if not forum_of(visit, post["forum"])["is_moderated"]:
+    post = post_of(context, number)
+    if not forum_of(context, post["forum"])["is_moderated"]:
         raise Forbidden("Only moderators can lock a post.")
-    locked = int(visit.field("value") == "1")
-    visit.run("UPDATE posts SET is_locked = ? WHERE id = ?", locked, post["id"])
-    visit.flash("The post is locked." if locked else "The post is open again.")
-    return visit.redirect(f"/p/{post['id']}")
+    locked = int(context.field("value") == "1")
+    context.run("UPDATE posts SET is_locked = ? WHERE id = ?", locked, post["id"])
+    context.flash("The post is locked." if locked else "The post is open again.")
+    return context.redirect(f"/p/{post['id']}")
 
 
-def _read(visit: Visit) -> tuple[dict[str, str], dict[str, str]]:
+def _read(context: RequestContext) -> tuple[dict[str, str], dict[str, str]]:
     values = {
-        "title": line_of(visit, "title"),
-        "url": line_of(visit, "url"),
-        "body": typed(visit, "body"),
-        "flair": visit.field("flair"),
+        "title": line_of(context, "title"),
+        "url": line_of(context, "url"),
+        "body": typed(context, "body"),
+        "flair": context.field("flair"),
     }
     wrong = faults(
         title=too_long(values["title"], 200) if values["title"] else "Give the post a title.",
@@ -171,7 +171,7 @@ def _is_address(text: str) -> bool:
 
 
 def _form(
-    visit: Visit,
+    context: RequestContext,
     action: str,
     forum: sqlite3.Row | None,
     values: dict[str, str],
@@ -179,8 +179,8 @@ def _form(
     post: sqlite3.Row | None = None,
 ) -> Response:
     has_choice = forum is None and post is None
-    forums = visit.rows("SELECT name, title FROM forums ORDER BY title, id") if has_choice else []
-    return visit.render(
+    forums = context.rows("SELECT name, title FROM forums ORDER BY title, id") if has_choice else []
+    return context.render(
         "post_form.html",
         status=422 if wrong else 200,
         action=action,

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.reddit.lookup import forum_of, me, named, post_of
 from agentgym_envs.webarena.sites.reddit.site import SITE
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 THREADS_PER_PAGE = 6
 _DEEPEST = 12  # replies below are shown beside each other, so that no page nests without end
@@ -38,9 +38,11 @@ class Thread:
     replies: list[Thread] = field(default_factory=list)
 
 
-def threads_of(visit: Visit, post_id: int, sort: str) -> list[Thread]:
+def threads_of(context: RequestContext, post_id: int, sort: str) -> list[Thread]:
     """Return all comments of a post, replies below what they answer."""
-    rows = named(visit, _COMMENTS + "WHERE c.post_id = :post", {"post": post_id, "me": me(visit)})
+    rows = named(
+        context, _COMMENTS + "WHERE c.post_id = :post", {"post": post_id, "me": me(context)}
+    )
     if sort == "best":
         rows.sort(key=lambda row: (-row["score"], row["id"]))
     else:
@@ -49,7 +51,7 @@ def threads_of(visit: Visit, post_id: int, sort: str) -> list[Thread]:
 
 
 def _nested(rows: list[sqlite3.Row]) -> list[Thread]:
-    found = {row["id"]: Thread(row) for row in rows}
+    threads = {row["id"]: Thread(row) for row in rows}
     parents = {row["id"]: row["parent_id"] for row in rows}
     top = []
     for row in rows:
@@ -57,9 +59,9 @@ def _nested(rows: list[sqlite3.Row]) -> list[Thread]:
         for _ in range(depth - _DEEPEST):
             parent = parents[parent]
         if parent is None:
-            top.append(found[row["id"]])
+            top.append(threads[row["id"]])
         else:
-            found[parent].replies.append(found[row["id"]])
+            threads[parent].replies.append(threads[row["id"]])
     return top
 
 
@@ -71,35 +73,39 @@ def _depth(number: int, parents: dict[int, int | None]) -> int:
 
 
 @SITE.get("/p/{number}")
-def post(visit: Visit, number: str) -> Response:
+def post(context: RequestContext, number: str) -> Response:
     """Show a post."""
-    return show_post(visit, number, {})
+    return show_post(context, number, {})
 
 
 @SITE.post("/p/{number}/save", signed_in=True)
-def save(visit: Visit, number: str) -> Response:
+def save(context: RequestContext, number: str) -> Response:
     """Keep a post for later, or stop keeping it."""
-    row = post_of(visit, number)
-    if visit.field("value") == "1":
-        visit.run("INSERT OR IGNORE INTO saved_posts VALUES (?, ?)", me(visit), row["id"])
-        visit.flash("The post is saved.")
+    row = post_of(context, number)
+    if context.field("value") == "1":
+        context.run("INSERT OR IGNORE INTO saved_posts VALUES (?, ?)", me(context), row["id"])
+        context.flash("The post is saved.")
     else:
-        visit.run("DELETE FROM saved_posts WHERE user_id = ? AND post_id = ?", me(visit), row["id"])
-        visit.flash("The post is no longer saved.")
-    return visit.redirect(visit.way_back(f"/p/{row['id']}"))
+        context.run(
+            "DELETE FROM saved_posts WHERE user_id = ? AND post_id = ?", me(context), row["id"]
+        )
+        context.flash("The post is no longer saved.")
+    return context.redirect(context.way_back(f"/p/{row['id']}"))
 
 
-def show_post(visit: Visit, number: str, wrong: dict[str, str], body: str = "") -> Response:
+def show_post(
+    context: RequestContext, number: str, wrong: dict[str, str], body: str = ""
+) -> Response:
     """Show a post, and what was wrong with a comment that somebody typed below it."""
-    row = post_of(visit, number)
-    sort = visit.field("sort") if visit.field("sort") in SORTS else "best"
-    threads = threads_of(visit, row["id"], sort)
-    pages = Pages.of(visit, len(threads), THREADS_PER_PAGE)
-    return visit.render(
+    row = post_of(context, number)
+    sort = context.field("sort") if context.field("sort") in SORTS else "best"
+    threads = threads_of(context, row["id"], sort)
+    pages = Pages.of(context, len(threads), THREADS_PER_PAGE)
+    return context.render(
         "post.html",
         status=422 if wrong else 200,
         post=row,
-        forum=forum_of(visit, row["forum"]),
+        forum=forum_of(context, row["forum"]),
         threads=threads[pages.offset : pages.offset + pages.size],
         pages=pages,
         sort=sort,

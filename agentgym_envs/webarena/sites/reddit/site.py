@@ -1,11 +1,11 @@
-"""The site itself: its name, and what its templates may call."""
+"""Declares the forum's `Site`, and what its templates may call."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from agentgym_envs.webarena.sites.filters import day
-from agentgym_envs.webarena.sites.web import Site, Visit
+from agentgym_envs.webarena.sites.web import RequestContext, Site
 
 SITE = Site("reddit", "Commonplace", Path(__file__).parent, user_table="users")
 
@@ -20,13 +20,13 @@ def paragraphs(text: str) -> list[str]:
     return [part for part in text.split("\n\n") if part.strip()]
 
 
-def unread(visit: Visit) -> tuple[int, int]:
+def unread(context: RequestContext) -> tuple[int, int]:
     """Return the user's numbers of unread messages and of unread notifications."""
-    if visit.user is None:
+    if context.user is None:
         return 0, 0
-    me = visit.user["id"]
-    messages = visit.value("SELECT count(*) FROM messages WHERE to_id = ? AND NOT is_read", me)
-    answers = visit.value(
+    me = context.user["id"]
+    messages = context.value("SELECT count(*) FROM messages WHERE to_id = ? AND NOT is_read", me)
+    answers = context.value(
         "SELECT count(*) FROM notifications WHERE user_id = ? AND NOT is_read", me
     )
     return messages, answers

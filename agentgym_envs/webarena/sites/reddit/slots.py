@@ -49,7 +49,7 @@ class Slots(dict[str, str]):
         word = self._fresh(name)
         if word:
             return word
-        self[name] = word = self._kept(name)
+        self[name] = word = self._remembered(name)
         return word
 
     def fill(self, pattern: str) -> str:
@@ -77,7 +77,7 @@ class Slots(dict[str, str]):
         self._turn += 1
         return lists[name][self._turn % len(lists[name])]
 
-    def _kept(self, name: str) -> str:
+    def _remembered(self, name: str) -> str:
         topic, dice = self.topic, self._dice
         base = name.rstrip("2")
         if base == "product":

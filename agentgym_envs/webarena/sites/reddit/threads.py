@@ -78,26 +78,26 @@ def _comments(
     created: datetime,
     dice: Dice,
 ) -> list[_Comment]:
-    found: list[_Comment] = []
-    said: set[str] = set()
+    comments: list[_Comment] = []
+    texts: set[str] = set()
     for _ in range(min(_MAX_COMMENTS, round(dice.tail(3.4) * fame))):
-        parent = dice.pick(found) if found and dice.chance(0.45) else None
+        parent = dice.pick(comments) if comments and dice.chance(0.45) else None
         start = parent.created if parent else created
         moment = start + timedelta(minutes=4 + dice.tail(600), seconds=dice.number(0, 59))
         if moment > _NOW:
             continue
         topic = community.topic
         body = answer_comment(topic, dice) if parent else answer_post(topic, dice, draft)
-        if body in said:
+        if body in texts:
             continue
-        said.add(body)
+        texts.add(body)
         if parent and parent.author != author and dice.chance(0.3):
             writer = author  # who asked comes back
         else:
             writer = community.author(dice, but=parent.author if parent else author)
         score = -dice.number(1, 12) if dice.chance(0.1) else round(dice.tail(3.0) * fame) + 1
-        found.append(_Comment(post, parent, writer, body, score, moment))
-    return found
+        comments.append(_Comment(post, parent, writer, body, score, moment))
+    return comments
 
 
 def _write_comments(connection: sqlite3.Connection, comments: list[_Comment]) -> None:

@@ -14,49 +14,49 @@ from agentgym_envs.webarena.sites.reddit.lookup import (
     post_of,
 )
 from agentgym_envs.webarena.sites.reddit.site import SITE
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 _VALUES = {"1": 1, "-1": -1, "0": 0}
 
 
 @SITE.post("/p/{number}/vote", signed_in=True)
-def vote_post(visit: Visit, number: str) -> Response:
+def vote_post(context: RequestContext, number: str) -> Response:
     """Vote on a post."""
-    post = post_of(visit, number)
-    change = _vote(visit, "post", post)
+    post = post_of(context, number)
+    change = _vote(context, "post", post)
     score = post["score"] + change
-    visit.run(
+    context.run(
         "UPDATE posts SET score = ?, heat = ? WHERE id = ?",
         score,
         heat(score, post["created_at"]),
         post["id"],
     )
-    return visit.redirect(visit.way_back(f"/p/{post['id']}"))
+    return context.redirect(context.way_back(f"/p/{post['id']}"))
 
 
 @SITE.post("/comments/{number}/vote", signed_in=True)
-def vote_comment(visit: Visit, number: str) -> Response:
+def vote_comment(context: RequestContext, number: str) -> Response:
     """Vote on a comment."""
-    comment = comment_of(visit, number)
-    change = _vote(visit, "comment", comment)
-    visit.run("UPDATE comments SET score = score + ? WHERE id = ?", change, comment["id"])
-    return visit.redirect(visit.way_back(f"/p/{comment['post_id']}"))
+    comment = comment_of(context, number)
+    change = _vote(context, "comment", comment)
+    context.run("UPDATE comments SET score = score + ? WHERE id = ?", change, comment["id"])
+    return context.redirect(context.way_back(f"/p/{comment['post_id']}"))
 
 
-def _vote(visit: Visit, kind: str, row: sqlite3.Row) -> int:
+def _vote(context: RequestContext, kind: str, row: sqlite3.Row) -> int:
     """Note the vote and return by how much the score changes."""
-    if row["user_id"] == me(visit):
+    if row["user_id"] == me(context):
         raise Forbidden("You cannot vote for what you wrote yourself.")
-    value = _VALUES.get(visit.field("value"))
+    value = _VALUES.get(context.field("value"))
     if value is None:
         raise Forbidden("A vote is 1, -1 or 0.")
     if value:
-        visit.run(
-            f"INSERT OR REPLACE INTO {kind}_votes VALUES (?, ?, ?)", row["id"], me(visit), value
+        context.run(
+            f"INSERT OR REPLACE INTO {kind}_votes VALUES (?, ?, ?)", row["id"], me(context), value
         )
     else:
-        visit.run(
-            f"DELETE FROM {kind}_votes WHERE {kind}_id = ? AND user_id = ?", row["id"], me(visit)
+        context.run(
+            f"DELETE FROM {kind}_votes WHERE {kind}_id = ? AND user_id = ?", row["id"], me(context)
         )
     change: int = value - row["vote"]
     return change

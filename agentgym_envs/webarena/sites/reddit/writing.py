@@ -1,4 +1,4 @@
-"""Writes posts: their kinds, titles and texts. Knows no authors and no database."""
+"""Writes posts: their kinds, titles and texts."""
 
 from __future__ import annotations
 

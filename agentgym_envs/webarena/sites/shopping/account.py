@@ -6,90 +6,94 @@ from starlette.responses import Response
 
 from agentgym_envs.webarena.sites.shopping.fields import Fields, Texts
 from agentgym_envs.webarena.sites.shopping.site import SITE
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 
 @SITE.get("/account", signed_in=True)
-def dashboard(visit: Visit) -> Response:
+def dashboard(context: RequestContext) -> Response:
     """Show an overview."""
-    assert visit.user is not None
-    customer = visit.user["id"]
-    return visit.render(
+    assert context.user is not None
+    customer = context.user["id"]
+    return context.render(
         "dashboard.html",
-        orders=visit.rows(
+        orders=context.rows(
             "SELECT * FROM orders WHERE customer_id = ? ORDER BY created_at DESC, id DESC LIMIT 3",
             customer,
         ),
-        address=visit.row("SELECT * FROM addresses WHERE customer_id = ? AND is_default", customer),
+        address=context.row(
+            "SELECT * FROM addresses WHERE customer_id = ? AND is_default", customer
+        ),
     )
 
 
 @SITE.get("/account/data", signed_in=True)
-def data(visit: Visit) -> Response:
+def data(context: RequestContext) -> Response:
     """Show the form of the personal data."""
-    assert visit.user is not None
-    values = {key: visit.user[key] for key in ("name", "email", "phone")}
-    return visit.render("data.html", values=values, errors=Texts())
+    assert context.user is not None
+    values = {key: context.user[key] for key in ("name", "email", "phone")}
+    return context.render("data.html", values=values, errors=Texts())
 
 
 @SITE.post("/account/data", signed_in=True)
-def save_data(visit: Visit) -> Response:
+def save_data(context: RequestContext) -> Response:
     """Change the personal data."""
-    assert visit.user is not None
-    fields = Fields(visit)
+    assert context.user is not None
+    fields = Fields(context)
     values = (fields.text("name", "Name"), fields.email(), fields.phone())
-    taken = visit.row(
+    taken = context.row(
         "SELECT 1 FROM customers WHERE email = ? COLLATE NOCASE AND id != ?",
         values[1],
-        visit.user["id"],
+        context.user["id"],
     )
     if taken is not None:
         fields.errors["email"] = "Another account has this email address."
     if not fields.is_valid:
-        return visit.render("data.html", status=422, values=fields.values, errors=fields.errors)
-    visit.run(
+        return context.render("data.html", status=422, values=fields.values, errors=fields.errors)
+    context.run(
         "UPDATE customers SET name = ?, email = ?, phone = ? WHERE id = ?",
-        *(*values, visit.user["id"]),
+        *(*values, context.user["id"]),
     )
-    visit.flash("Your data were saved.")
-    return visit.redirect("/account")
+    context.flash("Your data were saved.")
+    return context.redirect("/account")
 
 
 @SITE.get("/account/newsletter", signed_in=True)
-def newsletter(visit: Visit) -> Response:
+def newsletter(context: RequestContext) -> Response:
     """Show whether the newsletter is subscribed to."""
-    return visit.render("newsletter.html")
+    return context.render("newsletter.html")
 
 
 @SITE.post("/account/newsletter", signed_in=True)
-def save_newsletter(visit: Visit) -> Response:
+def save_newsletter(context: RequestContext) -> Response:
     """Subscribe to the newsletter, or leave it."""
-    assert visit.user is not None
-    wanted = int(visit.field("newsletter") == "1")
-    visit.run("UPDATE customers SET newsletter = ? WHERE id = ?", wanted, visit.user["id"])
-    visit.flash("You are subscribed." if wanted else "You are not subscribed.")
-    return visit.redirect("/account")
+    assert context.user is not None
+    is_subscribed = int(context.field("newsletter") == "1")
+    context.run(
+        "UPDATE customers SET newsletter = ? WHERE id = ?", is_subscribed, context.user["id"]
+    )
+    context.flash("You are subscribed." if is_subscribed else "You are not subscribed.")
+    return context.redirect("/account")
 
 
 @SITE.get("/account/password", signed_in=True)
-def password(visit: Visit) -> Response:
+def password(context: RequestContext) -> Response:
     """Show the form for a new password."""
-    return visit.render("password.html", errors=Texts())
+    return context.render("password.html", errors=Texts())
 
 
 @SITE.post("/account/password", signed_in=True)
-def save_password(visit: Visit) -> Response:
+def save_password(context: RequestContext) -> Response:
     """Change the password."""
-    assert visit.user is not None
-    fields = Fields(visit)
+    assert context.user is not None
+    fields = Fields(context)
     current = fields.password("current", "Current password", least=1)
     new = fields.password("new", "New password")
-    if current and current != visit.user["password"]:
+    if current and current != context.user["password"]:
         fields.errors["current"] = "This is not your current password."
-    if visit.form.get("repeat", "") != new:
+    if context.form.get("repeat", "") != new:
         fields.errors["repeat"] = "The two new passwords differ."
     if not fields.is_valid:
-        return visit.render("password.html", status=422, errors=fields.errors)
-    visit.run("UPDATE customers SET password = ? WHERE id = ?", new, visit.user["id"])
-    visit.flash("Your password was changed.")
-    return visit.redirect("/account")
+        return context.render("password.html", status=422, errors=fields.errors)
+    context.run("UPDATE customers SET password = ? WHERE id = ?", new, context.user["id"])
+    context.flash("Your password was changed.")
+    return context.redirect("/account")

@@ -8,122 +8,124 @@ from starlette.responses import Response
 
 from agentgym_envs.webarena.sites.shopping.fields import Fields, Texts
 from agentgym_envs.webarena.sites.shopping.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 
 @SITE.get("/account/addresses", signed_in=True)
-def addresses(visit: Visit) -> Response:
+def addresses(context: RequestContext) -> Response:
     """List the addresses, the default one first."""
-    assert visit.user is not None
-    return visit.render(
+    assert context.user is not None
+    return context.render(
         "addresses.html",
-        addresses=visit.rows(
+        addresses=context.rows(
             "SELECT * FROM addresses WHERE customer_id = ? ORDER BY is_default DESC, id",
-            visit.user["id"],
+            context.user["id"],
         ),
     )
 
 
 @SITE.get("/account/addresses/new", signed_in=True)
-def new(visit: Visit) -> Response:
+def new(context: RequestContext) -> Response:
     """Show an empty form."""
-    assert visit.user is not None
-    return _form(visit, Texts(name=visit.user["name"]), Texts(), None)
+    assert context.user is not None
+    return _form(context, Texts(name=context.user["name"]), Texts(), None)
 
 
 @SITE.post("/account/addresses/new", signed_in=True)
-def add(visit: Visit) -> Response:
+def add(context: RequestContext) -> Response:
     """Add an address."""
-    assert visit.user is not None
-    fields = Fields(visit)
+    assert context.user is not None
+    fields = Fields(context)
     address = fields.address()
     if not fields.is_valid:
-        return _form(visit, fields.values, fields.errors, None)
-    number = visit.run(
+        return _form(context, fields.values, fields.errors, None)
+    number = context.run(
         "INSERT INTO addresses (customer_id, name, street, town, postcode, phone) "
         "VALUES (?, ?, ?, ?, ?, ?)",
-        *(visit.user["id"], *address.values()),
+        *(context.user["id"], *address.values()),
     )
-    if visit.field("default"):
-        _make_default(visit, number)
-    visit.flash("The address was added.")
-    return visit.redirect("/account/addresses")
+    if context.field("default"):
+        _make_default(context, number)
+    context.flash("The address was added.")
+    return context.redirect("/account/addresses")
 
 
 @SITE.get("/account/addresses/{number}", signed_in=True)
-def edit(visit: Visit, number: str) -> Response:
+def edit(context: RequestContext, number: str) -> Response:
     """Show the form of an address."""
-    row = _address(visit, number)
-    return _form(visit, Texts((key, str(row[key])) for key in row.keys()), Texts(), row)
+    row = _address(context, number)
+    return _form(context, Texts((key, str(row[key])) for key in row.keys()), Texts(), row)
 
 
 @SITE.post("/account/addresses/{number}", signed_in=True)
-def save(visit: Visit, number: str) -> Response:
+def save(context: RequestContext, number: str) -> Response:
     """Change an address."""
-    row = _address(visit, number)
-    fields = Fields(visit)
+    row = _address(context, number)
+    fields = Fields(context)
     address = fields.address()
     if not fields.is_valid:
-        return _form(visit, fields.values, fields.errors, row)
-    visit.run(
+        return _form(context, fields.values, fields.errors, row)
+    context.run(
         "UPDATE addresses SET name = ?, street = ?, town = ?, postcode = ?, phone = ? WHERE id = ?",
         *(*address.values(), row["id"]),
     )
-    if visit.field("default"):
-        _make_default(visit, row["id"])
-    visit.flash("The address was saved.")
-    return visit.redirect("/account/addresses")
+    if context.field("default"):
+        _make_default(context, row["id"])
+    context.flash("The address was saved.")
+    return context.redirect("/account/addresses")
 
 
 @SITE.post("/account/addresses/{number}/default", signed_in=True)
-def make_default(visit: Visit, number: str) -> Response:
+def make_default(context: RequestContext, number: str) -> Response:
     """Make an address the default one."""
-    _make_default(visit, _address(visit, number)["id"])
-    visit.flash("The default address was changed.")
-    return visit.redirect("/account/addresses")
+    _make_default(context, _address(context, number)["id"])
+    context.flash("The default address was changed.")
+    return context.redirect("/account/addresses")
 
 
 @SITE.post("/account/addresses/{number}/delete", signed_in=True)
-def delete(visit: Visit, number: str) -> Response:
+def delete(context: RequestContext, number: str) -> Response:
     """Delete an address, unless it is the default one."""
-    row = _address(visit, number)
+    row = _address(context, number)
     if row["is_default"]:
-        visit.flash("The default address cannot be deleted. Choose another default first.", "error")
+        context.flash(
+            "The default address cannot be deleted. Choose another default first.", "error"
+        )
     else:
-        visit.run("DELETE FROM addresses WHERE id = ?", row["id"])
-        visit.flash("The address was deleted.")
-    return visit.redirect("/account/addresses")
+        context.run("DELETE FROM addresses WHERE id = ?", row["id"])
+        context.flash("The address was deleted.")
+    return context.redirect("/account/addresses")
 
 
-def _address(visit: Visit, number: str) -> sqlite3.Row:
-    assert visit.user is not None
-    row = visit.row(
-        "SELECT * FROM addresses WHERE id = ? AND customer_id = ?", number, visit.user["id"]
+def _address(context: RequestContext, number: str) -> sqlite3.Row:
+    assert context.user is not None
+    row = context.row(
+        "SELECT * FROM addresses WHERE id = ? AND customer_id = ?", number, context.user["id"]
     )
     if row is None:
         raise NotFound("There is no such address in your address book.")
     return row
 
 
-def _make_default(visit: Visit, number: int) -> None:
-    assert visit.user is not None
-    visit.run(
+def _make_default(context: RequestContext, number: int) -> None:
+    assert context.user is not None
+    context.run(
         "UPDATE addresses SET is_default = (id = ?) WHERE customer_id = ?",
-        *(number, visit.user["id"]),
+        *(number, context.user["id"]),
     )
 
 
 def _form(
-    visit: Visit,
+    context: RequestContext,
     values: Texts,
     errors: Texts,
     row: sqlite3.Row | None,
 ) -> Response:
-    return visit.render(
+    return context.render(
         "address.html",
         status=422 if errors else 200,
         values=values,
         errors=errors,
         address=row,
-        wants_default=bool(visit.form.get("default")),
+        wants_default=bool(context.form.get("default")),
     )

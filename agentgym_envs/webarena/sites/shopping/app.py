@@ -1,4 +1,4 @@
-"""The shop with all its pages."""
+"""Assembles the shop with all its pages."""
 
 from __future__ import annotations
 

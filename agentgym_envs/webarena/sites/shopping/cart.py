@@ -11,7 +11,7 @@ from agentgym_envs.webarena.sites.shopping.delivery import discount_of
 from agentgym_envs.webarena.sites.shopping.fields import MOST_OF_ONE
 from agentgym_envs.webarena.sites.shopping.product import product_of
 from agentgym_envs.webarena.sites.shopping.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 
 @dataclass(frozen=True)
@@ -42,129 +42,135 @@ class Cart:
         return self.subtotal - self.discount
 
 
-def cart_of(visit: Visit) -> Cart:
+def cart_of(context: RequestContext) -> Cart:
     """Return the signed-in customer's cart."""
-    assert visit.user is not None
-    items = visit.rows(
+    assert context.user is not None
+    items = context.rows(
         "SELECT i.id, i.product_id, i.quantity, p.name, p.slug, p.sku, p.stock, p.is_enabled, "
         "coalesce(p.special_price, p.price) AS cost FROM cart_items i "
         "JOIN products p ON p.id = i.product_id WHERE i.customer_id = ? ORDER BY i.id",
-        visit.user["id"],
+        context.user["id"],
     )
-    code = visit.value("SELECT coupon FROM checkouts WHERE customer_id = ?", visit.user["id"])
-    return Cart(items, valid_coupon(visit, code) if code else None)
+    code = context.value("SELECT coupon FROM checkouts WHERE customer_id = ?", context.user["id"])
+    return Cart(items, valid_coupon(context, code) if code else None)
 
 
-def valid_coupon(visit: Visit, code: str) -> sqlite3.Row | None:
+def valid_coupon(context: RequestContext, code: str) -> sqlite3.Row | None:
     """Return a coupon that can be used today."""
-    today = visit.now[:10]
-    return visit.row(
+    today = context.now[:10]
+    return context.row(
         "SELECT * FROM coupons WHERE code = ? AND is_active AND starts_on <= ? AND ends_on >= ?",
         *(code.upper(), today, today),
     )
 
 
-def quantity_of(visit: Visit) -> int:
+def quantity_of(context: RequestContext) -> int:
     """Return the posted quantity; 0 if it is none between 1 and 99."""
-    quantity = visit.number("quantity")
+    quantity = context.number("quantity")
     return quantity if 1 <= quantity <= MOST_OF_ONE else 0
 
 
-def put_in_cart(visit: Visit, product_id: int, quantity: int, *, replace: bool = False) -> str:
+def put_in_cart(
+    context: RequestContext, product_id: int, quantity: int, *, replace: bool = False
+) -> str:
     """Add to the cart, or set the quantity there.
 
     Returns:
         What is in the way; empty if nothing.
     """
-    assert visit.user is not None
-    key = (visit.user["id"], product_id)
-    row = visit.row("SELECT name, stock, is_enabled FROM products WHERE id = ?", product_id)
+    assert context.user is not None
+    key = (context.user["id"], product_id)
+    row = context.row("SELECT name, stock, is_enabled FROM products WHERE id = ?", product_id)
     assert row is not None
-    present = visit.value(
+    present = context.value(
         "SELECT quantity FROM cart_items WHERE customer_id = ? AND product_id = ?", *key
     )
-    wanted = quantity + (0 if replace else present or 0)
+    total = quantity + (0 if replace else present or 0)
     if not row["is_enabled"]:
         return f"{row['name']} is no longer sold."
-    if wanted > row["stock"]:
+    if total > row["stock"]:
         return f"Only {row['stock']} of {row['name']} are in stock."
-    if wanted > MOST_OF_ONE:
+    if total > MOST_OF_ONE:
         return f"You can order at most {MOST_OF_ONE} of {row['name']}."
-    visit.run(
+    context.run(
         "INSERT INTO cart_items (customer_id, product_id, quantity) VALUES (?, ?, ?) "
         "ON CONFLICT (customer_id, product_id) DO UPDATE SET quantity = excluded.quantity",
-        *(*key, wanted),
+        *(*key, total),
     )
     return ""
 
 
 @SITE.post("/product/{slug}/cart")
-def add(visit: Visit, slug: str) -> Response:
+def add(context: RequestContext, slug: str) -> Response:
     """Put a product into the cart."""
-    product = product_of(visit, slug)
-    if visit.user is None:
-        return visit.redirect(f"/login?next=/product/{slug}")
-    quantity = quantity_of(visit)
+    product = product_of(context, slug)
+    if context.user is None:
+        return context.redirect(f"/login?next=/product/{slug}")
+    quantity = quantity_of(context)
     if not quantity:
-        visit.flash(f"Quantity must be a whole number from 1 to {MOST_OF_ONE}.", "error")
-    elif problem := put_in_cart(visit, product["id"], quantity):
-        visit.flash(problem, "error")
+        context.flash(f"Quantity must be a whole number from 1 to {MOST_OF_ONE}.", "error")
+    elif problem := put_in_cart(context, product["id"], quantity):
+        context.flash(problem, "error")
     else:
-        visit.flash(f"You added {quantity} x {product['name']} to your cart.")
-    return visit.redirect(f"/product/{slug}")
+        context.flash(f"You added {quantity} x {product['name']} to your cart.")
+    return context.redirect(f"/product/{slug}")
 
 
 @SITE.get("/cart", signed_in=True)
-def cart(visit: Visit) -> Response:
+def cart(context: RequestContext) -> Response:
     """Show the cart."""
-    return visit.render("cart.html", cart=cart_of(visit), code="", error="")
+    return context.render("cart.html", cart=cart_of(context), code="", error="")
 
 
 @SITE.post("/cart/{item}/quantity", signed_in=True)
-def change(visit: Visit, item: str) -> Response:
+def change(context: RequestContext, item: str) -> Response:
     """Change how many of a product are in the cart."""
-    row = _item(visit, item)
-    quantity = quantity_of(visit)
+    row = _item(context, item)
+    quantity = quantity_of(context)
     if not quantity:
-        visit.flash(f"Quantity must be a whole number from 1 to {MOST_OF_ONE}.", "error")
-    elif problem := put_in_cart(visit, row["product_id"], quantity, replace=True):
-        visit.flash(problem, "error")
+        context.flash(f"Quantity must be a whole number from 1 to {MOST_OF_ONE}.", "error")
+    elif problem := put_in_cart(context, row["product_id"], quantity, replace=True):
+        context.flash(problem, "error")
     else:
-        visit.flash("Your cart was updated.")
-    return visit.redirect("/cart")
+        context.flash("Your cart was updated.")
+    return context.redirect("/cart")
 
 
 @SITE.post("/cart/{item}/remove", signed_in=True)
-def remove(visit: Visit, item: str) -> Response:
+def remove(context: RequestContext, item: str) -> Response:
     """Take a product out of the cart."""
-    _item(visit, item)
-    visit.run("DELETE FROM cart_items WHERE id = ?", item)
-    visit.flash("The product was removed from your cart.")
-    return visit.redirect("/cart")
+    _item(context, item)
+    context.run("DELETE FROM cart_items WHERE id = ?", item)
+    context.flash("The product was removed from your cart.")
+    return context.redirect("/cart")
 
 
 @SITE.post("/cart/coupon", signed_in=True)
-def coupon(visit: Visit) -> Response:
+def coupon(context: RequestContext) -> Response:
     """Apply a coupon; an empty code takes it back."""
-    assert visit.user is not None
-    code = visit.field("code")
-    row = valid_coupon(visit, code[:40])
+    assert context.user is not None
+    code = context.field("code")
+    row = valid_coupon(context, code[:40])
     if code and row is None:
         error = "This coupon code is not valid."
-        return visit.render("cart.html", status=422, cart=cart_of(visit), code=code, error=error)
-    visit.run(
+        return context.render(
+            "cart.html", status=422, cart=cart_of(context), code=code, error=error
+        )
+    context.run(
         "INSERT INTO checkouts (customer_id, coupon) VALUES (?, ?) "
         "ON CONFLICT (customer_id) DO UPDATE SET coupon = excluded.coupon",
-        *(visit.user["id"], None if row is None else row["code"]),
+        *(context.user["id"], None if row is None else row["code"]),
     )
-    visit.flash("The coupon was removed." if row is None else f"Coupon {row['code']} was applied.")
-    return visit.redirect("/cart")
+    context.flash(
+        "The coupon was removed." if row is None else f"Coupon {row['code']} was applied."
+    )
+    return context.redirect("/cart")
 
 
-def _item(visit: Visit, item: str) -> sqlite3.Row:
-    assert visit.user is not None
-    row = visit.row(
-        "SELECT * FROM cart_items WHERE id = ? AND customer_id = ?", item, visit.user["id"]
+def _item(context: RequestContext, item: str) -> sqlite3.Row:
+    assert context.user is not None
+    row = context.row(
+        "SELECT * FROM cart_items WHERE id = ? AND customer_id = ?", item, context.user["id"]
     )
     if row is None:
         raise NotFound("This is not in your cart.")

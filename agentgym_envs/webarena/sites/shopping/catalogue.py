@@ -12,39 +12,39 @@ from agentgym_envs.webarena.sites.shopping.listing import (
 )
 from agentgym_envs.webarena.sites.shopping.search import matching
 from agentgym_envs.webarena.sites.shopping.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 SHOWN_AT_HOME = 5
 
 
 @SITE.get("/")
-def home(visit: Visit) -> Response:
+def home(context: RequestContext) -> Response:
     """Show featured and new products."""
     select = f"SELECT {COLUMNS} FROM products p WHERE p.is_enabled"
-    return visit.render(
+    return context.render(
         "home.html",
-        featured=visit.rows(
+        featured=context.rows(
             f"{select} AND p.is_featured ORDER BY p.id * 37 % 101, p.id LIMIT {SHOWN_AT_HOME}"
         ),
-        newest=visit.rows(f"{select} ORDER BY p.created_at DESC, p.id LIMIT {SHOWN_AT_HOME}"),
+        newest=context.rows(f"{select} ORDER BY p.created_at DESC, p.id LIMIT {SHOWN_AT_HOME}"),
     )
 
 
 @SITE.get("/category/{slug}")
-def category(visit: Visit, slug: str) -> Response:
+def category(context: RequestContext, slug: str) -> Response:
     """List a category's products and those of its sub-categories."""
-    row = visit.row("SELECT * FROM categories WHERE slug = ?", slug)
+    row = context.row("SELECT * FROM categories WHERE slug = ?", slug)
     if row is None:
         raise NotFound("There is no such category.")
-    return visit.render(
+    return context.render(
         "category.html",
         category=row,
-        parent=visit.row("SELECT * FROM categories WHERE id = ?", row["parent_id"]),
-        children=visit.rows(
+        parent=context.row("SELECT * FROM categories WHERE id = ?", row["parent_id"]),
+        children=context.rows(
             "SELECT * FROM categories WHERE parent_id = ? ORDER BY position, id", row["id"]
         ),
         listing=list_products(
-            visit,
+            context,
             "p.category_id IN (SELECT id FROM categories WHERE id = ? OR parent_id = ?)",
             row["id"],
             row["id"],
@@ -55,13 +55,13 @@ def category(visit: Visit, slug: str) -> Response:
 
 
 @SITE.get("/search")
-def search(visit: Visit) -> Response:
+def search(context: RequestContext) -> Response:
     """List what a search finds."""
-    condition, values = matching(visit.field("q"))
-    return visit.render(
+    condition, values = matching(context.field("q"))
+    return context.render(
         "search.html",
-        query=visit.field("q"),
-        listing=list_products(visit, condition, *values),
+        query=context.field("q"),
+        listing=list_products(context, condition, *values),
         sorts=SORTS,
         ratings=RATINGS,
     )

@@ -1,7 +1,7 @@
 """The shop's database: its tables, and what fills them.
 
 The administration works on the same tables. Amounts are cents, weights grams, moments
-"YYYY-MM-DD HH:MM:SS". Knows no pages.
+"YYYY-MM-DD HH:MM:SS".
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]+\.[^@\s.]{2,}")
 _PHONE = re.compile(r"\+?[0-9][0-9 ]{5,18}")
@@ -40,8 +40,8 @@ class Fields:
         errors: what is wrong, by field name.
     """
 
-    def __init__(self, visit: Visit) -> None:
-        self._visit = visit
+    def __init__(self, context: RequestContext) -> None:
+        self._context = context
         self.values = Texts()
         self.errors = Texts()
 
@@ -52,7 +52,7 @@ class Fields:
 
     def text(self, name: str, label: str, *, least: int = 1, most: int = 80) -> str:
         """Take a line of text of a certain length."""
-        text = "".join(c for c in self._visit.field(name) if c.isprintable() or c.isspace())
+        text = "".join(c for c in self._context.field(name) if c.isprintable() or c.isspace())
         self.values[name] = text = " ".join(text.split())
         if not text and least:
             self.errors[name] = f"{label} is a required field."
@@ -85,7 +85,7 @@ class Fields:
 
     def password(self, name: str, label: str, *, least: int = 8) -> str:
         """Take a password as it is; it is never shown again."""
-        text = self._visit.form.get(name, "")
+        text = self._context.form.get(name, "")
         if not text:
             self.errors[name] = f"{label} is a required field."
         elif not least <= len(text) <= 100:
@@ -94,7 +94,7 @@ class Fields:
 
     def choice(self, name: str, options: Sequence[str], message: str) -> str:
         """Take one of several values."""
-        text = self._visit.field(name)
+        text = self._context.field(name)
         self.values[name] = text
         if text not in options:
             self.errors[name] = message

@@ -9,7 +9,7 @@ from typing import Any
 
 from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.shopping.fields import Texts, cents_of
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 PAGE_SIZE = 12
 
@@ -57,45 +57,45 @@ class Listing:
     is_filtered: bool
 
 
-def list_products(visit: Visit, condition: str, *values: Any) -> Listing:
+def list_products(context: RequestContext, condition: str, *values: Any) -> Listing:
     """List the enabled products that fulfil an SQL condition on products p and categories c.
 
     Filters, order and page number are read from the address.
     """
-    found = visit.rows(
+    rows = context.rows(
         f"SELECT {COLUMNS} FROM products p JOIN categories c ON c.id = p.category_id "
         f"WHERE p.is_enabled AND {condition} ORDER BY p.id",
         *values,
     )
     errors = Texts()
-    kept = _filter(visit, found, errors)
-    sort = visit.field("sort")
+    filtered = _filter(context, rows, errors)
+    sort = context.field("sort")
     if sort == "newest":
-        kept.sort(key=lambda row: str(row["created_at"]), reverse=True)
+        filtered.sort(key=lambda row: str(row["created_at"]), reverse=True)
     elif sort in _SORTS:
-        kept.sort(key=_SORTS[sort][1])
-    pages = Pages.of(visit, len(kept), PAGE_SIZE)
+        filtered.sort(key=_SORTS[sort][1])
+    pages = Pages.of(context, len(filtered), PAGE_SIZE)
     return Listing(
-        kept[pages.offset : pages.offset + PAGE_SIZE],
+        filtered[pages.offset : pages.offset + PAGE_SIZE],
         pages,
-        [("", "Any brand"), *_options(found, "brand")],
-        [("", "Any colour"), *_options(found, "colour")],
+        [("", "Any brand"), *_options(rows, "brand")],
+        [("", "Any colour"), *_options(rows, "colour")],
         errors,
-        any(visit.field(name) for name in ("min", "max", "brand", "colour", "stars", "stock")),
+        any(context.field(name) for name in ("min", "max", "brand", "colour", "stars", "stock")),
     )
 
 
-def _filter(visit: Visit, rows: list[sqlite3.Row], errors: Texts) -> list[sqlite3.Row]:
+def _filter(context: RequestContext, rows: list[sqlite3.Row], errors: Texts) -> list[sqlite3.Row]:
     bounds: dict[str, int | None] = {}
     for name in ("min", "max"):
-        text = visit.field(name)
+        text = context.field(name)
         bounds[name] = cents_of(text) if text else None
         if text and bounds[name] is None:
             errors[name] = "Please write an amount like 12.50."
     least, most = bounds["min"], bounds["max"]
-    brand, colour = visit.field("brand"), visit.field("colour")
-    stars = visit.number("stars")
-    in_stock = visit.field("stock") == "1"
+    brand, colour = context.field("brand"), context.field("colour")
+    stars = context.number("stars")
+    in_stock = context.field("stock") == "1"
     return [
         row
         for row in rows

@@ -99,13 +99,13 @@ def _category(connection: sqlite3.Connection, number: int, name: str, parent: in
 def _products_of(
     leaf: Leaf, brands: tuple[str, ...], numbers: Iterator[int], dice: random.Random
 ) -> list[tuple[object, ...]]:
-    found: list[tuple[object, ...]] = []
+    rows: list[tuple[object, ...]] = []
     code = "".join(part[0] for part in re.findall(r"[A-Z]\w*", leaf.name)) or "X"
     for kind in leaf.kinds:
         names = dice.sample([(b, s) for b in brands for s in SERIES], FAMILIES_OF_KIND)
         for brand, series in names:
-            found += _family(leaf, kind, brand, series, f"{code}{next(numbers)}", dice)
-    return found
+            rows += _family(leaf, kind, brand, series, f"{code}{next(numbers)}", dice)
+    return rows
 
 
 def _family(
@@ -116,7 +116,7 @@ def _family(
     base = dice.uniform(kind.low, kind.high)
     description = _description(leaf, kind, brand, series, material, dice)
     created_at = _moment(dice)
-    found: list[tuple[object, ...]] = []
+    rows: list[tuple[object, ...]] = []
     for step, size, colour in _variants(leaf, kind, dice):
         name = ", ".join(part for part in (family, size, colour) if part)
         grams = kind.grams * (1 + 0.4 * step) if kind.grams else grams_of(size)
@@ -125,14 +125,14 @@ def _family(
         price = _price(base * factor * dice.uniform(0.93, 1.07), dice)
         special = _price(price * dice.uniform(0.7, 0.92), dice) if dice.random() < 0.12 else None
         stock = 0 if dice.random() < 0.08 else dice.randint(2, 120)
-        found.append(
+        rows.append(
             (
-                f"{code}-{len(found) + 1}{slug_of(colour)[:2].upper()}", name, slug_of(name), brand,
+                f"{code}-{len(rows) + 1}{slug_of(colour)[:2].upper()}", name, slug_of(name), brand,
                 price, special, stock, int(dice.random() < 0.975), description, material, colour,
                 size, int(grams), int(dice.random() < 0.03), created_at,
             )
         )  # fmt: skip
-    return found
+    return rows
 
 
 def _variants(leaf: Leaf, kind: Kind, dice: random.Random) -> list[tuple[int, str, str]]:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.shopping.listing import COLUMNS
 from agentgym_envs.webarena.sites.shopping.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 REVIEWS_PER_PAGE = 6
 STARS = [
@@ -18,13 +18,13 @@ STARS = [
 ]
 
 
-def product_of(visit: Visit, slug: str) -> sqlite3.Row:
+def product_of(context: RequestContext, slug: str) -> sqlite3.Row:
     """Return an enabled product, with `cost`, `reviews` and `stars`.
 
     Raises:
         NotFound: there is none.
     """
-    row = visit.row(
+    row = context.row(
         f"SELECT {COLUMNS}, p.* FROM products p WHERE p.slug = ? AND p.is_enabled", slug
     )
     if row is None:
@@ -33,28 +33,28 @@ def product_of(visit: Visit, slug: str) -> sqlite3.Row:
 
 
 @SITE.get("/product/{slug}")
-def product(visit: Visit, slug: str) -> Response:
+def product(context: RequestContext, slug: str) -> Response:
     """Show a product, its variants and its reviews."""
-    row = product_of(visit, slug)
+    row = product_of(context, slug)
     family = row["name"].split(",")[0]
-    category = visit.row("SELECT * FROM categories WHERE id = ?", row["category_id"])
+    category = context.row("SELECT * FROM categories WHERE id = ?", row["category_id"])
     assert category is not None  # a foreign key
-    stars = visit.number("stars")
+    stars = context.number("stars")
     condition = "product_id = ? AND status = 'approved' AND (? = 0 OR rating = ?)"
     values = (row["id"], stars, stars)
-    shown = visit.value(f"SELECT count(*) FROM reviews WHERE {condition}", *values)
-    pages = Pages.of(visit, shown, REVIEWS_PER_PAGE)
-    return visit.render(
+    shown = context.value(f"SELECT count(*) FROM reviews WHERE {condition}", *values)
+    pages = Pages.of(context, shown, REVIEWS_PER_PAGE)
+    return context.render(
         "product.html",
         product=row,
         category=category,
-        parent=visit.row("SELECT * FROM categories WHERE id = ?", category["parent_id"]),
-        variants=visit.rows(
+        parent=context.row("SELECT * FROM categories WHERE id = ?", category["parent_id"]),
+        variants=context.rows(
             "SELECT name, slug FROM products WHERE category_id = ? AND is_enabled AND id != ? "
             "AND (name = ? OR substr(name, 1, ?) = ?) ORDER BY id",
             *(row["category_id"], row["id"], family, len(family) + 1, f"{family},"),
         ),
-        reviews=visit.rows(
+        reviews=context.rows(
             f"SELECT * FROM reviews WHERE {condition} ORDER BY created_at DESC, id DESC "
             "LIMIT ? OFFSET ?",
             *(*values, pages.size, pages.offset),

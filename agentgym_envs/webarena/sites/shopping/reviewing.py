@@ -8,52 +8,52 @@ from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.shopping.fields import Fields, Texts
 from agentgym_envs.webarena.sites.shopping.product import product_of
 from agentgym_envs.webarena.sites.shopping.site import SITE
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 RATINGS = [(str(n), f"{n} stars" if n > 1 else "1 star") for n in range(1, 6)]
 PER_PAGE = 8
 
 
 @SITE.get("/product/{slug}/review", signed_in=True)
-def form(visit: Visit, slug: str) -> Response:
+def form(context: RequestContext, slug: str) -> Response:
     """Show an empty form."""
-    assert visit.user is not None
-    values = Texts(nickname=visit.user["name"].partition(" ")[0])
-    return _form(visit, slug, Fields(visit), values)
+    assert context.user is not None
+    values = Texts(nickname=context.user["name"].partition(" ")[0])
+    return _form(context, slug, Fields(context), values)
 
 
 @SITE.post("/product/{slug}/review", signed_in=True)
-def write(visit: Visit, slug: str) -> Response:
+def write(context: RequestContext, slug: str) -> Response:
     """Store a review; it is shown once the shop has approved it."""
-    assert visit.user is not None
-    product = product_of(visit, slug)
-    fields = Fields(visit)
+    assert context.user is not None
+    product = product_of(context, slug)
+    fields = Fields(context)
     rating = fields.choice("rating", [key for key, _ in RATINGS], "Please choose a rating.")
     nickname = fields.text("nickname", "Nickname", most=40)
     title = fields.text("title", "Title", most=100)
     body = fields.text("body", "Review", least=5, most=2000)
     if not fields.is_valid:
-        return _form(visit, slug, fields, fields.values)
-    visit.run(
+        return _form(context, slug, fields, fields.values)
+    context.run(
         "INSERT INTO reviews (product_id, customer_id, nickname, title, body, rating, status, "
         "created_at) VALUES (?, ?, ?, ?, ?, ?, 'pending', ?)",
-        *(product["id"], visit.user["id"], nickname, title, body, int(rating), visit.now),
+        *(product["id"], context.user["id"], nickname, title, body, int(rating), context.now),
     )
-    visit.flash("Thank you for your review. It will be shown after a check by our staff.")
-    return visit.redirect(f"/product/{slug}")
+    context.flash("Thank you for your review. It will be shown after a check by our staff.")
+    return context.redirect(f"/product/{slug}")
 
 
 @SITE.get("/account/reviews", signed_in=True)
-def mine(visit: Visit) -> Response:
+def mine(context: RequestContext) -> Response:
     """List the reviews that the visitor has written."""
-    assert visit.user is not None
-    customer = visit.user["id"]
-    total = visit.value("SELECT count(*) FROM reviews WHERE customer_id = ?", customer)
-    pages = Pages.of(visit, total, PER_PAGE)
-    return visit.render(
+    assert context.user is not None
+    customer = context.user["id"]
+    total = context.value("SELECT count(*) FROM reviews WHERE customer_id = ?", customer)
+    pages = Pages.of(context, total, PER_PAGE)
+    return context.render(
         "my_reviews.html",
         pages=pages,
-        reviews=visit.rows(
+        reviews=context.rows(
             "SELECT r.*, p.name AS product, p.slug FROM reviews r "
             "JOIN products p ON p.id = r.product_id WHERE r.customer_id = ? "
             "ORDER BY r.created_at DESC, r.id DESC LIMIT ? OFFSET ?",
@@ -62,11 +62,11 @@ def mine(visit: Visit) -> Response:
     )
 
 
-def _form(visit: Visit, slug: str, fields: Fields, values: Texts) -> Response:
-    return visit.render(
+def _form(context: RequestContext, slug: str, fields: Fields, values: Texts) -> Response:
+    return context.render(
         "review.html",
         status=200 if fields.is_valid else 422,
-        product=product_of(visit, slug),
+        product=product_of(context, slug),
         ratings=RATINGS,
         values=values,
         errors=fields.errors,

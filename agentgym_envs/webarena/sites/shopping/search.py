@@ -1,4 +1,4 @@
-"""What a search finds: products that hold every word, in their name or one of their properties."""
+"""Searches products that hold every word, in their name or one of their properties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shop's site object, and what the frame around every page shows."""
+"""Declares the shop's `Site`, and what the frame around every page shows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentgym_envs.webarena.sites.shopping.pictures import picture
-from agentgym_envs.webarena.sites.web import Site, Visit
+from agentgym_envs.webarena.sites.web import RequestContext, Site
 
 SITE = Site("shopping", "Larder & Loom", Path(__file__).parent, user_table="customers")
 
@@ -25,23 +25,23 @@ class Frame:
     cart_count: int
 
 
-def frame_of(visit: Visit) -> Frame:
+def frame_of(context: RequestContext) -> Frame:
     """Collect what the header shows."""
     count = 0
-    if visit.user is not None:
-        count = visit.value(
+    if context.user is not None:
+        count = context.value(
             "SELECT coalesce(sum(quantity), 0) FROM cart_items WHERE customer_id = ?",
-            visit.user["id"],
+            context.user["id"],
         )
     return Frame(
-        visit.rows("SELECT name, slug FROM categories WHERE parent_id IS NULL ORDER BY position"),
+        context.rows("SELECT name, slug FROM categories WHERE parent_id IS NULL ORDER BY position"),
         count,
     )
 
 
-def pages_of_shop(visit: Visit) -> list[sqlite3.Row]:
+def pages_of_shop(context: RequestContext) -> list[sqlite3.Row]:
     """List the information pages, for the footer."""
-    return visit.rows("SELECT title, url_key FROM pages WHERE is_enabled ORDER BY id")
+    return context.rows("SELECT title, url_key FROM pages WHERE is_enabled ORDER BY id")
 
 
 # Globals, not the handlers' business: the page that reports an error needs the frame too.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from agentgym_envs.webarena.sites.shopping.ranges import Kind, Leaf, Range
 
 PAINTS = ("moss", "slate", "cream", "rust", "ink blue", "ochre", "charcoal", "plum", "white")
-METALS = ("silver", "black", "copper")
 WOODS = ("oak", "walnut", "beech", "ash")
 
 KITCHEN = Range(

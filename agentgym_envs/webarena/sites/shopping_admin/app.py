@@ -1,4 +1,4 @@
-"""The administration with all its pages."""
+"""Assembles the administration with all its pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from agentgym_envs.webarena.sites.shopping_admin import (
     products,
     report_pages,
     reviews,
-    session,
 )
 from agentgym_envs.webarena.sites.shopping_admin.site import SITE
 
@@ -29,5 +28,4 @@ __all__ = [
     "products",
     "report_pages",
     "reviews",
-    "session",
 ]

@@ -9,32 +9,32 @@ from starlette.responses import Response
 
 from agentgym_envs.webarena.sites.shopping_admin.entries import Entries, read_id
 from agentgym_envs.webarena.sites.shopping_admin.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 _KEY = re.compile(r"[a-z0-9-]{2,60}")
 
 
 @SITE.get("/pages", signed_in=True)
-def content_pages(visit: Visit) -> Response:
+def content_pages(context: RequestContext) -> Response:
     """List the pages."""
-    rows = visit.rows(
+    rows = context.rows(
         "SELECT id, title, url_key, is_enabled FROM pages ORDER BY title, id LIMIT 40"
     )
-    return visit.render("content_pages.html", rows=rows)
+    return context.render("content_pages.html", rows=rows)
 
 
 @SITE.get("/pages/{page_id}", signed_in=True)
-def edit_page(visit: Visit, page_id: str) -> Response:
+def edit_page(context: RequestContext, page_id: str) -> Response:
     """Show the form of a page."""
-    found = _page_of(visit, page_id)
-    return visit.render("content_page.html", page=found, values=found, errors={})
+    row = _page_of(context, page_id)
+    return context.render("content_page.html", page=row, values=row, errors={})
 
 
 @SITE.post("/pages/{page_id}", signed_in=True)
-def save_page(visit: Visit, page_id: str) -> Response:
+def save_page(context: RequestContext, page_id: str) -> Response:
     """Change a page."""
-    found = _page_of(visit, page_id)
-    entries = Entries(visit)
+    row = _page_of(context, page_id)
+    entries = Entries(context)
     values = {
         "title": entries.text("title", "Title", longest=100),
         "url_key": entries.text("url_key", "URL key", longest=60),
@@ -44,18 +44,18 @@ def save_page(visit: Visit, page_id: str) -> Response:
     key = str(values["url_key"])
     if key and not _KEY.fullmatch(key):
         entries.errors["url_key"] = "A URL key has small letters, digits and hyphens."
-    elif visit.value("SELECT 1 FROM pages WHERE url_key = ? AND id <> ?", key, found["id"]):
+    elif context.value("SELECT 1 FROM pages WHERE url_key = ? AND id <> ?", key, row["id"]):
         entries.errors["url_key"] = "Another page has this URL key."
     if entries.errors:
-        return visit.render("content_page.html", page=found, values=values, errors=entries.errors)
+        return context.render("content_page.html", page=row, values=values, errors=entries.errors)
     changes = ", ".join(f"{name} = ?" for name in values)
-    visit.run(f"UPDATE pages SET {changes} WHERE id = ?", *values.values(), found["id"])
-    visit.flash(f"The page {values['title']} was saved.")
-    return visit.redirect("/pages")
+    context.run(f"UPDATE pages SET {changes} WHERE id = ?", *values.values(), row["id"])
+    context.flash(f"The page {values['title']} was saved.")
+    return context.redirect("/pages")
 
 
-def _page_of(visit: Visit, page_id: str) -> sqlite3.Row:
-    found = visit.row("SELECT * FROM pages WHERE id = ?", read_id(page_id))
-    if found is None:
+def _page_of(context: RequestContext, page_id: str) -> sqlite3.Row:
+    row = context.row("SELECT * FROM pages WHERE id = ?", read_id(page_id))
+    if row is None:
         raise NotFound("There is no such page.")
-    return found
+    return row

@@ -10,7 +10,7 @@ from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.shopping_admin.entries import Entries, read_id
 from agentgym_envs.webarena.sites.shopping_admin.grids import Grid, choices_of
 from agentgym_envs.webarena.sites.shopping_admin.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 GROUPS = ("General", "Wholesale", "Retailer")
 SORTING = {
@@ -21,69 +21,69 @@ SORTING = {
 
 
 @SITE.get("/customers", signed_in=True)
-def customers(visit: Visit) -> Response:
+def customers(context: RequestContext) -> Response:
     """List customers."""
-    grid = Grid(visit, "customers c", SORTING)
+    grid = Grid(context, "customers c", SORTING)
     grid.contains("name", "c.name")
     grid.contains("email", "c.email")
     grid.contains("phone", "c.phone")
     grid.equals("group", "c.group_name", GROUPS)
     grid.days("c.created_at")
     rows, pages = grid.rows("c.id, c.name, c.email, c.phone, c.group_name, c.created_at")
-    return visit.render(
+    return context.render(
         "customers.html", rows=rows, pages=pages, grid=grid, choices=choices_of(GROUPS)
     )
 
 
 @SITE.get("/customers/{customer_id}", signed_in=True)
-def customer(visit: Visit, customer_id: str) -> Response:
+def customer(context: RequestContext, customer_id: str) -> Response:
     """Show a customer."""
-    return _show(visit, _customer_of(visit, customer_id), {})
+    return _show(context, _customer_of(context, customer_id), {})
 
 
 @SITE.post("/customers/{customer_id}/group", signed_in=True)
-def change_group(visit: Visit, customer_id: str) -> Response:
+def change_group(context: RequestContext, customer_id: str) -> Response:
     """Move a customer into another group."""
-    found = _customer_of(visit, customer_id)
-    entries = Entries(visit)
+    row = _customer_of(context, customer_id)
+    entries = Entries(context)
     group = entries.one_of("group", "the group", GROUPS)
     if entries.errors:
-        return _show(visit, found, entries.errors)
-    visit.run("UPDATE customers SET group_name = ? WHERE id = ?", group, found["id"])
-    visit.flash(f"{found['name']} is now in the group {group}.")
-    return visit.redirect(f"/customers/{found['id']}")
+        return _show(context, row, entries.errors)
+    context.run("UPDATE customers SET group_name = ? WHERE id = ?", group, row["id"])
+    context.flash(f"{row['name']} is now in the group {group}.")
+    return context.redirect(f"/customers/{row['id']}")
 
 
-def _customer_of(visit: Visit, customer_id: str) -> sqlite3.Row:
-    found = visit.row("SELECT * FROM customers WHERE id = ?", read_id(customer_id))
-    if found is None:
+def _customer_of(context: RequestContext, customer_id: str) -> sqlite3.Row:
+    row = context.row("SELECT * FROM customers WHERE id = ?", read_id(customer_id))
+    if row is None:
         raise NotFound("There is no such customer.")
-    return found
+    return row
 
 
-def _show(visit: Visit, found: sqlite3.Row, errors: dict[str, str]) -> Response:
-    sums = visit.row(
+def _show(context: RequestContext, row: sqlite3.Row, errors: dict[str, str]) -> Response:
+    sums = context.row(
         "SELECT count(*) AS orders, coalesce(sum(total), 0) AS total FROM orders "
         "WHERE customer_id = ?",
-        found["id"],
+        row["id"],
     )
     assert sums is not None  # an aggregate always gives a row
-    pages = Pages.of(visit, sums["orders"], 8)
-    return visit.render(
+    pages = Pages.of(context, sums["orders"], 8)
+    return context.render(
         "customer.html",
-        customer=found,
+        customer=row,
         sums=sums,
         pages=pages,
-        orders=visit.rows(
+        orders=context.rows(
             "SELECT number, created_at, status, total FROM orders WHERE customer_id = ? "
             "ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
-            found["id"],
+            row["id"],
             pages.size,
             pages.offset,
         ),
-        addresses=visit.rows(
+        addresses=context.rows(
             "SELECT * FROM addresses WHERE customer_id = ? ORDER BY is_default DESC, id LIMIT 10",
-            found["id"],
+            row["id"],
         ),
         choices=choices_of(GROUPS),
         errors=errors,

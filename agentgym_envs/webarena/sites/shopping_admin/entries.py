@@ -1,7 +1,4 @@
-"""Reads what people type into forms: amounts, days, whole numbers, and what is wrong with them.
-
-Knows no page and no table.
-"""
+"""Reads what people type into forms: amounts, days, whole numbers, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 _AMOUNT = re.compile(r"\$?([0-9]{1,7})(?:\.([0-9]{1,2}))?")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -18,10 +15,10 @@ _WHOLE = re.compile(r"-?[0-9]{1,9}")
 
 def read_amount(text: str) -> int | None:
     """Read an amount such as `1,234.50` as cents; None if it is none."""
-    found = _AMOUNT.fullmatch(text.replace(",", ""))
-    if found is None:
+    match = _AMOUNT.fullmatch(text.replace(",", ""))
+    if match is None:
         return None
-    return int(found.group(1)) * 100 + int((found.group(2) or "0").ljust(2, "0"))
+    return int(match.group(1)) * 100 + int((match.group(2) or "0").ljust(2, "0"))
 
 
 def read_day(text: str) -> str | None:
@@ -65,14 +62,14 @@ class Entries:
         errors: by field name, what is wrong.
     """
 
-    def __init__(self, visit: Visit) -> None:
-        self._visit = visit
+    def __init__(self, context: RequestContext) -> None:
+        self._context = context
         self.errors: dict[str, str] = {}
 
     def text(self, name: str, label: str, *, longest: int = 200, is_required: bool = True) -> str:
         """Read a line or a paragraph."""
         # Browsers send the line breaks of a text area as CR LF.
-        value = self._visit.field(name).replace("\r\n", "\n")
+        value = self._context.field(name).replace("\r\n", "\n")
         if is_required and not value:
             self.errors[name] = f"{label} is required."
         elif len(value) > longest:
@@ -81,7 +78,7 @@ class Entries:
 
     def amount(self, name: str, label: str, *, is_required: bool = True) -> int | None:
         """Read an amount of money."""
-        text = self._visit.field(name)
+        text = self._context.field(name)
         value = read_amount(text)
         if not text:
             if is_required:
@@ -92,7 +89,7 @@ class Entries:
 
     def whole(self, name: str, label: str, low: int, high: int) -> int:
         """Read a whole number between two bounds."""
-        value = read_whole(self._visit.field(name))
+        value = read_whole(self._context.field(name))
         if value is None or not low <= value <= high:
             self.errors[name] = f"{label} must be a whole number from {low} to {high}."
             return low
@@ -100,18 +97,18 @@ class Entries:
 
     def day(self, name: str, label: str) -> str:
         """Read a day."""
-        value = read_day(self._visit.field(name))
+        value = read_day(self._context.field(name))
         if value is None:
             self.errors[name] = f"{label} must be a day written YYYY-MM-DD."
         return value or ""
 
     def one_of(self, name: str, label: str, allowed: Sequence[str]) -> str:
         """Read the choice from a list box."""
-        value = self._visit.field(name)
+        value = self._context.field(name)
         if value not in allowed:
             self.errors[name] = f"Choose one of the values for {label}."
         return value
 
     def is_ticked(self, name: str) -> bool:
         """Read a check box."""
-        return bool(self._visit.field(name))
+        return bool(self._context.field(name))

@@ -1,4 +1,4 @@
-"""Grids: the long tables that a form above them filters and sorts. Knows no table by name."""
+"""Builds grids: long tables that a form above them filters and sorts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.shopping_admin.entries import read_amount, read_day, read_whole
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 
 def choices_of(words: Sequence[str]) -> list[tuple[str, str]]:
@@ -22,7 +22,7 @@ class Grid:
     A filter that makes no sense is not applied, and `errors` says what is wrong with it.
 
     Args:
-        visit: the request.
+        context: the request.
         source: what follows FROM, joins included.
         orders: how the rows can be sorted: {parameter: (label, what follows ORDER BY)}; the first
             is the default.
@@ -33,9 +33,14 @@ class Grid:
     """
 
     def __init__(
-        self, visit: Visit, source: str, orders: Mapping[str, tuple[str, str]], *, size: int = 15
+        self,
+        context: RequestContext,
+        source: str,
+        orders: Mapping[str, tuple[str, str]],
+        *,
+        size: int = 15,
     ) -> None:
-        self._visit = visit
+        self._context = context
         self._source = source
         self._orders = orders
         self._size = size
@@ -50,7 +55,7 @@ class Grid:
 
     def contains(self, name: str, *columns: str) -> None:
         """Filter by a piece of text in any of these columns, whatever its case."""
-        text = self._visit.field(name)
+        text = self._context.field(name)
         if text:
             # instr, not LIKE: what people type holds no wildcards and may be long.
             condition = " OR ".join(f"instr(lower({column}), lower(?)) > 0" for column in columns)
@@ -58,7 +63,7 @@ class Grid:
 
     def equals(self, name: str, column: str, allowed: Sequence[str]) -> None:
         """Filter by the choice from a list box."""
-        value = self._visit.field(name)
+        value = self._context.field(name)
         if value in allowed:
             self.add(f"{column} = ?", value)
         elif value:
@@ -67,7 +72,7 @@ class Grid:
     def days(self, column: str, first: str = "from", last: str = "to") -> None:
         """Filter by a range of days, both included, of a column that holds moments or days."""
         for name, sign, hour in ((first, ">=", ""), (last, "<=", " 23:59:59")):
-            text = self._visit.field(name)
+            text = self._context.field(name)
             day = read_day(text)
             if day is not None:
                 self.add(f"{column} {sign} ?", day + hour)
@@ -77,7 +82,7 @@ class Grid:
     def amounts(self, column: str, low: str = "min", high: str = "max") -> None:
         """Filter by a range of money, both ends included."""
         for name, sign in ((low, ">="), (high, "<=")):
-            text = self._visit.field(name)
+            text = self._context.field(name)
             cents = read_amount(text)
             if cents is not None:
                 self.add(f"{column} {sign} ?", cents)
@@ -86,7 +91,7 @@ class Grid:
 
     def below(self, name: str, column: str, default: str = "") -> None:
         """Filter by a whole number that the column must stay under."""
-        text = self._visit.field(name) or default
+        text = self._context.field(name) or default
         bound = read_whole(text)
         if bound is not None:
             self.add(f"{column} < ?", bound)
@@ -110,13 +115,13 @@ class Grid:
             query += f" WHERE {' AND '.join(self._where)}"
         if group:
             query += f" GROUP BY {group}"
-            total = self._visit.value(f"SELECT count(*) FROM (SELECT 1 {query})", *self._values)
+            total = self._context.value(f"SELECT count(*) FROM (SELECT 1 {query})", *self._values)
         else:
-            total = self._visit.value(f"SELECT count(*) {query}", *self._values)
-        pages = Pages.of(self._visit, total, self._size)
-        chosen = self._visit.field("sort")
+            total = self._context.value(f"SELECT count(*) {query}", *self._values)
+        pages = Pages.of(self._context, total, self._size)
+        chosen = self._context.field("sort")
         order = self._orders[chosen if chosen in self._orders else next(iter(self._orders))][1]
-        rows = self._visit.rows(
+        rows = self._context.rows(
             f"SELECT {columns} {query} ORDER BY {order} LIMIT ? OFFSET ?",
             *self._values,
             pages.size,
@@ -127,6 +132,6 @@ class Grid:
     def totals(self, columns: str) -> sqlite3.Row:
         """Return one row of aggregates over everything that passes the filters."""
         where = f" WHERE {' AND '.join(self._where)}" if self._where else ""
-        found = self._visit.row(f"SELECT {columns} FROM {self._source}{where}", *self._values)
-        assert found is not None  # an aggregate always gives a row
-        return found
+        row = self._context.row(f"SELECT {columns} FROM {self._source}{where}", *self._values)
+        assert row is not None  # an aggregate always gives a row
+        return row

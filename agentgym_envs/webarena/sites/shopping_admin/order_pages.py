@@ -18,7 +18,7 @@ from agentgym_envs.webarena.sites.shopping_admin.order_rules import (
     ship,
 )
 from agentgym_envs.webarena.sites.shopping_admin.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 ADDRESS = {
     "name": "Name",
@@ -30,7 +30,7 @@ ADDRESS = {
 """The fields of a shipping address and their labels."""
 
 _TRACKING = re.compile(r"[A-Za-z0-9-]{6,30}")
-_SAID = {
+_MESSAGES = {
     "hold": "The order is on hold.",
     "release": "The order is no longer on hold.",
     "cancel": "The order has been cancelled.",
@@ -38,66 +38,66 @@ _SAID = {
 }
 
 
-def order_of(visit: Visit, number: str) -> sqlite3.Row:
+def order_of(context: RequestContext, number: str) -> sqlite3.Row:
     """Return an order with its customer's name and address.
 
     Raises:
         NotFound: there is none of this number.
     """
-    found = visit.row(
+    row = context.row(
         "SELECT o.*, c.name AS customer, c.email, c.group_name FROM orders o "
         "JOIN customers c ON c.id = o.customer_id WHERE o.number = ?",
         number,
     )
-    if found is None:
+    if row is None:
         raise NotFound("There is no order of this number.")
-    return found
+    return row
 
 
 @SITE.get("/orders/{number}", signed_in=True)
-def order(visit: Visit, number: str) -> Response:
+def order(context: RequestContext, number: str) -> Response:
     """Show an order."""
-    return _show(visit, order_of(visit, number), comment="", errors={})
+    return _show(context, order_of(context, number), comment="", errors={})
 
 
 @SITE.post("/orders/{number}/comments", signed_in=True)
-def comment(visit: Visit, number: str) -> Response:
+def comment(context: RequestContext, number: str) -> Response:
     """Add a comment to the history."""
-    found = order_of(visit, number)
-    entries = Entries(visit)
+    row = order_of(context, number)
+    entries = Entries(context)
     text = entries.text("comment", "Comment", longest=500)
     if entries.errors:
-        return _show(visit, found, comment=text, errors=entries.errors)
+        return _show(context, row, comment=text, errors=entries.errors)
     is_notified = entries.is_ticked("notify")
-    note(visit, found["id"], text, found["status"], is_customer_notified=is_notified)
-    visit.flash(
-        f"The comment was saved and sent to {found['email']}."
+    note(context, row["id"], text, row["status"], is_customer_notified=is_notified)
+    context.flash(
+        f"The comment was saved and sent to {row['email']}."
         if is_notified
         else "The comment was saved."
     )
-    return visit.redirect(f"/orders/{number}")
+    return context.redirect(f"/orders/{number}")
 
 
 @SITE.get("/orders/{number}/ship", signed_in=True)
-def shipment(visit: Visit, number: str) -> Response:
+def shipment(context: RequestContext, number: str) -> Response:
     """Show the form for a shipment."""
-    found = order_of(visit, number)
-    if found["status"] not in FROM["ship"]:
-        visit.flash(f"An order that is {found['status']} cannot be shipped.", "error")
-        return visit.redirect(f"/orders/{number}")
+    row = order_of(context, number)
+    if row["status"] not in FROM["ship"]:
+        context.flash(f"An order that is {row['status']} cannot be shipped.", "error")
+        return context.redirect(f"/orders/{number}")
     values = {"carrier": "", "tracking_number": ""}
-    return visit.render(
-        "ship.html", order=found, values=values, carriers=choices_of(CARRIERS), errors={}
+    return context.render(
+        "ship.html", order=row, values=values, carriers=choices_of(CARRIERS), errors={}
     )
 
 
 @SITE.post("/orders/{number}/ship", signed_in=True)
-def record_shipment(visit: Visit, number: str) -> Response:
+def record_shipment(context: RequestContext, number: str) -> Response:
     """Record a shipment."""
-    found = order_of(visit, number)
-    if found["status"] not in FROM["ship"]:
-        return shipment(visit, number)
-    entries = Entries(visit)
+    row = order_of(context, number)
+    if row["status"] not in FROM["ship"]:
+        return shipment(context, number)
+    entries = Entries(context)
     values = {
         "carrier": entries.one_of("carrier", "the carrier", CARRIERS),
         "tracking_number": entries.text("tracking_number", "Tracking number"),
@@ -107,75 +107,77 @@ def record_shipment(visit: Visit, number: str) -> Response:
             "A tracking number has 6 to 30 letters, digits and hyphens."
         )
     if entries.errors:
-        return visit.render(
+        return context.render(
             "ship.html",
-            order=found,
+            order=row,
             values=values,
             carriers=choices_of(CARRIERS),
             errors=entries.errors,
         )
-    ship(visit, found, values["carrier"], values["tracking_number"])
-    visit.flash("The shipment was recorded; the order is complete.")
-    return visit.redirect(f"/orders/{number}")
+    ship(context, row, values["carrier"], values["tracking_number"])
+    context.flash("The shipment was recorded; the order is complete.")
+    return context.redirect(f"/orders/{number}")
 
 
 @SITE.get("/orders/{number}/address", signed_in=True)
-def address(visit: Visit, number: str) -> Response:
+def address(context: RequestContext, number: str) -> Response:
     """Show the form for the shipping address."""
-    found = order_of(visit, number)
-    values = {name: found[name] for name in ADDRESS}
-    return visit.render("order_address.html", order=found, values=values, fields=ADDRESS, errors={})
+    row = order_of(context, number)
+    values = {name: row[name] for name in ADDRESS}
+    return context.render("order_address.html", order=row, values=values, fields=ADDRESS, errors={})
 
 
 @SITE.post("/orders/{number}/address", signed_in=True)
-def change_address(visit: Visit, number: str) -> Response:
+def change_address(context: RequestContext, number: str) -> Response:
     """Change the shipping address of this order, and of no other."""
-    found = order_of(visit, number)
-    entries = Entries(visit)
+    row = order_of(context, number)
+    entries = Entries(context)
     values = {name: entries.text(name, label, longest=80) for name, label in ADDRESS.items()}
     if values["postcode"] and not re.fullmatch(r"[0-9]{5}", values["postcode"]):
         entries.errors["postcode"] = "A postcode has five digits."
     if values["phone"] and not re.fullmatch(r"[0-9+() -]{5,30}", values["phone"]):
         entries.errors["phone"] = "Phone must be a number such as 0555 310 4416."
     if entries.errors:
-        return visit.render(
+        return context.render(
             "order_address.html",
-            order=found,
+            order=row,
             values=values,
             fields=ADDRESS,
             errors=entries.errors,
         )
     changes = ", ".join(f"{name} = ?" for name in ADDRESS)
-    visit.run(f"UPDATE orders SET {changes} WHERE id = ?", *values.values(), found["id"])
-    visit.flash("The shipping address was saved.")
-    return visit.redirect(f"/orders/{number}")
+    context.run(f"UPDATE orders SET {changes} WHERE id = ?", *values.values(), row["id"])
+    context.flash("The shipping address was saved.")
+    return context.redirect(f"/orders/{number}")
 
 
 @SITE.post("/orders/{number}/{action}", signed_in=True)
-def act(visit: Visit, number: str, action: str) -> Response:
+def act(context: RequestContext, number: str, action: str) -> Response:
     """Hold, release, cancel or refund an order."""
-    found = order_of(visit, number)
-    if action not in _SAID:
+    row = order_of(context, number)
+    if action not in _MESSAGES:
         raise NotFound()
-    if carry_out(visit, found, action):
-        visit.flash(_SAID[action])
+    if carry_out(context, row, action):
+        context.flash(_MESSAGES[action])
     else:
-        visit.flash(f"This cannot be done to an order that is {found['status']}.", "error")
-    return visit.redirect(f"/orders/{number}")
+        context.flash(f"This cannot be done to an order that is {row['status']}.", "error")
+    return context.redirect(f"/orders/{number}")
 
 
-def _show(visit: Visit, found: sqlite3.Row, *, comment: str, errors: dict[str, str]) -> Response:
-    order_id = found["id"]
-    return visit.render(
+def _show(
+    context: RequestContext, row: sqlite3.Row, *, comment: str, errors: dict[str, str]
+) -> Response:
+    order_id = row["id"]
+    return context.render(
         "order.html",
-        order=found,
-        items=visit.rows("SELECT * FROM order_items WHERE order_id = ? ORDER BY id", order_id),
-        history=visit.rows(
+        order=row,
+        items=context.rows("SELECT * FROM order_items WHERE order_id = ? ORDER BY id", order_id),
+        history=context.rows(
             "SELECT * FROM order_comments WHERE order_id = ? ORDER BY id DESC LIMIT 12", order_id
         ),
-        shipments=visit.rows("SELECT * FROM shipments WHERE order_id = ? ORDER BY id", order_id),
-        actions=possible(found["status"]),
+        shipments=context.rows("SELECT * FROM shipments WHERE order_id = ? ORDER BY id", order_id),
+        actions=possible(row["status"]),
         comment=comment,
-        is_notified=bool(visit.field("notify")),
+        is_notified=bool(context.field("notify")),
         errors=errors,
     )

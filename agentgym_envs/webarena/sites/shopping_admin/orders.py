@@ -9,7 +9,7 @@ from agentgym_envs.webarena.sites.shopping.delivery import STATUSES
 from agentgym_envs.webarena.sites.shopping_admin.grids import Grid, choices_of
 from agentgym_envs.webarena.sites.shopping_admin.order_rules import carry_out
 from agentgym_envs.webarena.sites.shopping_admin.site import SITE
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 SORTING = {
     "newest": ("Newest first", "o.created_at DESC, o.id DESC"),
@@ -26,16 +26,16 @@ MASS_ACTIONS = {
 
 
 @SITE.get("/orders", signed_in=True)
-def orders(visit: Visit) -> Response:
+def orders(context: RequestContext) -> Response:
     """List orders."""
-    grid = Grid(visit, "orders o JOIN customers c ON c.id = o.customer_id", SORTING)
+    grid = Grid(context, "orders o JOIN customers c ON c.id = o.customer_id", SORTING)
     grid.contains("number", "o.number")
     grid.contains("customer", "c.name", "c.email")
     grid.equals("status", "o.status", STATUSES)
     grid.days("o.created_at")
     grid.amounts("o.total")
     rows, pages = grid.rows("o.id, o.number, o.created_at, o.status, o.total, c.name")
-    return visit.render(
+    return context.render(
         "orders.html",
         rows=rows,
         pages=pages,
@@ -46,20 +46,20 @@ def orders(visit: Visit) -> Response:
 
 
 @SITE.post("/orders/mass", signed_in=True)
-def change_many(visit: Visit) -> Response:
+def change_many(context: RequestContext) -> Response:
     """Hold, release or cancel the ticked orders."""
-    back = visit.way_back("/orders", name="back")
-    action = visit.field("action")
-    numbers = list(dict.fromkeys(visit.fields("order")))
+    back = context.way_back("/orders", name="back")
+    action = context.field("action")
+    numbers = list(dict.fromkeys(context.fields("order")))
     if action not in MASS_ACTIONS:
-        visit.flash("Choose what to do with the orders.", "error")
+        context.flash("Choose what to do with the orders.", "error")
     elif not numbers:
-        visit.flash("Tick at least one order.", "error")
+        context.flash("Tick at least one order.", "error")
     else:
-        found = [visit.row("SELECT * FROM orders WHERE number = ?", n) for n in numbers]
-        done = sum(order is not None and carry_out(visit, order, action) for order in found)
+        orders = [context.row("SELECT * FROM orders WHERE number = ?", n) for n in numbers]
+        done = sum(order is not None and carry_out(context, order, action) for order in orders)
         if done:
-            visit.flash(f"{count(done, 'order')} {MASS_ACTIONS[action][1]}.")
-        if done < len(found):
-            visit.flash(f"{count(len(found) - done, 'order')} could not be changed.", "error")
-    return visit.redirect(back)
+            context.flash(f"{count(done, 'order')} {MASS_ACTIONS[action][1]}.")
+        if done < len(orders):
+            context.flash(f"{count(len(orders) - done, 'order')} could not be changed.", "error")
+    return context.redirect(back)

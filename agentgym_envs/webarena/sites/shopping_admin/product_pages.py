@@ -12,7 +12,7 @@ from starlette.responses import Response
 from agentgym_envs.webarena.sites.shopping_admin.entries import Entries, read_id, write_amount
 from agentgym_envs.webarena.sites.shopping_admin.products import HIGHEST_STOCK
 from agentgym_envs.webarena.sites.shopping_admin.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 _SKU = re.compile(r"[A-Za-z0-9-]{3,20}")
 _TYPED = (
@@ -22,64 +22,64 @@ _TYPED = (
 
 
 @SITE.get("/products/new", signed_in=True)
-def new_product(visit: Visit) -> Response:
+def new_product(context: RequestContext) -> Response:
     """Show an empty form."""
     values = dict.fromkeys(_TYPED, "") | {"is_enabled": True, "stock": "0", "weight_grams": "0"}
-    return _form(visit, None, values, {})
+    return _form(context, None, values, {})
 
 
 @SITE.post("/products/new", signed_in=True)
-def add_product(visit: Visit) -> Response:
+def add_product(context: RequestContext) -> Response:
     """Add a product."""
-    entries = Entries(visit)
-    product = _read(visit, entries)
-    if visit.value("SELECT 1 FROM products WHERE sku = ?", product["sku"]):
+    entries = Entries(context)
+    product = _read(context, entries)
+    if context.value("SELECT 1 FROM products WHERE sku = ?", product["sku"]):
         entries.errors["sku"] = "Another product has this SKU."
     if entries.errors:
-        return _form(visit, None, _typed(visit), entries.errors)
-    product |= {"slug": _free_slug(visit, product["name"]), "created_at": visit.now}
+        return _form(context, None, _typed(context), entries.errors)
+    product |= {"slug": _free_slug(context, product["name"]), "created_at": context.now}
     columns, marks = ", ".join(product), ", ".join("?" * len(product))
-    visit.run(f"INSERT INTO products ({columns}) VALUES ({marks})", *product.values())
-    visit.flash(f"{product['name']} was added.")
-    return visit.redirect(f"/products?sku={product['sku']}")
+    context.run(f"INSERT INTO products ({columns}) VALUES ({marks})", *product.values())
+    context.flash(f"{product['name']} was added.")
+    return context.redirect(f"/products?sku={product['sku']}")
 
 
 @SITE.get("/products/{product_id}", signed_in=True)
-def edit_product(visit: Visit, product_id: str) -> Response:
+def edit_product(context: RequestContext, product_id: str) -> Response:
     """Show the form of a product."""
-    found = _product_of(visit, product_id)
-    values = dict(found) | {
-        "price": write_amount(found["price"]),
-        "special_price": write_amount(found["special_price"]),
+    row = _product_of(context, product_id)
+    values = dict(row) | {
+        "price": write_amount(row["price"]),
+        "special_price": write_amount(row["special_price"]),
     }
-    return _form(visit, found, values, {})
+    return _form(context, row, values, {})
 
 
 @SITE.post("/products/{product_id}", signed_in=True)
-def save_product(visit: Visit, product_id: str) -> Response:
+def save_product(context: RequestContext, product_id: str) -> Response:
     """Change a product."""
-    found = _product_of(visit, product_id)
-    entries = Entries(visit)
-    product = _read(visit, entries)
-    if visit.value("SELECT 1 FROM products WHERE sku = ? AND id <> ?", product["sku"], found["id"]):
+    row = _product_of(context, product_id)
+    entries = Entries(context)
+    product = _read(context, entries)
+    if context.value("SELECT 1 FROM products WHERE sku = ? AND id <> ?", product["sku"], row["id"]):
         entries.errors["sku"] = "Another product has this SKU."
     if entries.errors:
-        return _form(visit, found, _typed(visit), entries.errors)
+        return _form(context, row, _typed(context), entries.errors)
     changes = ", ".join(f"{name} = ?" for name in product)
-    visit.run(f"UPDATE products SET {changes} WHERE id = ?", *product.values(), found["id"])
-    visit.flash(f"{product['name']} was saved.")
-    return visit.redirect(f"/products/{found['id']}")
+    context.run(f"UPDATE products SET {changes} WHERE id = ?", *product.values(), row["id"])
+    context.flash(f"{product['name']} was saved.")
+    return context.redirect(f"/products/{row['id']}")
 
 
-def _product_of(visit: Visit, product_id: str) -> sqlite3.Row:
-    found = visit.row("SELECT * FROM products WHERE id = ?", read_id(product_id))
-    if found is None:
+def _product_of(context: RequestContext, product_id: str) -> sqlite3.Row:
+    row = context.row("SELECT * FROM products WHERE id = ?", read_id(product_id))
+    if row is None:
         raise NotFound("There is no such product.")
-    return found
+    return row
 
 
-def _read(visit: Visit, entries: Entries) -> dict[str, Any]:
-    categories = [str(row["id"]) for row in visit.rows("SELECT id FROM categories")]
+def _read(context: RequestContext, entries: Entries) -> dict[str, Any]:
+    categories = [str(row["id"]) for row in context.rows("SELECT id FROM categories")]
     product = {
         "name": entries.text("name", "Product name", longest=120),
         "sku": entries.text("sku", "SKU", longest=20),
@@ -102,24 +102,27 @@ def _read(visit: Visit, entries: Entries) -> dict[str, Any]:
     return product
 
 
-def _typed(visit: Visit) -> dict[str, Any]:
-    values: dict[str, Any] = {name: visit.field(name) for name in _TYPED}
-    return values | {"is_enabled": bool(visit.field("is_enabled"))}
+def _typed(context: RequestContext) -> dict[str, Any]:
+    values: dict[str, Any] = {name: context.field(name) for name in _TYPED}
+    return values | {"is_enabled": bool(context.field("is_enabled"))}
 
 
-def _free_slug(visit: Visit, name: str) -> str:
+def _free_slug(context: RequestContext, name: str) -> str:
     base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "product"
     slug, number = base, 1
-    while visit.value("SELECT 1 FROM products WHERE slug = ?", slug):
+    while context.value("SELECT 1 FROM products WHERE slug = ?", slug):
         number += 1
         slug = f"{base}-{number}"
     return slug
 
 
 def _form(
-    visit: Visit, product: sqlite3.Row | None, values: Mapping[str, Any], errors: Mapping[str, str]
+    context: RequestContext,
+    product: sqlite3.Row | None,
+    values: Mapping[str, Any],
+    errors: Mapping[str, str],
 ) -> Response:
-    categories = visit.rows(
+    categories = context.rows(
         "SELECT c.id, c.name, above.name AS above FROM categories c "
         "LEFT JOIN categories above ON above.id = c.parent_id "
         "WHERE NOT EXISTS (SELECT 1 FROM categories below WHERE below.parent_id = c.id) "
@@ -129,7 +132,7 @@ def _form(
         (row["id"], f"{row['above']} / {row['name']}" if row["above"] else row["name"])
         for row in categories
     ]
-    return visit.render(
+    return context.render(
         "product.html",
         product=product,
         values=values,

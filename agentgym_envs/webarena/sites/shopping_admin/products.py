@@ -8,7 +8,7 @@ from agentgym_envs.webarena.sites.filters import count
 from agentgym_envs.webarena.sites.shopping_admin.entries import read_whole
 from agentgym_envs.webarena.sites.shopping_admin.grids import Grid
 from agentgym_envs.webarena.sites.shopping_admin.site import SITE
-from agentgym_envs.webarena.sites.web import Visit
+from agentgym_envs.webarena.sites.web import RequestContext
 
 SORTING = {
     "name": ("Name", "p.name, p.id"),
@@ -22,18 +22,18 @@ HIGHEST_STOCK = 99999
 
 
 @SITE.get("/products", signed_in=True)
-def products(visit: Visit) -> Response:
+def products(context: RequestContext) -> Response:
     """List products."""
     source = (
         "products p JOIN categories c ON c.id = p.category_id "
         "LEFT JOIN categories above ON above.id = c.parent_id"
     )
-    grid = Grid(visit, source, SORTING)
+    grid = Grid(context, source, SORTING)
     grid.contains("name", "p.name")
     grid.contains("sku", "p.sku")
     grid.contains("brand", "p.brand")
     grid.contains("category", "c.name", "coalesce(above.name, '')")
-    status = visit.field("status")
+    status = context.field("status")
     if status in ("enabled", "disabled"):
         grid.add("p.is_enabled = ?", int(status == "enabled"))
     grid.below("stock", "p.stock")
@@ -41,30 +41,30 @@ def products(visit: Visit) -> Response:
     rows, pages = grid.rows(
         "p.id, p.sku, p.name, p.price, p.special_price, p.stock, p.is_enabled, c.name AS category"
     )
-    return visit.render("products.html", rows=rows, pages=pages, grid=grid, actions=MASS_ACTIONS)
+    return context.render("products.html", rows=rows, pages=pages, grid=grid, actions=MASS_ACTIONS)
 
 
 @SITE.post("/products/mass", signed_in=True)
-def change_many(visit: Visit) -> Response:
+def change_many(context: RequestContext) -> Response:
     """Enable, disable or restock the ticked products."""
-    back = visit.way_back("/products", name="back")
-    action = visit.field("action")
-    skus = list(dict.fromkeys(visit.fields("product")))
-    stock = read_whole(visit.field("new_stock"))
+    back = context.way_back("/products", name="back")
+    action = context.field("action")
+    skus = list(dict.fromkeys(context.fields("product")))
+    stock = read_whole(context.field("new_stock"))
     if action not in dict(MASS_ACTIONS):
-        visit.flash("Choose what to do with the products.", "error")
+        context.flash("Choose what to do with the products.", "error")
     elif not skus:
-        visit.flash("Tick at least one product.", "error")
+        context.flash("Tick at least one product.", "error")
     elif action == "stock" and (stock is None or not 0 <= stock <= HIGHEST_STOCK):
-        visit.flash(f"New stock must be a whole number from 0 to {HIGHEST_STOCK}.", "error")
+        context.flash(f"New stock must be a whole number from 0 to {HIGHEST_STOCK}.", "error")
     else:
         column, value = (
             ("stock", stock) if action == "stock" else ("is_enabled", action == "enable")
         )
         done = 0
         for sku in skus:
-            done += visit.db.execute(
+            done += context.db.execute(
                 f"UPDATE products SET {column} = ? WHERE sku = ?", (value, sku)
             ).rowcount
-        visit.flash(f"{count(done, 'product')} changed.")
-    return visit.redirect(back)
+        context.flash(f"{count(done, 'product')} changed.")
+    return context.redirect(back)

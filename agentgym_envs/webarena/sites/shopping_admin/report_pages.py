@@ -8,7 +8,7 @@ from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.sites.shopping_admin.grids import Grid, choices_of
 from agentgym_envs.webarena.sites.shopping_admin.reports import REPORTS
 from agentgym_envs.webarena.sites.shopping_admin.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 
 def write_value(value: str | int | float | None, kind: str) -> str:
@@ -23,48 +23,50 @@ def write_value(value: str | int | float | None, kind: str) -> str:
 
 
 @SITE.get("/reports", signed_in=True)
-def reports(visit: Visit) -> Response:
+def reports(context: RequestContext) -> Response:
     """List the reports."""
-    return visit.render("reports.html", reports=REPORTS)
+    return context.render("reports.html", reports=REPORTS)
 
 
 @SITE.get("/reports/{key}", signed_in=True)
-def report(visit: Visit, key: str) -> Response:
+def report(context: RequestContext, key: str) -> Response:
     """Show a report."""
-    found = REPORTS.get(key)
-    if found is None:
+    chosen = REPORTS.get(key)
+    if chosen is None:
         raise NotFound("There is no such report.")
-    grid = Grid(visit, found.source, found.sorting)
-    if found.moment:
-        grid.days(found.moment)
-    if found.status:
-        grid.equals("status", found.status, found.statuses)
-    if found.search:
-        grid.contains("search", *found.search[1:])
-    label, column, default = found.bound
+    grid = Grid(context, chosen.source, chosen.sorting)
+    if chosen.moment:
+        grid.days(chosen.moment)
+    if chosen.status:
+        grid.equals("status", chosen.status, chosen.statuses)
+    if chosen.search:
+        grid.contains("search", *chosen.search[1:])
+    label, column, default = chosen.bound
     if label:
         grid.below("below", column, default)
     columns = [
-        f"{c.sql} AS c{n}" if " AS " not in c.sql else c.sql for n, c in enumerate(found.columns)
+        f"{c.sql} AS c{n}" if " AS " not in c.sql else c.sql for n, c in enumerate(chosen.columns)
     ]
-    rows, pages = grid.rows(", ".join([f"{found.row_id or 0} AS id", *columns]), group=found.group)
+    rows, pages = grid.rows(
+        ", ".join([f"{chosen.row_id or 0} AS id", *columns]), group=chosen.group
+    )
     lines = [
         (
             row["id"],
-            [write_value(v, c.kind) for v, c in zip(list(row)[1:], found.columns, strict=True)],
+            [write_value(v, c.kind) for v, c in zip(list(row)[1:], chosen.columns, strict=True)],
         )
         for row in rows
     ]
     totals = []
-    if found.totals and rows:
-        sums = grid.totals(", ".join(sql or "''" for sql in found.totals))
-        totals = [write_value(v, c.kind) for v, c in zip(sums, found.columns, strict=True)]
-    return visit.render(
+    if chosen.totals and rows:
+        sums = grid.totals(", ".join(sql or "''" for sql in chosen.totals))
+        totals = [write_value(v, c.kind) for v, c in zip(sums, chosen.columns, strict=True)]
+    return context.render(
         "report.html",
-        report=found,
+        report=chosen,
         lines=lines,
         totals=totals,
         pages=pages,
         grid=grid,
-        choices=choices_of(found.statuses),
+        choices=choices_of(chosen.statuses),
     )

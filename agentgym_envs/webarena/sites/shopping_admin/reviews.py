@@ -12,7 +12,7 @@ from agentgym_envs.webarena.sites.filters import count
 from agentgym_envs.webarena.sites.shopping_admin.entries import Entries, read_id, read_whole
 from agentgym_envs.webarena.sites.shopping_admin.grids import Grid, choices_of
 from agentgym_envs.webarena.sites.shopping_admin.site import SITE
-from agentgym_envs.webarena.sites.web import NotFound, Visit
+from agentgym_envs.webarena.sites.web import NotFound, RequestContext
 
 STATUSES = ("approved", "pending", "rejected")
 RATINGS = {
@@ -33,21 +33,21 @@ MASS_ACTIONS = {"approved": "Approve", "rejected": "Reject", "pending": "Set to 
 
 
 @SITE.get("/reviews", signed_in=True)
-def reviews(visit: Visit) -> Response:
+def reviews(context: RequestContext) -> Response:
     """List reviews."""
-    grid = Grid(visit, "reviews r JOIN products p ON p.id = r.product_id", SORTING)
+    grid = Grid(context, "reviews r JOIN products p ON p.id = r.product_id", SORTING)
     grid.contains("product", "p.name", "p.sku")
     grid.contains("text", "r.title", "r.body")
     grid.contains("nickname", "r.nickname")
     grid.equals("status", "r.status", STATUSES)
-    rating = visit.field("rating")
+    rating = context.field("rating")
     if rating in RATINGS:
         grid.add(RATINGS[rating][1])
     grid.days("r.created_at")
     rows, pages = grid.rows(
         "r.id, r.nickname, r.title, r.rating, r.status, r.created_at, p.name AS product"
     )
-    return visit.render(
+    return context.render(
         "reviews.html",
         rows=rows,
         pages=pages,
@@ -59,37 +59,37 @@ def reviews(visit: Visit) -> Response:
 
 
 @SITE.post("/reviews/mass", signed_in=True)
-def change_many(visit: Visit) -> Response:
+def change_many(context: RequestContext) -> Response:
     """Approve or reject the ticked reviews."""
-    back = visit.way_back("/reviews", name="back")
-    status = visit.field("action")
-    ids = [number for text in visit.fields("review") if (number := read_whole(text)) is not None]
+    back = context.way_back("/reviews", name="back")
+    status = context.field("action")
+    ids = [number for text in context.fields("review") if (number := read_whole(text)) is not None]
     if status not in MASS_ACTIONS:
-        visit.flash("Choose what to do with the reviews.", "error")
+        context.flash("Choose what to do with the reviews.", "error")
     elif not ids:
-        visit.flash("Tick at least one review.", "error")
+        context.flash("Tick at least one review.", "error")
     else:
         done = 0
         for number in dict.fromkeys(ids):
-            done += visit.db.execute(
+            done += context.db.execute(
                 "UPDATE reviews SET status = ? WHERE id = ?", (status, number)
             ).rowcount
-        visit.flash(f"{count(done, 'review')} set to {status}.")
-    return visit.redirect(back)
+        context.flash(f"{count(done, 'review')} set to {status}.")
+    return context.redirect(back)
 
 
 @SITE.get("/reviews/{review_id}", signed_in=True)
-def edit_review(visit: Visit, review_id: str) -> Response:
+def edit_review(context: RequestContext, review_id: str) -> Response:
     """Show the form of a review."""
-    found = _review_of(visit, review_id)
-    return _form(visit, found, dict(found), {})
+    row = _review_of(context, review_id)
+    return _form(context, row, dict(row), {})
 
 
 @SITE.post("/reviews/{review_id}", signed_in=True)
-def save_review(visit: Visit, review_id: str) -> Response:
+def save_review(context: RequestContext, review_id: str) -> Response:
     """Change a review."""
-    found = _review_of(visit, review_id)
-    entries = Entries(visit)
+    row = _review_of(context, review_id)
+    entries = Entries(context)
     values: dict[str, Any] = {
         "status": entries.one_of("status", "the status", STATUSES),
         "rating": entries.one_of("rating", "the rating", ("1", "2", "3", "4", "5")),
@@ -98,30 +98,33 @@ def save_review(visit: Visit, review_id: str) -> Response:
         "body": entries.text("body", "Review", longest=4000),
     }
     if entries.errors:
-        return _form(visit, found, values, entries.errors)
+        return _form(context, row, values, entries.errors)
     changes = ", ".join(f"{name} = ?" for name in values)
-    visit.run(f"UPDATE reviews SET {changes} WHERE id = ?", *values.values(), found["id"])
-    visit.flash("The review was saved.")
-    return visit.redirect(f"/reviews/{found['id']}")
+    context.run(f"UPDATE reviews SET {changes} WHERE id = ?", *values.values(), row["id"])
+    context.flash("The review was saved.")
+    return context.redirect(f"/reviews/{row['id']}")
 
 
-def _review_of(visit: Visit, review_id: str) -> sqlite3.Row:
-    found = visit.row(
+def _review_of(context: RequestContext, review_id: str) -> sqlite3.Row:
+    row = context.row(
         "SELECT r.*, p.name AS product FROM reviews r JOIN products p ON p.id = r.product_id "
         "WHERE r.id = ?",
         read_id(review_id),
     )
-    if found is None:
+    if row is None:
         raise NotFound("There is no such review.")
-    return found
+    return row
 
 
 def _form(
-    visit: Visit, found: sqlite3.Row, values: Mapping[str, Any], errors: Mapping[str, str]
+    context: RequestContext,
+    row: sqlite3.Row,
+    values: Mapping[str, Any],
+    errors: Mapping[str, str],
 ) -> Response:
-    return visit.render(
+    return context.render(
         "review.html",
-        review=found,
+        review=row,
         values=values,
         errors=errors,
         choices=choices_of(STATUSES),

@@ -12,10 +12,10 @@ from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.map.community import AGENT_ID
 from agentgym_envs.webarena.sites.map.routes import CAR
-from agentgym_envs.webarena.tasks.gitlab import ground as code
+from agentgym_envs.webarena.tasks.gitlab import template_helpers as code
 from agentgym_envs.webarena.tasks.map import steps
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter, first_of
-from agentgym_envs.webarena.tasks.shopping import ground as shop
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter, first_of
+from agentgym_envs.webarena.tasks.shopping import template_helpers as shop
 from agentgym_envs.webarena.tasks.template import (
     Case,
     Template,
@@ -41,10 +41,10 @@ def _open_order(screen: Screen, number: str) -> Iterator[ExpertMove]:
 
 def _town(screen: Screen) -> str:
     for text in screen.all("StaticText"):
-        found = _ADDRESS.search(text.name)
-        if found:
-            return found[1]
-    raise Lost(f"no address on {screen.url}")
+        match = _ADDRESS.search(text.name)
+        if match:
+            return match[1]
+    raise ElementNotFound(f"no address on {screen.url}")
 
 
 def _to_map(screen: Screen, town: str) -> Iterator[ExpertMove]:

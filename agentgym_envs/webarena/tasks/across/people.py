@@ -6,10 +6,10 @@ import random
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.gitlab import ground as code
-from agentgym_envs.webarena.tasks.reddit import ground as forum
+from agentgym_envs.webarena.tasks.gitlab import template_helpers as code
+from agentgym_envs.webarena.tasks.reddit import template_helpers as forum
 from agentgym_envs.webarena.tasks.screen import Screen, enter, first_of
-from agentgym_envs.webarena.tasks.shopping_admin import ground as office
+from agentgym_envs.webarena.tasks.shopping_admin import template_helpers as office
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed, state_of
 
 
@@ -54,7 +54,7 @@ class MessageBuyer(Template):
         return Case(
             {"order": order["number"], "text": text},
             changed(
-                forum.wanted(query, (forum.ME, user, text)),
+                forum.expected(query, (forum.ME, user, text)),
                 forum.totals(world, messages=1),
             ),
         )

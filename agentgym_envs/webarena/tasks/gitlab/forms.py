@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.gitlab.ground import (
+from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
     SITE,
     address_of,
     apply,
@@ -15,7 +15,7 @@ from agentgym_envs.webarena.tasks.gitlab.ground import (
     open_part,
     standing_out,
 )
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
 from agentgym_envs.webarena.tasks.template import Case, Template, World, at_url, impossible
 
 _MINE = (
@@ -63,15 +63,15 @@ def _condition(
     label = rng.choice(tuple(_CONDITIONS))
     _, table, column, fits = _CONDITIONS[label]
     amount = (_SOME if is_met else _NONE).format(fits=fits)
-    found = rng.choice(world.rows(SITE, _MINE.format(column=column, table=table, amount=amount)))
+    row = rng.choice(world.rows(SITE, _MINE.format(column=column, table=table, amount=amount)))
     issues = world.rows(
         SITE,
         f"SELECT i.* FROM projects p JOIN {table} JOIN issues i ON i.project_id = p.id "
         f"AND i.state = 'open' WHERE p.id = ? AND c.id = ? AND {fits} ORDER BY i.id",
-        found["id"],
-        found["condition"],
+        row["id"],
+        row["condition"],
     )
-    return found, label, issues
+    return row, label, issues
 
 
 def _values(project: sqlite3.Row, label: str, which: str) -> dict[str, str]:
@@ -143,5 +143,5 @@ class EditMissingIssue(Template):
         """Filter, and find nothing."""
         yield from _list_fitting(case, screen)
         if items(screen, "Issues"):
-            raise Lost("there is such an issue after all")
+            raise ElementNotFound("there is such an issue after all")
         yield screen.stop("N/A", "No open issue is left, so there is none to edit.")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import day
-from agentgym_envs.webarena.tasks.gitlab.ground import (
+from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
     REPORTING,
     SITE,
     apply,
@@ -24,7 +24,7 @@ from agentgym_envs.webarena.tasks.gitlab.ground import (
     same,
     strangers_of,
 )
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
 from agentgym_envs.webarena.tasks.template import (
     Case,
     Template,
@@ -147,10 +147,10 @@ class CloseLabelled(Template):
         while True:
             yield screen.click("link", "Labels", "The labels lead to their open issues.")
             yield screen.click("link", case.values["label"], "This is the label.")
-            found = items(screen, "Issues")
-            if not found:
+            issues = items(screen, "Issues")
+            if not issues:
                 break
-            yield screen.click_node(found[0].link, f"{len(found)} to go; I take the first one.")
+            yield screen.click_node(issues[0].link, f"{len(issues)} to go; I take the first one.")
             yield screen.click("button", "Close issue", "It has to be closed.")
         yield screen.stop("", "No open issue has the label any more.")
 
@@ -236,7 +236,7 @@ class AssignStranger(Template):
         person = case.values["person"]
         yield from open_part(screen, case.values["project"], "Members")
         if screen.has("link", person) or screen.has("button", "Invite"):
-            raise Lost("the person could be assigned after all")
+            raise ElementNotFound("the person could be assigned after all")
         yield screen.stop("N/A", f"{person} is no member, and I may not invite anybody.")
 
 

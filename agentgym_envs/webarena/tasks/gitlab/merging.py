@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.gitlab.ground import (
+from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
     DEVELOPING,
     SITE,
     apply,
@@ -72,8 +72,8 @@ class CommentOnRequest(Template):
         """Find the one whose title speaks of it."""
         part = case.values["part"]
         yield from open_part(screen, case.values["project"], "Merge requests")
-        found = next(i for i in items(screen, "Merge requests") if part in i.link.name)
-        yield screen.click_node(found.link, f"This title speaks of the {part}.")
+        item = next(i for i in items(screen, "Merge requests") if part in i.link.name)
+        yield screen.click_node(item.link, f"This title speaks of the {part}.")
         yield screen.fill("textbox", "Your comment", case.values["remark"])
         yield screen.click("button", "Comment")
         yield screen.stop()

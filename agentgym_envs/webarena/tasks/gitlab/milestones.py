@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import day
-from agentgym_envs.webarena.tasks.gitlab.ground import (
+from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
     DEVELOPING,
     REPORTING,
     SITE,
@@ -148,8 +148,8 @@ class PostponeMilestone(Template):
             yield screen.click("link", "Milestones", "The milestones list their issues.")
             yield screen.click("link", case.values["milestone"], "This is the milestone.")
             if titles is None:
-                found = items(screen, "Issues")
-                titles = [item.link.name for item in found if "· open" in item.text]
+                issues = items(screen, "Issues")
+                titles = [item.link.name for item in issues if "· open" in item.text]
             yield screen.click("link", titles.pop(0), f"Then {len(titles)} more are to be done.")
             yield screen.click("link", "Edit issue")
             yield screen.fill("textbox", "Due date", case.notes["due"])

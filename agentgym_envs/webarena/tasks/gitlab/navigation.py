@@ -10,7 +10,7 @@ from itertools import combinations
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.gitlab.issues import PAGE_SIZE
-from agentgym_envs.webarena.tasks.gitlab.ground import (
+from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
     SITE,
     address_of,
     apply,
@@ -121,7 +121,7 @@ def _all_count(
     states: Set[str],
     order: str,
 ) -> bool:
-    """Tell whether a page lists what agrees with a row, and differs without any of the filters."""
+    """Return whether a page lists what agrees with a row, and differs without any filter."""
 
     def agreeing(*names: str) -> dict[int, sqlite3.Row]:
         return {r["id"]: r for r in rows if all(r[f"{n}_id"] == row[f"{n}_id"] for n in names)}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import day
 from agentgym_envs.webarena.sites.people import AGENT, TOWNS
-from agentgym_envs.webarena.tasks.gitlab.ground import (
+from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
     MANAGING,
     SITE,
     apply,
@@ -74,8 +74,8 @@ class InviteMember(Template):
         """Find the user name, then invite."""
         person = case.values["person"]
         yield from find_person(screen, person)
-        found = next(item for item in items(screen, "Results") if item.link.name == person)
-        username = found.text.removeprefix(person).split("·")[0].split()[-1]
+        result = next(item for item in items(screen, "Results") if item.link.name == person)
+        username = result.text.removeprefix(person).split("·")[0].split()[-1]
         yield from open_part(screen, case.values["project"], "Members")
         yield screen.fill("textbox", "User name or e-mail", username, "I found the user name.")
         yield screen.choose("Role", case.values["role"])

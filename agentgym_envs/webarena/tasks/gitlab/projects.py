@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.gitlab.making.projects_list import TOPICS
 from agentgym_envs.webarena.sites.gitlab.making.words import LICENCES
-from agentgym_envs.webarena.tasks.gitlab.ground import (
+from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
     SITE,
     draw_group,
     draw_project,
@@ -49,7 +49,7 @@ class ShowProject(Template):
         topics = project["topics"].split(", ")
         if visibility == project["visibility"] or topic in topics:
             return None
-        wanted = ", ".join([*topics, topic])
+        topics_after = ", ".join([*topics, topic])
         # In whatever order the topics are: each is there, and nothing else.
         each = " + ".join(
             f"(instr(', ' || topics || ', ', {quoted(f', {one}, ')}) > 0)"
@@ -62,7 +62,7 @@ class ShowProject(Template):
         expected = [
             visibility,
             len(topics) + 1,
-            len(wanted),
+            len(topics_after),
             project["name"],
             project["description"],
         ]
@@ -76,7 +76,7 @@ class ShowProject(Template):
                     f"WHERE id <> {project['id']} GROUP BY 1",
                 ),
             ),
-            notes={"topics": wanted},
+            notes={"topics": topics_after},
         )
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:

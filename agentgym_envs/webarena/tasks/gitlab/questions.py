@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.gitlab.ground import (
+from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
     SEEN,
     SITE,
     apply,
@@ -122,14 +122,14 @@ class MostUnassigned(Template):
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Count in each project, and compare."""
         label, option, _ = self._WHAT[case.values["what"]]
-        found: dict[str, int] = {}
+        numbers: dict[str, int] = {}
         for place in ("first", "second", "third"):
             name = case.values[place]
             yield from open_part(screen, name, "Issues")
             yield from apply(screen, {label: option})
-            found[name] = int(number_before(screen, "issue"))
-        best = max(found, key=lambda name: found[name])
-        yield screen.stop(best, f"{best} has the most, namely {found[best]}.")
+            numbers[name] = int(number_before(screen, "issue"))
+        best = max(numbers, key=lambda name: numbers[name])
+        yield screen.stop(best, f"{best} has the most, namely {numbers[best]}.")
 
 
 class StarsTogether(Template):
@@ -156,7 +156,7 @@ class StarsTogether(Template):
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """List the projects and add up."""
         yield from list_group(screen, case.notes, "Most stars")
-        found = [re.search(r"([\d,]+) stars?", item.text) for item in items(screen, "Projects")]
-        stars = [int(match[1].replace(",", "")) for match in found if match]
+        matches = [re.search(r"([\d,]+) stars?", item.text) for item in items(screen, "Projects")]
+        stars = [int(match[1].replace(",", "")) for match in matches if match]
         sums = " + ".join(map(str, stars))
         yield screen.stop(str(sum(stars)), f"The stars are {sums}.")

@@ -160,14 +160,14 @@ class CheapestHotel(Template):
         query = f"hotels in {case.values['town']}"
         yield from steps.search(screen, query)
         names = [link.name for link, _ in steps.results(screen)]
-        found: list[tuple[float, str]] = []
+        hotels: list[tuple[float, str]] = []
         for number, name in enumerate(names):
             if number:
                 yield from steps.search(screen, query, f"Next comes {name}.")
             yield screen.click("link", name, f"I look at the stars and the price of {name}.")
             stars, price = steps.fact(screen, "Stars"), steps.fact(screen, "Double room from")
             if int(stars) >= int(case.values["stars"]):
-                found.append((float(price.removeprefix("$").replace(",", "")), name))
-        cheapest, name = min(found)
+                hotels.append((float(price.removeprefix("$").replace(",", "")), name))
+        cheapest, name = min(hotels)
         thought = f"Of those with enough stars, {name} is cheapest at ${cheapest:.2f}."
         yield screen.stop(name, thought)

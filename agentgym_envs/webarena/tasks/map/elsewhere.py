@@ -9,7 +9,7 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.map.hours import DAYS
 from agentgym_envs.webarena.tasks.map import steps
 from agentgym_envs.webarena.tasks.map.looking_up import KEEPS_HOURS, ClosingTime
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.template import IMPOSSIBLE, Case, Template, World, impossible
 
 
@@ -45,5 +45,5 @@ class PlaceInAnotherTown(Template):
             screen, place, f"Nothing in {town}; I look whether it is elsewhere."
         )
         if any(f"{town}" in text for link, text in steps.results(screen) if link.name == place):
-            raise Lost(f"{place} is in {town} after all")
+            raise ElementNotFound(f"{place} is in {town} after all")
         yield screen.stop(IMPOSSIBLE, f"{town} has no {place}.")

@@ -10,7 +10,7 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.map.community import AGENT_ID
 from agentgym_envs.webarena.tasks.map import steps
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
 from agentgym_envs.webarena.tasks.template import (
     IMPOSSIBLE,
     Case,
@@ -166,7 +166,7 @@ class MoveUnsaved(Template):
         while screen.has("link", "Next") and not screen.has("button", button):
             yield screen.click("link", "Next", "It is not on this page of the list.")
         if screen.has("button", button):
-            raise Lost(f"{place} is on the list after all")
+            raise ElementNotFound(f"{place} is on the list after all")
         yield screen.stop(IMPOSSIBLE, f"{place} in {town} is not on this list.")
 
 
@@ -175,7 +175,7 @@ def _note(screen: Screen, button: str) -> str:
         if any(node.name == button for node in screen.below(item, "button")):
             text = screen.below(item, "StaticText")[0].name
             return text.partition("Note: ")[2]
-    raise Lost(f"no list item has the button {button!r}")
+    raise ElementNotFound(f"no list item has the button {button!r}")
 
 
 class RemoveKind(Template):

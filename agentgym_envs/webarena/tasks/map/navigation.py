@@ -202,7 +202,7 @@ class FirstOrLastOpen(Template):
             *(kind, town),
         )
         by_day = [[row for row in rows if row["day"] == day] for day in range(len(DAYS))]
-        clear = [day for day, found in enumerate(by_day) if _is_clear(found)]
+        clear = [day for day, places in enumerate(by_day) if _is_clear(places)]
         if not clear:
             return None
         day = rng.choice(clear)
@@ -223,21 +223,21 @@ class FirstOrLastOpen(Template):
         yield screen.choose("Open on", day, f"With the filter the list tells the hours on {day}.")
         yield screen.click("checkbox", "Full wheelchair access", "The others do not count.")
         yield screen.click("button", "Apply filters")
-        found = []
+        result = []
         for link, text in steps.results(screen):
             opens, _, closes = text.partition(f" {day} ")[2].partition("-")
-            found.append((opens, closes, link))
+            result.append((opens, closes, link))
         if feature == "opens first":
-            time, _, link = min(found, key=lambda entry: entry[0])
+            time, _, link = min(result, key=lambda entry: entry[0])
         else:
-            _, time, link = max(found, key=lambda entry: entry[1])
+            _, time, link = max(result, key=lambda entry: entry[1])
         yield screen.click_node(link, f"{link.name} {feature}, at {time}.")
         yield screen.stop("", f"This is the page of {link.name}.")
 
 
-def _is_clear(found: Sequence[sqlite3.Row]) -> bool:
-    """Tell whether one good place comes before the other good ones, and some other no later."""
-    good = [row["rank"] for row in found if row["is_good"]]
-    others = [row["rank"] for row in found if not row["is_good"]]
+def _is_clear(places: Sequence[sqlite3.Row]) -> bool:
+    """Return whether one good place comes before the other good ones, and some other no later."""
+    good = [row["rank"] for row in places if row["is_good"]]
+    others = [row["rank"] for row in places if not row["is_good"]]
     is_alone = 2 <= len(good) <= PAGE_SIZE and good[0] < good[1]
     return is_alone and bool(others) and others[0] <= good[0]

@@ -1,4 +1,4 @@
-"""What the experts of several map templates do, and what their drawing asks the database."""
+"""Helps the map's templates: moves that several experts make, and queries for drawing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.map.points import resolve
 from agentgym_envs.webarena.sites.map.routes import Mode, Way, find_way, load_network
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
 from agentgym_envs.webarena.tasks.template import World
 
 SITE = "map"
@@ -38,8 +38,8 @@ def way_between(world: World, stops: Sequence[str], mode: Mode) -> Way:
     """Return the way that the map shows between these texts, each of which means one point."""
     database = world.database("map")
     points = [resolve(database, stop) for stop in stops]
-    assert all(len(found) == 1 for found in points), stops
-    return find_way(load_network(database), [found[0] for found in points], mode)
+    assert all(len(candidates) == 1 for candidates in points), stops
+    return find_way(load_network(database), [candidates[0] for candidates in points], mode)
 
 
 def label(place: sqlite3.Row) -> str:
@@ -102,13 +102,13 @@ def fact(screen: Screen, name: str) -> str:
 
 def results(screen: Screen) -> list[tuple[Node, str]]:
     """Return the places of a result list: each one's link, and the text beside it."""
-    found = []
+    items = []
     for item in screen.all("listitem"):
         links = screen.below(item, "link")
         texts = screen.below(item, "StaticText")
         if links and texts and "·" in texts[0].name:
-            found.append((links[0], texts[0].name))
-    return found
+            items.append((links[0], texts[0].name))
+    return items
 
 
 def minutes(time: str) -> int:
@@ -126,9 +126,9 @@ def to_page_with(screen: Screen, role: str, name: str) -> Iterator[ExpertMove]:
     """Turn the pages of a list until an element is there.
 
     Raises:
-        Lost: it is on none of them.
+        ElementNotFound: it is on none of them.
     """
     while not screen.has(role, name):
         if not screen.has("link", "Next"):
-            raise Lost(f"no {role} {name!r} on any page")
+            raise ElementNotFound(f"no {role} {name!r} on any page")
         yield screen.click("link", "Next", "It is not on this page of the list.")

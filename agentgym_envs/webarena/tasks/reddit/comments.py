@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.reddit import phrases
-from agentgym_envs.webarena.tasks.reddit.ground import (
+from agentgym_envs.webarena.tasks.reddit.template_helpers import (
     ME,
     SITE,
     best_comment,
+    expected,
     last_id,
     open_post,
     totals,
-    wanted,
 )
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed
@@ -47,7 +47,7 @@ class EditComment(Template):
         return Case(
             {"title": row["title"], "text": text},
             changed(
-                wanted(f"SELECT body, is_edited FROM comments WHERE id = {row['id']}", (text, 1)),
+                expected(f"SELECT body, is_edited FROM comments WHERE id = {row['id']}", (text, 1)),
                 totals(world, edited_comments=1),
             ),
         )
@@ -89,7 +89,7 @@ class ReplyToBest(Template):
         return Case(
             {"title": row["title"], "text": text},
             changed(
-                wanted(_new_comments(world), (row["id"], best[0]["id"], ME, text)),
+                expected(_new_comments(world), (row["id"], best[0]["id"], ME, text)),
                 totals(world, comments=1),
             ),
         )
@@ -129,7 +129,7 @@ class DeleteComments(Template):
         return Case(
             {"title": row["title"]},
             changed(
-                wanted(
+                expected(
                     "SELECT count(*) FROM comments "
                     f"WHERE user_id = {ME} AND post_id = {row['id']} AND NOT is_deleted",
                     (0,),
@@ -174,8 +174,8 @@ class CommentAndLock(Template):
         return Case(
             {"title": row["title"], "text": text},
             changed(
-                wanted(_new_comments(world), (row["id"], None, ME, text)),
-                wanted(f"SELECT is_locked FROM posts WHERE id = {row['id']}", (1,)),
+                expected(_new_comments(world), (row["id"], None, ME, text)),
+                expected(f"SELECT is_locked FROM posts WHERE id = {row['id']}", (1,)),
                 totals(world, comments=1, locked_posts=1),
             ),
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.reddit.ground import (
+from agentgym_envs.webarena.tasks.reddit.template_helpers import (
     ME,
     SITE,
     author_of,

@@ -14,7 +14,8 @@ from urllib.parse import urlencode
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.reddit.ground import (
+from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
+from agentgym_envs.webarena.tasks.reddit.template_helpers import (
     FLAIRS,
     ME,
     SITE,
@@ -27,13 +28,12 @@ from agentgym_envs.webarena.tasks.reddit.ground import (
     open_community,
     open_post,
 )
-from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
 from agentgym_envs.webarena.tasks.screen import Screen, enter, first_of
 from agentgym_envs.webarena.tasks.template import Case, Template, World, at_url
 
 
 def _is_apart(world: World, table: str, number: int) -> bool:
-    """Tell whether a number begins no longer number of its table."""
+    """Return whether a number begins no longer number of its table."""
     return number * 10 > last_id(world, table)
 
 
@@ -199,9 +199,9 @@ class BestCommentOf(Template):
         order, *_ = self._orders[case.values["which"]]
         if order != "New":
             yield screen.click("link", order, "The comments with the most points shall come first.")
-        while (found := _first_written_in(screen, community)) is None:
+        while (result := _first_written_in(screen, community)) is None:
             yield screen.click("link", "Next", f"None of these is in {community}.")
-        yield screen.click_node(found, f"This is the first in the list that is in {community}.")
+        yield screen.click_node(result, f"This is the first in the list that is in {community}.")
         yield screen.stop("", "This is the page of the comment.")
 
 
@@ -209,8 +209,8 @@ def _first_written_in(screen: Screen, community: str) -> Node | None:
     """Return the link to the first comment in a community, reading a profile's list up to it."""
     (comments,) = screen.all("list", "Comments")
     for item in comments.children:
-        told = first_of(screen.below(item, "StaticText")).name
-        if told.endswith(f" in {community}, on"):
+        text = first_of(screen.below(item, "StaticText")).name
+        if text.endswith(f" in {community}, on"):
             return screen.below(item, "link")[-1]
     return None
 
@@ -262,9 +262,9 @@ class NewestSuch(Template):
         yield screen.click("link", "New", "The newest post shall come first.")
         yield from narrow(screen, flair=case.values["flair"])
         fits = self._conditions[case.values["condition"]]
-        while (found := first_post(screen, lambda p: fits(p.points, p.num_comments))) is None:
+        while (post := first_post(screen, lambda p: fits(p.points, p.num_comments))) is None:
             yield screen.click("link", "Next", "None of these is such a post.")
-        yield screen.click("link", found.title, f"It is the first that {case.values['condition']}.")
+        yield screen.click("link", post.title, f"It is the first that {case.values['condition']}.")
         yield screen.stop("", "This is the post.")
 
 

@@ -1,4 +1,4 @@
-"""What the agent's user is asked to write: texts that nobody has written on the forum yet."""
+"""Lists texts that the agent is asked to write, none of which is on the forum yet."""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.reddit.ground import (
+from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
+from agentgym_envs.webarena.tasks.reddit.template_helpers import (
     SITE,
     author_of,
     back,
@@ -18,8 +19,7 @@ from agentgym_envs.webarena.tasks.reddit.ground import (
     posts_on,
     text_of,
 )
-from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.template import Case, Template, World, exact_answer
 
 _SUBJECT = re.compile(r"I bought (?:the )?(.+?) \d+ months ago")
@@ -73,7 +73,7 @@ class ReviewRating(Template):
         """Draw a product with several reviews that differ."""
         forum, title = pick_forum(world, rng)
         reviews = _posts(world, forum, "Review")
-        subjects = [found[1] for _, body in reviews if (found := _SUBJECT.match(body))]
+        subjects = [match[1] for _, body in reviews if (match := _SUBJECT.match(body))]
         product, extreme = rng.choice(subjects or [""]), rng.choice(("highest", "lowest"))
         named = [body for name, body in reviews if product.lower() in name.lower()]
         is_clear = all(_SUBJECT.match(body)[1] == product for body in named)  # type: ignore[index]
@@ -104,7 +104,7 @@ class ReviewRating(Template):
             else:
                 ratings.append((number_in(_RATING, step), author_of(screen)))
         if not ratings:
-            raise Lost(f"no review of {case.values['product']}")
+            raise ElementNotFound(f"no review of {case.values['product']}")
         number, author = (max if case.values["extreme"] == "highest" else min)(ratings)
         yield screen.stop(f"{number}, {author}", f"The ratings are {ratings}.")
 
@@ -192,7 +192,7 @@ class CheapestSale(Template):
 def _offer(body: str) -> tuple[int, str]:
     town = _TOWN.search(body)
     if town is None:
-        raise Lost(f"no town in {body!r}")
+        raise ElementNotFound(f"no town in {body!r}")
     return number_in(_ASKED, body), town[1]
 
 

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.people import people
-from agentgym_envs.webarena.tasks.reddit.ground import (
+from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
+from agentgym_envs.webarena.tasks.reddit.template_helpers import (
     SITE,
+    expected,
     first_post,
     last_id,
     open_community,
     totals,
-    wanted,
 )
-from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed
 
 _WORDS = ("lantern", "harbour", "walnut", "teapot", "meadow", "pepper", "bicycle", "feather")
@@ -61,17 +61,17 @@ class RegisterAndAct(Template):
             "community": community,
         }
         last = last_id(world, "users")
-        account = wanted(
+        account = expected(
             f"SELECT username, name, email, password FROM users WHERE id > {last}",
             (person.username, person.name, person.email, password),
         )
         if deed == "save":
-            done = wanted(
+            done = expected(
                 f"SELECT post_id FROM saved_posts WHERE user_id > {last}", (newest["id"],)
             )
             return Case(values, changed(account, done, totals(world, users=1, saved_posts=1)))
         value = self._votes[deed]
-        done = wanted(
+        done = expected(
             f"SELECT post_id, value FROM post_votes WHERE user_id > {last}", (newest["id"], value)
         )
         after = totals(world, users=1, post_votes=1, sum_of_post_votes=value)
@@ -94,7 +94,7 @@ class RegisterAndAct(Template):
         yield screen.click("link", "New", "The newest post shall come first.")
         post, deed = first_post(screen), case.values["deed"]
         if post is None:
-            raise Lost("the community has no posts")
+            raise ElementNotFound("the community has no posts")
         if deed == "save":
             yield screen.click(
                 "link", post.title, "The first one is the newest; I save it on its page."

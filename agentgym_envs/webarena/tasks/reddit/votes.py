@@ -6,19 +6,19 @@ import random
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.reddit.ground import (
+from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
+from agentgym_envs.webarena.tasks.reddit.template_helpers import (
     FLAIRS,
     ME,
     SITE,
+    expected,
     is_free,
     narrow,
     open_community,
     open_post,
     posts_on,
     totals,
-    wanted,
 )
-from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
 from agentgym_envs.webarena.tasks.screen import Screen, enter, first_of
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed
 
@@ -49,7 +49,7 @@ class VoteNewest(Template):
         return Case(
             {"community": title, "flair": flair, "vote": vote},
             changed(
-                wanted(
+                expected(
                     f"SELECT value FROM post_votes WHERE user_id = {ME} AND post_id = "
                     f"{rows[0]['id']}",
                     (value,),
@@ -96,7 +96,7 @@ class VoteForAll(Template):
         return Case(
             {"username": row["username"], "community": row["title"]},
             changed(
-                wanted(
+                expected(
                     "SELECT post_id, value FROM post_votes "
                     f"WHERE user_id = {ME} AND post_id IN ({listed}) ORDER BY post_id",
                     *((number, 1) for number in ids),
@@ -148,7 +148,7 @@ class ChangeVote(Template):
         return Case(
             {"title": row["title"], "wish": wish},
             changed(
-                wanted(query, (value,)) if value else wanted(query),
+                expected(query, (value,)) if value else expected(query),
                 totals(
                     world,
                     post_votes=0 if value else -1,
@@ -200,7 +200,7 @@ class SaveMostCommented(Template):
         return Case(
             {"community": title, "n": word},
             changed(
-                wanted(
+                expected(
                     f"SELECT post_id FROM saved_posts WHERE user_id = {ME} "
                     f"AND post_id IN ({listed}) ORDER BY post_id",
                     *((post,) for post in ids),

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.reddit import phrases
-from agentgym_envs.webarena.tasks.reddit.ground import (
+from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
+from agentgym_envs.webarena.tasks.reddit.template_helpers import (
     FLAIRS,
     ME,
     SITE,
+    expected,
     last_id,
     narrow,
     open_community,
     posts_on,
     totals,
-    wanted,
 )
-from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
 from agentgym_envs.webarena.tasks.screen import Screen, enter, first_of
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed
 
@@ -49,7 +49,7 @@ class Publish(Template):
         return Case(
             {"community": community, "title": title, "text": text, "flair": flair},
             changed(
-                wanted(_new_posts(world), (name, ME, title, text, None, flair)),
+                expected(_new_posts(world), (name, ME, title, text, None, flair)),
                 totals(world, posts=1),
             ),
         )
@@ -89,7 +89,7 @@ class Subscriptions(Template):
         return Case(
             {"first": first["title"], "second": second["title"], "third": third["title"]},
             changed(
-                wanted(
+                expected(
                     f"SELECT forum_id FROM subscriptions WHERE user_id = {ME} ORDER BY forum_id",
                     *((number,) for number in sorted(after)),
                 ),
@@ -145,7 +145,7 @@ class MessageAuthor(Template):
         return Case(
             {"community": community, "flair": flair, "text": text},
             changed(
-                wanted(
+                expected(
                     "SELECT from_id, to_id, body FROM messages "
                     f"WHERE id > {last_id(world, 'messages')}",
                     (ME, author, text),
@@ -193,12 +193,14 @@ class FoundCommunity(Template):
         return Case(
             values,
             changed(
-                wanted(
+                expected(
                     "SELECT name, title, description, sidebar, created_by FROM forums "
                     f"WHERE id > {last_id(world, 'forums')}",
                     (name, title, values["description"], values["sidebar"], ME),
                 ),
-                wanted(_new_posts(world), (name, ME, values["first"], values["text"], None, None)),
+                expected(
+                    _new_posts(world), (name, ME, values["first"], values["text"], None, None)
+                ),
                 totals(world, forums=1, moderators=1, subscriptions=1, posts=1),
             ),
         )
@@ -243,8 +245,10 @@ class Profile(Template):
         return Case(
             {"bio": bio, "email": email, "username": row["username"]},
             changed(
-                wanted(f"SELECT name, email, bio FROM users WHERE id = {ME}", (name, email, bio)),
-                wanted(f"SELECT count(*) FROM blocked_users WHERE blocked_id = {row['id']}", (0,)),
+                expected(f"SELECT name, email, bio FROM users WHERE id = {ME}", (name, email, bio)),
+                expected(
+                    f"SELECT count(*) FROM blocked_users WHERE blocked_id = {row['id']}", (0,)
+                ),
                 totals(world, blocked_users=-1),
             ),
         )

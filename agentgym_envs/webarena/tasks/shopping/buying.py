@@ -14,8 +14,8 @@ from agentgym_envs.webarena.sites.shopping.delivery import (
     discount_of,
 )
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
-from agentgym_envs.webarena.tasks.shopping.ground import (
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
+from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     AGENT_ID,
     COST,
     SITE,
@@ -65,7 +65,7 @@ class BuyMostReviewed(Template):
                 "ON g.id = c.parent_id ORDER BY c.id",
             )
         )
-        found = rows(
+        products = rows(
             world,
             "SELECT p.id, p.name, p.stock, (SELECT count(*) FROM reviews r WHERE "
             "r.product_id = p.id AND r.status = 'approved') AS reviews FROM products p "
@@ -73,7 +73,7 @@ class BuyMostReviewed(Template):
             leaf["id"],
         )
         quantity = rng.randint(2, 9)
-        if found[0]["reviews"] == found[1]["reviews"] or found[0]["stock"] < quantity:
+        if products[0]["reviews"] == products[1]["reviews"] or products[0]["stock"] < quantity:
             return None
         address = rng.choice(
             rows(world, f"SELECT * FROM addresses WHERE customer_id = {AGENT_ID} ORDER BY id")
@@ -91,7 +91,7 @@ class BuyMostReviewed(Template):
             state_of(
                 SITE,
                 f"SELECT product_id, quantity FROM order_items WHERE order_id > {last} ORDER BY id",
-                [[found[0]["id"], quantity]],
+                [[products[0]["id"], quantity]],
             ),
             cart_is(),
         )
@@ -129,7 +129,7 @@ def _choose(screen: Screen, text: str, thought: str, *, at_end: bool = False) ->
     for node in screen.all("radio"):
         if node.name.endswith(text) if at_end else node.name.startswith(text):
             return screen.click_node(node, thought)
-    raise Lost(f"no radio button {text!r} on {screen.url}")
+    raise ElementNotFound(f"no radio button {text!r} on {screen.url}")
 
 
 class SpendBudget(Template):
@@ -205,13 +205,13 @@ class OfferTotal(Template):
         """Look the code up, fill the cart, apply the code."""
         yield from empty_cart(screen)
         yield screen.click("link", "Current offers", "The codes are told among the offers.")
-        told = screen.starting("StaticText", f"{case.values['offer']}: ").name
-        found = re.search(r"with the code (\w+)", told)
-        if found is None:
-            raise Lost(f"no code in {told!r}")
+        text = screen.starting("StaticText", f"{case.values['offer']}: ").name
+        match = re.search(r"with the code (\w+)", text)
+        if match is None:
+            raise ElementNotFound(f"no code in {text!r}")
         yield from open_product(screen, case.values["product"])
         yield from add_to_cart(screen, int(case.values["quantity"]))
         yield open_cart(screen)
-        yield screen.fill("textbox", "Coupon code", found[1], "This is the code of the offer.")
+        yield screen.fill("textbox", "Coupon code", match[1], "This is the code of the offer.")
         yield screen.click("button", "Apply coupon", "I apply the code.")
         yield screen.stop(cell(screen, "Total"), "The summary tells the total.")

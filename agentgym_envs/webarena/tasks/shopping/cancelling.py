@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.shopping.delivery import CANCEL_REASONS
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
-from agentgym_envs.webarena.tasks.shopping.ground import (
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
+from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     BOUGHT,
     SITE,
-    kept,
     order_links,
     orders_with,
     quoted,
     rows,
     show_orders,
+    unchanged,
 )
 from agentgym_envs.webarena.tasks.template import (
     IMPOSSIBLE,
@@ -41,10 +41,10 @@ class CancelOrder(Template):
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw a product that only one pending order holds."""
         product = rng.choice(rows(world, BOUGHT))["name"]
-        found = [row for row in orders_with(world, product) if row["status"] == "pending"]
-        if len(found) != 1:
+        pending = [row for row in orders_with(world, product) if row["status"] == "pending"]
+        if len(pending) != 1:
             return None
-        order, reason = found[0]["id"], rng.choice(CANCEL_REASONS)
+        order, reason = pending[0]["id"], rng.choice(CANCEL_REASONS)
         # A comment of the day: older ones may say the same.
         comment = (
             f"SELECT status FROM order_comments WHERE order_id = {order} "
@@ -55,7 +55,7 @@ class CancelOrder(Template):
             changed(
                 state_of(SITE, f"SELECT status FROM orders WHERE id = {order}", [["cancelled"]]),
                 state_of(SITE, comment, [["cancelled"]]),
-                kept(
+                unchanged(
                     world,
                     f"SELECT status, count(*) FROM orders WHERE id != {order} GROUP BY status "
                     "ORDER BY status",
@@ -94,5 +94,5 @@ class CancelSentOrder(Template):
         """Look for it among the pending orders; none holds it."""
         yield from show_orders(screen, status="Pending", product=case.values["product"])
         if order_links(screen):
-            raise Lost("a pending order holds it after all")
+            raise ElementNotFound("a pending order holds it after all")
         yield screen.stop(IMPOSSIBLE, "No pending order contains it.")

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.people import people
 from agentgym_envs.webarena.tasks.screen import Screen, enter
-from agentgym_envs.webarena.tasks.shopping.ground import (
+from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     SITE,
-    kept,
     open_product,
     rows,
     same_number_of,
+    unchanged,
 )
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed, state_of
 
@@ -71,7 +71,7 @@ class JoinAndWish(Template):
                     f"SELECT product_id FROM wishlist_items WHERE customer_id > {last_id}",
                     [[product["id"]]],
                 ),
-                kept(
+                unchanged(
                     world,
                     f"SELECT count(*) FROM wishlist_items WHERE customer_id <= {last_id}",
                 ),

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.sites.shopping.words_reviews import ASPECTS
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of, over_pages
-from agentgym_envs.webarena.tasks.shopping.ground import (
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of, over_pages
+from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     COST,
     SITE,
     cell,
@@ -48,20 +48,20 @@ class CheapestInColour(Template):
                 "ON g.id = c.parent_id ORDER BY c.id",
             )
         )
-        found = rows(
+        products = rows(
             world,
             f"SELECT p.name, p.colour, p.stock, {COST} AS cost FROM products p "
             "WHERE p.category_id = ? AND p.is_enabled ORDER BY cost, p.id",
             leaf["id"],
         )
-        colours = sorted({row["colour"] for row in found} - {""})
+        colours = sorted({row["colour"] for row in products} - {""})
         if not colours:
             return None
         colour = rng.choice(colours)
-        fitting = [row for row in found if row["colour"] == colour and row["stock"]]
+        fitting = [row for row in products if row["colour"] == colour and row["stock"]]
         if len(fitting) < 2 or fitting[0]["cost"] == fitting[1]["cost"]:
             return None
-        if found[0]["name"] == fitting[0]["name"]:
+        if products[0]["name"] == fitting[0]["name"]:
             return None  # the filters must matter
         return Case(
             {"colour": colour, "category": leaf["name"]},
@@ -158,9 +158,9 @@ class LatestAuthor(Template):
         days = [row["created_at"][:10] for row in fitting[:2]]
         if len(set(days)) < len(days):
             return None  # the site shows no hours
-        told = "1 star" if stars == 1 else f"{stars} stars"
+        rating = "1 star" if stars == 1 else f"{stars} stars"
         return Case(
-            {"product": product["name"], "stars": told}, exact_answer(fitting[0]["nickname"])
+            {"product": product["name"], "stars": rating}, exact_answer(fitting[0]["nickname"])
         )
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
@@ -234,7 +234,7 @@ class CountUnderFilters(Template):
         group = rng.choice(
             rows(world, "SELECT id, name FROM categories WHERE parent_id IS NULL ORDER BY id")
         )
-        found = rows(
+        products = rows(
             world,
             f"SELECT p.brand, {COST} AS cost, (SELECT round(avg(r.rating), 1) FROM reviews r "
             "WHERE r.product_id = p.id AND r.status = 'approved') AS stars FROM products p "
@@ -242,14 +242,14 @@ class CountUnderFilters(Template):
             "ORDER BY p.id",
             group["id"],
         )
-        brand = rng.choice(sorted({row["brand"] for row in found}))
+        brand = rng.choice(sorted({row["brand"] for row in products}))
         least = rng.randrange(5, 60, 5)
         most, stars = least + rng.randrange(15, 120, 5), rng.choice((3, 4))
         count = sum(
             row["brand"] == brand
             and least * 100 <= row["cost"] <= most * 100
             and (row["stars"] or 0) >= stars
-            for row in found
+            for row in products
         )
         if count < 2:
             return None
@@ -273,7 +273,7 @@ class CountUnderFilters(Template):
         )
         yield screen.click("button", "Apply filters", "I apply the filters.")
         for heading in screen.all("heading"):
-            if found := re.fullmatch(r"([\d,]+) products?", heading.name):
-                yield screen.stop(found[1].replace(",", ""), "The heading tells the number.")
+            if match := re.fullmatch(r"([\d,]+) products?", heading.name):
+                yield screen.stop(match[1].replace(",", ""), "The heading tells the number.")
                 return
-        raise Lost("no heading tells how many products there are")
+        raise ElementNotFound("no heading tells how many products there are")

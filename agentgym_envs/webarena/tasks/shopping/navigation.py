@@ -12,7 +12,7 @@ from agentgym_envs.webarena.evaluators.url_match import OR
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.tasks.screen import Screen, first_of, over_pages
-from agentgym_envs.webarena.tasks.shopping.ground import (
+from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     COST,
     SITE,
     cents_in,
@@ -44,7 +44,7 @@ _LEAVES = (
 
 
 def _begins_another(world: World, table: str, slug: str) -> bool:
-    """Tell whether a longer address begins with this one, so that it would pass for it."""
+    """Return whether a longer address begins with this one, so that it would pass for it."""
     longer = f"SELECT count(*) FROM {table} WHERE instr(slug, ?) = 1"
     return bool(world.value(SITE, longer, slug) != 1)
 
@@ -63,15 +63,15 @@ class SecondPageOfList(Template):
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw the conditions; two or three pages must fulfil them, and some products not."""
         group = rng.choice(rows(world, _GROUPS))
-        found = rows(
+        products = rows(
             world,
             f"SELECT p.brand, p.stock, {COST} AS cost FROM products p JOIN categories c "
             "ON c.id = p.category_id WHERE p.is_enabled AND c.parent_id = ? ORDER BY p.id",
             group["id"],
         )
-        brand = rng.choice(sorted({row["brand"] for row in found}))
+        brand = rng.choice(sorted({row["brand"] for row in products}))
         most, order = rng.randrange(15, 200, 5), rng.choice(sorted(ORDERS))
-        costs = [row["cost"] for row in found if row["brand"] == brand and row["stock"]]
+        costs = [row["cost"] for row in products if row["brand"] == brand and row["stock"]]
         number = sum(cost <= most * 100 for cost in costs)
         if not PAGE_OF_LIST < number <= min(3 * PAGE_OF_LIST, len(costs) - 1):
             return None
@@ -113,7 +113,7 @@ class StarsOfMostReviewed(Template):
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw a brand with one most reviewed product, and a rating that fills up to one page."""
         leaf, stars = rng.choice(rows(world, _LEAVES)), rng.randint(1, 5)
-        found = rows(
+        products = rows(
             world,
             "SELECT p.brand, p.slug, count(r.id) AS reviews, total(r.rating = ?) AS fitting "
             "FROM products p LEFT JOIN reviews r ON r.product_id = p.id AND r.status = 'approved' "
@@ -121,8 +121,8 @@ class StarsOfMostReviewed(Template):
             stars,
             leaf["id"],
         )
-        brand = rng.choice(sorted({row["brand"] for row in found}))
-        first, *others = [row for row in found if row["brand"] == brand]
+        brand = rng.choice(sorted({row["brand"] for row in products}))
+        first, *others = [row for row in products if row["brand"] == brand]
         if len(others) < 2 or first["reviews"] == others[0]["reviews"]:
             return None
         if not 1 <= first["fitting"] <= min(PAGE_OF_REVIEWS, first["reviews"] - 1):
@@ -170,21 +170,21 @@ class ReviewMostReduced(Template):
             "g.name AS above FROM products p JOIN categories c ON c.id = p.category_id "
             "JOIN categories g ON g.id = c.parent_id WHERE p.is_enabled AND cut ORDER BY p.id",
         )
-        wanted = rng.choice(reduced)
-        others = [row for row in reduced if row["category_id"] == wanted["category_id"]]
-        lower = [row["cost"] for row in others if row["cut"] < wanted["cut"]]
+        product = rng.choice(reduced)
+        others = [row for row in reduced if row["category_id"] == product["category_id"]]
+        lower = [row["cost"] for row in others if row["cut"] < product["cut"]]
         if not lower:
             return None
-        costs = sorted((wanted["cost"], rng.choice(lower)))
+        costs = sorted((product["cost"], rng.choice(lower)))
         least = max(1, costs[0] // 100 - rng.randrange(10))
         most = costs[1] // 100 + rng.randrange(1, 20)
         between = [row for row in others if least * 100 <= row["cost"] <= most * 100]
-        if any(row["cut"] >= wanted["cut"] for row in between if row != wanted):
+        if any(row["cut"] >= product["cut"] for row in between if row != product):
             return None
         return Case(
-            {"category": wanted["name"], "least": f"${least}", "most": f"${most}"},
-            at_url(f"__SHOPPING__/product/{wanted['slug']}/review"),
-            {"above": wanted["above"]},
+            {"category": product["name"], "least": f"${least}", "most": f"${most}"},
+            at_url(f"__SHOPPING__/product/{product['slug']}/review"),
+            {"above": product["above"]},
         )
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
@@ -207,13 +207,13 @@ class ReviewMostReduced(Template):
 
 def _cuts(screen: Screen) -> list[tuple[int, str]]:
     """Return by how many cents each reduced product on the page has become cheaper."""
-    found = []
+    cuts = []
     for item in screen.all("listitem"):
         for text in screen.below(item, "StaticText"):
             if price := re.fullmatch(r"(\$\S+) instead of (\$\S+)", text.name):
                 name = first_of(screen.below(item, "link")).name
-                found.append((cents_in(price[2]) - cents_in(price[1]), name))
-    return found
+                cuts.append((cents_in(price[2]) - cents_in(price[1]), name))
+    return cuts
 
 
 class BestStockedVariant(Template):
@@ -233,16 +233,16 @@ class BestStockedVariant(Template):
             rows(world, "SELECT id, name FROM products WHERE is_enabled ORDER BY id")
         )
         family = product["name"].split(",")[0]
-        found = rows(
+        products = rows(
             world,
             "SELECT slug, stock FROM products WHERE is_enabled AND (name = ? OR "
             "instr(name, ? || ',') = 1) ORDER BY stock DESC, id",
             family,
             family,
         )
-        if len(found) < 3 or found[0]["stock"] == found[1]["stock"]:
+        if len(products) < 3 or products[0]["stock"] == products[1]["stock"]:
             return None
-        url = f"__SHOPPING__/product/{found[0]['slug']}"
+        url = f"__SHOPPING__/product/{products[0]['slug']}"
         return Case({"family": family}, at_url(url, exact=True))
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:

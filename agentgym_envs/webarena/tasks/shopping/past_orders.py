@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import MONTHS, money
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
-from agentgym_envs.webarena.tasks.shopping.ground import (
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
+from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     AGENT_ID,
     BOUGHT,
     SITE,
@@ -114,8 +114,8 @@ class TrackingNumber(Template):
         yield from show_orders(screen, product=case.values["product"])
         link, _ = first_of(order_links(screen))
         yield screen.click_node(link, "The latest order comes first.")
-        told = screen.starting("StaticText", "Sent on ").name
-        yield screen.stop(told.rsplit(" ", 1)[1], "The number stands under delivery.")
+        text = screen.starting("StaticText", "Sent on ").name
+        yield screen.stop(text.rsplit(" ", 1)[1], "The number stands under delivery.")
 
 
 class OrderAgain(Template):
@@ -188,17 +188,17 @@ class BoughtInYears(Template):
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Open each of the orders."""
         yield from show_orders(screen, status="Complete", product=case.values["product"])
-        wanted = [
+        orders = [
             cells[0]
             for _, cells in order_links(screen)
             if cells[1].split()[-1] in case.values["years"]
         ]
         count = total = 0
-        for number in wanted:
+        for number in orders:
             yield screen.click("link", number, "This order is of the time asked for.")
             quantity, cents = _line_of(screen, case.values["product"])
             count, total = count + quantity, total + cents
-            if number != wanted[-1]:
+            if number != orders[-1]:
                 yield ExpertMove("go_back", f"{count} so far; I go back to the list.")
         yield screen.stop(f"{count}, {money(total)}", "I have added up all orders.")
 
@@ -208,4 +208,4 @@ def _line_of(screen: Screen, product: str) -> tuple[int, int]:
     for _, cells in table_rows(screen):
         if cells[0] == product and len(cells) == 4:
             return int(cells[2]), cents_in(cells[3])
-    raise Lost(f"the order does not hold {product!r}")
+    raise ElementNotFound(f"the order does not hold {product!r}")

@@ -9,18 +9,18 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.people import TOWNS, people
 from agentgym_envs.webarena.sites.shopping.made_customers import phone, postcode_of, street
 from agentgym_envs.webarena.tasks.screen import Screen
-from agentgym_envs.webarena.tasks.shopping.ground import (
+from agentgym_envs.webarena.tasks.shopping.opinions import OPINIONS
+from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     AGENT_ID,
     SITE,
     cents_in,
-    kept,
     open_account,
     rows,
     same_number_of,
     show_orders,
     table_rows,
+    unchanged,
 )
-from agentgym_envs.webarena.tasks.shopping.opinions import OPINIONS
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed, state_of
 
 _ADDRESSES = (
@@ -89,8 +89,8 @@ class MovedHouse(Template):
 
     def draw(self, world: World, rng: random.Random) -> Case | None:
         """Draw an address and a new place."""
-        found = [list(row) for row in rows(world, _ADDRESSES)]
-        changing = rng.choice(found[1:])
+        addresses = [list(row) for row in rows(world, _ADDRESSES)]
+        changing = rng.choice(addresses[1:])
         town = rng.choice(TOWNS)
         values = {
             "person": changing[0],
@@ -102,7 +102,7 @@ class MovedHouse(Template):
         if town == changing[2]:
             return None
         changing[1:4] = [values["street"], town, values["postcode"]]
-        return Case(values, changed(state_of(SITE, _ADDRESSES, found)))
+        return Case(values, changed(state_of(SITE, _ADDRESSES, addresses)))
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
         """Edit three lines."""
@@ -195,7 +195,7 @@ class NewPhone(Template):
         goal = state_of(SITE, query, [[name, email, number, 1]])
         return Case(
             {"phone": number},
-            changed(goal, kept(world, _ADDRESSES), same_number_of(world, "customers")),
+            changed(goal, unchanged(world, _ADDRESSES), same_number_of(world, "customers")),
         )
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:

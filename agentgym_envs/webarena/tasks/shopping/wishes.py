@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.screen import Screen, enter
-from agentgym_envs.webarena.tasks.shopping.ground import (
+from agentgym_envs.webarena.tasks.shopping.template_helpers import (
     AGENT_ID,
     COST,
     SITE,

@@ -8,8 +8,8 @@ from datetime import date, timedelta
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import money
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
-from agentgym_envs.webarena.tasks.shopping_admin.ground import (
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
+from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
     SITE,
     apply_filters,
     line_with,
@@ -70,8 +70,8 @@ class CallingCustomer(Template):
         phone, what = case.values["phone"], case.values["what"]
         yield from open_section(screen, "Customers", "I look the phone number up.")
         yield from apply_filters(screen, {"Phone": phone})
-        found = line_with(screen, "Phone", phone)
-        yield screen.click_node(screen.below(found.node, "link")[0], "This is who is calling.")
+        line = line_with(screen, "Phone", phone)
+        yield screen.click_node(screen.below(line.node, "link")[0], "This is who is calling.")
         latest = first_of(lines(screen, "Number"))
         if what == "tracking number":
             link = screen.below(latest.node, "link")[0]
@@ -133,7 +133,7 @@ class NeverOrdered(Template):
                 yield screen.stop(email, "There are no orders here.")
                 return
             yield ExpertMove("go_back", "This customer has ordered, so it is one of the others.")
-        raise Lost("all of them have ordered")
+        raise ElementNotFound("all of them have ordered")
 
 
 class ReturnedGoods(Template):

@@ -9,7 +9,7 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.sites.shopping_admin.entries import read_amount, write_amount
 from agentgym_envs.webarena.tasks.screen import Screen
-from agentgym_envs.webarena.tasks.shopping_admin.ground import (
+from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
     SITE,
     apply_filters,
     lines,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.shopping_admin.entries import read_amount
 from agentgym_envs.webarena.tasks.screen import Screen, first_of
-from agentgym_envs.webarena.tasks.shopping_admin.ground import (
+from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
     SITE,
     Line,
     apply_filters,

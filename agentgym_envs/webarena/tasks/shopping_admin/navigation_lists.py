@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.screen import Screen, first_of
-from agentgym_envs.webarena.tasks.shopping_admin.ground import (
+from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
     FROM,
     SITE,
     TO,
@@ -173,7 +173,7 @@ class ReviewsPage(Template):
         sorting, sort = rng.choice((("oldest first", "oldest"), ("sorted by product", "product")))
         page = 3 if place == "third" else 2
         key, label, lowest, highest = _RATINGS[rating]
-        found = world.value(
+        number = world.value(
             SITE,
             "SELECT count(*) FROM reviews WHERE status = ? AND rating BETWEEN ? AND ? "
             "AND created_at BETWEEN ? AND ?",
@@ -182,7 +182,7 @@ class ReviewsPage(Template):
             highest,
             *period.between,
         )
-        if found <= (page - 1) * _REVIEWS_A_PAGE:
+        if number <= (page - 1) * _REVIEWS_A_PAGE:
             return None
         query = {
             "status": status,

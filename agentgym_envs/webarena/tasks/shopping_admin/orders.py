@@ -10,7 +10,7 @@ from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.sites.people import TOWNS
 from agentgym_envs.webarena.sites.shopping.made_customers import postcode_of, street
 from agentgym_envs.webarena.tasks.screen import Screen
-from agentgym_envs.webarena.tasks.shopping_admin.ground import (
+from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
     SITE,
     apply_filters,
     change_ticked,

@@ -7,8 +7,8 @@ import sqlite3
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, first_of
-from agentgym_envs.webarena.tasks.shopping_admin.ground import (
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
+from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
     BRANDS,
     SITE,
     apply_filters,
@@ -105,5 +105,5 @@ class TooFewReviews(Template):
         yield from _report(screen, case, "Reviews: high to low")
         most = int(first_of(lines(screen, "Reviews")).cells["Reviews"])
         if most >= int(case.values["number"]):
-            raise Lost("a product has enough reviews after all")
+            raise ElementNotFound("a product has enough reviews after all")
         yield screen.stop(IMPOSSIBLE, f"No product of the brand has more than {most} reviews.")

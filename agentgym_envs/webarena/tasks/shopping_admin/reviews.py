@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.screen import Screen
-from agentgym_envs.webarena.tasks.shopping_admin.ground import (
+from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
     BRANDS,
     SITE,
     apply_filters,
@@ -53,10 +53,10 @@ class Complaints(Template):
         if not words:
             return None
         word = rng.choice(words)
-        found = [row for row in low if word in row["text"].lower()]
-        exact = [row for row in found if re.search(rf"\b{word}\b", row["text"].lower())]
-        names = [row["nickname"] for row in found]
-        is_clear = len(exact) == len(found) and all(row["brand"] == brand for row in low)
+        matching = [row for row in low if word in row["text"].lower()]
+        exact = [row for row in matching if re.search(rf"\b{word}\b", row["text"].lower())]
+        names = [row["nickname"] for row in matching]
+        is_clear = len(exact) == len(matching) and all(row["brand"] == brand for row in low)
         if not is_clear or not 1 <= len(names) <= 4 or len(set(names)) < len(names):
             return None
         return Case({"brand": brand, "word": word}, exact_answer(_listed(names)))
@@ -102,7 +102,7 @@ class ApproveReviews(Template):
         """Draw a brand with some pending reviews."""
         brand = rng.choice(world.rows(SITE, BRANDS))["brand"]
         choice = rng.choice(sorted(self._STARS))
-        said, condition = self._STARS[choice]
+        words, condition = self._STARS[choice]
         source = "FROM reviews r JOIN products p ON p.id = r.product_id WHERE r.status = 'pending'"
         rows = world.rows(
             SITE,
@@ -114,7 +114,7 @@ class ApproveReviews(Template):
             return None
         ids = ", ".join(str(row["id"]) for row in rows)
         return Case(
-            {"brand": brand, "stars": said},
+            {"brand": brand, "stars": words},
             changed(
                 state_of(
                     SITE,

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.tasks.screen import Screen, first_of
-from agentgym_envs.webarena.tasks.shopping_admin.ground import (
+from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
     FROM,
     SITE,
     TO,
@@ -101,8 +101,8 @@ class CountOrders(Template):
         """Filter the orders and read how many there are."""
         yield from open_section(screen, "Orders", "The grid of orders can be filtered.")
         yield from apply_filters(screen, case.notes["filters"])
-        told = [n.name for n in screen.all("StaticText") if n.name.endswith((" order", " orders"))]
-        yield screen.stop(told[0].split()[0], f"The grid says {told[0]}.")
+        texts = [n.name for n in screen.all("StaticText") if n.name.endswith((" order", " orders"))]
+        yield screen.stop(texts[0].split()[0], f"The grid says {texts[0]}.")
 
 
 class Revenue(Template):

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.shopping_admin.order_rules import CARRIERS
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
-from agentgym_envs.webarena.tasks.shopping_admin.ground import (
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
+from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
     SITE,
     apply_filters,
     lines,
@@ -129,6 +129,6 @@ class ShipSentOrder(Template):
         """Look for the order; there is none of this status."""
         yield from _find(screen, case)
         if lines(screen, "Customer"):
-            raise Lost("there is such an order after all")
+            raise ElementNotFound("there is such an order after all")
         customer, status = case.values["customer"], case.values["status"]
         yield screen.stop(IMPOSSIBLE, f"{customer} has no {status} order.")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.screen import Screen
-from agentgym_envs.webarena.tasks.shopping_admin.ground import (
+from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
     SITE,
     apply_filters,
     change_ticked,
@@ -40,12 +40,12 @@ class CountedStock(Template):
             SITE, "SELECT DISTINCT brand FROM products WHERE category_id = ? ORDER BY brand", leaf
         )
         brand, number = rng.choice(brands)["brand"], rng.randrange(3, 120)
-        found = world.rows(
+        products = world.rows(
             SITE, "SELECT id FROM products WHERE category_id = ? AND brand = ?", leaf, brand
         )
-        if not 2 <= len(found) <= 7:
+        if not 2 <= len(products) <= 7:
             return None
-        ids = ", ".join(str(row["id"]) for row in found)
+        ids = ", ".join(str(row["id"]) for row in products)
         return Case(
             {"brand": brand, "category": category, "number": str(number)},
             changed(
@@ -127,22 +127,22 @@ class DisableScarce(Template):
         category = rng.choice(sorted(categories))
         bound = rng.randrange(2, 15)
         ids = ", ".join(map(str, categories[category]))
-        found = world.rows(
+        products = world.rows(
             SITE,
             f"SELECT id FROM products WHERE category_id IN ({ids}) AND is_enabled AND stock < ? "
             "ORDER BY id",
             bound,
         )
-        if not 2 <= len(found) <= 8:
+        if not 2 <= len(products) <= 8:
             return None
-        meant = ", ".join(str(row["id"]) for row in found)
+        meant = ", ".join(str(row["id"]) for row in products)
         return Case(
             {"category": category, "number": str(bound)},
             changed(
                 state_of(
                     SITE,
                     f"SELECT count(*) FROM products WHERE id IN ({meant}) AND NOT is_enabled",
-                    [(len(found),)],
+                    [(len(products),)],
                 ),
                 same(
                     world,

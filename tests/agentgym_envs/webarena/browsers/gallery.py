@@ -15,7 +15,7 @@ from agentgym_envs.webarena.browsers.text.browser import TextBrowser
 from agentgym_envs.webarena.browsers.text.fetch import fetch
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.state import SiteState
-from agentgym_envs.webarena.sites.web import Site, Visit
+from agentgym_envs.webarena.sites.web import RequestContext, Site
 
 HOME = "http://homepage.test/"
 
@@ -87,51 +87,51 @@ def build() -> Site:
         return HTMLResponse(f"<title>{title}</title><body>{body}</body>", status)
 
     @site.get("/")
-    def home(visit: Visit) -> Response:
+    def home(context: RequestContext) -> Response:
         visits.append("home")
         links = ("form", "search?q=old#top", "who", "loop", "away", "plain", "file", "empty")
         listed = "".join(f'<li><a href="/{link}">{link}</a></li>' for link in links)
         return page(
             "Home",
-            f"<h1>Home</h1><p>Visit {len(visits)}</p><ul>{listed}</ul>"
+            f"<h1>Home</h1><p>RequestContext {len(visits)}</p><ul>{listed}</ul>"
             '<a href="#below">below</a> <a href="mailto:a@b.test">mail</a>'
             '<p id="below">Below</p>',
         )
 
     @site.get("/form")
-    def form(visit: Visit) -> Response:
+    def form(context: RequestContext) -> Response:
         return page("Form", FORM)
 
     @site.get("/keys")
-    def keys(visit: Visit) -> Response:
+    def keys(context: RequestContext) -> Response:
         return page("Keys", KEYS)
 
     @site.post("/echo")
-    def echo(visit: Visit) -> Response:
-        fields = "".join(f"<li>{escape(f'{k}={v!r}')}</li>" for k, v in visit.form.items())
+    def echo(context: RequestContext) -> Response:
+        fields = "".join(f"<li>{escape(f'{k}={v!r}')}</li>" for k, v in context.form.items())
         return page("Echo", f"<ul>{fields}</ul><a href='/'>Home</a>")
 
     @site.post("/save")
-    def save(visit: Visit) -> Response:
-        return visit.redirect("/who?saved=1")
+    def save(context: RequestContext) -> Response:
+        return context.redirect("/who?saved=1")
 
     @site.post("/keep")
-    def keep(visit: Visit) -> Response:
+    def keep(context: RequestContext) -> Response:
         return RedirectResponse("/echo", 307)
 
     @site.get("/search")
-    def search(visit: Visit) -> Response:
+    def search(context: RequestContext) -> Response:
         return page(
             "Search",
-            f"<p>Found {escape(visit.field('q'))}</p><form action='/search?gone=1'>"
+            f"<p>Found {escape(context.field('q'))}</p><form action='/search?gone=1'>"
             "<input type=search name=q aria-label=Query></form>"
             "<form method=post action=/keep><input name=kept aria-label=Kept></form>"
             "<form><input name=a aria-label=A><input name=b aria-label=B></form>",
         )
 
     @site.get("/who")
-    def who(visit: Visit) -> Response:
-        headers = visit.request.headers
+    def who(context: RequestContext) -> Response:
+        headers = context.request.headers
         answer = page(
             "Who",
             f"<p>cookies: {escape(headers.get('cookie', ''))}</p>"
@@ -142,38 +142,38 @@ def build() -> Site:
         return answer
 
     @site.get("/forget")
-    def forget(visit: Visit) -> Response:
-        answer = visit.redirect("/who")
+    def forget(context: RequestContext) -> Response:
+        answer = context.redirect("/who")
         answer.delete_cookie("seen")
         answer.set_cookie("forgot", "1", httponly=True)
         return answer
 
     @site.get("/loop")
-    def loop(visit: Visit) -> Response:
-        return visit.redirect("/loop")
+    def loop(context: RequestContext) -> Response:
+        return context.redirect("/loop")
 
     @site.get("/away")
-    def away(visit: Visit) -> Response:
-        return visit.redirect("http://elsewhere.test/page")
+    def away(context: RequestContext) -> Response:
+        return context.redirect("http://elsewhere.test/page")
 
     @site.get("/plain")
-    def plain(visit: Visit) -> Response:
+    def plain(context: RequestContext) -> Response:
         return PlainTextResponse("a < b & c")
 
     @site.get("/file")
-    def file(visit: Visit) -> Response:
+    def file(context: RequestContext) -> Response:
         return PlainTextResponse("x", headers={"content-disposition": "attachment"})
 
     @site.get("/empty")
-    def empty(visit: Visit) -> Response:
+    def empty(context: RequestContext) -> Response:
         return Response(status_code=204)
 
     @site.get("/nothing")
-    def nothing(visit: Visit) -> Response:
+    def nothing(context: RequestContext) -> Response:
         return HTMLResponse("")
 
     @site.get("/words/{word}")
-    def words(visit: Visit, word: str) -> Response:
+    def words(context: RequestContext, word: str) -> Response:
         return page("Word", f"<p>{escape(word)}</p>")
 
     return site

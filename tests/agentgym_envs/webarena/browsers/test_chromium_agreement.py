@@ -71,7 +71,7 @@ def test_roles_and_names_agree_on_every_kind_of_page(
         finally:
             text.close()
             chromium.close()
-    told = f"{site}: {agreed} of {len(urls)} kinds of pages agree"
-    record_property("agreement", told)
-    print(told)  # seen with -s or -rP
-    assert wrong == [], told
+    message = f"{site}: {agreed} of {len(urls)} kinds of pages agree"
+    record_property("agreement", message)
+    print(message)  # seen with -s or -rP
+    assert wrong == [], message

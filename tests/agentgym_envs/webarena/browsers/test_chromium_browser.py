@@ -187,8 +187,8 @@ def test_origins_are_told_apart_by_their_whole_host() -> None:
     assert origins.real("http://shopping-admin.test/x") == "http://host:7780/admin/x"
     assert origins.real("http://shopping.tests/a") == "http://shopping.tests/a"
     assert origins.real("http://map.test/") == "http://map.test/"
-    told = "see http://host:7780/admin/x and http://host:7770 or http://host:77701"
+    text = "see http://host:7780/admin/x and http://host:7770 or http://host:77701"
     shown = "see http://shopping-admin.test/x and http://shopping.test or http://host:77701"
-    assert origins.canonical(told) == shown
+    assert origins.canonical(text) == shown
     assert origins.is_of_a_site("http://host:7770/x")
     assert not origins.is_of_a_site("http://host:7771/x")

@@ -45,7 +45,7 @@ def plays(browser: ChromiumBrowser) -> bool:
 
 def parts_of(pid: int, kind: bytes) -> list[int]:
     """List Chromium's processes of a kind below one of its own."""
-    found = []
+    parts = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             parent = int(status.read_text().rpartition(")")[2].split()[1])
@@ -54,8 +54,8 @@ def parts_of(pid: int, kind: bytes) -> list[int]:
             continue
         if parent == pid:
             own = int(status.parent.name)
-            found += ([own] if kind in command else []) + parts_of(own, kind)
-    return found
+            parts += ([own] if kind in command else []) + parts_of(own, kind)
+    return parts
 
 
 def test_a_killed_browser_fails_and_the_next_episode_has_another() -> None:
@@ -165,8 +165,8 @@ def test_episodes_of_several_threads_share_one_browser_and_nothing_else() -> Non
         return urls
 
     with ThreadPoolExecutor(4) as threads:
-        played = list(threads.map(play, range(6)))
-    assert played == [[f"{HOME}?mine={n}&turn={t}" for t in range(3)] for n in range(6)]
+        results = list(threads.map(play, range(6)))
+    assert results == [[f"{HOME}?mine={n}&turn={t}" for t in range(3)] for n in range(6)]
 
 
 def _play_in_child() -> str:

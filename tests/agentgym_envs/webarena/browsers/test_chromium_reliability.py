@@ -22,7 +22,7 @@ KILL_EVERY = EPISODES // 10
 def test_every_episode_is_played_or_fails_by_its_own_kill_alone() -> None:
     env = WebArenaEnv(backend="chromium", tasks=catalogue.numbers("train")[::50])
     env.reset(seed=0)
-    played, failed = 0, []
+    num_played, failed = 0, []
     for episode in range(1, EPISODES + 1):
         try:
             env.reset()
@@ -34,10 +34,10 @@ def test_every_episode_is_played_or_fails_by_its_own_kill_alone() -> None:
             failed.append(episode)
             continue
         assert (reward, terminated, info["success"]) == (0.0, True, False)
-        played += 1
+        num_played += 1
     env.close()
     assert failed == list(range(KILL_EVERY, EPISODES + 1, KILL_EVERY))
-    assert played == EPISODES - len(failed)
+    assert num_played == EPISODES - len(failed)
 
 
 def _first_link(env: WebArenaEnv) -> int:

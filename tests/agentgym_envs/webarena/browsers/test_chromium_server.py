@@ -18,8 +18,8 @@ def server() -> Iterator[SiteServer]:
     site = gallery.build()
 
     @site.get("/leave")
-    def leave(visit: gallery.Visit) -> gallery.Response:
-        return visit.redirect(visit.field("to"))
+    def leave(context: gallery.RequestContext) -> gallery.Response:
+        return context.redirect(context.field("to"))
 
     started = SiteServer(sites=lambda name: site)
     yield started
@@ -68,7 +68,7 @@ def test_what_a_browser_asks_for_by_itself_reaches_no_handler(server: SiteServer
     assert "--accent" in body
     assert ask(server, host, "/static/../server.py")[0].status == 404
     assert ask(server, host, "/favicon.ico")[0].status == 404
-    assert "Visit 1" in ask(server, host)[1]
+    assert "RequestContext 1" in ask(server, host)[1]
 
 
 @pytest.mark.parametrize("target", ["http://127.0.0.1:1/x", "//127.0.0.1/x", "https:127.0.0.1"])

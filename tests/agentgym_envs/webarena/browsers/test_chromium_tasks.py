@@ -28,13 +28,13 @@ class Move(NamedTuple):
 
 
 def read(action: str, page: Page) -> Move:
-    found = _ON_ELEMENT.fullmatch(action)
-    if found is None:
+    match = _ON_ELEMENT.fullmatch(action)
+    if match is None:
         return Move("", action)
-    node = page.node(int(found[2]))
+    node = page.node(int(match[2]))
     assert node is not None
     nth = [n for n in page.nodes if (n.role, n.name) == (node.role, node.name)].index(node)
-    return Move(found[1], found[3], node.role, node.name, nth)
+    return Move(match[1], match[3], node.role, node.name, nth)
 
 
 def write(move: Move, page: Page) -> str:
@@ -61,10 +61,10 @@ def test_the_same_moves_earn_the_same_in_both_backends(
     assert text.reset(options=task)[0] == chromium.reset(options=task)[0]
     for action in text.expert():
         move = read(action, text.browser.page())
-        told = text.step(action)
-        assert told[-1]["is_valid_action"], told[0]
+        step = text.step(action)
+        assert step[-1]["is_valid_action"], step[0]
         same = chromium.step(write(move, chromium.browser.page()))
-        assert same[1:4] == told[1:4], move
+        assert same[1:4] == step[1:4], move
         for key in ("url", "success", "score", "is_valid_action"):
-            assert same[-1][key] == told[-1][key], move
-    assert told[-1]["success"]
+            assert same[-1][key] == step[-1][key], move
+    assert step[-1]["success"]

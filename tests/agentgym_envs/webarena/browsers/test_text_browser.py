@@ -33,10 +33,10 @@ def test_the_page_is_one_object_until_something_changes() -> None:
 
 def test_going_back_fetches_the_page_afresh() -> None:
     browser = gallery()
-    assert "StaticText 'Visit 1'" in texts(browser)
+    assert "StaticText 'RequestContext 1'" in texts(browser)
     do(browser, "click", "link", "form")
     act(browser, "go_back")
-    assert "StaticText 'Visit 2'" in texts(browser)
+    assert "StaticText 'RequestContext 2'" in texts(browser)
     act(browser, "go_forward")
     assert browser.page().url == HOME + "form"
 
@@ -63,7 +63,7 @@ def test_a_new_page_forgets_what_lay_ahead() -> None:
 def test_asking_for_the_same_address_replaces_the_page() -> None:
     browser = gallery()
     act(browser, f"goto [{HOME}]")
-    assert "StaticText 'Visit 2'" in texts(browser)
+    assert "StaticText 'RequestContext 2'" in texts(browser)
     assert "go back" in refusal(browser, "go_back")
 
 
@@ -71,10 +71,10 @@ def test_a_fragment_moves_within_the_page() -> None:
     browser = gallery()
     do(browser, "click", "link", "below")
     assert browser.page().url == HOME + "#below"
-    assert "StaticText 'Visit 1'" in texts(browser)
+    assert "StaticText 'RequestContext 1'" in texts(browser)
     act(browser, "go_back")
     assert browser.page().url == HOME
-    assert "StaticText 'Visit 1'" in texts(browser)
+    assert "StaticText 'RequestContext 1'" in texts(browser)
 
 
 def test_post_redirect_get_ends_at_the_last_address() -> None:

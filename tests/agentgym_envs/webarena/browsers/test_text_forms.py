@@ -14,7 +14,7 @@ def sent(form: str, *, button: int | None = None) -> Submission:
 
 
 def test_only_successful_controls_are_sent_in_document_order() -> None:
-    found = sent(
+    submission = sent(
         "<form method=post><input name=a value=1><input value=nameless><input name=b disabled>"
         "<fieldset disabled><legend><input name=c></legend><input name=d></fieldset>"
         "<input type=checkbox name=e checked><input type=checkbox name=f>"
@@ -27,15 +27,15 @@ def test_only_successful_controls_are_sent_in_document_order() -> None:
         "<input type=submit name=n><input type=file name=o></form><input name=p form=none>",
         button=1,
     )
-    assert found.form == [
+    assert submission.form == [
         ("a", "1"), ("c", ""), ("e", "on"), ("g", "2"), ("h", "y"), ("i", "1"), ("i", "3"),
         ("k", "a\r\nb"), ("l", "h"), ("m", "2"), ("o", ""),
     ]  # fmt: skip
 
 
 def test_a_control_may_belong_to_a_form_elsewhere() -> None:
-    found = sent("<form method=post id=f></form><input name=a form=f value=1>")
-    assert found.form == [("a", "1")]
+    submission = sent("<form method=post id=f></form><input name=a form=f value=1>")
+    assert submission.form == [("a", "1")]
 
 
 def test_a_form_without_action_goes_to_its_own_page() -> None:
@@ -77,8 +77,8 @@ def test_addresses_are_written_as_browsers_write_them() -> None:
         "http://a.test/p?": "http://a.test/p?",
         "http://a.test:8080/": "http://a.test:8080/",
     }
-    for address, found in expected.items():
-        assert normal(address) == found
+    for address, written in expected.items():
+        assert normal(address) == written
     for address in (
         "http://",
         "http://[",

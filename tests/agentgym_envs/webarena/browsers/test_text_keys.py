@@ -17,8 +17,8 @@ def press(browser: TextBrowser, keys: str) -> None:
 
 
 def focused(browser: TextBrowser) -> str:
-    found = [node.name for node in browser.page().nodes if "focused" in node.properties]
-    return found[0] if found else ""
+    names = [node.name for node in browser.page().nodes if "focused" in node.properties]
+    return names[0] if names else ""
 
 
 def value(browser: TextBrowser, role: str, name: str) -> str:
@@ -121,7 +121,7 @@ def test_tab_goes_on_from_what_was_clicked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("role", "name", "keys", "told"),
+    ("role", "name", "keys", "message"),
     [
         ("textbox", "Word", "Ctrl+v", "needs a clipboard"),
         ("textbox", "Word", "Shift+Delete", "needs a clipboard"),
@@ -141,7 +141,7 @@ def test_tab_goes_on_from_what_was_clicked() -> None:
     ],
 )
 def test_keys_that_a_real_browser_alone_can_follow_are_refused(
-    role: str, name: str, keys: str, told: str
+    role: str, name: str, keys: str, message: str
 ) -> None:
     browser = gallery("/keys")
     if role == "button":
@@ -149,7 +149,7 @@ def test_keys_that_a_real_browser_alone_can_follow_are_refused(
     else:
         do(browser, "click", role, name)
     answer = refusal(browser, f"press [{keys}]")
-    assert told in answer
+    assert message in answer
     assert answer.startswith(repr(keys))
 
 

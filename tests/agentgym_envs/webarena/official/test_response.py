@@ -37,14 +37,14 @@ def test_a_bare_answer_becomes_a_response(answer: str, status: str, data: Any) -
 
 
 def test_a_response_of_the_package_s_own_form_stays_as_it_is() -> None:
-    said = '{"task_type": "MUTATE", "status": "SUCCESS", "retrieved_data": null}'
-    wanted = {"task_type": "MUTATE", "status": "SUCCESS", "retrieved_data": None}
-    assert response(said, task_type="retrieve") == wanted
+    answer = '{"task_type": "MUTATE", "status": "SUCCESS", "retrieved_data": null}'
+    expected = {"task_type": "MUTATE", "status": "SUCCESS", "retrieved_data": None}
+    assert response(answer, task_type="retrieve") == expected
     older = '{"performed_operation": 7}'
     assert response(older, task_type="retrieve") == {"performed_operation": 7}
 
 
 @pytest.mark.parametrize("task_type", ["mutate", "NAVIGATE"])
 def test_tasks_that_retrieve_nothing_get_no_data(task_type: str) -> None:
-    said = response("all done", task_type=task_type)
-    assert said == {"task_type": task_type, "status": "SUCCESS", "retrieved_data": None}
+    answer = response("all done", task_type=task_type)
+    assert answer == {"task_type": task_type, "status": "SUCCESS", "retrieved_data": None}

@@ -98,8 +98,8 @@ def test_a_regular_expression_is_no_answer(tmp_path: Path, answer: str) -> None:
 
 
 def test_nor_is_one_a_status(tmp_path: Path) -> None:
-    said = {"task_type": "^.*$", "status": "^.*$", "retrieved_data": [6]}
-    assert judge(tmp_path, REVIEWS, json.dumps(said)).score == 0.0
+    answer = {"task_type": "^.*$", "status": "^.*$", "retrieved_data": [6]}
+    assert judge(tmp_path, REVIEWS, json.dumps(answer)).score == 0.0
 
 
 def test_nor_is_a_list_of_guesses_one_answer(tmp_path: Path) -> None:
@@ -118,9 +118,9 @@ def test_every_task_can_be_judged_and_those_of_an_answer_alone_take_the_referenc
     answers_alone = 0
     for task in package.get_tasks():
         expected = task.expected_agent_response
-        said = {"task_type": expected.task_type, "status": expected.status}
+        reply = {"task_type": expected.task_type, "status": expected.status}
         data = one_of(expected.retrieved_data, task.eval[0].results_schema)
-        answer = json.dumps({**said, "retrieved_data": data or None})
+        answer = json.dumps({**reply, "retrieved_data": data or None})
         address = ADDRESSES[task.sites[0]]
         verdict = judge(tmp_path, task.task_id, answer, request(address + "/"))
         if task.task_id in verified.UNSCORABLE:
@@ -151,11 +151,15 @@ def test_the_unscored_tasks_are_those_that_the_package_cannot_score(tmp_path: Pa
     for number in verified.UNSCORABLE:
         task = package.get_task(number)
         expected = task.expected_agent_response
-        said = {"task_type": expected.task_type, "status": expected.status, "retrieved_data": None}
+        answer = {
+            "task_type": expected.task_type,
+            "status": expected.status,
+            "retrieved_data": None,
+        }
         event = request(ADDRESSES[task.sites[0]] + "/")
-        result = package.evaluate_task(task_id=number, agent_response=said, network_trace=[event])
-        told = str(result.evaluators_results)
-        assert "Alternatives require 2+ items" in told or "Missing keys in actual" in told
+        result = package.evaluate_task(task_id=number, agent_response=answer, network_trace=[event])
+        message = str(result.evaluators_results)
+        assert "Alternatives require 2+ items" in message or "Missing keys in actual" in message
 
 
 # Requests ---------------------------------------------------------------------------------------

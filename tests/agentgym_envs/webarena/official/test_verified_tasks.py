@@ -42,7 +42,7 @@ def test_every_task_that_changes_a_site_asks_for_a_reset() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ({"evaluation": "strict"}, "unknown evaluation 'strict'; allowed: original, verified"),
         ({"evaluation": "verified"}, "give sites= and no tasks_file="),
@@ -53,8 +53,8 @@ def test_every_task_that_changes_a_site_asks_for_a_reset() -> None:
         ({"evaluation": "verified", "sites": ADDRESSES, "backend": "text"}, "backend='chromium'"),
     ],
 )
-def test_other_evaluations_are_refused(arguments: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_other_evaluations_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         WebArenaEnv(**{"backend": "chromium", **arguments})
 
 

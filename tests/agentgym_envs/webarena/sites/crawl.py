@@ -90,17 +90,17 @@ class Crawler:
             self._seen[route] = seen + 1
             answer = fetch(self.state, url, cookies=self.cookies)
             location = answer.header("location")
-            found = [location] if location else []
+            links = [location] if location else []
             if answer.status == 200 and answer.body.strip():
                 yield route, url, answer
-                found = [str(link) for link in html.fromstring(answer.body).xpath("//a/@href")]
+                links = [str(link) for link in html.fromstring(answer.body).xpath("//a/@href")]
             orders = [
                 link.removeprefix("/account/orders/")
-                for link in found
+                for link in links
                 if "/account/orders/" in link
             ]
-            found += [f"/checkout/done/{number}" for number in orders]  # shown after the last step
-            for link in found:
+            links += [f"/checkout/done/{number}" for number in orders]  # shown after the last step
+            for link in links:
                 link = urljoin(url, link).partition("#")[0]
                 if link.startswith(f"{origin}/") and link not in known:
                     known.add(link)
@@ -110,14 +110,14 @@ class Crawler:
 
 def a_page_of_each_route(site: str) -> dict[str, str]:
     """Return an address for every route of a site that shows a page, by route."""
-    wanted, found = set(page_routes(site)), dict[str, str]()
+    expected, pages = set(page_routes(site)), dict[str, str]()
     for is_signed_in in (True, False):
         crawler = Crawler(site, is_signed_in=is_signed_in)
         for route, url, _ in crawler.pages():
-            found.setdefault(route, url)
-            if wanted <= set(found):
+            pages.setdefault(route, url)
+            if expected <= set(pages):
                 break
         crawler.state.close()
-        if wanted <= set(found):
+        if expected <= set(pages):
             break
-    return found
+    return pages

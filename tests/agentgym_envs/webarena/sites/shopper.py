@@ -50,9 +50,9 @@ class Shopper:
 
     def total(self, path: str) -> int:
         """Return how many products a list says it has."""
-        found = re.search(r"([\d,]+) products?", self.text(path))
-        assert found is not None
-        return int(found[1].replace(",", ""))
+        match = re.search(r"([\d,]+) products?", self.text(path))
+        assert match is not None
+        return int(match[1].replace(",", ""))
 
     def fill_cart(self, product_id: int, quantity: int) -> None:
         slug = self.value("SELECT slug FROM products WHERE id = ?", product_id)

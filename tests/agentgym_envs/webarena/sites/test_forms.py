@@ -49,9 +49,9 @@ def test_what_is_wrong_is_tied_to_its_field_and_what_must_be_filled_in_says_so(s
             answer = fetch(crawler.state, action, form=list(sent.items()), cookies=cookies)
             if not answer.body.strip():
                 continue
-            told = html.fromstring(answer.body)
-            for message in told.xpath("//p[@class='wrong']"):
-                tied = told.xpath("//*[contains(@aria-describedby, $id)]", id=message.get("id"))
+            document = html.fromstring(answer.body)
+            for message in document.xpath("//p[@class='wrong']"):
+                tied = document.xpath("//*[contains(@aria-describedby, $id)]", id=message.get("id"))
                 assert [field.get("aria-invalid") for field in tied] == ["true"], (
                     url,
                     message.text,
@@ -74,11 +74,11 @@ def _can_be_empty(field: html.HtmlElement) -> bool:
 
 def _opened(site: str) -> list[tuple[str, html.HtmlElement]]:
     agent, stranger = Crawler(site), Crawler(site, is_signed_in=False)
-    found = []
+    result = []
     for route, url in pages(site).items():
         who = stranger if route == "/login" else agent
         answer = fetch(who.state, url, cookies=who.cookies)
         assert answer.status == 200, url
         if answer.body.strip().startswith("<!DOCTYPE"):
-            found.append((url, html.fromstring(answer.body)))
-    return found
+            result.append((url, html.fromstring(answer.body)))
+    return result

@@ -206,6 +206,36 @@ def test_confidential_issues_are_hidden_from_outsiders(me: Visitor) -> None:
     assert row["title"] not in text(me.get(f"{path}/issues?state=all&q={row['title']}"))
 
 
+@pytest.mark.parametrize("role", ["", "Guest", "Reporter"])
+def test_labels_and_milestones_count_the_issues_that_their_pages_show(
+    me: Visitor, role: str
+) -> None:
+    row = me.db.execute(
+        "SELECT p.id AS project, p.name, i.milestone_id, l.id AS label, l.name AS label_name "
+        "FROM issues i JOIN projects p ON p.id = i.project_id "
+        "JOIN issue_labels x ON x.issue_id = i.id JOIN labels l ON l.id = x.label_id "
+        "WHERE i.confidential AND i.state = 'open' AND i.milestone_id AND i.author_id <> 1 "
+        "AND p.visibility = 'public'"
+    ).fetchone()
+    me.db.execute("DELETE FROM members WHERE project_id = ? AND user_id = 1", [row["project"]])
+    if role:
+        me.db.execute("INSERT INTO members VALUES (?, 1, ?, NULL, ?)", [row["project"], role, NOW])
+    path = me.path_of(row["name"])
+    milestone = me.get(f"{path}/milestones/{row['milestone_id']}")
+    shown = len(html.fromstring(milestone.body).xpath("//ul[@aria-label='Issues']/li/a"))
+    expected = "SELECT count(*) FROM issues WHERE milestone_id = ?"
+    if role != "Reporter":
+        expected += " AND NOT confidential"
+    assert shown == me.value(expected, row["milestone_id"])
+    milestones = html.fromstring(me.get(f"{path}/milestones").body)
+    (item,) = milestones.xpath(f"//li[.//a[contains(@href, '/milestones/{row['milestone_id']}')]]")
+    assert f" of {shown} issue" in item.text_content()
+
+    issues = me.get(f"{path}/issues?label={row['label']}")
+    shown = len(html.fromstring(issues.body).xpath("//ul[@aria-label='Issues']/li"))
+    assert f"{row['label_name']} {shown} open issue" in text(me.get(f"{path}/labels"))
+
+
 @pytest.mark.parametrize(
     ("project", "path", "status"),
     [("Signal Box", "/labels", 403), ("Rail Delays", "/labels", 422),

@@ -107,8 +107,8 @@ def test_a_place_is_found_by(me: Traveller, query: str) -> None:
         " JOIN streets s ON s.id = p.street_id JOIN towns t ON t.id = p.town_id WHERE p.id = 777"
     )
     values = dict(zip(("name", "address", "postcode", "town"), row, strict=True))
-    found = listed(me.get(f"/search?q={quote(query.format(**values))}"))
-    assert any(entry.startswith(f"{values['name']} ") for entry in found)
+    places = listed(me.get(f"/search?q={quote(query.format(**values))}"))
+    assert any(entry.startswith(f"{values['name']} ") for entry in places)
 
 
 def test_filters_hold_together(me: Traveller) -> None:
@@ -142,8 +142,8 @@ def test_results_are_turned_page_by_page(me: Traveller) -> None:
 
 
 def test_nearby_places_come_nearest_first_within_the_radius(me: Traveller) -> None:
-    found = listed(me.get("/place/500/nearby?within=1"), "Nearby places")
-    distances = [float(entry.rsplit(" · ", 1)[1].split()[0]) for entry in found]
+    places = listed(me.get("/place/500/nearby?within=1"), "Nearby places")
+    distances = [float(entry.rsplit(" · ", 1)[1].split()[0]) for entry in places]
     assert distances == sorted(distances) and distances[-1] <= 1
 
 

@@ -238,10 +238,10 @@ def test_a_community_is_sorted_and_filtered(
         "SELECT title FROM posts WHERE forum_id = (SELECT id FROM forums WHERE name = 'hiking') "
         f"AND {condition} ORDER BY {order}"
     )
-    found = _titles(agent.get(f"/c/hiking?{parameters}"))
-    assert found == _asked(agent, query)[:10] and found
+    titles = _titles(agent.get(f"/c/hiking?{parameters}"))
+    assert titles == _asked(agent, query)[:10] and titles
     second = _titles(agent.get(f"/c/hiking?{parameters}&page=2"))
-    assert second == (_asked(agent, query)[10:20] or found)
+    assert second == (_asked(agent, query)[10:20] or titles)
 
 
 def test_the_subscribed_feed_holds_followed_communities_only(agent: Visitor) -> None:

@@ -164,7 +164,7 @@ def test_no_text_breaks_a_form(shopper: Shopper, hostile: str) -> None:
 
 def test_a_list_is_sorted_by_what_is_paid(shopper: Shopper) -> None:
     names = shopper.names("/category/kitchen?sort=price")
-    wanted = shopper.rows(
+    expected = shopper.rows(
         "SELECT min(coalesce(special_price, price)) FROM products p JOIN categories c "
         "ON c.id = p.category_id JOIN categories g ON g.id = c.parent_id "
         "WHERE g.slug = 'kitchen' AND is_enabled"
@@ -174,18 +174,18 @@ def test_a_list_is_sorted_by_what_is_paid(shopper: Shopper) -> None:
         for name in names
     ]
     assert len(names) == 12
-    assert costs == sorted(costs) and costs[0] == wanted[0][0]
+    assert costs == sorted(costs) and costs[0] == expected[0][0]
 
 
 def test_filters_keep_what_fits(shopper: Shopper) -> None:
     path = "/category/textiles?min=20&max=50&brand=Weftly&stock=1"
-    wanted = shopper.value(
+    expected = shopper.value(
         "SELECT count(*) FROM products p JOIN categories c ON c.id = p.category_id "
         "JOIN categories g ON g.id = c.parent_id WHERE g.slug = 'textiles' AND is_enabled "
         "AND stock > 0 AND brand = 'Weftly' "
         "AND coalesce(special_price, price) BETWEEN 2000 AND 5000"
     )
-    assert 0 < wanted == shopper.total(path)
+    assert 0 < expected == shopper.total(path)
 
 
 def test_pages_of_a_list_share_nothing_and_hold_everything(shopper: Shopper) -> None:

@@ -78,9 +78,9 @@ class Office:
 
 @pytest.fixture
 def office() -> Iterator[Office]:
-    found = Office()
-    yield found
-    found.state.close()
+    office = Office()
+    yield office
+    office.state.close()
 
 
 def said(answer: Answer) -> str:

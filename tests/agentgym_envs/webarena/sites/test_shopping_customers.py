@@ -117,8 +117,8 @@ def test_an_order_holds_what_was_chosen(shopper: Shopper) -> None:
         "FROM orders WHERE number = ?",
         number,
     )
-    wanted = ("pending", "Rivermouth", "Express delivery", "Invoice", "TEATIME15")
-    assert order == [(*wanted, 3 * cost, discount, 3 * cost - discount + 1290)]
+    expected = ("pending", "Rivermouth", "Express delivery", "Invoice", "TEATIME15")
+    assert order == [(*expected, 3 * cost, discount, 3 * cost - discount + 1290)]
     assert shopper.value("SELECT stock FROM products WHERE id = ?", product) == stock - 3
     assert shopper.rows("SELECT * FROM cart_items") == []
     assert number in shopper.text(f"/checkout/done/{number}")
@@ -236,9 +236,9 @@ def test_personal_data_are_validated(shopper: Shopper) -> None:
 
 
 def test_the_newsletter_can_be_taken_and_left(shopper: Shopper) -> None:
-    for form, wanted in (({"newsletter": "1"}, 1), ({}, 0)):
+    for form, expected in (({"newsletter": "1"}, 1), ({}, 0)):
         shopper.post("/account/newsletter", **form)
-        assert shopper.value("SELECT newsletter FROM customers WHERE id = 1") == wanted
+        assert shopper.value("SELECT newsletter FROM customers WHERE id = 1") == expected
 
 
 def test_a_password_is_changed_by_who_knows_it(shopper: Shopper) -> None:
@@ -261,8 +261,8 @@ def test_a_wish_moves_to_the_cart_only_if_it_can_be_had(shopper: Shopper) -> Non
     for _ in range(2):
         shopper.post(f"/product/{slug_of(shopper, product)}/wish")
     wishes = "SELECT id, product_id FROM wishlist_items WHERE customer_id = 1"
-    ((wish, wanted),) = shopper.rows(wishes)
-    assert wanted == product
+    ((wish, product_id),) = shopper.rows(wishes)
+    assert product_id == product
     stock = shopper.value("SELECT stock FROM products WHERE id = ?", product)
     shopper.post(f"/account/wishlist/{wish}/move", quantity=str(stock + 1))
     assert len(shopper.rows(wishes)) == 1

@@ -38,7 +38,7 @@ def test_user_name_and_email_in_any_case_sign_in(state: SiteState, site: str, na
 
 @pytest.mark.parametrize("site", DATABASES)
 @pytest.mark.parametrize(
-    ("username", "password", "told"),
+    ("username", "password", "message"),
     [
         ("", "x", "User name is required."),
         (AGENT.username, "", "Password is required."),
@@ -48,10 +48,10 @@ def test_user_name_and_email_in_any_case_sign_in(state: SiteState, site: str, na
     ],
 )
 def test_a_wrong_sign_in_says_why_and_opens_nothing(
-    state: SiteState, site: str, username: str, password: str, told: str
+    state: SiteState, site: str, username: str, password: str, message: str
 ) -> None:
     answer = sign_in(state, site, username=username, password=password)
-    assert answer.status == 422 and told in answer.body
+    assert answer.status == 422 and message in answer.body
     assert answer.header("set-cookie") is None
 
 

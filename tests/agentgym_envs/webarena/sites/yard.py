@@ -45,12 +45,12 @@ class Visitor:
         return row[0] if row else None
 
     def path_of(self, name: str) -> str:
-        found = self.value(
+        path = self.value(
             "SELECT '/~' || u.username || '/' || p.slug FROM projects p "
             "JOIN users u ON u.id = p.owner_id WHERE p.name = ?",
             name,
         )
-        return str(found)
+        return str(path)
 
 
 def text(answer: Answer) -> str:

@@ -21,10 +21,10 @@ ALL = range(catalogue.INSTANCES)
 def test_days_of_the_month_are_days_that_every_month_has() -> None:
     rng = random.Random(0)
     texts = [draw(rng) for draw in (phrases.remark, phrases.rule) for _ in range(2000)]
-    ordinals = {found for text in texts for found in re.findall(r"by the (\d+\w\w)", text)}
+    ordinals = {ordinal for text in texts for ordinal in re.findall(r"by the (\d+\w\w)", text)}
     assert {"2nd", "3rd", "11th", "12th", "13th", "21st", "22nd", "23rd"} <= ordinals
-    days = {int(found) for text in texts for found in re.findall(r"on day (\d+)", text)}
-    assert max(days | {int(found[:-2]) for found in ordinals}) == 28
+    days = {int(ordinal) for text in texts for ordinal in re.findall(r"on day (\d+)", text)}
+    assert max(days | {int(ordinal[:-2]) for ordinal in ordinals}) == 28
 
 
 def test_the_latest_review_is_of_a_later_day_than_the_one_before(world: World) -> None:
@@ -89,6 +89,6 @@ def test_an_answer_of_several_parts_is_right_in_one_order_alone(template: int) -
 
 @pytest.mark.parametrize("split", ["train", "validation", "test"])
 def test_instances_differ_in_what_is_judged(split: str) -> None:
-    found = floors(EmbeddedTasks().numbers(split))
-    assert found.goals >= 0.85 * found.possible
-    assert found.fixed_answer - found.impossible < 0.02
+    result = floors(EmbeddedTasks().numbers(split))
+    assert result.goals >= 0.85 * result.possible
+    assert result.fixed_answer - result.impossible < 0.02

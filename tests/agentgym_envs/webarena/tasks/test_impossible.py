@@ -23,27 +23,27 @@ def cases(number: int) -> list[dict[str, str]]:
 
 def masked(number: int) -> set[str]:
     """The goals of a template, with a blank in place of every name and number that was drawn."""
-    found = set()
+    result = set()
     for instance in range(catalogue.INSTANCES):
         task = catalogue.task_of(number * catalogue.STRIDE + instance)
         text = task.intent
         values = (task.instantiation_dict or {}).values()
         for value in sorted(map(str, values), key=len, reverse=True):
             text = text.replace(value, "_")
-        found.add(text)
-    return found
+        result.add(text)
+    return result
 
 
 def twin(template: Template) -> Template:
     """The feasible template that has the same wording and is learnt or tested beside it."""
-    (found,) = [
+    (match,) = [
         other
         for other in TEMPLATES.values()
         if not other.is_impossible
         and (other.intent, other.split, other.sites)
         == (template.intent, template.split, template.sites)
     ]
-    return found
+    return match
 
 
 @pytest.mark.parametrize("number", IMPOSSIBLE)
@@ -62,13 +62,13 @@ def test_a_word_out_of_few_is_one_that_feasible_goals_have_too(number: int) -> N
 
 @pytest.mark.parametrize("split", ["train", "test", "paper_test"])
 def test_the_floor_of_giving_up_at_once_is_low(split: str) -> None:
-    found = floors(EmbeddedTasks().numbers(split))
-    assert 0.03 <= found.impossible <= 0.08
+    result = floors(EmbeddedTasks().numbers(split))
+    assert 0.03 <= result.impossible <= 0.08
 
 
 def test_floors_are_counted_by_template() -> None:
     number = IMPOSSIBLE[0] * catalogue.STRIDE
     other = twin(TEMPLATES[IMPOSSIBLE[0]]).number * catalogue.STRIDE
-    found = floors([number, number + 1, other, other + 1])
-    assert (found.tasks, found.possible, found.goals) == (4, 2, 2)
-    assert found.impossible == found.fixed_answer == 0.5
+    result = floors([number, number + 1, other, other + 1])
+    assert (result.tasks, result.possible, result.goals) == (4, 2, 2)
+    assert result.impossible == result.fixed_answer == 0.5

@@ -14,7 +14,7 @@ from agentgym_envs.webarena.sites.names import fill_placeholders
 from agentgym_envs.webarena.sites.people import AGENT, PASSWORD
 from agentgym_envs.webarena.tasks import catalogue
 from agentgym_envs.webarena.tasks.files import WebTask
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.template import World
 from tests.agentgym_envs.webarena.tasks.arriving import ends_at
 
@@ -136,7 +136,7 @@ def test_the_list_is_what_the_goal_says(world: World) -> None:
         assert place == f"{address}/issues"
         assert asked["state"] == {"closed": "closed", "open and closed": "all"}[given["state"]]
         assert f" {asked['sort']} " in f" {given['order']} "
-        said = f"{given['first']} and {given['second']}"
+        both = f"{given['first']} and {given['second']}"
         fields = [name for name in asked if name not in ("state", "sort")]
         assert len(fields) == 2 and {"assignee", "milestone"} & set(fields)
         for field in fields:
@@ -149,13 +149,13 @@ def test_the_list_is_what_the_goal_says(world: World) -> None:
                 words = {"assignee": "nobody is assigned to", "milestone": "have no milestone"}[
                     field
                 ]
-                assert words in said
+                assert words in both
                 continue
             where = "" if field == "assignee" else f" AND project_id = {project}"
             name = world.value(
                 "gitlab", f"SELECT {column} FROM {table} WHERE id = ?{where}", asked[field]
             )
-            assert words.format(name) in said, task.intent
+            assert words.format(name) in both, task.intent
         seen.add((asked["sort"], asked["state"], *fields))
     assert len(seen) > 10
 
@@ -169,9 +169,10 @@ def left(world: World, task: WebTask, *without: str) -> int:
         "assignee": "ifnull(assignee_id, 'none') = ?",
         "milestone": "ifnull(milestone_id, 'none') = ?",
     }
-    kept = [name for name in tests if name in asked and name not in without]
+    remaining = [name for name in tests if name in asked and name not in without]
     where = " AND ".join(
-        "(" + tests[name].replace("?1", "?").replace("?", repr(asked[name])) + ")" for name in kept
+        "(" + tests[name].replace("?1", "?").replace("?", repr(asked[name])) + ")"
+        for name in remaining
     )
     where = re.sub(r"'(\d+)'", r"\1", where)
     project, _ = project_of(world, task)
@@ -262,10 +263,10 @@ def test_neither_the_person_nor_the_other_list_will_do(env: WebArenaEnv, instanc
 
 @pytest.mark.parametrize("template", [FORM, LIST, PEOPLE])
 def test_every_instance_is_another_page_that_is_there(env: WebArenaEnv, template: int) -> None:
-    found = tasks(template)
-    assert len({gold(task) for task in found}) == len(found)
-    env.reset(options={"task_id": found[0].task_id})
-    for task in found[::7]:
+    result = tasks(template)
+    assert len({gold(task) for task in result}) == len(result)
+    env.reset(options={"task_id": result[0].task_id})
+    for task in result[::7]:
         observation, *_, info = env.step(f"goto [{gold(task)}]")
         assert info["url"] == gold(task) and "Something is missing" not in observation
 
@@ -291,9 +292,9 @@ def test_the_issue_to_take_stands_out_and_its_taker_may_take_it(world: World) ->
         )
         first, second = rows[:2] if given["age"] == "oldest" else rows[:-3:-1]
         assert first["day"] != second["day"] and not any(row["confidential"] for row in rows)
-        wanted = task.eval["db_state"][0]
-        assert wanted["query"].endswith(f" WHERE id = {first['id']}")
-        assert wanted["expected"][0][:2] == [user["id"], "open"]
+        expected = task.eval["db_state"][0]
+        assert expected["query"].endswith(f" WHERE id = {first['id']}")
+        assert expected["expected"][0][:2] == [user["id"], "open"]
 
 
 @pytest.mark.parametrize(
@@ -309,9 +310,9 @@ def test_an_issue_is_taken_by_nobody_but_who_was_named(
     task = tasks(TAKE)[instance]
     template, case = catalogue.templates()[TAKE], catalogue.case_of(task.task_id)
     assert "link 'Sign in'" in env.reset(options={"task_id": task.task_id})[0]
-    told = replace(case, values={**case.values, **account})
-    with contextlib.suppress(Lost):
-        for move in template.solve(told, Screen(env.browser.page)):
+    other = replace(case, values={**case.values, **account})
+    with contextlib.suppress(ElementNotFound):
+        for move in template.solve(other, Screen(env.browser.page)):
             if not move.action.startswith("stop"):
                 assert env.step(move.action)[-1]["is_valid_action"], move
     page = "\n".join(env.browser.page().lines())

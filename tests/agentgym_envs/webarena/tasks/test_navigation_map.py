@@ -62,9 +62,9 @@ def test_the_route_leads_to_the_town_that_stands_out(world: World) -> None:
             )
         }
         (goal,) = [name for name, size in sizes.items() if size == extreme(sizes.values())]
-        wanted = {"from": case.values["start"], "via": case.values["via"], "to": goal}
-        assert len(set(wanted.values())) == 3
-        assert parts(case) == ("/directions", wanted | MODES[case.values["mode"]])
+        expected = {"from": case.values["start"], "via": case.values["via"], "to": goal}
+        assert len(set(expected.values())) == 3
+        assert parts(case) == ("/directions", expected | MODES[case.values["mode"]])
 
 
 def test_the_places_are_near_the_one_that_alone_is_rated_best(world: World) -> None:

@@ -36,12 +36,12 @@ def test_every_instance_ends_on_a_page_of_its_own(template: int) -> None:
 def test_a_list_is_that_of_the_post_s_community_and_flair() -> None:
     sorts = {"newest": "new", "points": "top", "comments": "comments"}
     for case in cases(140):
-        (found,) = rows(
+        (post,) = rows(
             "SELECT (SELECT name FROM forums WHERE id = forum_id), flair FROM posts "
             "WHERE title = ?",
             case.values["title"],
         )
-        name, flair = found
+        name, flair = post
         days = {"a year": "365", "30 days": "30"}[case.values["period"]]
         (sort,) = [key for word, key in sorts.items() if word in case.values["order"]]
         parts = urlsplit(reference(case))
@@ -71,15 +71,15 @@ def test_no_community_s_address_begins_another_one_s() -> None:
 
 def test_the_message_is_for_the_author_of_the_one_best_comment() -> None:
     for case in cases(141):
-        found = rows(
+        comments = rows(
             "SELECT u.username FROM posts p JOIN comments c ON c.post_id = p.id "
             "JOIN users u ON u.id = c.user_id WHERE p.title = ? AND c.score = "
             "(SELECT max(score) FROM comments d WHERE d.post_id = p.id)",
             case.values["title"],
         )
-        assert len(found) == 1, case.values
-        assert reference(case) == f"{HOME}/messages/new?to={found[0][0]}"
-        assert found[0][0] != "mira.halden"
+        assert len(comments) == 1, case.values
+        assert reference(case) == f"{HOME}/messages/new?to={comments[0][0]}"
+        assert comments[0][0] != "mira.halden"
 
 
 def test_the_comment_is_the_one_best_or_newest_of_somebody_s() -> None:
@@ -102,10 +102,10 @@ def test_the_comment_is_the_one_best_or_newest_of_somebody_s() -> None:
 
 
 def test_the_post_is_the_newest_that_fits_and_not_the_newest_of_all() -> None:
-    said = "(SELECT count(*) FROM comments c WHERE c.post_id = p.id)"
+    num_comments = "(SELECT count(*) FROM comments c WHERE c.post_id = p.id)"
     conditions = {
-        "nobody has commented on": f"{said} = 0",
-        "has more than 4 comments": f"{said} > 4",
+        "nobody has commented on": f"{num_comments} = 0",
+        "has more than 4 comments": f"{num_comments} > 4",
         "has fewer than 0 points": "p.score < 0",
         "has more than 20 points": "p.score > 20",
     }
@@ -133,24 +133,24 @@ def like(case: Case) -> list[str]:
     parts = urlsplit(reference(case))
     query = dict(parse_qsl(parts.query))
     stem, _, last = parts.path.rpartition("/")
-    found = [parts.path] if query else [f"{stem}/{int(last) + 1}", f"{stem}/{int(last) - 1}"]
+    paths = [parts.path] if query else [f"{stem}/{int(last) + 1}", f"{stem}/{int(last) - 1}"]
     if "sort" in query:
-        found += [f"{parts.path}?{urlencode({**query, 'sort': 'hot'})}"]
-        found += [f"{parts.path}?{urlencode({**query, 'within': '7'})}"]
-        found += [f"{parts.path}?{urlencode({**query, 'flair': 'none'})}"]
-        found += [
+        paths += [f"{parts.path}?{urlencode({**query, 'sort': 'hot'})}"]
+        paths += [f"{parts.path}?{urlencode({**query, 'within': '7'})}"]
+        paths += [f"{parts.path}?{urlencode({**query, 'flair': 'none'})}"]
+        paths += [
             f"{parts.path}?{urlencode({k: query[k] for k in query if k != left})}" for left in query
         ]
-        found += [f"/c/no-such?{parts.query}", f"/search?{parts.query}"]
+        paths += [f"/c/no-such?{parts.query}", f"/search?{parts.query}"]
     if "to" in query:
-        found += [
+        paths += [
             f"{parts.path}?to={query['to']}x",
             f"/u/{query['to']}",
             "/messages/new?to=ida.rossi",
         ]
     if not query:
-        found += [f"{stem}/{last[:-1]}", "/communities"]
-    return found
+        paths += [f"{stem}/{last[:-1]}", "/communities"]
+    return paths
 
 
 @pytest.mark.parametrize("template", NAVIGATION)
@@ -202,9 +202,9 @@ def test_an_account_alone_is_not_enough(env: WebArenaEnv, deed: str) -> None:
     rewards = []
     for left_out in (1, 2):  # nothing but `stop`; the deed as well
         start_signed_out(env, instance)
-        played = list(_expert_actions(env))
+        actions = list(_expert_actions(env))
         start_signed_out(env, instance)
-        for action in played[:-left_out]:
+        for action in actions[:-left_out]:
             env.step(action)
         rewards.append(env.step("stop []")[1])
     assert rewards == [1.0, 0.0]

@@ -22,7 +22,7 @@ from agentgym_envs.webarena.tasks.template import Case, World
 from tests.agentgym_envs.webarena.tasks.arriving import case_of, cases, ends_at, reference
 
 SHOP = "http://shopping.test"
-PLAYED = (0, 17, 33)
+INSTANCES = (0, 17, 33)
 
 _PRICED = (
     "SELECT p.*, min(p.price, ifnull(p.special_price, p.price)) AS now, "
@@ -84,9 +84,9 @@ def test_the_second_page_of_the_list_is_not_empty_and_the_filters_matter(world: 
         assert shown[sort] == label
         for url, amount in zip(references(case), ("{}", "{}.00", "${}", "${}.00"), strict=True):
             most = amount.format(values["most"].removeprefix("$"))
-            wanted = {"sort": sort, "brand": values["brand"], "stock": "1", "page": "2"}
+            expected = {"sort": sort, "brand": values["brand"], "stock": "1", "page": "2"}
             query = parse_qs(urlsplit(url).query)
-            assert query == {name: [text] for name, text in {**wanted, "max": most}.items()}
+            assert query == {name: [text] for name, text in {**expected, "max": most}.items()}
             slug = urlsplit(url).path.removeprefix("/category/")
             name = world.value("shopping", "SELECT name FROM categories WHERE slug = ?", slug)
             assert name == values["category"]
@@ -169,7 +169,7 @@ def _wrong_pages(world: World, number: int, case: Case) -> list[str]:
     return [f"{SHOP}/product/{other}", f"{page}/review", search]
 
 
-@pytest.mark.parametrize("instance", PLAYED)
+@pytest.mark.parametrize("instance", INSTANCES)
 @pytest.mark.parametrize("number", [20, 21, 22, 24])
 def test_the_right_page_passes_and_its_neighbours_do_not(
     env: WebArenaEnv, world: World, number: int, instance: int

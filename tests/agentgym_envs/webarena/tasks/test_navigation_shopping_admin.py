@@ -16,7 +16,7 @@ from tests.agentgym_envs.webarena.tasks.arriving import cases, ends_at, referenc
 
 HOME = "http://shopping-admin.test"
 ADDRESS_FORM, REPORT, PRODUCT, REVIEWS = NUMBERS = (56, 57, 58, 59)
-PLAYED = (0, 33)
+INSTANCES = (0, 33)
 DAY = timedelta(days=1)
 SPANS = {"quarter": 3, "half": 6}
 ORDINALS = ("first", "second", "third", "fourth")
@@ -54,8 +54,8 @@ def changed_query(url: str, **changes: str | None) -> str:
     """The address with some parameters set, or taken out by None."""
     parts = urlsplit(url)
     query = {name: values[0] for name, values in parse_qs(parts.query).items()} | changes
-    kept = {name: value for name, value in query.items() if value is not None}
-    return parts._replace(query=urlencode(kept)).geturl()
+    parameters = {name: value for name, value in query.items() if value is not None}
+    return parts._replace(query=urlencode(parameters)).geturl()
 
 
 # The references -------------------------------------------------------------------------------
@@ -72,13 +72,13 @@ def test_the_form_is_that_of_the_one_order_with_the_extreme_total(shop: sqlite3.
     for case in cases(ADDRESS_FORM):
         months = months_of(case.values["period"])
         sign = 1 if case.values["extreme"] == "lowest" else -1
-        found = sorted(
+        result = sorted(
             (sign * order["total"], order["number"])
             for order in orders
             if order["status"] == case.values["status"] and order["created_at"][:7] in months
         )
-        assert found[0][0] < found[1][0], case.values
-        assert reference(case) == f"{HOME}/orders/{found[0][1]}/address"
+        assert result[0][0] < result[1][0], case.values
+        assert reference(case) == f"{HOME}/orders/{result[0][1]}/address"
 
 
 def test_the_report_is_of_the_one_month_with_the_highest_revenue(shop: sqlite3.Connection) -> None:
@@ -106,18 +106,18 @@ def test_the_product_is_the_one_that_stands_out_in_the_one_order(shop: sqlite3.C
     orders = {"first": ("created_at", 1), "most recent": ("created_at", -1)}
     for case in cases(PRODUCT):
         column, sign = orders.get(case.values["which"], ("total", -1))
-        found = shop.execute(
+        result = shop.execute(
             f"SELECT o.id, o.{column} AS value FROM customers c JOIN orders o "
             "ON o.customer_id = c.id WHERE c.name = ?",
             (case.values["customer"],),
         ).fetchall()
-        found.sort(key=lambda row: row["value"], reverse=sign < 0)
-        assert found[0]["value"] != found[1]["value"], case.values
+        result.sort(key=lambda row: row["value"], reverse=sign < 0)
+        assert result[0]["value"] != result[1]["value"], case.values
         most = "price" if "price" in case.values["what"] else "quantity"
         items = shop.execute(
             f"SELECT product_id FROM order_items WHERE order_id = ? AND {most} = "
             f"(SELECT max({most}) FROM order_items WHERE order_id = ?)",
-            (found[0]["id"], found[0]["id"]),
+            (result[0]["id"], result[0]["id"]),
         ).fetchall()
         assert [f"{HOME}/products/{row[0]}" for row in items] == [reference(case)]
 
@@ -152,7 +152,7 @@ def test_the_page_of_reviews_exists_and_is_not_the_first(shop: sqlite3.Connectio
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-@pytest.mark.parametrize("instance", PLAYED)
+@pytest.mark.parametrize("instance", INSTANCES)
 def test_the_page_that_is_asked_for_scores_and_the_start_does_not(
     env: WebArenaEnv, number: int, instance: int
 ) -> None:
@@ -161,7 +161,7 @@ def test_the_page_that_is_asked_for_scores_and_the_start_does_not(
     assert ends_at(env, number, instance, f"{HOME}/") == 0.0
 
 
-@pytest.mark.parametrize("instance", PLAYED)
+@pytest.mark.parametrize("instance", INSTANCES)
 def test_the_order_itself_and_another_order_s_form_do_not_score(
     env: WebArenaEnv, shop: sqlite3.Connection, instance: int
 ) -> None:
@@ -172,7 +172,7 @@ def test_the_order_itself_and_another_order_s_form_do_not_score(
         assert url != right and ends_at(env, ADDRESS_FORM, instance, url) == 0.0, url
 
 
-@pytest.mark.parametrize("instance", PLAYED)
+@pytest.mark.parametrize("instance", INSTANCES)
 def test_a_report_set_up_otherwise_does_not_score(env: WebArenaEnv, instance: int) -> None:
     right = reference(catalogue.case_of(REPORT * catalogue.STRIDE + instance))
     wrong = [changed_query(right, **{name: None}) for name in ("from", "to", "search", "sort")]
@@ -192,17 +192,17 @@ def test_a_product_whose_number_begins_alike_does_not_score(
     env: WebArenaEnv, shop: sqlite3.Connection
 ) -> None:
     ids = {str(row[0]) for row in shop.execute("SELECT id FROM products")}
-    played = 0
+    num_played = 0
     for instance, case in enumerate(cases(PRODUCT)):
         right = reference(case)
         longer = sorted(i for i in ids if f"{HOME}/products/{i}".startswith(right))[1:]
         for number in longer[:1]:
             assert ends_at(env, PRODUCT, instance, f"{HOME}/products/{number}") == 0.0
-            played += 1
-    assert played
+            num_played += 1
+    assert num_played
 
 
-@pytest.mark.parametrize("instance", PLAYED)
+@pytest.mark.parametrize("instance", INSTANCES)
 def test_another_product_of_the_order_does_not_score(
     env: WebArenaEnv, shop: sqlite3.Connection, instance: int
 ) -> None:
@@ -218,7 +218,7 @@ def test_another_product_of_the_order_does_not_score(
     assert others
 
 
-@pytest.mark.parametrize("instance", PLAYED)
+@pytest.mark.parametrize("instance", INSTANCES)
 def test_another_page_of_the_reviews_or_another_list_does_not_score(
     env: WebArenaEnv, instance: int
 ) -> None:

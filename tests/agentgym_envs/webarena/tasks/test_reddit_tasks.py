@@ -15,8 +15,8 @@ from agentgym_envs.webarena.evaluators.verdict import Ending
 from agentgym_envs.webarena.site_functions import EmbeddedFunctions
 from agentgym_envs.webarena.sites.state import SiteState
 from agentgym_envs.webarena.tasks.reddit import TEMPLATES
-from agentgym_envs.webarena.tasks.reddit.ground import comments_on, posts_on, totals
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.reddit.template_helpers import comments_on, posts_on, totals
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.template import Case, Template, World
 
 ORIGIN = "http://reddit.test"
@@ -118,5 +118,5 @@ def test_posts_and_comments_are_read_off_the_page(play: Play) -> None:
 
 
 def test_a_lost_expert_says_so(play: Play) -> None:
-    with pytest.raises(Lost):
+    with pytest.raises(ElementNotFound):
         play.screen.click("link", "No such link")

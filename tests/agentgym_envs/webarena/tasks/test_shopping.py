@@ -12,11 +12,16 @@ from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.page import Node, Page
 from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.tasks import catalogue
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.shopping import TEMPLATES
-from agentgym_envs.webarena.tasks.shopping.ground import cell, cents_in, order_links, tiles
 from agentgym_envs.webarena.tasks.shopping.lookups import CheapestInColour, PriceByWeight
 from agentgym_envs.webarena.tasks.shopping.past_orders import SpentInMonths
+from agentgym_envs.webarena.tasks.shopping.template_helpers import (
+    cell,
+    cents_in,
+    order_links,
+    tiles,
+)
 from agentgym_envs.webarena.tasks.template import Case, World
 
 SHOP = "http://shopping.test"
@@ -72,13 +77,13 @@ def test_the_cheapest_product_is_not_simply_the_cheapest_of_its_category(world: 
 def test_the_cheaper_food_by_weight_is_the_dearer_one_by_piece(world: World) -> None:
     case = one_case(PriceByWeight(), world)
     query = "SELECT coalesce(special_price, price), weight_grams FROM products WHERE name = ?"
-    found = [
+    products = [
         tuple(world.rows("shopping", query, case.values[slot])[0]) for slot in ("first", "second")
     ]
-    by_piece, by_weight = min(found), min(found, key=lambda row: row[0] / row[1])
+    by_piece, by_weight = min(products), min(products, key=lambda row: row[0] / row[1])
     assert by_piece != by_weight
-    wanted = money(round(100 * by_weight[0] / by_weight[1]))
-    assert case.evaluation["reference_answers"]["exact_match"] == wanted
+    expected = money(round(100 * by_weight[0] / by_weight[1]))
+    assert case.evaluation["reference_answers"]["exact_match"] == expected
 
 
 def test_what_was_spent_is_the_sum_of_whole_months(world: World) -> None:
@@ -155,7 +160,7 @@ def test_an_address_added_twice_scores_nothing() -> None:
 
 def test_an_amount_is_read_from_a_text() -> None:
     assert cents_in("$1,234.50 instead of $2,000.00") == 123450
-    with pytest.raises(Lost, match="no amount in 'free'"):
+    with pytest.raises(ElementNotFound, match="no amount in 'free'"):
         cents_in("free")
 
 
@@ -169,5 +174,5 @@ def test_lists_and_tables_are_read() -> None:
     screen = Screen(lambda: page)
     assert [(t.link.name, t.cents, t.reviews) for t in tiles(screen)] == [("Jug", 500, 1012)]
     assert [cells[1] for _, cells in order_links(screen)] == ["1 May 2025"]
-    with pytest.raises(Lost, match="no row 'Total'"):
+    with pytest.raises(ElementNotFound, match="no row 'Total'"):
         cell(screen, "Total")

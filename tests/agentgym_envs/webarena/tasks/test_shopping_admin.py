@@ -5,9 +5,9 @@ import random
 import pytest
 
 from agentgym_envs.webarena.page import Node, Page
-from agentgym_envs.webarena.tasks.screen import Lost, Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.shopping_admin import TEMPLATES
-from agentgym_envs.webarena.tasks.shopping_admin.ground import (
+from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
     Period,
     draw_month,
     draw_period,
@@ -58,8 +58,8 @@ def screen() -> Screen:
 
 
 def test_lines_are_read_by_the_headings_above_them() -> None:
-    found = [dict(line.cells) for line in lines(screen(), "SKU")]
-    assert found == [
+    result = [dict(line.cells) for line in lines(screen(), "SKU")]
+    assert result == [
         {"Tick": "", "Name": "Bowl", "SKU": "A-1", "Now": "$3.00"},
         {"Tick": "", "Name": "Jug", "SKU": "A-2", "Now": ""},
     ]
@@ -67,5 +67,5 @@ def test_lines_are_read_by_the_headings_above_them() -> None:
 
 def test_an_expert_gives_up_where_a_line_is_missing() -> None:
     assert line_with(screen(), "Name", "Jug").cells["SKU"] == "A-2"
-    with pytest.raises(Lost, match="no row with SKU 'A-3'"):
+    with pytest.raises(ElementNotFound, match="no row with SKU 'A-3'"):
         line_with(screen(), "SKU", "A-3")

@@ -1,7 +1,4 @@
-"""Draws for the generators: fast, and the same on every version of Python.
-
-Knows no content.
-"""
+"""Draws for the generators: fast, and the same on every version of Python."""
 
 from __future__ import annotations
 
@@ -59,8 +56,8 @@ class Dice:
     def moment(self, first: datetime, last: datetime) -> datetime:
         """Return a moment in between, at an hour when people work."""
         seconds = max(1, int((last - first).total_seconds()))
-        found = first + timedelta(seconds=self.below(seconds))
-        return min(max(found.replace(hour=8 + found.hour % 13), first), last)
+        result = first + timedelta(seconds=self.below(seconds))
+        return min(max(result.replace(hour=8 + result.hour % 13), first), last)
 
 
 def written(moment: datetime) -> str:

@@ -24,12 +24,12 @@ def subjects_of(
     """Draw different titles for a project of a kind, each with the part that it is about."""
     parts = PARTS[kind]
     drawn = dice.sample(range(len(patterns) * len(parts)), number)
-    found = []
+    subjects = []
     for place in drawn:
         part = parts[place % len(parts)]
         pattern = patterns[place // len(parts)]
-        found.append((pattern.format(part=part, Part=part[0].upper() + part[1:]), part))
-    return found
+        subjects.append((pattern.format(part=part, Part=part[0].upper() + part[1:]), part))
+    return subjects
 
 
 def body_of(dice: Dice, part: str) -> str:

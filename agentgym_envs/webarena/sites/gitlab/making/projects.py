@@ -60,7 +60,7 @@ def slug_of(name: str) -> str:
 
 
 def is_private(name: str) -> bool:
-    """Tell whether the project of this name is seen by its members only."""
+    """Return whether the project of this name is seen by its members only."""
     return name in PRIVATE or dict(OWN).get(name) == "private"
 
 

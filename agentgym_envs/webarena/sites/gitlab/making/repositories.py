@@ -59,7 +59,7 @@ def _add_commits(connection: sqlite3.Connection, dice: Dice, project: Made) -> i
     for moment in moments:
         message = dice.pick(COMMIT_MESSAGES).format(part=dice.pick(parts))
         rows.append((dice.early(project.team), message, max(moment, start)))
-    found = connection.execute("SELECT coalesce(max(id), 0) FROM commits").fetchone()[0]
+    last_id = connection.execute("SELECT coalesce(max(id), 0) FROM commits").fetchone()[0]
     connection.executemany(
         "INSERT INTO commits (project_id, branch, sha, author_id, message, created_at) "
         "VALUES (?, ?, ?, ?, ?, ?)",
@@ -71,7 +71,7 @@ def _add_commits(connection: sqlite3.Connection, dice: Dice, project: Made) -> i
     connection.execute(
         "UPDATE projects SET updated_at = ? WHERE id = ?", (written(rows[-1][2]), project.number)
     )
-    return int(found) + 1
+    return int(last_id) + 1
 
 
 def _files(project: Made) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The files of a project of each kind, with slots: small, plausible, and the same in every copy.
 
-Slots are written `<name>`, since code is full of braces. Knows no database.
+Slots are written `<name>`, since code is full of braces.
 """
 
 from __future__ import annotations

@@ -25,17 +25,17 @@ def make_todos(connection: sqlite3.Connection, dice: Dice) -> None:
     """Add to-dos for what the agent is assigned to, shall review, or was mentioned in."""
     rows = []
     for query in (_ISSUES, _REQUESTS):
-        for found in connection.execute(query).fetchall():
-            author = found["author"]
-            if author == 1 or not dice.chance(0.75 if found["is_mine"] else 0.1):
+        for issue in connection.execute(query).fetchall():
+            author = issue["author"]
+            if author == 1 or not dice.chance(0.75 if issue["is_mine"] else 0.1):
                 continue
             action = "mentioned"
-            if found["is_mine"]:
-                action = "assigned" if found["issue"] else "review requested"
+            if issue["is_mine"]:
+                action = "assigned" if issue["issue"] else "review requested"
             state = "done" if dice.chance(0.2) else "pending"
             rows.append(
-                (1, author, action, found["project_id"], found["issue"], found["request"], state,
-                 found["created_at"])
+                (1, author, action, issue["project_id"], issue["issue"], issue["request"], state,
+                 issue["created_at"])
             )  # fmt: skip
     rows.sort(key=lambda row: row[-1])
     connection.executemany(

@@ -1,7 +1,4 @@
-"""What a community talks about: its word lists, read from a compact text.
-
-Knows no sentences: those are in `posts` and `talk`.
-"""
+"""What a community talks about: its word lists, read from a compact text."""
 
 from __future__ import annotations
 
@@ -52,11 +49,11 @@ def topic(name: str, title: str, description: str, prices: tuple[int, int], word
         if colon and label in _LISTS:
             current, line = label, rest
         lists[current] = f"{lists.get(current, '')} {line}"
-    found = {key: _items(lists.get(key, "")) for key in _LISTS}
-    empty = [key for key in _LISTS if not found[key]]
+    items = {key: _items(lists.get(key, "")) for key in _LISTS}
+    empty = [key for key in _LISTS if not items[key]]
     if empty:
         raise ValueError(f"topic {name!r} lacks {', '.join(empty)}; write each as 'list: a; b'")
-    return Topic(name, title, description, prices, **found)
+    return Topic(name, title, description, prices, **items)
 
 
 def _items(text: str) -> tuple[str, ...]:

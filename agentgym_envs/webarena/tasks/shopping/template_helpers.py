@@ -1,4 +1,4 @@
-"""What the shop's templates have in common: goal states, ways through the shop, reading lists."""
+"""Helps the shop's templates: goal states, ways through the shop, reading lists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
 from agentgym_envs.webarena.tasks.template import World, state_of
 
 SITE = "shopping"
@@ -52,14 +52,14 @@ def orders_with(world: World, product: str) -> list[sqlite3.Row]:
     return rows(world, _ORDERS_WITH, product)
 
 
-def kept(world: World, query: str) -> dict[str, Any]:
+def unchanged(world: World, query: str) -> dict[str, Any]:
     """Expect a query to answer as it does before the task."""
     return state_of(SITE, query, [list(row) for row in rows(world, query)])
 
 
 def same_number_of(world: World, *tables: str) -> dict[str, Any]:
     """Expect as many rows in each table as before the task."""
-    return kept(world, "SELECT " + ", ".join(f"(SELECT count(*) FROM {t})" for t in tables))
+    return unchanged(world, "SELECT " + ", ".join(f"(SELECT count(*) FROM {t})" for t in tables))
 
 
 def cart_is(*items: tuple[int, int]) -> dict[str, Any]:
@@ -142,12 +142,12 @@ def cents_in(text: str) -> int:
     """Return the first amount in a text, in cents.
 
     Raises:
-        Lost: there is none.
+        ElementNotFound: there is none.
     """
-    found = _MONEY.search(text)
-    if found is None:
-        raise Lost(f"no amount in {text!r}")
-    return int(found[1].replace(",", "")) * 100 + int(found[2])
+    match = _MONEY.search(text)
+    if match is None:
+        raise ElementNotFound(f"no amount in {text!r}")
+    return int(match[1].replace(",", "")) * 100 + int(match[2])
 
 
 @dataclass(frozen=True)
@@ -167,15 +167,15 @@ class Tile:
 
 def tiles(screen: Screen) -> list[Tile]:
     """Read the list of products on the screen."""
-    found = []
+    result = []
     for item in screen.all("listitem"):
         links = screen.below(item, "link")
         texts = [node.name for node in screen.below(item, "StaticText")]
         if links and texts and texts[0].startswith("$"):
             ratings = [match for text in texts if (match := _RATING.match(text))]
             reviews = int(ratings[0][2].replace(",", "")) if ratings else 0
-            found.append(Tile(links[0], cents_in(texts[0]), reviews))
-    return found
+            result.append(Tile(links[0], cents_in(texts[0]), reviews))
+    return result
 
 
 def table_rows(screen: Screen) -> list[tuple[Node, list[str]]]:
@@ -187,19 +187,19 @@ def cell(screen: Screen, title: str) -> str:
     """Return the second cell of the row that begins so.
 
     Raises:
-        Lost: there is none.
+        ElementNotFound: there is none.
     """
     for _, cells in table_rows(screen):
         if cells[0] == title and len(cells) > 1:
             return cells[1]
-    raise Lost(f"no row {title!r} on {screen.url}")
+    raise ElementNotFound(f"no row {title!r} on {screen.url}")
 
 
 def order_links(screen: Screen) -> list[tuple[Node, list[str]]]:
     """Read the table of orders: each order's link, with number, date, name, total and status."""
-    found = []
+    result = []
     for row, cells in table_rows(screen):
         links = screen.below(row, "link")
         if links and len(cells) == 5:
-            found.append((links[0], cells))
-    return found
+            result.append((links[0], cells))
+    return result

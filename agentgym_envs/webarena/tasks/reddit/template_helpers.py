@@ -1,4 +1,4 @@
-"""What the forum's templates stand on: the site's state, and the ways an expert walks."""
+"""Helps the forum's templates: goal states, and the ways an expert walks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.people import AGENT_ID
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter, first_of
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter, first_of
 from agentgym_envs.webarena.tasks.template import World, state_of
 
 SITE = "reddit"
@@ -39,7 +39,7 @@ _TOTALS = {
 _QUERY = "SELECT " + ", ".join(f"({query})" for query in _TOTALS.values())
 
 
-def wanted(query: str, *rows: tuple[Any, ...]) -> dict[str, Any]:
+def expected(query: str, *rows: tuple[Any, ...]) -> dict[str, Any]:
     """Describe what a query on the forum must give."""
     return state_of(SITE, query, rows)
 
@@ -56,8 +56,8 @@ def totals(world: World, **changes: int) -> dict[str, Any]:
 
 def last_id(world: World, table: str) -> int:
     """Return the highest id of a table."""
-    found: int = world.value(SITE, f"SELECT max(id) FROM {table}")
-    return found
+    number: int = world.value(SITE, f"SELECT max(id) FROM {table}")
+    return number
 
 
 # Reading ---------------------------------------------------------------------------------------
@@ -97,11 +97,11 @@ def first_post(screen: Screen, fits: Callable[[Shown], bool] = lambda post: True
 def _post(screen: Screen, item: Node) -> Shown:
     links = [link.name for link in screen.below(item, "link")]
     texts = " ".join(text.name for text in screen.below(item, "StaticText"))
-    found = re.search(r"(-?\d+) points?.* (\d+) comments?", texts)
-    if found is None or len(links) < 2:
-        raise Lost(f"no post in {texts!r} on {screen.url}")
+    match = re.search(r"(-?\d+) points?.* (\d+) comments?", texts)
+    if match is None or len(links) < 2:
+        raise ElementNotFound(f"no post in {texts!r} on {screen.url}")
     forum = links[2] if len(links) > 2 else ""
-    return Shown(links[0], links[1], forum, int(found[2]), int(found[1]))
+    return Shown(links[0], links[1], forum, int(match[2]), int(match[1]))
 
 
 @dataclass(frozen=True)
@@ -119,13 +119,13 @@ class Remark:
 
 def comments_on(screen: Screen) -> list[Remark]:
     """Read the comments that the current page shows."""
-    found = []
+    comments = []
     for node in screen.all("article"):
         texts = [text.name for text in screen.below(node, "StaticText")]
         points = [text.split()[0] for text in texts if re.fullmatch(r"-?\d+ points?", text)]
         if node.name.startswith("Comment by ") and points:
-            found.append(Remark(node, int(points[0])))
-    return found
+            comments.append(Remark(node, int(points[0])))
+    return comments
 
 
 def text_of(screen: Screen) -> str:
@@ -155,12 +155,12 @@ def number_in(pattern: str, text: str) -> int:
     """Return the number that a pattern's group finds in a text.
 
     Raises:
-        Lost: there is none.
+        ElementNotFound: there is none.
     """
-    found = re.search(pattern, text)
-    if found is None:
-        raise Lost(f"no {pattern!r} in {text!r}")
-    return int(found[1])
+    match = re.search(pattern, text)
+    if match is None:
+        raise ElementNotFound(f"no {pattern!r} in {text!r}")
+    return int(match[1])
 
 
 # Walking ---------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ def back(thought: str) -> ExpertMove:
 
 
 def is_free(world: World, post_id: int) -> bool:
-    """Tell whether a post is somebody else's and the agent has not voted on it."""
+    """Return whether a post is somebody else's and the agent has not voted on it."""
     return not world.value(
         SITE,
         "SELECT 1 FROM posts p WHERE p.id = ? AND (p.user_id = ? OR EXISTS "

@@ -15,7 +15,7 @@ from agentgym_envs.webarena.sites.state import NOW
 _NOW = datetime.fromisoformat(NOW)
 
 
-def fill_keepsakes(connection: sqlite3.Connection, dice: Dice) -> None:
+def fill_agent_content(connection: sqlite3.Connection, dice: Dice) -> None:
     """Write them; users, posts and comments are there already."""
     _votes(connection, dice)
     connection.executemany(

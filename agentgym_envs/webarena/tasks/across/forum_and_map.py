@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.map.hours import DAYS, span
 from agentgym_envs.webarena.tasks.map import steps
-from agentgym_envs.webarena.tasks.reddit import ground as forum
+from agentgym_envs.webarena.tasks.reddit import template_helpers as forum
 from agentgym_envs.webarena.tasks.reddit.lookups import pick_forum
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.template import Case, Template, World, changed
@@ -60,7 +60,7 @@ class PublishPhone(Template):
         return Case(
             values,
             changed(
-                forum.wanted(query, (number, forum.ME, title, text)),
+                forum.expected(query, (number, forum.ME, title, text)),
                 forum.totals(world, posts=1),
             ),
         )

@@ -1,7 +1,4 @@
-"""What the templates of the administration share: periods, checks, and moves on its grids.
-
-Knows the site's navigation, no single task.
-"""
+"""Helps the administration's templates: periods, checks, and moves on its grids."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from typing import Any
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.filters import MONTHS
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
 from agentgym_envs.webarena.tasks.template import World, state_of
 
 SITE = "shopping_admin"
@@ -98,14 +95,14 @@ def plain_categories(world: World) -> dict[str, list[int]]:
         "JOIN categories above ON above.id = c.parent_id ORDER BY c.id",
     )
     names = list(dict.fromkeys([row["above"] for row in rows] + [row["name"] for row in rows]))
-    found = {}
+    result = {}
     for name in names:
         exact = [row["id"] for row in rows if name in (row["name"], row["above"])]
         text = name.lower()
         loose = [r["id"] for r in rows if text in r["name"].lower() or text in r["above"].lower()]
         if exact == loose:
-            found[name] = exact
-    return found
+            result[name] = exact
+    return result
 
 
 # Moves ----------------------------------------------------------------------------------------
@@ -154,27 +151,27 @@ class Line:
 def lines(screen: Screen, heading: str) -> list[Line]:
     """Read the table that has a column of this heading, without its heading row."""
     columns: list[str] = []
-    found = []
+    result = []
     for node in screen.all("row"):
         texts = [text.strip() for text in node.name.split("|")]
         if heading in texts and not screen.below(node, "checkbox"):
             columns = texts
         elif columns:
             texts += [""] * (len(columns) - len(texts))
-            found.append(Line(node, dict(zip(columns, texts, strict=False))))
-    return found
+            result.append(Line(node, dict(zip(columns, texts, strict=False))))
+    return result
 
 
 def line_with(screen: Screen, heading: str, text: str) -> Line:
     """Return the row whose cell below a heading has this text.
 
     Raises:
-        Lost: there is none.
+        ElementNotFound: there is none.
     """
     for line in lines(screen, heading):
         if line.cells[heading] == text:
             return line
-    raise Lost(f"no row with {heading} {text!r} on {screen.url}")
+    raise ElementNotFound(f"no row with {heading} {text!r} on {screen.url}")
 
 
 def open_line(screen: Screen, heading: str, text: str, thought: str = "") -> ExpertMove:

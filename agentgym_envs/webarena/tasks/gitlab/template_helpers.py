@@ -1,7 +1,4 @@
-"""What the templates of the code host share: what the agent sees, checks, and moves to a place.
-
-Knows the site's navigation, no single task.
-"""
+"""Helps the code host's templates: what the agent may see, checks, and moves to a place."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.gitlab.making.projects_list import FORKED, PROJECTS, TOPICS
 from agentgym_envs.webarena.sites.gitlab.making.words import PARTS
-from agentgym_envs.webarena.tasks.screen import Lost, Screen, enter
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
 from agentgym_envs.webarena.tasks.template import World, state_of
 
 SITE = "gitlab"
@@ -189,37 +186,37 @@ def text_of(node: Node) -> str:
 
 def items(screen: Screen, name: str) -> list[Item]:
     """Read the list of this name; items without a link are left out."""
-    found = []
+    result = []
     for node in screen.below(screen.find("list", name), "listitem"):
         links = screen.below(node, "link")
         if links:
-            found.append(Item(links[0], text_of(node)))
-    return found
+            result.append(Item(links[0], text_of(node)))
+    return result
 
 
 def number_before(screen: Screen, noun: str) -> str:
     """Return the number in a text such as `12 commits`.
 
     Raises:
-        Lost: no such text is on the page.
+        ElementNotFound: no such text is on the page.
     """
     for node in screen.page.nodes:
-        found = re.fullmatch(rf"([\d,]+) {noun}s?", node.name)
-        if found:
-            return found[1].replace(",", "")
-    raise Lost(f"no number of {noun}s on {screen.url}")
+        match = re.fullmatch(rf"([\d,]+) {noun}s?", node.name)
+        if match:
+            return match[1].replace(",", "")
+    raise ElementNotFound(f"no number of {noun}s on {screen.url}")
 
 
 def fact(screen: Screen, beginning: str) -> str:
     """Return what follows a beginning in some text of the page.
 
     Raises:
-        Lost: no text begins so.
+        ElementNotFound: no text begins so.
     """
     for node in screen.page.nodes:
         if node.name.startswith(beginning):
             return node.name.removeprefix(beginning)
-    raise Lost(f"nothing begins with {beginning!r} on {screen.url}")
+    raise ElementNotFound(f"nothing begins with {beginning!r} on {screen.url}")
 
 
 def cells(screen: Screen) -> list[list[str]]:
