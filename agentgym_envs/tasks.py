@@ -69,7 +69,7 @@ class TaskSet(ABC):
         """Return what a `tasks=` filter may call this task: its id, number and subtask."""
         return (spec.task_id, spec.number, spec.subtask)
 
-    def why_empty(self, split: str) -> str:
+    def explain_empty(self, split: str) -> str:
         """Say why a split or panel holds no task; empty where there is nothing to say."""
         return ""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from agentgym_envs.actions import ActionParser, ActionVerb
+from agentgym_envs.actions.compat import OnlyActionParser
 from agentgym_envs.babyai import skills
 from agentgym_envs.babyai.compat import AgentGymGame
 from agentgym_envs.babyai.describe import Names, View
@@ -19,7 +20,6 @@ from agentgym_envs.babyai.levels import SOURCE, make_level
 from agentgym_envs.babyai.repairs import repair
 from agentgym_envs.babyai.sight import FORWARD, GridMap
 from agentgym_envs.babyai.tasks import BabyAITasks
-from agentgym_envs.compat import OnlyActionParser
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.tasks import TaskSpec
@@ -105,7 +105,7 @@ class BabyAIEnv(TextEnv):
         name, seed = _TASKS.level(task.number)
         mode = "rgb_array" if self.render_mode == "rgb_array" else None
         self.level, observation = make_level(name, seed, render_mode=mode)
-        if self.is_original:
+        if self.is_agentgym_compat:
             self._wire_score = 0.0
             self._game = AgentGymGame(self.level, observation)
             self.goal = self._game.goal

@@ -16,8 +16,8 @@ from functools import cache
 from typing import Any, ClassVar
 
 from agentgym_envs.actions import ActionParser
+from agentgym_envs.actions.compat import RestParser, WholeTextParser
 from agentgym_envs.arguments import positive_seconds
-from agentgym_envs.compat import RestParser, WholeTextParser
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.sciworld import answers
@@ -101,22 +101,22 @@ class SciWorldEnv(TextEnv):
         self._points = _points(reply)
         self._score = _score(self._points)  # rooms may be worth points from the start
         self._shown = f"{self.goal}\n{reply.text}"
-        shows_room_only = self.is_original and self.action_format == "plain"
+        shows_room_only = self.is_agentgym_compat and self.action_format == "plain"
         return reply.text if shows_room_only else self._shown
 
     def apply(self, action: str) -> Outcome:
         """Play one action."""
-        return self._apply_original(action) if self.is_original else self._apply(action)
+        return self._apply_original(action) if self.is_agentgym_compat else self._apply(action)
 
     def reject(self, completion: str, error: InvalidAction) -> Outcome:
         """Answer a completion that holds no action."""
-        if not self.is_original:
+        if not self.is_agentgym_compat:
             return Outcome(str(error), info={"is_valid_action": False})
         return self._original_outcome(f"Invalid Action.\n\n{self._shown}", is_valid=False)
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield the simulator's own solution; see `sciworld.expert` for where it can start."""
-        if self._choices and self.is_original:
+        if self._choices and self.is_agentgym_compat:
             yield ExpertMove("look around")  # there, it only cancels the question
         for move in moves_from(self._games.game(self.task.number), self._played):
             if self._over:  # solutions go on a little after their end

@@ -79,7 +79,7 @@ class SearchQAEnv(TextEnv):
         # wiki-18 has its titles in quotes, and the original shows them so.
         self._quotes_titles = not source.is_embedded
         if self.action_format == "react":
-            react = original.OriginalReactParser if self.is_original else TagReactParser
+            react = original.OriginalReactParser if self.is_agentgym_compat else TagReactParser
             self.parser = react(self.verbs)
 
     def begin(self, task: TaskSpec) -> str:
@@ -88,7 +88,7 @@ class SearchQAEnv(TextEnv):
         self.desk = Desk(self.retriever, self.corpus, top_k=self.top_k)
         self._f1 = 0.0
         self.goal = self._question.text
-        if self.is_original:
+        if self.is_agentgym_compat:
             return original.first_observation(self._question.text)
         return f"Question: {self._question.text}"
 
@@ -104,7 +104,7 @@ class SearchQAEnv(TextEnv):
 
     def apply(self, action: str) -> Outcome:
         """Play one action: search, open, run or answer."""
-        if self.is_original:
+        if self.is_agentgym_compat:
             return self._apply_original(action)
         tag = read_tag(action, _NAMES)
         if tag is None:
@@ -123,12 +123,12 @@ class SearchQAEnv(TextEnv):
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield moves along the oracle hops, from what has been read; it may give up."""
-        return Expert(self.question, self.desk, can_open=not self.is_original).moves()
+        return Expert(self.question, self.desk, can_open=not self.is_agentgym_compat).moves()
 
     def _search(self, query: str) -> str:
         """Search and write down what was found."""
         passages = [hit.passage for hit in self.desk.search(query)]
-        quote = '"' if self.is_original and self._quotes_titles else ""
+        quote = '"' if self.is_agentgym_compat and self._quotes_titles else ""
         return prompts.passages_text((f"{quote}{p.title}{quote}", p.text) for p in passages)
 
     def _open(self, wanted: str) -> Outcome:

@@ -263,14 +263,14 @@ def test_apply_must_return_an_outcome(env: CountingEnv) -> None:
 
 def test_an_empty_split_is_refused_when_it_is_drawn_from() -> None:
     class Partial(ListedTasks):
-        def why_empty(self, split: str) -> str:
+        def explain_empty(self, split: str) -> str:
             return "the file dev.jsonl is missing"
 
     env = CountingEnv(split="validation")
     env._draws_from = []
     with pytest.raises(ValueError, match="split 'validation' holds no task to draw"):
         env.reset()
-    env.tasks_of = Partial("counting", {"validation": {}})
+    env.task_set = Partial("counting", {"validation": {}})
     with pytest.raises(ValueError, match="no task to draw.*: the file dev.jsonl is missing"):
         env.reset()
 

@@ -48,7 +48,7 @@ def _system_prompt() -> str:
 @cache
 def _training_goals() -> tuple[str, ...]:
     env = TextCraftEnv(split="train")
-    return tuple(env.book.goals[number] for number in env.tasks_of.numbers("train"))
+    return tuple(env.book.goals[number] for number in env.task_set.numbers("train"))
 
 
 def drill(rng: np.random.Generator, num_lines: int) -> list[Message]:

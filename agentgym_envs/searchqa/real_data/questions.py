@@ -57,7 +57,7 @@ class FlashRagQuestions(QuestionSet):
     def numbers(self, split: str) -> Sequence[int]:
         """List the numbers of one split that the folder has, ascending.
 
-        Only the files of this split are read. A split may be empty: `why_empty` says why.
+        Only the files of this split are read. A split may be empty: `explain_empty` says why.
 
         Raises:
             ValueError: there is no such split, or a file is too long for its range.
@@ -88,7 +88,7 @@ class FlashRagQuestions(QuestionSet):
             if part.split == wanted and part not in self._files
         ]
 
-    def why_empty(self, split: str) -> str:
+    def explain_empty(self, split: str) -> str:
         """Name the files of one of `SPLITS` that the folder lacks, or has in part."""
         wanted = "test" if split == "paper_test" else split
         told = [

@@ -35,7 +35,7 @@ def test_splits_have_the_papers_sizes_and_never_overlap(env: TextCraftEnv) -> No
         "test": 100,
     }
     assert len({task_id for ids in splits.values() for task_id in ids}) == 544
-    depths = Counter(env.tasks_of.spec(task_id).subtask for task_id in splits["test"])
+    depths = Counter(env.task_set.spec(task_id).subtask for task_id in splits["test"])
     assert depths == {"depth 1": 31, "depth 2": 41, "depth 3": 25, "depth 4": 3}
 
 

@@ -18,13 +18,17 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 from agentgym_envs.actions import ACTION_FORMATS, ActionVerb
+from agentgym_envs.checking.probing import (
+    MakeEnv,
+    Probe,
+    expect_no_error,
+    raises,
+    require,
+)
+from agentgym_envs.checking.second_process import replay_in_subprocess
+from agentgym_envs.checking.turn_checks import check_info, check_step
 from agentgym_envs.core import INFO_KEYS
-from agentgym_envs.probing import ConformanceError, MakeEnv, Probe, answered, raises, require
 from agentgym_envs.registry import resolve_env_id
-from agentgym_envs.second_process import play_again
-from agentgym_envs.turn_checks import check_info, check_step
-
-__all__ = ["ConformanceError", "check_text_env"]
 
 _REQUIRED_SPLITS = ("train", "validation", "test")
 _MANY_TURNS = 1000
@@ -91,7 +95,7 @@ def _check_attributes(make: MakeEnv) -> None:
 
 def _check_gymnasium(make: MakeEnv) -> None:
     env = Probe(make).env
-    with warnings.catch_warnings(), answered("Gymnasium's check_env", "must pass"):
+    with warnings.catch_warnings(), expect_no_error("Gymnasium's check_env", "must pass"):
         warnings.simplefilter("error")
         # Other render modes need a spec to make the environment again.
         check_env(env, skip_render_check=env.spec is None)
@@ -101,13 +105,13 @@ def _check_gymnasium(make: MakeEnv) -> None:
 def _check_splits(make: MakeEnv, num_tasks: int) -> list[str]:
     """Check the listed splits and return some ids of each."""
     env = Probe(make).env
-    splits = env.tasks_of.splits
+    splits = env.task_set.splits
     missing = [name for name in _REQUIRED_SPLITS if name not in splits]
     require(not missing, f"there must be the splits {_REQUIRED_SPLITS}", splits)
     owner: dict[str, str] = {}
     chosen = []
     for split in splits:
-        with answered(f"task_ids({split!r})", "must list the split"):
+        with expect_no_error(f"task_ids({split!r})", "must list the split"):
             task_ids = env.task_ids(split)
             require(task_ids == env.task_ids(split), f"task_ids({split!r}) must be stable")
         require(bool(task_ids) or split != "train", "the split 'train' must hold a task", task_ids)
@@ -116,9 +120,9 @@ def _check_splits(make: MakeEnv, num_tasks: int) -> list[str]:
             owner[task_id] = split
         picked = task_ids[:: max(1, len(task_ids) // num_tasks)][:num_tasks]
         for task_id in picked:
-            with answered(f"tasks_of.spec({task_id!r})", "must look a listed task up"):
-                spec = env.tasks_of.spec(task_id)
-                again = env.tasks_of.spec(spec.number)
+            with expect_no_error(f"task_set.spec({task_id!r})", "must look a listed task up"):
+                spec = env.task_set.spec(task_id)
+                again = env.task_set.spec(spec.number)
             require(spec.task_id == task_id, "a listed id must name itself", (task_id, spec))
             require(spec.split == split, f"{task_id} is listed under {split!r}", spec)
             require(again == spec, "the number must name the same task", (task_id, again))
@@ -214,8 +218,8 @@ def _check_second_process(
     """Check that what was played is told the same where strings hash otherwise."""
     kwargs = {**env_kwargs, "max_turns": _MANY_TURNS}
     episodes = [(task_id, [action for action, _ in rows[1:]]) for task_id, rows in played.items()]
-    with answered("a second process with another PYTHONHASHSEED", "must play the same"):
-        told = play_again(entry, kwargs, episodes)
+    with expect_no_error("a second process with another PYTHONHASHSEED", "must play the same"):
+        told = replay_in_subprocess(entry, kwargs, episodes)
     if told is None:
         return
     for (task_id, rows), episode in zip(played.items(), told, strict=True):
@@ -232,7 +236,7 @@ def _check_second_process(
 def _check_format(make: MakeEnv, action_format: str, task_id: str) -> None:
     """Check a format: its rules in the prompt, the expert in it, and what it cannot read."""
     probe = Probe(make, action_format=action_format, max_turns=_MANY_TURNS)
-    with answered("system_prompt", "must be there"):
+    with expect_no_error("system_prompt", "must be there"):
         prompt = probe.env.system_prompt
     require(
         isinstance(prompt, str) and probe.env.parser.instructions in prompt,
@@ -280,7 +284,7 @@ def _check_end(make: MakeEnv, task_id: str) -> None:
 
 
 def _check_make_vec(env_id: str, env_kwargs: dict[str, Any]) -> None:
-    with answered("gymnasium.make_vec", "must work"):
+    with expect_no_error("gymnasium.make_vec", "must work"):
         envs = gym.make_vec(env_id, num_envs=2, vectorization_mode="sync", **env_kwargs)
         observations, infos = envs.reset(seed=0)
         envs.step(("x", "y"))

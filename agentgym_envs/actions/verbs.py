@@ -1,6 +1,6 @@
-"""An environment's actions as data: a name, a template, arguments. Knows no format.
+"""Describes an environment's actions as data: a name, a template, arguments.
 
-A plain action is the template, filled; the formats that call functions name the arguments.
+A plain action is the filled template; the formats that call functions name the arguments.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""How AgentGym's own servers and clients read completions, for `compat="agentgym"`.
+"""Reads completions as AgentGym's own servers and clients do, for `compat="agentgym"`.
 
-Follows AgentGym 3ef9235d. What a scenario answers under `compat` is in its own `compat` module, and
-so are readers that one scenario alone has.
+Follows AgentGym 3ef9235d. What a scenario answers under `compat` is in the scenario's own `compat`
+module, and so are readers that one scenario alone has.
 """
 
 from __future__ import annotations
 
 import re
 
-from agentgym_envs.actions import PlainParser, ReactParser
+from agentgym_envs.actions.formats import PlainParser, ReactParser
 from agentgym_envs.errors import InvalidAction
 
 _ACTION = re.compile(r"Action:\s*(.*?)(?=\n|$)", re.DOTALL)

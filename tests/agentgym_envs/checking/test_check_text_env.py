@@ -109,7 +109,7 @@ class Swallowing(CountingEnv):
 class Unsplit(CountingEnv):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.tasks_of.splits = ("train", "test")
+        self.task_set.splits = ("train", "test")
 
 
 class Choosy(CountingEnv):
@@ -198,8 +198,8 @@ class TrainedOnly(CountingEnv):
         table: dict[str, Any] = {"train": {"small": range(5)}, "validation": {}, "test": {}}
         if "train" in self.empty:
             table["train"], table["test"] = table["test"], table["train"]
-        self.tasks_of = ListedTasks("counting", table)
-        self._draws_from = self.tasks_of.select(self.split, kwargs.get("tasks"))
+        self.task_set = ListedTasks("counting", table)
+        self._draws_from = self.task_set.select(self.split, kwargs.get("tasks"))
 
 
 class Untrained(TrainedOnly):

@@ -26,11 +26,11 @@ Episode = tuple[str, Sequence[str]]
 """A task id, and the actions to play."""
 
 _LIMIT_S = 600
-_START = "from agentgym_envs.second_process import _answer; _answer()"
+_START = "from agentgym_envs.checking.second_process import _answer; _answer()"
 _logger = logging.getLogger(__name__)
 
 
-def play_again(
+def replay_in_subprocess(
     env: str | Callable[..., Any], kwargs: Mapping[str, Any], episodes: Sequence[Episode]
 ) -> list[list[Any]] | None:
     """Return what each episode tells in a process with another hash seed.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from agentgym_envs.checking.probing import ConformanceError, Step, require
 from agentgym_envs.outcome import INFO_KEYS
-from agentgym_envs.probing import ConformanceError, Step, require
 
 _INFO_TYPES: dict[str, tuple[type, ...]] = {
     "task_id": (str,),
