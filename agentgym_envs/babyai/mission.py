@@ -1,4 +1,4 @@
-"""What a mission still asks for, read from minigrid's instruction tree, and which key fits."""
+"""Reads from minigrid's instruction tree what a mission still asks for, and which key fits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Looks ahead over a whole grid: routes with their obstacles, and the fewest turns to a pose.
-
-Knows the grid, what stands on it and which text actions move the agent where; no goals, no words.
-"""
+"""Looks ahead over a whole grid: routes with their obstacles, and the fewest turns to a pose."""
 
 from __future__ import annotations
 
@@ -209,10 +206,9 @@ class Planner:
             outlook.facing[grid_map.facing(pose)] = pose
             outlook.came_from = {pose: -1}
             return outlook
-        wanted = {c for c in outlook.seen if c in self.things and c != cell}
-        missing = set(wanted)
-        doors = {c for c in wanted if grid_map.codes[c] == OPEN}
-        if not wanted:
+        missing = {c for c in outlook.seen if c in self.things and c != cell}
+        doors = {c for c in missing if grid_map.codes[c] == OPEN}
+        if not missing:
             return outlook
         for here, came_from in grid_map.walk(pose, outlook.seen):
             outlook.came_from = came_from
