@@ -1,4 +1,4 @@
-"""Questions with their accepted answers, and the set that holds them by number and split."""
+"""Holds questions with their accepted answers, by number and split."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SearchQA's tasks: the questions by number; a question's family is its subtask."""
+"""Makes a set of questions a task set; a question's family is its subtask."""
 
 from __future__ import annotations
 
