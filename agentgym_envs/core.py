@@ -1,8 +1,7 @@
-"""TextEnv: the one base class of every scenario.
+"""Defines `TextEnv`, the one base class of every scenario.
 
-Owns what all scenarios share: choosing a task, reading the action out of a completion, the turn
-limit, the info dict and the five-tuple. Knows nothing of any game. What a turn tells has a module
-of its own, `outcome`, whose names can be imported from here.
+It chooses the task, reads the action out of a completion, keeps the turn limit and builds the info
+dict and the five-tuple. The names of `outcome` can be imported from here too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The record of one episode: turns as text, and tokens exactly as they were sampled.
+"""Records one episode: turns as text, and tokens exactly as they were sampled.
 
-Knows token ids as numbers only; no tokenizer, no loss.
+Tokens are ids only: reading or writing a record needs no tokenizer.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from agentgym_envs.actions.formats import PlainParser, ReactParser
 from agentgym_envs.errors import InvalidAction
 
 _ACTION = re.compile(r"Action:\s*(.*?)(?=\n|$)", re.DOTALL)
-_NOT_KEPT = re.compile(r"[^A-Za-z0-9, ]+")
+_STRIPPED = re.compile(r"[^A-Za-z0-9, ]+")
 
 
 class WholeTextParser(PlainParser):
@@ -34,12 +34,12 @@ class OnlyActionParser(ReactParser):
         Raises:
             InvalidAction: there are several.
         """
-        found = _ACTION.findall(completion)
-        if len(found) > 1:
+        actions = _ACTION.findall(completion)
+        if len(actions) > 1:
             raise InvalidAction(
                 "Error: Only one 'Action' is allowed per response. Please adjust your response."
             )
-        return " ".join(_NOT_KEPT.sub("", found[0] if found else "").split())
+        return " ".join(_STRIPPED.sub("", actions[0] if actions else "").split())
 
 
 class RestParser(ReactParser):

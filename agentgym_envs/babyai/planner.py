@@ -68,7 +68,7 @@ def pose_of(level: Any, grid_map: GridMap) -> int:
 
 
 Goal = Callable[[int, Outlook], bool]
-"""Says whether a plan may end at a pose."""
+"""Returns whether a plan may end at a pose."""
 
 
 class Planner:
@@ -99,7 +99,7 @@ class Planner:
         self.start = pose_of(level, grid_map)
 
     def opens(self, door: Any) -> bool:
-        """Say whether the agent could open a closed door as it is now."""
+        """Return whether the agent could open a closed door as it is now."""
         return not door.is_locked or is_key_to(door, self.carrying)
 
     # Routes -----------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ class Planner:
     # Places -----------------------------------------------------------------------------------
 
     def is_harmless(self, cell: int) -> bool:
-        """Say whether a thing dropped there would neither part the free cells nor bar a door."""
+        """Return whether a thing dropped there would neither part the free cells nor bar a door."""
         codes, stride = self.map.codes, self.map.stride
         if codes[cell] != EMPTY:
             return False

@@ -1,8 +1,7 @@
-"""The conformance suite: does a text environment keep this package's contract?
+"""Checks that a text environment keeps this package's contract.
 
-`check_text_env` plays a few tasks and compares what it sees with what `TextEnv` promises. It knows
-the contract only, no scenario; a user's own environment is checked by the same call as ours. What
-an environment raises on the way is turned into a `ConformanceError` by `probing`.
+`check_text_env` plays a few tasks and compares what it sees with what `TextEnv` promises. The same
+call checks our environments and a user's own.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from agentgym_envs.registry import resolve_env_id
 
 _REQUIRED_SPLITS = ("train", "validation", "test")
 _MANY_TURNS = 1000
-_TURNS_PLAYED_AGAIN = 30
+_MAX_REPLAYED_TURNS = 30
 _FEW_TURNS = 5
 _MALFORMED = ("", " \n\t", "Ünïcode ☃ \ud800", "{}", "```python\n(\n```", "Action:", "x" * 10_000)
 
@@ -70,11 +69,11 @@ def check_text_env(
     _check_gymnasium(make)
     _check_mistakes(make)
     _check_draws(make)
-    played = {id_: _check_task(make, id_, expert_solves=expert_solves) for id_ in task_ids}
+    transcripts = {id_: _check_task(make, id_, expert_solves=expert_solves) for id_ in task_ids}
     for action_format in other_formats:
         _check_format(make, action_format, task_ids[0])
     _check_end(make, task_ids[0])
-    _check_second_process(entry, env_kwargs, played)
+    _check_second_process(entry, env_kwargs, transcripts)
     if isinstance(entry, str):
         _check_make_vec(entry, env_kwargs)
 
@@ -83,9 +82,9 @@ def _check_attributes(make: MakeEnv) -> None:
     """Check what a scenario must set before anything can be played."""
     probe = Probe(make)
     for name, kind in {"instructions": str, "verbs": Sequence, "source": str}.items():
-        found = getattr(probe.env, name, None)
+        value = getattr(probe.env, name, None)
         contract = f"the environment must set {name}, a {kind.__name__} that is not empty"
-        require(isinstance(found, kind) and bool(found), contract, found)
+        require(isinstance(value, kind) and bool(value), contract, value)
     strangers = [verb for verb in probe.env.verbs if not isinstance(verb, ActionVerb)]
     require(not strangers, "verbs must hold ActionVerb only", strangers)
     turns = probe.env.default_max_turns
@@ -180,7 +179,7 @@ def _check_task(make: MakeEnv, task_id: str, *, expert_solves: bool) -> list[tup
     """Check one task: every info, determinism, independence of seeds, and the expert.
 
     Returns:
-        What was played, and what was told: `("", (observation, info))`, then each action.
+        A transcript: `("", (observation, info))`, then each action with its five-tuple.
     """
     first, second = (Probe(make, max_turns=_MANY_TURNS) for _ in range(2))
     begun = first.reset(task_id, seed=1)
@@ -188,47 +187,49 @@ def _check_task(make: MakeEnv, task_id: str, *, expert_solves: bool) -> list[tup
     require(begun[1]["task_id"] == task_id, f"reset must play {task_id}", begun[1]["task_id"])
     again = second.reset(first.env.task.number, seed=2)
     require(begun == again, f"{task_id} must not depend on seed, or on id or number", again)
-    played: list[tuple[str, Any]] = [("", begun)]
+    transcript: list[tuple[str, Any]] = [("", begun)]
     last = None
     for turn, action in enumerate(first.expert(), 1):
         last, other = first.step(action), second.step(action)
         check_step(last, turn=turn)
         require(last == other, f"{task_id} must answer {action!r} the same way twice", other)
-        played.append((action, last))
+        transcript.append((action, last))
         if last.terminated or last.truncated:
             break
     if last is None:  # no expert, so anything must do
         for action in begun[1]["available_actions"] or _MALFORMED:
             last, other = first.step(action), second.step(action)
             require(last == other, f"{task_id} must answer {action!r} the same way twice", other)
-            played.append((action, last))
-            if last.terminated or last.truncated or len(played) > _FEW_TURNS:
+            transcript.append((action, last))
+            if last.terminated or last.truncated or len(transcript) > _FEW_TURNS:
                 break
     elif expert_solves:
         solved = last.terminated and last.info["success"] and last.info["score"] == 1.0
         require(solved, f"the expert must solve {task_id}", last)
     first.close()
     second.close()
-    return played[: _TURNS_PLAYED_AGAIN + 1]
+    return transcript[: _MAX_REPLAYED_TURNS + 1]
 
 
 def _check_second_process(
-    entry: str | MakeEnv, env_kwargs: dict[str, Any], played: dict[str, list[tuple[str, Any]]]
+    entry: str | MakeEnv, env_kwargs: dict[str, Any], transcripts: dict[str, list[tuple[str, Any]]]
 ) -> None:
-    """Check that what was played is told the same where strings hash otherwise."""
+    """Check that a replay under another PYTHONHASHSEED gives identical steps."""
     kwargs = {**env_kwargs, "max_turns": _MANY_TURNS}
-    episodes = [(task_id, [action for action, _ in rows[1:]]) for task_id, rows in played.items()]
+    episodes = [
+        (task_id, [action for action, _ in rows[1:]]) for task_id, rows in transcripts.items()
+    ]
     with expect_no_error("a second process with another PYTHONHASHSEED", "must play the same"):
-        told = replay_in_subprocess(entry, kwargs, episodes)
-    if told is None:
+        replays = replay_in_subprocess(entry, kwargs, episodes)
+    if replays is None:
         return
-    for (task_id, rows), episode in zip(played.items(), told, strict=True):
+    for (task_id, rows), episode in zip(transcripts.items(), replays, strict=True):
         for (action, here), there in zip(rows, episode, strict=True):
             call = "reset" if rows[0][1] is here else f"step({action!r:.80})"
             require(
                 json.loads(json.dumps(here)) == there,
                 f"{task_id} must be the same in every process and under every PYTHONHASHSEED, so "
-                f"nothing may follow the order of a set; {call} told {here!r:.300}",
+                f"nothing may follow the order of a set; {call} gave {here!r:.300}",
                 there,
             )
 

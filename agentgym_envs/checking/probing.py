@@ -1,7 +1,4 @@
-"""Calls an environment under test; whatever it raises becomes a `ConformanceError`.
-
-Knows how to ask, not what the answers must be: that is `checker`'s.
-"""
+"""Calls an environment under test; whatever it raises becomes a `ConformanceError`."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ MakeEnv = Callable[..., gym.Env[str, str]]
 
 
 class ConformanceError(AssertionError):
-    """An environment breaks the contract; the message tells what was wanted and what was found."""
+    """An environment breaks the contract; the message gives the contract and the actual value."""
 
 
 class Step(NamedTuple):
@@ -47,8 +44,8 @@ class Probe:
     """
 
     def __init__(self, make: MakeEnv, **kwargs: Any) -> None:
-        told = ", ".join(f"{name}={value!r:.60}" for name, value in kwargs.items())
-        with expect_no_error(f"making the environment with ({told})", "must work"):
+        arguments = ", ".join(f"{name}={value!r:.60}" for name, value in kwargs.items())
+        with expect_no_error(f"making the environment with ({arguments})", "must work"):
             env = make(**kwargs)
         is_text_env = isinstance(env, gym.Env) and isinstance(env.unwrapped, TextEnv)
         require(is_text_env, "the environment must derive from TextEnv", env)
@@ -110,10 +107,10 @@ def expect_no_error(call: str, contract: str) -> Iterator[None]:
         ) from error
 
 
-def require(held: bool, contract: str, found: Any = "") -> None:
-    """Raise ConformanceError unless the contract was held."""
-    if not held:
-        raise ConformanceError(f"{contract}; found: {found!r:.500}")
+def require(condition: bool, contract: str, actual: Any = "") -> None:
+    """Raise ConformanceError unless the condition holds."""
+    if not condition:
+        raise ConformanceError(f"{contract}; found: {actual!r:.500}")
 
 
 def raises(kind: type[Exception], mistake: str, call: Callable[[], Any]) -> None:

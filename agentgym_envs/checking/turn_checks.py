@@ -1,4 +1,4 @@
-"""What the answer to one turn must look like: its types, its keys, and what fits together."""
+"""Checks the answer to one turn: its types, its keys, and that they agree with each other."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""MiniWoBEnv: the tasks of MiniWoB++ in Chromium, read and played as text.
+"""Plays the tasks of MiniWoB++ in Chromium as text.
 
 The pages come from the `miniwob` package, which judges by scripts of its own; the browser, the tree
-of a page and the grammar are WebArena's. Knows no single task.
+of a page and the grammar are WebArena's.
 """
 
 from __future__ import annotations
@@ -166,21 +166,21 @@ class MiniWoBEnv(TextEnv):
         if look.done:
             self._raw_reward = look.raw
             success = look.raw > 0
-            told = prompts.SOLVED if success else prompts.FAILED
+            message = prompts.SOLVED if success else prompts.FAILED
             reward = min(max(look.raw, 0.0), 1.0)
-            return Outcome(told, reward, terminated=True, info={**info, "success": success})
-        told = self._observation()
+            return Outcome(message, reward, terminated=True, info={**info, "success": success})
+        observation = self._observation()
         if refusal:
-            told = f"That did not work: {one_line(refusal)}\n\n{told}"
-        return Outcome(told, info=info)
+            observation = f"That did not work: {one_line(refusal)}\n\n{observation}"
+        return Outcome(observation, info=info)
 
     def _look(self) -> _Look | None:
         """Wait until the page stands still; None where it is not the task's page any more."""
-        told = self.browser.look_up(_LAST_PAGE, "agentgym.look()")
-        if not told:
+        answer = self.browser.look_up(_LAST_PAGE, "agentgym.look()")
+        if not answer:
             self.browser.page()  # raises where the browser is broken
             return None
-        look = json.loads(told)
+        look = json.loads(answer)
         return _Look(bool(look["done"]), float(look["raw"] or 0.0)) if look["started"] else None
 
     def _observation(self) -> str:

@@ -1,4 +1,4 @@
-"""Experts for the tasks that a simple rule over goal and tree solves; the others have none.
+"""Solves the tasks for which a simple rule over goal and tree is enough; the others have no expert.
 
 An expert reads what a policy reads, and begins at the task's first page.
 """
@@ -77,8 +77,8 @@ def _types_the_quoted(goal: str, current: Current) -> Iterator[ExpertMove]:
 
 def _chooses(role: str) -> Expert:
     def solve(goal: str, current: Current) -> Iterator[ExpertMove]:
-        found = re.fullmatch(r"Select (.*) and click Submit\.", goal)
-        names = [] if found is None or found[1] == _NOTHING else found[1].split(", ")
+        match = re.fullmatch(r"Select (.*) and click Submit\.", goal)
+        names = [] if match is None or match[1] == _NOTHING else match[1].split(", ")
         for name in names:
             yield from _click(current, role, name)
         yield from _submit(current)
@@ -87,35 +87,35 @@ def _chooses(role: str) -> Expert:
 
 
 def _selects_in_the_list(goal: str, current: Current) -> Iterator[ExpertMove]:
-    found = re.fullmatch(r"Select (.*) from the list and click Submit\.", goal)
-    for node in _all(current(), "combobox") if found else []:
-        assert found is not None
-        yield ExpertMove(f"select [{node.element}] [{found[1]}]", f"The list has {found[1]!r}.")
+    match = re.fullmatch(r"Select (.*) from the list and click Submit\.", goal)
+    for node in _all(current(), "combobox") if match else []:
+        assert match is not None
+        yield ExpertMove(f"select [{node.element}] [{match[1]}]", f"The list has {match[1]!r}.")
     yield from _submit(current)
 
 
 def _reads_the_table(goal: str, current: Current) -> Iterator[ExpertMove]:
     rows = [node.name.split(" | ") for node in _all(current(), "row")]
-    told = dict(row for row in rows if len(row) == 2)
-    found = re.search(r"the value of (.*) into", goal)
-    if found is not None and found[1] in told:
-        yield from _type(current, [told[found[1]]])
+    values = dict(row for row in rows if len(row) == 2)
+    match = re.search(r"the value of (.*) into", goal)
+    if match is not None and match[1] in values:
+        yield from _type(current, [values[match[1]]])
     yield from _submit(current)
 
 
 def _calculates(_: str, current: Current) -> Iterator[ExpertMove]:
     for node in _all(current(), "StaticText"):
-        found = re.fullmatch(r"(\d+) ([-+x]) (\d+) =", node.name)
-        if found is not None:
-            value = _SIGNS[found[2]](int(found[1]), int(found[3]))
+        match = re.fullmatch(r"(\d+) ([-+x]) (\d+) =", node.name)
+        if match is not None:
+            value = _SIGNS[match[2]](int(match[1]), int(match[3]))
             yield from _type(current, [str(value)])
             yield from _submit(current)
             return
 
 
 def _focuses(goal: str, current: Current) -> Iterator[ExpertMove]:
-    found = re.search(r"(\d+)(?:st|nd|rd|th)", goal)
-    field = _all(current(), "textbox")[0 if found is None else int(found[1]) - 1]
+    match = re.search(r"(\d+)(?:st|nd|rd|th)", goal)
+    field = _all(current(), "textbox")[0 if match is None else int(match[1]) - 1]
     yield ExpertMove(f"click [{field.element}]", "A click brings the focus here.")
 
 

@@ -1,7 +1,6 @@
-"""The task pages of the `miniwob` package: where they lie, and how a browser gets them.
+"""Locates the task pages of the `miniwob` package and serves them to a browser.
 
-The package's Python part, which drives a browser by Selenium, is never imported. Knows files and
-addresses, no browser.
+The package's Python part, which drives a browser by Selenium, is never imported.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ def pages_folder() -> Path:
     Raises:
         ImportError: the package is not installed, or holds no pages.
     """
-    found = find_spec("miniwob")
-    places = [] if found is None else list(found.submodule_search_locations or ())
+    spec = find_spec("miniwob")
+    places = [] if spec is None else list(spec.submodule_search_locations or ())
     for place in places:
         folder = Path(place).resolve() / "html"
         if folder.is_dir():

@@ -1,4 +1,4 @@
-"""What a policy reads besides the page: the rules of the browser, and how an episode ended."""
+"""Holds what a policy reads besides the page: the browser's rules, and how an episode ended."""
 
 from __future__ import annotations
 

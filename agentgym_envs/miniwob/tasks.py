@@ -1,4 +1,4 @@
-"""MiniWoB's tasks: which page and seed a number means, and which split holds it."""
+"""Maps a MiniWoB task's number to its page, seed and split."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a task shows: the crafting commands of its goal, and some that only distract."""
+"""Lists what a task shows: the crafting commands of its goal, and some that only distract."""
 
 from __future__ import annotations
 

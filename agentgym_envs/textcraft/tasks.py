@@ -1,4 +1,4 @@
-"""TextCraft's tasks: which goal a number means, what it shows, and which split holds it."""
+"""Maps a TextCraft task's number to its goal, what it shows and its split."""
 
 from __future__ import annotations
 

@@ -92,10 +92,10 @@ def test_success_pays_one_once_and_ends_the_episode():
 
 def test_a_loss_ends_the_episode_without_reward():
     env, info = started(OPEN_IN_ORDER + 40)
-    wanted = env.level.instrs.instr_a.desc.color
+    colour = env.level.instrs.instr_a.desc.color
     for _ in range(8):
         doors = [a for a in info["available_actions"] if a.startswith("open ")]
-        wrong = [a for a in doors if wanted not in a]
+        wrong = [a for a in doors if colour not in a]
         action = wrong[0] if wrong else "turn left"
         observation, reward, terminated, _, info = env.step(action)
         if wrong:

@@ -225,7 +225,7 @@ class Forked(CountingEnv):
 
 
 @pytest.mark.parametrize(
-    ("broken", "told"),
+    ("broken", "message"),
     [
         (Overlapping, "splits must not overlap"),
         (Unsplit, "there must be the splits"),
@@ -262,8 +262,8 @@ class Forked(CountingEnv):
         (Importing, "second process.*must play the same; .* RuntimeError: there is no second dis"),
     ],
 )
-def test_each_breach_is_found_and_told(broken: Any, told: str) -> None:
-    with pytest.raises(ConformanceError, match=told):
+def test_each_breach_is_found_and_told(broken: Any, message: str) -> None:
+    with pytest.raises(ConformanceError, match=message):
         check_text_env(broken)
 
 

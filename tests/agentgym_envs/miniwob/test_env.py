@@ -50,9 +50,9 @@ def begin(env: MiniWoBEnv, name: str, seed: int = 0) -> str:
 
 def element(observation: str, line: str) -> str:
     """Return the id of the element whose line begins so."""
-    found = re.search(rf"\[(\d+)\] {re.escape(line)}", observation)
-    assert found is not None, observation
-    return found[1]
+    match = re.search(rf"\[(\d+)\] {re.escape(line)}", observation)
+    assert match is not None, observation
+    return match[1]
 
 
 def do(env: MiniWoBEnv, observation: str, *actions: str) -> tuple[str, float, bool, bool, dict]:
@@ -84,10 +84,10 @@ def test_other_seeds_give_other_tasks(env: MiniWoBEnv) -> None:
 
 def test_the_seed_is_the_package_s_own(env: MiniWoBEnv) -> None:
     begin(env, "enter-text", 5)
-    said = env.browser.look_up(
+    shown = env.browser.look_up(
         "last", "(Math.seedrandom(5), core.startEpisodeReal(), core.getUtterance())"
     )
-    assert said == env.goal
+    assert shown == env.goal
 
 
 @pytest.mark.parametrize("name", EXPERTS)

@@ -51,7 +51,7 @@ def test_the_package_s_python_and_selenium_are_never_imported() -> None:
         "import sys, agentgym_envs.miniwob.env as module; module.MiniWoBEnv(); "
         "sys.exit(str([name for name in sys.modules if name.startswith(('miniwob', 'selenium'))]))"
     )
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     ).stderr
-    assert told.strip() == "[]"
+    assert output.strip() == "[]"

@@ -17,12 +17,12 @@ TASKS = MiniWoBTasks()
 
 def package() -> Path:
     """The package's folder; nothing of it is imported."""
-    found = find_spec("miniwob")
-    if found is None:
+    numbers_of_split = find_spec("miniwob")
+    if numbers_of_split is None:
         pytest.skip("the miniwob extra is not installed")
     if version("miniwob") != "1.1.0":
         pytest.skip(f"the pages are pinned for miniwob 1.1.0, this is {version('miniwob')}")
-    return Path((found.submodule_search_locations or [""])[0])
+    return Path((numbers_of_split.submodule_search_locations or [""])[0])
 
 
 def test_the_names_and_their_order_never_change() -> None:
@@ -67,15 +67,15 @@ def test_other_numbers_are_refused_with_those_there_are(number: int) -> None:
 
 def test_every_split_has_every_task_and_none_overlap() -> None:
     numbers = {split: TASKS.numbers(split) for split in TASKS.splits}
-    assert {split: len(found) for split, found in numbers.items()} == {
+    assert {split: len(numbers_of_split) for split, numbers_of_split in numbers.items()} == {
         "train": 10_000,
         "validation": 625,
         "test": 625,
     }
     assert len(set().union(*numbers.values())) == 11_250
-    for split, found in numbers.items():
-        assert {TASKS.spec(number).subtask for number in found} == set(NAMES)
-        assert {TASKS.spec(number).split for number in found} == {split}
+    for split, numbers_of_split in numbers.items():
+        assert {TASKS.spec(number).subtask for number in numbers_of_split} == set(NAMES)
+        assert {TASKS.spec(number).split for number in numbers_of_split} == {split}
 
 
 def test_the_panels_share_no_task() -> None:
