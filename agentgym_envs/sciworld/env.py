@@ -64,8 +64,8 @@ class SciWorldEnv(TextEnv):
     ) -> None:
         call_timeout = positive_seconds("call_timeout", call_timeout)
         self._games = _tasks()
-        is_original = kwargs.get("compat") == "agentgym"
-        self._rules: type[Episode] = AgentGymEpisode if is_original else DefaultEpisode
+        is_compat = kwargs.get("compat") == "agentgym"
+        self._rules: type[Episode] = AgentGymEpisode if is_compat else DefaultEpisode
         self.default_max_turns = self._rules.default_max_turns
         super().__init__(self._games, **kwargs)
         self.source = f"scienceworld/{installation().version}"

@@ -58,8 +58,8 @@ class SearchQAEnv(TextEnv):
         **kwargs: Any,
     ) -> None:
         top_k = whole_number("top_k", top_k, least=1, most=MAX_TOP_K)
-        is_original = kwargs.get("compat") == "agentgym"
-        self._rules: type[Episode] = AgentGymEpisode if is_original else DefaultEpisode
+        is_compat = kwargs.get("compat") == "agentgym"
+        self._rules: type[Episode] = AgentGymEpisode if is_compat else DefaultEpisode
         self.instructions, self.verbs = self._rules.instructions, self._rules.verbs
         source = open_source(data_dir, corpus)
         super().__init__(source.tasks, **kwargs)
