@@ -3,7 +3,7 @@
 Importing this package registers the ids below; nothing heavy is imported until `gymnasium.make`.
 """
 
-from agentgym_envs.checker import ConformanceError, check_text_env
+from agentgym_envs.checking import ConformanceError, check_text_env
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.errors import EnvFailure, InvalidAction, NoExpert, UnknownTask
 from agentgym_envs.registry import register_env, registered_ids, resolve_env_id

@@ -1,7 +1,7 @@
-"""AgentGym's published form of trajectories, to and from ours (arXiv 2406.04151, AgentTraj).
+"""Reads and writes AgentGym's published form of trajectories (arXiv 2406.04151, AgentTraj).
 
 A file is a JSON list of items; an item is an `item_id` and a conversation of alternating `human`
-and `gpt` messages with a `loss` flag each. Knows text only: AgentGym's form has no tokens.
+and `gpt` messages with a `loss` flag each. AgentGym's form has no tokens.
 """
 
 from __future__ import annotations
@@ -133,9 +133,9 @@ def write_agenttraj(
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    kept = list(_items(path)) if append and path.exists() else []
+    existing = list(_items(path)) if append and path.exists() else []
     new = [to_item(t) for t in trajectories if t.turns and t.status != "failed"]
-    path.write_text(json.dumps(kept + new, indent=4) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(existing + new, indent=4) + "\n", encoding="utf-8")
     return len(new)
 
 
@@ -173,27 +173,27 @@ def _item_id(item: dict[str, Any]) -> str:
 
 
 def _messages(item_id: str, conversation: Any) -> tuple[list[str], list[tuple[str, bool]]]:
-    """Return what was said to the policy, and what it said with whether it is trained on."""
+    """Return the messages to the policy, and its own, each with whether it is trained on."""
     if conversation is None:
         raise ValueError(
             f"{item_id} has no conversation: AgentEval files name tasks and hold no episodes; "
             f"play them with `agentgym collect`"
         )
-    said: dict[str, list[Any]] = {"human": [], "gpt": []}
+    messages: dict[str, list[Any]] = {"human": [], "gpt": []}
     for index, message in enumerate(conversation):
         expected = ("human", "gpt")[index % 2]
         if not isinstance(message, dict) or message.get("from") != expected:
-            found = message.get("from") if isinstance(message, dict) else message
+            actual = message.get("from") if isinstance(message, dict) else message
             raise ValueError(
                 f"{item_id}: message {index + 1} must be from {expected!r}, since human and gpt "
-                f"take turns; it is from {found!r:.40}"
+                f"take turns; it is from {actual!r:.40}"
             )
         text = message.get("value")
         if not isinstance(text, str):
             raise ValueError(f"{item_id}: message {index + 1} has no text, got {text!r:.40}")
         trained = message.get("loss") is not False
-        said[expected].append(text if expected == "human" else (text, trained))
-    return said["human"], said["gpt"]
+        messages[expected].append(text if expected == "human" else (text, trained))
+    return messages["human"], messages["gpt"]
 
 
 def _reward(trajectory: Trajectory) -> float:

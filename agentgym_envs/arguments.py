@@ -1,4 +1,4 @@
-"""Checks of keyword arguments: each error names the value, what is allowed and the remedy."""
+"""Checks keyword arguments; each error names the value, what is allowed and the remedy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def whole_number(
         value: what was given.
         least: the smallest that is allowed.
         most: the largest; None allows every larger one.
-        besides: what the caller allows besides numbers, as the message tells it: `" or None"`.
+        besides: what the caller allows besides numbers, as the message says it: `" or None"`.
 
     Raises:
         ValueError: it is no whole number, or outside these bounds.
@@ -26,8 +26,10 @@ def whole_number(
     if is_whole and least <= value and (most is None or value <= most):
         return int(value)
     bounds = f">= {least}" if most is None else f"in {least}..{most}"
-    told = f"{name} must be {bounds}{besides}, got {value!r:.80}"
-    raise ValueError(told if is_whole else f"{told}; {_remedy(name, value, 'a whole number')}")
+    message = f"{name} must be {bounds}{besides}, got {value!r:.80}"
+    raise ValueError(
+        message if is_whole else f"{message}; {_remedy(name, value, 'a whole number')}"
+    )
 
 
 def positive_seconds(name: str, value: Any) -> float:
@@ -39,8 +41,8 @@ def positive_seconds(name: str, value: Any) -> float:
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if is_number and isfinite(value) and value > 0:
         return float(value)
-    told = f"{name} must be > 0 seconds, got {value!r:.80}"
-    raise ValueError(told if is_number else f"{told}; {_remedy(name, value, 'a number')}")
+    message = f"{name} must be > 0 seconds, got {value!r:.80}"
+    raise ValueError(message if is_number else f"{message}; {_remedy(name, value, 'a number')}")
 
 
 def _remedy(name: str, value: Any, kind: str) -> str:

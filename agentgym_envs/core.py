@@ -1,8 +1,7 @@
-"""TextEnv: the one base class of every scenario.
+"""Defines `TextEnv`, the one base class of every scenario.
 
-Owns what all scenarios share: choosing a task, reading the action out of a completion, the turn
-limit, the info dict and the five-tuple. Knows nothing of any game. What a turn tells has a module
-of its own, `outcome`, whose names can be imported from here.
+It chooses the task, reads the action out of a completion, keeps the turn limit and builds the info
+dict and the five-tuple. The names of `outcome` can be imported from here too.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class TextEnv(gym.Env[str, str], ABC):
     `expert_moves`.
 
     Args:
-        tasks_of: the scenario's task set.
+        task_set: the scenario's task set.
         split: where `reset` draws from when it is given no task.
         action_format: `"plain"`, `"react"`, `"function_call"` or `"code"`.
         max_turns: steps after which an episode is truncated; None takes `default_max_turns`.
@@ -79,7 +78,7 @@ class TextEnv(gym.Env[str, str], ABC):
 
     def __init__(
         self,
-        tasks_of: TaskSet,
+        task_set: TaskSet,
         *,
         split: str = "train",
         action_format: str = "plain",
@@ -97,18 +96,18 @@ class TextEnv(gym.Env[str, str], ABC):
             raise ValueError(
                 f"unknown render_mode {render_mode!r}; allowed: {self.metadata['render_modes']}"
             )
-        self.tasks_of = tasks_of
+        self.task_set = task_set
         self.split = split
         self.compat = compat
         self.action_format = action_format
         self.parser = make_parser(action_format, self.verbs)
-        if self.is_original:
+        if self.is_agentgym_compat:
             self.parser = self.original_parsers.get(action_format, self.parser)
         self.max_turns = self.default_max_turns if max_turns is None else max_turns
         self.render_mode = render_mode
         self.observation_space = FreeText()
         self.action_space = FreeText()
-        self._draws_from = tasks_of.select(split, tasks)
+        self._draws_from = task_set.select(split, tasks)
         self._over = True
         self._last: tuple[str | None, str] = (None, "")
 
@@ -148,14 +147,14 @@ class TextEnv(gym.Env[str, str], ABC):
         task_id = options.get("task_id")
         if task_id is None:
             if not len(self._draws_from):
-                why = self.tasks_of.why_empty(self.split)
+                why = self.task_set.explain_empty(self.split)
                 raise ValueError(
                     f"split {self.split!r} holds no task to draw in {self.source!r}; make the "
                     f"environment with another split=, or name a task_id{why and f': {why}'}"
                 )
             drawn = int(self.np_random.integers(len(self._draws_from)))
             task_id = int(self._draws_from[drawn])
-        return self.tasks_of.spec(task_id)
+        return self.task_set.spec(task_id)
 
     # What everybody calls ---------------------------------------------------------------------
 
@@ -168,7 +167,7 @@ class TextEnv(gym.Env[str, str], ABC):
         return f"{self.instructions.strip()}\n\n{self.parser.instructions}"
 
     @property
-    def is_original(self) -> bool:
+    def is_agentgym_compat(self) -> bool:
         """It plays as the original does, for `compat="agentgym"`."""
         return self.compat is not None
 
@@ -190,7 +189,7 @@ class TextEnv(gym.Env[str, str], ABC):
 
     def task_ids(self, split: str | None = None) -> list[str]:
         """List the task ids of a split; None means the environment's own."""
-        return self.tasks_of.task_ids(self.split if split is None else split)
+        return self.task_set.task_ids(self.split if split is None else split)
 
     def expert(self) -> Iterator[str]:
         """Iterate over actions in the env's own `action_format` that solve the current task.

@@ -1,4 +1,4 @@
-"""What an environment may raise; everything else is an observation."""
+"""Defines what an environment may raise; everything else is an observation."""
 
 from __future__ import annotations
 

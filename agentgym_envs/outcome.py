@@ -1,4 +1,4 @@
-"""What one turn tells: a scenario's outcome, an expert's move, and the keys of `info`."""
+"""Defines what one turn gives: a scenario's outcome, an expert's move, and the keys of `info`."""
 
 from __future__ import annotations
 

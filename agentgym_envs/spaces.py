@@ -1,4 +1,4 @@
-"""A space of text; stock `gymnasium.spaces.Text` refuses spaces and accents, ours nothing."""
+"""Defines a space of every string; `gymnasium.spaces.Text` refuses spaces and accents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class FreeText(spaces.Text):
     It derives from `spaces.Text` so that Gymnasium's vector utilities batch it as they batch text.
 
     Args:
-        sample_length: the longest string that `sample` returns, in characters; `contains` knows
+        sample_length: the longest string that `sample` returns, in characters; `contains` has
             no limit.
         seed: seeds `sample`.
     """
@@ -26,7 +26,7 @@ class FreeText(spaces.Text):
         super().__init__(sample_length, min_length=0, charset=_SAMPLE_CHARACTERS, seed=seed)
 
     def contains(self, x: Any) -> bool:
-        """Say whether `x` is a string."""
+        """Return whether `x` is a string."""
         return isinstance(x, str)
 
     def __repr__(self) -> str:

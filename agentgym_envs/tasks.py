@@ -1,4 +1,4 @@
-"""Task ids and splits. Knows how tasks are named and drawn, not what they hold."""
+"""Names tasks by id and number, and lists them by split."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TaskSet(ABC):
     """
 
     tasks_filter: str = "task ids, their numbers, or subtasks"
-    """What a `tasks=` filter takes, as messages tell it."""
+    """What a `tasks=` filter takes, as messages say it."""
 
     @abstractmethod
     def numbers(self, split: str) -> Sequence[int]:
@@ -69,7 +69,7 @@ class TaskSet(ABC):
         """Return what a `tasks=` filter may call this task: its id, number and subtask."""
         return (spec.task_id, spec.number, spec.subtask)
 
-    def why_empty(self, split: str) -> str:
+    def explain_empty(self, split: str) -> str:
         """Say why a split or panel holds no task; empty where there is nothing to say."""
         return ""
 
@@ -115,16 +115,16 @@ class TaskSet(ABC):
         numbers = self.numbers(split)
         if tasks is None:
             return numbers
-        wanted = self._entries(tasks, split)
+        entries = self._entries(tasks, split)
         labels = {number: self.labels(self.spec(number)) for number in numbers}
         known = {label for row in labels.values() for label in row}
-        missing = [entry for entry in wanted if entry not in known]
-        if missing or not wanted:
+        missing = [entry for entry in entries if entry not in known]
+        if missing or not entries:
             raise UnknownTask(
-                f"tasks={wanted!r}: {missing!r} match nothing in split {split!r} of "
+                f"tasks={entries!r}: {missing!r} match nothing in split {split!r} of "
                 f"{self.env_name}; allowed: {self._allowed(split)}"
             )
-        chosen = set(wanted)
+        chosen = set(entries)
         return [number for number, row in labels.items() if chosen.intersection(row)]
 
     def _entries(self, tasks: Any, split: str) -> list[str | int]:

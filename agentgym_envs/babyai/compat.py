@@ -1,19 +1,37 @@
-"""AgentGym's BabyAI, its quirks included: the text, actions, rewards and flags that it sends.
+"""Plays AgentGym's BabyAI with its quirks: the text, actions, rewards and flags that it sends.
 
-Follows the behaviour of AgentGym 3ef9235d so that results can be compared; the default mode is what
-to use otherwise. Quirks kept on purpose: order words become "and"; closed doors and cells out of
-sight count as passable; a success late enough to pay 0.5 or less does not end the episode; the
-last reward is paid again by every action that is not carried out; objects out of reach shift the
-numbers in the action list; the simulator's time limit is ignored.
+Follows AgentGym 3ef9235d so that results can be compared. The quirks: order words become "and";
+closed doors and cells out of sight count as passable; a success late enough to pay 0.5 or less does
+not end the episode; the last reward is paid again by every action that is not carried out; objects
+out of reach shift the numbers in the action list; the simulator's time limit is ignored.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from agentgym_envs.actions import ActionVerb
+from agentgym_envs.babyai import skills
+from agentgym_envs.babyai.compat_expert import AgentGymExpert
 from agentgym_envs.babyai.compat_paths import DIRECTIONS, Pose, find_path
+from agentgym_envs.babyai.describe import described
 from agentgym_envs.babyai.sight import DROP, FORWARD, LEFT, PICKUP, RIGHT, TOGGLE, VIEW
+from agentgym_envs.core import ExpertMove, Outcome
+
+_INSTRUCTIONS = """\
+You are in a world of rooms and are given a goal. Each turn you read an observation and answer with
+an action: turn left, turn right, move forward, go to <object> <number>, pickup <object> <number>,
+drop, go through <open door> <number>, toggle and go through <closed or locked door> <number> (a
+locked one needs the key of its colour), toggle (a closed or locked door right in front of you).
+Each observation lists the actions that are possible."""
+
+_VERBS: tuple[ActionVerb, ...] = tuple(
+    ActionVerb("pickup", "pickup {object}", verb.description) if verb.name == "pick_up" else verb
+    for verb in skills.VERBS
+    if verb.name not in ("open", "close")
+)
 
 _KINDS = {2: "wall", 4: "door", 5: "key", 6: "ball", 7: "box"}
 _COLOURS = ("red", "green", "blue", "purple", "yellow", "grey")
@@ -37,45 +55,58 @@ class _Thing:
 
 
 class AgentGymGame:
-    """One episode of the original.
-
-    Args:
-        level: a minigrid level after its reset.
-        observation: what that reset returned.
+    """One episode of the original; attributes and methods as `game.Game`.
 
     Attributes:
-        goal: the mission as the original words it.
         actions: the listed actions and their low-level moves.
-        reward: what the last answer pays.
-        done: the episode is over.
     """
+
+    instructions = _INSTRUCTIONS
+    verbs = _VERBS
 
     def __init__(self, level: Any, observation: Any) -> None:
         self.level = level
         self.goal: str = level.mission.replace("then", "and").replace("after you", "and")
         self.actions: dict[str, list[int]] = {}
-        self.reward: float = 0
-        self.done = False
+        self._last_reward: float = 0
+        self._score = 0.0
+        self._is_done = False
         self._errors: dict[str, str] = {}
         self._image = observation["image"]
-        self._first = self._look(observation)
+        view = self._look(observation)
+        self.first_observation = f"Your goal: {self.goal}\n{view}{self._action_line()}"
 
-    @property
-    def first_observation(self) -> str:
-        """The goal, the view and the actions."""
-        return f"Your goal: {self.goal}\n{self._first}{self._action_line()}"
+    def act(self, action: str) -> Outcome:
+        """Play one action as the original's server would."""
+        text, is_valid = self._answer(action.lower().strip())
+        self._score += self._last_reward
+        info = {
+            "success": self._is_done,
+            "is_valid_action": is_valid,
+            "agentgym_score": self._score,
+        }
+        observation = text + self._action_line()
+        return Outcome(observation, float(self._last_reward), self._is_done, info=info)
 
-    def play(self, action: str) -> tuple[str, bool]:
-        """Play one action as the original's server would; return its answer, and if it is valid."""
-        action = action.lower().strip()
+    def refuse(self, reason: str) -> Outcome:
+        """Answer a completion that holds no action."""
+        return Outcome(reason, info={"is_valid_action": False})
+
+    def expert(self, is_over: Callable[[], bool]) -> Iterator[ExpertMove]:
+        """Yield moves that solve the level by the listed actions."""
+        return AgentGymExpert(self, is_over).moves()
+
+    def name_of(self, thing: Any) -> str:
+        """Return what actions call a thing right in front, which has number 1, being nearest."""
+        return f"{described(thing)} 1"
+
+    def _answer(self, action: str) -> tuple[str, bool]:
         if "check" in action:
-            listed = "You can take the following actions: " + ", ".join(self.actions)
-            return listed + self._action_line(), True
+            return "You can take the following actions: " + ", ".join(self.actions), True
         if action not in self.actions:
-            return self._refusal(action) + self._action_line(), False
+            return self._refusal(action), False
         moves = self.actions[action]
-        answer = self._carry_out(moves) if moves else _NO_CHANGE
-        return answer + self._action_line(), True
+        return self._carry_out(moves) if moves else _NO_CHANGE, True
 
     def _refusal(self, action: str) -> str:
         if action == "":
@@ -89,11 +120,11 @@ class AgentGymGame:
             if not (observation["image"] != self._image).any():
                 break
             self._image = observation["image"]
-        self.reward = reward
+        self._last_reward = reward
         text = self._look(observation)
         if terminated:
             text += _DONE
-        self.done = bool(terminated) and reward > 0.5
+        self._is_done = bool(terminated) and reward > 0.5
         self._image = observation["image"]
         return text
 

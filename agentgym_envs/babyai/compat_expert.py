@@ -1,4 +1,4 @@
-"""What the actions that AgentGym's BabyAI lists would lead to, for the expert to choose from.
+"""Solves AgentGym's BabyAI by the actions that it lists.
 
 The original's paths take closed doors and cells out of sight for free; only those that hold on the
 whole grid are of use.
@@ -6,10 +6,13 @@ whole grid are of use.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
+from agentgym_envs.babyai.expert import Chore, Expert, Plan, PlannedGame
+from agentgym_envs.babyai.mission import doors_to_open
 from agentgym_envs.babyai.planner import Macro, Planner
-from agentgym_envs.babyai.sight import CLOSED, FORWARD, LEFT, OPEN, RIGHT, TOGGLE
+from agentgym_envs.babyai.sight import CLOSED, FORWARD, LEFT, OPEN, RIGHT, TOGGLE, GridMap
 
 Edge = tuple[Macro, int, int | None]
 """A plan's step, its low-level moves, and the door it opens."""
@@ -17,34 +20,76 @@ Edge = tuple[Macro, int, int | None]
 _WALKS = ("go to ", "go through ", "toggle and go through ")
 
 
-def walks(planner: Planner, actions: Mapping[str, list[int]]) -> list[Edge]:
+class ListedPathsGame(PlannedGame, Protocol):
+    """An episode whose actions are listed with their low-level moves."""
+
+    @property
+    def actions(self) -> Mapping[str, list[int]]:
+        """The plain actions that are possible now, each with its low-level moves."""
+
+
+class AgentGymExpert(Expert):
+    """Plans for one episode of the original; arguments as `Expert`."""
+
+    def __init__(self, game: ListedPathsGame, is_over: Callable[[], bool]) -> None:
+        super().__init__(game, is_over)
+        self._paths = game
+
+    def _text(self, macro: Macro) -> str:
+        return super()._text(macro).replace("pick up ", "pickup ", 1)
+
+    def _plan(self) -> Plan:
+        level = self._paths.level
+        self._planner = Planner(level, GridMap(level), unit_moves=True)
+        # There a success in the middle of an action is lost, and what is open stays open.
+        kept_shut = frozenset(self._cells_of(doors_to_open(level.instrs)))
+        for shut in (kept_shut, frozenset[int]()):
+            self._planner.kept_shut = shut
+            self._planner.first_edges = _walks(self._planner, self._paths.actions)
+            plan = self._next_subgoal()
+            if plan:
+                return plan[:1]  # paths are listed for where one stands only
+        return []
+
+    def _close(self, doors: list[Any]) -> Plan | None:
+        return None
+
+    def _open_box(self, boxes: dict[int, int], chore: Chore) -> Plan | None:
+        return None
+
+    def _finish(self, verb: str, cells: frozenset[int], why: str) -> Plan | None:
+        planner = self._planner
+        listed = _reaching(planner, self._paths.actions, verb, cells)
+        if listed is not None:
+            return [(Macro(listed), f"{why}; it is in view.")]
+        if verb == "go to":
+            return self._walk(lambda pose, _: planner.map.facing(pose) in cells, why)
+        return super()._finish(verb, cells, why)
+
+
+def _walks(planner: Planner, actions: Mapping[str, list[int]]) -> list[Edge]:
     """List the actions that walk, as steps of a plan."""
-    found = []
+    edges = []
     for text, moves in actions.items():
         end = _follow(planner, moves) if text.startswith(_WALKS) and moves else None
         if end is not None and end[1] not in planner.kept_shut:
             pose, door = end
-            found.append((Macro(text, pose=pose), len(moves), door))
-    return found
+            edges.append((Macro(text, pose=pose), len(moves), door))
+    return edges
 
 
-def reaching(
-    planner: Planner, actions: Mapping[str, list[int]], verb: str, wanted: frozenset[int]
-) -> tuple[str, int] | None:
-    """Find a listed action that fetches or walks up to one of the cells `wanted`.
-
-    Returns:
-        the action and the cell, or None.
-    """
+def _reaching(
+    planner: Planner, actions: Mapping[str, list[int]], verb: str, cells: frozenset[int]
+) -> str | None:
+    """Return a listed action that fetches or walks up to a thing on one of the cells, or None."""
     start = {"pick up": "pickup ", "go to": "go to "}.get(verb)
     if start is None:
         return None
     for text, moves in actions.items():
         if text.startswith(start) and moves:
-            path = moves[:-1] if verb == "pick up" else moves
-            end = _follow(planner, path)
-            if end is not None and planner.map.facing(end[0]) in wanted:
-                return text, planner.map.facing(end[0])
+            end = _follow(planner, moves[:-1] if verb == "pick up" else moves)
+            if end is not None and planner.map.facing(end[0]) in cells:
+                return text
     return None
 
 

@@ -1,4 +1,4 @@
-"""The paths that AgentGym's BabyAI takes. Knows positions, not objects or text."""
+"""Finds the paths that AgentGym's BabyAI takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the agent sees, in names and words. Knows the view, not the actions."""
+"""Describes what the agent sees, in names and words."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Sighting:
 
 @dataclass
 class Names:
-    """The numbers of things: given at first sight, nearest first, and kept for the episode."""
+    """The numbers of things: given at first sight, nearest first, for the whole episode."""
 
     _numbers: dict[Any, int] = field(default_factory=dict)
     _counts: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -112,11 +112,11 @@ class View:
         return next((s for s in self.things if s.cell == front), None)
 
     def can_approach(self, sighting: Sighting) -> bool:
-        """Say whether the agent can get next to a thing over cells it sees."""
+        """Return whether the agent can get next to a thing over cells it sees."""
         return self.grid_map.beside(sighting.cell, self.reach)
 
     def find(self, reference: str) -> Sighting | str:
-        """Look a thing up by name; the state of a door and the number of a single thing may lack.
+        """Look a thing up by name; a door's state and a single thing's number may be left out.
 
         Returns:
             the sighting, or why there is none.
@@ -125,12 +125,12 @@ class View:
         if match is None:
             return f"There is nothing called {reference[:60]!r}."
         colour, kind, number = match.group("colour", "kind", "number")
-        found = [s for s in self.things if (s.thing.color, s.thing.type) == (colour, kind)]
+        matches = [s for s in self.things if (s.thing.color, s.thing.type) == (colour, kind)]
         if number is not None:
-            found = [s for s in found if self._names.number(s.thing) == int(number)]
-        if len(found) == 1:
-            return found[0]
-        if found:
+            matches = [s for s in matches if self._names.number(s.thing) == int(number)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
             return f"There is more than one {colour} {kind}; add its number."
         return f"You do not see {reference[:60]} from here."
 
@@ -154,17 +154,17 @@ class View:
         grid, width = level.grid.grid, level.grid.width
         ahead_x, ahead_y = ((1, 0), (0, 1), (-1, 0), (0, -1))[self.direction]
         here_x, here_y = grid_map.position(self.cell)
-        found = []
+        rows = []
         for cell in cells:
             if codes[cell] not in (WALL, 0):
                 x, y = grid_map.position(cell)
                 dx, dy = x - here_x, y - here_y
                 ahead, right = dx * ahead_x + dy * ahead_y, dy * ahead_x - dx * ahead_y
-                found.append((abs(dx) + abs(dy), cell, grid[y * width + x], ahead, right))
-        found.sort(key=lambda row: row[0])
+                rows.append((abs(dx) + abs(dy), cell, grid[y * width + x], ahead, right))
+        rows.sort(key=lambda row: row[0])
         return [
             Sighting(thing, cell, names.of(thing), ahead, right)
-            for _, cell, thing, ahead, right in found
+            for _, cell, thing, ahead, right in rows
         ]
 
     def _wall_ahead(self) -> int | None:
@@ -180,7 +180,7 @@ class View:
         return None
 
     def is_walkable(self, cell: int) -> bool:
-        """Say whether the agent can stand on a cell."""
+        """Return whether the agent can stand on a cell."""
         return self.grid_map.codes[cell] <= OPEN
 
 

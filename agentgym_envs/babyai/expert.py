@@ -1,29 +1,24 @@
-"""The expert: solves every level through text actions, with few turns.
+"""Solves every level through text actions, with few turns.
 
-It reads the simulator's whole state, plans one subgoal at a time from it and checks before each
-action that the world is as planned, so it starts from any state. Bounded: an expert that finds no
-plan, or needs more than `MAX_MOVES` actions, stops.
+The expert reads the simulator's whole state, plans one subgoal at a time and checks before each
+action that the world is as planned, so it starts from any state. It stops where it has no plan, and
+after `MAX_MOVES` actions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from minigrid.envs.babyai.core.verifier import (
-    GoToInstr,
-    OpenInstr,
-    PickupInstr,
-    PutNextInstr,
-)
+from minigrid.envs.babyai.core.verifier import GoToInstr, OpenInstr, PickupInstr, PutNextInstr
 
-from agentgym_envs.babyai.compat_expert import reaching, walks
 from agentgym_envs.babyai.describe import described
-from agentgym_envs.babyai.mission import doors_to_open, is_key_to, pending_clauses
+from agentgym_envs.babyai.mission import is_key_to, pending_clauses
 from agentgym_envs.babyai.planner import (
     LOCKED_COST,
     THING_COST,
+    Goal,
     Macro,
     Outlook,
     Planner,
@@ -31,9 +26,6 @@ from agentgym_envs.babyai.planner import (
 )
 from agentgym_envs.babyai.sight import CLOSED, EMPTY, OPEN, WALL, GridMap
 from agentgym_envs.core import ExpertMove
-
-if TYPE_CHECKING:
-    from agentgym_envs.babyai.env import BabyAIEnv
 
 MAX_MOVES = 1000
 """Bounds an expert's episode; no level's plan comes near it."""
@@ -46,7 +38,7 @@ Plan = list[tuple[Macro, str]]
 
 
 @dataclass
-class _Chore:
+class Chore:
     """Something in the way that must be dealt with before the goal: a locked door, or a thing."""
 
     thing: Any
@@ -54,64 +46,63 @@ class _Chore:
     avoid: set[int]
 
 
+class PlannedGame(Protocol):
+    """What the expert needs of an episode: the level, the possible actions and things' names."""
+
+    @property
+    def level(self) -> Any:
+        """The minigrid level."""
+
+    @property
+    def actions(self) -> Collection[str]:
+        """The plain actions that are possible now."""
+
+    def name_of(self, thing: Any) -> str:
+        """Return what actions call one of minigrid's objects."""
+
+
 class Expert:
-    """Plans for one environment.
+    """Plans for one episode.
 
     Args:
-        env: the environment, after its reset.
+        game: the episode.
+        is_over: whether the episode has ended.
     """
 
-    def __init__(self, env: BabyAIEnv) -> None:
-        self._env = env
+    def __init__(self, game: PlannedGame, is_over: Callable[[], bool]) -> None:
+        self._game = game
+        self._is_over = is_over
         self._focus: Any = None
-        self._chores: list[_Chore] = []
+        self._chores: list[Chore] = []
 
     def moves(self) -> Iterator[ExpertMove]:
         """Yield moves until the episode ends; step the environment between them."""
         plan: Plan = []
-        is_compat = self._env.compat is not None
         for _ in range(MAX_MOVES):
-            if self._env.is_over:
+            if self._is_over():
                 return
-            if not plan or self._text(plan[0][0]) not in self._env.available_actions():
+            if not plan or self._text(plan[0][0]) not in self._game.actions:
                 plan = self._plan()
             if not plan:
                 return
             macro, thought = plan.pop(0)
             yield ExpertMove(self._text(macro), thought[0].upper() + thought[1:])
-            # The original lists paths for where one stands only, so there each turn is planned.
-            if is_compat or macro.pose != pose_of(self._env.level, self._planner.map):
+            if macro.pose != pose_of(self._game.level, self._planner.map):
                 plan = []
 
     def _text(self, macro: Macro) -> str:
         if macro.thing is None:
             return macro.verb
-        if self._env.compat is None:
-            name = self._env.name_of(macro.thing)
-            if macro.verb == "open" and f"open {name}" not in self._env.available_actions():
-                return "toggle"
-            return f"{macro.verb} {name}"
-        # What is right in front has the number 1 there, being the nearest.
-        verb = {"pick up": "pickup", "open": "toggle"}.get(macro.verb, macro.verb)
-        return verb if verb == "toggle" else f"{verb} {described(macro.thing)} 1"
+        name = self._game.name_of(macro.thing)
+        if macro.verb == "open" and f"open {name}" not in self._game.actions:
+            return "toggle"
+        return f"{macro.verb} {name}"
 
     # Subgoals ---------------------------------------------------------------------------------
 
     def _plan(self) -> Plan:
-        level = self._env.level
-        is_compat = self._env.compat is not None
-        self._planner = Planner(level, GridMap(level), unit_moves=is_compat)
-        if not is_compat:
-            return self._next_subgoal()
-        # There a success in the middle of an action is lost, and what is open stays open.
-        kept_shut = frozenset(self._cells_of(doors_to_open(level.instrs)))
-        for shut in (kept_shut, frozenset[int]()):
-            self._planner.kept_shut = shut
-            self._planner.first_edges = walks(self._planner, self._env.listed_moves())
-            plan = self._next_subgoal()
-            if plan:
-                return plan
-        return []
+        self._planner = Planner(self._game.level, GridMap(self._game.level), unit_moves=False)
+        return self._next_subgoal()
 
     def _next_subgoal(self) -> Plan:
         while self._chores and self._is_finished(self._chores[-1]):
@@ -121,26 +112,23 @@ class Expert:
             if plan:
                 return plan
             self._chores = []
-        pending = pending_clauses(self._env.level.instrs)
+        pending = pending_clauses(self._game.level.instrs)
         if self._focus in pending:
             pending = [self._focus]
         plans = [(self._plan_for(instruction), instruction) for instruction in pending]
-        found = [(len(plan), i) for i, (plan, _) in enumerate(plans) if plan]
-        if not found:
+        lengths = [(len(plan), i) for i, (plan, _) in enumerate(plans) if plan]
+        if not lengths:
             return []
-        plan, self._focus = plans[min(found)[1]]
+        plan, self._focus = plans[min(lengths)[1]]
         return plan or []
 
-    def _is_finished(self, chore: _Chore) -> bool:
+    def _is_finished(self, chore: Chore) -> bool:
         if chore.thing.type == "door":
             return not chore.thing.is_locked
-        planner = self._planner
-        return (
-            planner.carrying is not chore.thing
-            and planner.things.get(chore.cell) is not chore.thing
-        )
+        where = (self._planner.carrying, self._planner.things.get(chore.cell))
+        return all(thing is not chore.thing for thing in where)
 
-    def _do_chore(self, chore: _Chore) -> Plan | None:
+    def _do_chore(self, chore: Chore) -> Plan | None:
         if chore.thing.type == "door":
             return self._unlock(chore)
         if self._planner.carrying is not None:
@@ -176,8 +164,9 @@ class Expert:
         }
         if shut:
             return self._approach(shut, "open", "The goal says to open {0}")
-        if self._env.compat is not None:
-            return None
+        return self._close(doors)
+
+    def _close(self, doors: list[Any]) -> Plan | None:
         return self._approach(
             self._cells_of(doors), "close", "{0} is open; I close it to open it again"
         )
@@ -223,23 +212,18 @@ class Expert:
                 return self._approach({route.keyed[0]: 0}, "open", "{0} is on my way")
             return self._put_down(avoid, "I need free hands")
         reason = why.format(f"the {described(planner.things[route.target])}")
-        wanted = frozenset(cell for cell, cost in targets.items() if cost < THING_COST)
-        return self._finish(verb, wanted, reason)
+        cells = frozenset(cell for cell, cost in targets.items() if cost < THING_COST)
+        return self._finish(verb, cells, reason)
 
-    def _finish(self, verb: str, wanted: frozenset[int], why: str) -> Plan | None:
+    def _finish(self, verb: str, cells: frozenset[int], why: str) -> Plan | None:
         planner = self._planner
-        in_view = f"{why}; it is in view."
-        if planner.unit_moves:
-            listed = reaching(planner, self._env.listed_moves(), verb, wanted)
-            if listed is not None:
-                return [(Macro(listed[0]), in_view)]
         target = -1
 
         def is_near(pose: int, outlook: Outlook) -> bool:
             nonlocal target
             front = planner.map.facing(pose)
-            near = [cell for cell in outlook.facing if cell in wanted]
-            if verb == "go to" and not planner.unit_moves:
+            near = [cell for cell in outlook.facing if cell in cells]
+            if verb == "go to":
                 near = [cell for cell in near if cell != front]
             if verb == "open":  # not what the plan itself opens on the way
                 near = [cell for cell in near if planner.map.codes[cell] != OPEN]
@@ -247,42 +231,41 @@ class Expert:
                 target = front if front in near else near[0]
             return bool(near)
 
-        path = planner.fewest_turns(is_near)
-        if path is None:
+        plan = self._walk(is_near, why)
+        if plan is None:
             return None
-        plan = [(macro, _on_the_way(macro, why)) for macro in path]
-        if verb == "go to" and planner.unit_moves:
-            return plan
-        return [*plan, (Macro(verb, planner.things[target]), in_view)]
+        return [*plan, (Macro(verb, planner.things[target]), f"{why}; it is in view.")]
+
+    def _walk(self, goal: Goal, why: str) -> Plan | None:
+        path = self._planner.fewest_turns(goal)
+        return None if path is None else [(macro, _on_the_way(macro, why)) for macro in path]
 
     def _clear(self, cell: int, avoid: set[int]) -> Plan | None:
         thing = self._planner.things[cell]
         known = any(chore.thing is thing for chore in self._chores)
         if known or len(self._chores) >= _MAX_CHORES:
             return None
-        chore = _Chore(thing, cell, avoid)
+        chore = Chore(thing, cell, avoid)
         self._chores.append(chore)
         plan = self._do_chore(chore)
         if not plan:
             self._chores.remove(chore)
         return plan
 
-    def _unlock(self, chore: _Chore) -> Plan | None:
+    def _unlock(self, chore: Chore) -> Plan | None:
         planner, door = self._planner, chore.thing
         if planner.opens(door):
             return self._approach({chore.cell: 0}, "open", "I have the key to {0}")
-        keys, boxes = {}, {}
-        for cell, thing in planner.things.items():
-            if is_key_to(door, thing):
-                keys[cell] = 0
-            if is_key_to(door, thing.contains):
-                boxes[cell] = 0
+        things = planner.things.items()
+        keys = {cell: 0 for cell, thing in things if is_key_to(door, thing)}
+        boxes = {cell: 0 for cell, thing in things if is_key_to(door, thing.contains)}
         if planner.carrying is not None and is_key_to(door, planner.carrying.contains):
             return self._put_down(chore.avoid, "My box may hold the key")
         needed = f"The {described(door)} needs a {door.color} key"
         plan = self._approach(keys, "pick up", needed, avoid=chore.avoid)
-        if plan or self._env.compat is not None:
-            return plan
+        return plan or self._open_box(boxes, chore)
+
+    def _open_box(self, boxes: dict[int, int], chore: Chore) -> Plan | None:
         return self._approach(boxes, "open", "{0} may hold the key", avoid=chore.avoid)
 
     def _put_down(self, avoid: Collection[int], why: str) -> Plan | None:
@@ -293,11 +276,7 @@ class Expert:
             lambda cell: cell not in avoid and codes[cell] == EMPTY,
             lambda cell: codes[cell] == EMPTY,
         )
-        for test in tests:
-            plan = self._face_and_drop(test, why)
-            if plan:
-                return plan
-        return None
+        return next(filter(None, (self._face_and_drop(test, why) for test in tests)), None)
 
     def _face_and_drop(self, is_place: Callable[[int], bool], why: str) -> Plan | None:
         planner = self._planner
@@ -306,15 +285,12 @@ class Expert:
             front = planner.map.facing(pose)
             return planner.map.codes[front] == EMPTY and is_place(front)
 
-        path = planner.fewest_turns(faces_place)
-        if path is None:
-            return None
-        plan = [(macro, _on_the_way(macro, why)) for macro in path]
-        return [*plan, (Macro("drop"), f"{why}, so I put it down.")]
+        plan = self._walk(faces_place, why)
+        return None if plan is None else [*plan, (Macro("drop"), f"{why}, so I put it down.")]
 
     def _cells_of(self, things: list[Any]) -> dict[int, int]:
-        wanted = set(map(id, things))
-        return {cell: 0 for cell, thing in self._planner.things.items() if id(thing) in wanted}
+        ids = set(map(id, things))
+        return {cell: 0 for cell, thing in self._planner.things.items() if id(thing) in ids}
 
 
 def _on_the_way(macro: Macro, why: str) -> str:

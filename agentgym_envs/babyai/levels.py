@@ -1,7 +1,7 @@
-"""The levels: their names in the order of the task ids, and how minigrid builds one.
+"""Lists the levels in the order of the task ids, and builds one with minigrid.
 
-Knows nothing of text. Levels are built from their class, without `gymnasium.make`'s wrappers, which
-would only cost time; building one takes less than a tenth of resetting it, so none is kept.
+Levels are built from their class, without `gymnasium.make`'s wrappers, which would only cost time.
+Building one takes less than a tenth of resetting it, so none is cached.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a mission still asks for, read from minigrid's instruction tree, and which key fits."""
+"""Reads from minigrid's instruction tree what a mission still asks for, and which key fits."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def doors_to_open(instruction: Any) -> list[Any]:
 
 
 def is_key_to(door: Any, thing: Any) -> bool:
-    """Say whether a thing, or None, is a key of a door's colour."""
+    """Return whether a thing, or None, is a key of a door's colour."""
     return thing is not None and thing.type == "key" and bool(thing.color == door.color)

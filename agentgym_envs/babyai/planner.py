@@ -1,7 +1,4 @@
-"""Looks ahead over a whole grid: routes with their obstacles, and the fewest turns to a pose.
-
-Knows the grid, what stands on it and which text actions move the agent where; no goals, no words.
-"""
+"""Looks ahead over a whole grid: routes with their obstacles, and the fewest turns to a pose."""
 
 from __future__ import annotations
 
@@ -71,7 +68,7 @@ def pose_of(level: Any, grid_map: GridMap) -> int:
 
 
 Goal = Callable[[int, Outlook], bool]
-"""Says whether a plan may end at a pose."""
+"""Returns whether a plan may end at a pose."""
 
 
 class Planner:
@@ -102,7 +99,7 @@ class Planner:
         self.start = pose_of(level, grid_map)
 
     def opens(self, door: Any) -> bool:
-        """Say whether the agent could open a closed door as it is now."""
+        """Return whether the agent could open a closed door as it is now."""
         return not door.is_locked or is_key_to(door, self.carrying)
 
     # Routes -----------------------------------------------------------------------------------
@@ -209,10 +206,9 @@ class Planner:
             outlook.facing[grid_map.facing(pose)] = pose
             outlook.came_from = {pose: -1}
             return outlook
-        wanted = {c for c in outlook.seen if c in self.things and c != cell}
-        missing = set(wanted)
-        doors = {c for c in wanted if grid_map.codes[c] == OPEN}
-        if not wanted:
+        missing = {c for c in outlook.seen if c in self.things and c != cell}
+        doors = {c for c in missing if grid_map.codes[c] == OPEN}
+        if not missing:
             return outlook
         for here, came_from in grid_map.walk(pose, outlook.seen):
             outlook.came_from = came_from
@@ -260,7 +256,7 @@ class Planner:
     # Places -----------------------------------------------------------------------------------
 
     def is_harmless(self, cell: int) -> bool:
-        """Say whether a thing dropped there would neither part the free cells nor bar a door."""
+        """Return whether a thing dropped there would neither part the free cells nor bar a door."""
         codes, stride = self.map.codes, self.map.stride
         if codes[cell] != EMPTY:
             return False

@@ -1,4 +1,4 @@
-"""Two slips of minigrid that make some missions impossible, put right in the default mode.
+"""Repairs two slips of minigrid that make some missions impossible, in the default mode.
 
 1. Where opening a wrong door loses the game (`OpenDoorsOrder...Debug`), the action that completes
    the first clause of an ordered mission is judged by the second clause as well, and loses. Here

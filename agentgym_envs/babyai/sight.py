@@ -1,8 +1,8 @@
-"""What can be seen and walked to: the simulator's field of view on plain integers.
+"""Computes what can be seen and walked to, with the simulator's field of view, on integers.
 
-Knows cells, not names or text. A cell is an index into `GridMap.codes`, a grid padded with walls
-so that no view leaves it; a pose is `cell * 4 + direction`. Directions are minigrid's: 0 right,
-1 down, 2 left, 3 up. The same functions serve the text layer and the expert's look-ahead.
+A cell is an index into `GridMap.codes`, a grid padded with walls so that no view leaves it; a pose
+is `cell * 4 + direction`. Directions are minigrid's: 0 right, 1 down, 2 left, 3 up. The same
+functions serve the text layer and the expert's look-ahead.
 """
 
 from __future__ import annotations
@@ -82,19 +82,19 @@ class GridMap:
     def reachable(self, cell: int, within: Collection[int]) -> set[int]:
         """Return the cells one can walk to over `within`, the start included."""
         codes, steps = self.codes, self.steps
-        found = {cell}
+        reached = {cell}
         frontier = [cell]
         while frontier:
             here = frontier.pop()
             for step in steps:
                 there = here + step
-                if there in within and there not in found and codes[there] <= OPEN:
-                    found.add(there)
+                if there in within and there not in reached and codes[there] <= OPEN:
+                    reached.add(there)
                     frontier.append(there)
-        return found
+        return reached
 
     def beside(self, target: int, cells: Collection[int]) -> bool:
-        """Say whether one of `cells` touches `target`."""
+        """Return whether one of `cells` touches `target`."""
         return any(target + step in cells for step in self.steps)
 
     def walk(self, pose: int, within: Collection[int]) -> Iterator[tuple[int, dict[int, int]]]:

@@ -1,7 +1,4 @@
-"""Text actions of the default mode: which there are now, and the low-level moves of each.
-
-Knows the view and the names in it; plays nothing itself.
-"""
+"""Lists the text actions that are possible now, and translates each into low-level moves."""
 
 from __future__ import annotations
 
@@ -115,7 +112,7 @@ def moves(view: View, action: str) -> list[int]:
 
 
 def passes_door(action: str) -> bool:
-    """Say whether an action ends with a step out of the doorway, if that cell is free."""
+    """Return whether an action ends with a step out of the doorway, if that cell is free."""
     return action.startswith(("go through ", "toggle and go through "))
 
 

@@ -1,4 +1,4 @@
-"""Task ids of BabyAI: which level and which layout a number means. Knows no simulator."""
+"""Maps a BabyAI task's number to its level, layout and split."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What the default mode says to actions that the simulator does not carry out.
-
-Knows texts: the simulator's own are recognised here, and ours, which say what would be valid.
-"""
+"""Recognises the simulator's refusals and writes the default mode's, which say what is valid."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ _WORD = re.compile(r"[a-z]+")
 
 
 def is_question(text: str) -> bool:
-    """Tell whether the simulator asks which of several actions is meant."""
+    """Return whether the simulator asks which of several actions is meant."""
     return text.startswith(_ASKS)
 
 
@@ -55,22 +52,22 @@ def not_known(action: str, names: Sequence[str]) -> str:
     if verb is None:
         forms = "; ".join(form_of(each) for each in VERBS)
         return f"{NOT_KNOWN} Actions are: {forms}."
-    told = f"{NOT_KNOWN} The form is: {form_of(verb)}."
+    message = f"{NOT_KNOWN} The form is: {form_of(verb)}."
     if not verb.parameters:
-        return told
+        return message
     rooms = next_door(names) if verb.name == "go_to" else []
     if rooms:
-        return f"{told} Next door: {', '.join(rooms)}."
+        return f"{message} Next door: {', '.join(rooms)}."
     action = " ".join(action.lower().split())
     written = (verb.match(action) or {"": action[len(verb.template.partition("{")[0]) :]}).values()
     # Where one of several names is right, another one is not.
     close = _like([name for name in written if name not in names] or list(written), names)
     if close:
-        return f"{told} Names like yours here: {', '.join(close)}."
+        return f"{message} Names like yours here: {', '.join(close)}."
     listed = sorted(names, key=_is_part)
     shown = ", ".join(listed[:_NAMES_SHOWN])
     more = f", and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
-    return f"{told} You can name here: {shown}{more}."
+    return f"{message} You can name here: {shown}{more}."
 
 
 def not_a_choice(action: str, count: int) -> str:
@@ -88,19 +85,19 @@ def too_long(action: str) -> str:
 
 def _like(written: Sequence[str], names: Sequence[str]) -> list[str]:
     """Return the names that share a word with what was written, or nearly are it; parts last."""
-    words = set().union(*map(_telling_words, written))
+    words = set().union(*map(_content_words, written))
     likeness = {
         name: max(difflib.SequenceMatcher(None, other, name).ratio() for other in written)
         for name in names
     }
     alike = [
-        name for name in names if words & _telling_words(name) or likeness[name] >= _NEARLY_THE_SAME
+        name for name in names if words & _content_words(name) or likeness[name] >= _NEARLY_THE_SAME
     ]
     alike.sort(key=lambda name: (_is_part(name), -likeness[name], name))
     return alike[:_CLOSE_NAMES]
 
 
-def _telling_words(name: str) -> set[str]:
+def _content_words(name: str) -> set[str]:
     """Return the words that say which thing is meant, without an s of the plural."""
     words = set(_WORD.findall(name)) - _EMPTY_WORDS - _PARTS
     return {word.removesuffix("s") for word in words}

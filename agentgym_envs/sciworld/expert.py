@@ -1,4 +1,4 @@
-"""The expert: the simulator's own solution of a task, taken up from where the episode stands.
+"""Solves a task by the simulator's own solution, taken up from where the episode stands.
 
 The solution begins at the task's start. While an episode follows it, looks and failed requests
 aside, it goes on from there. Otherwise a second simulator replays the episode and tries to join
@@ -22,14 +22,14 @@ from agentgym_envs.sciworld.verbs import reworded
 
 _MAX_TRIES = 12
 _MAX_SOLUTIONS = 8
-_SOLUTIONS_KEPT = 1024
+_CACHED_SOLUTIONS = 1024
 _log = logging.getLogger(__name__)
 
 _CHECKS = ("examine ", "use thermometer ")
 _LOOKS = ("look around", "look at ", "look in ", "examine ", "inventory", "read ", "task")
 
 
-class Played(NamedTuple):
+class PastAction(NamedTuple):
     """An action that the simulator has read.
 
     Attributes:
@@ -41,21 +41,21 @@ class Played(NamedTuple):
     is_idle: bool
 
 
-def moves_from(game: Game, played: Sequence[Played]) -> Iterator[ExpertMove]:
+def moves_from(game: Game, history: Sequence[PastAction]) -> Iterator[ExpertMove]:
     """Yield the moves that solve a task after some actions.
 
     Args:
         game: the task.
-        played: the actions that the simulator has read since the task began.
+        history: the actions that the simulator has read since the task began.
     """
     gold = gold_path(game.task, game.variation)
-    done, follows = _progress(gold, played)
-    actions = gold[done:] if follows else _joined(game, gold, done, played)
+    done, follows = _progress(gold, history)
+    actions = gold[done:] if follows else _joined(game, gold, done, history)
     for action in actions:
         yield ExpertMove(action)
 
 
-@lru_cache(_SOLUTIONS_KEPT)
+@lru_cache(_CACHED_SOLUTIONS)
 def gold_path(task: str, variation: int) -> tuple[str, ...]:
     """Return the simulator's own solution of a task from its start.
 
@@ -86,10 +86,10 @@ def gold_path(task: str, variation: int) -> tuple[str, ...]:
     return failed[0]
 
 
-def _progress(gold: Sequence[str], played: Sequence[Played]) -> tuple[int, bool]:
+def _progress(gold: Sequence[str], history: Sequence[PastAction]) -> tuple[int, bool]:
     """Return how many steps of the solution were played first, and whether nothing else was."""
     done = 0
-    for action, is_idle in played:
+    for action, is_idle in history:
         plain = _plain(action)
         if done < len(gold) and plain == _plain(gold[done]):
             done += 1
@@ -102,7 +102,9 @@ def _plain(action: str) -> str:
     return reworded(" ".join(action.lower().split()))
 
 
-def _joined(game: Game, gold: Sequence[str], done: int, played: Sequence[Played]) -> Sequence[str]:
+def _joined(
+    game: Game, gold: Sequence[str], done: int, history: Sequence[PastAction]
+) -> Sequence[str]:
     """Find a way back into the solution; empty where there is none."""
     simulator = Simulator()
     try:
@@ -110,7 +112,7 @@ def _joined(game: Game, gold: Sequence[str], done: int, played: Sequence[Played]
         start = room_shown(simulator.step("look around").text)
         rooms = rooms_of(gold, start)
         for number in _joints(done):
-            _replay(simulator, game, played)
+            _replay(simulator, game, history)
             here = room_shown(simulator.step("look around").text)
             if (route := way(here, rooms[number])) is None:
                 continue
@@ -129,12 +131,12 @@ def _joints(done: int) -> list[int]:
     return [*near, *far]
 
 
-def _replay(simulator: Simulator, game: Game, played: Sequence[Played]) -> None:
+def _replay(simulator: Simulator, game: Game, history: Sequence[PastAction]) -> None:
     simulator.load(game.task, game.variation)
     simulator.step("look around")
-    for action, _ in played:
+    for action, _ in history:
         simulator.step(action)
-    if played and played[-1].is_idle:
+    if history and history[-1].is_idle:
         simulator.step("")  # cancels the question, should there be one
 
 
@@ -147,5 +149,5 @@ def _solves(simulator: Simulator, actions: Sequence[str]) -> bool:
         if reply.score < 0:
             return False
         if reply.is_completed:
-            return round(100 * reply.score) == 100
+            return reply.points == 100
     return False

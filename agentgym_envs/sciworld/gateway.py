@@ -1,9 +1,8 @@
 """Calls Java over one socket, in the text protocol of py4j's `GatewayServer`.
 
-Knows calls, constructors and fields, and nothing of what they do. py4j's own client keeps a pool of
-connections, their threads and a table of Java objects; here there is one connection, and whoever
-makes an object also deletes it. A call has a deadline; a connection that missed it is of no use
-any more, for its answers would be taken for those of later calls.
+py4j's own client keeps a pool of connections, their threads and a table of Java objects; here there
+is one connection, and whoever makes an object also deletes it. A call has a deadline; a connection
+that missed it is of no use any more, for its answers would be taken for those of later calls.
 """
 
 from __future__ import annotations

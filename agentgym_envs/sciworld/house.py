@@ -1,4 +1,4 @@
-"""The house of every task: which rooms have a door to which. Knows no simulator."""
+"""Finds ways through the house of every task: which rooms have a door to which."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def room_shown(text: str) -> str:
     Raises:
         ValueError: the text describes none.
     """
-    found = _SHOWN.match(text)
-    if found is None:
+    match = _SHOWN.match(text)
+    if match is None:
         raise ValueError(f"no room is described by {text!r:.80}")
-    return found[1]
+    return match[1]
 
 
 def rooms_of(actions: Sequence[str], start: str) -> list[str]:

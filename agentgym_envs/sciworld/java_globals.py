@@ -1,7 +1,4 @@
-"""The simulator's global variables: Scala objects that all simulators of a Java process share.
-
-Knows where they are, and what to put into the map of routes; `simulator` says when.
-"""
+"""Finds the simulator's global variables, Scala objects that a Java process has once."""
 
 from __future__ import annotations
 
@@ -91,7 +88,7 @@ def _singleton(gateway: Gateway, class_name: str) -> JavaObject:
 
 def _declared_field(gateway: Gateway, class_name: str, name: str) -> JavaObject:
     call = partial(gateway.call, timeout=_SECONDS)
-    found = cast(JavaObject, call(static("java.lang.Class"), "forName", class_name))
-    field = cast(JavaObject, call(found, "getDeclaredField", name))
+    class_object = cast(JavaObject, call(static("java.lang.Class"), "forName", class_name))
+    field = cast(JavaObject, call(class_object, "getDeclaredField", name))
     call(field, "setAccessible", True)
     return field

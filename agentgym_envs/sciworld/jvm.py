@@ -1,7 +1,7 @@
-"""Java's process: one per Python process, shared by all of its simulators.
+"""Runs one Java process per Python process, shared by all of its simulators.
 
-Starts it when it is first asked for, with a bounded heap; starts another when the last one is dead;
-ends it with the Python process. Knows processes, forks and locks, and no simulator.
+It starts at the first request, with a bounded heap; a dead one is replaced, and it ends with the
+Python process.
 
 Java runs with one identity hash code for all objects (`-XX:hashCode=2`): the simulator goes through
 hash sets of objects, whose order would else be another in every run.
@@ -75,19 +75,19 @@ class Jvm:
     of its own, so that an interrupt from the keyboard does not reach it.
 
     Args:
-        found: where its parts are.
+        parts: where its parts are.
 
     Raises:
         EnvFailure: it does not start.
     """
 
-    def __init__(self, found: Installation) -> None:
+    def __init__(self, parts: Installation) -> None:
         command = [
-            str(found.java),
+            str(parts.java),
             f"-Xmx{HEAP_MEGABYTES}m",
             *_OPTIONS,
             "-classpath",
-            os.pathsep.join(map(str, found.class_path)),
+            os.pathsep.join(map(str, parts.class_path)),
             "py4j.GatewayServer",
             "--die-on-broken-pipe",  # it ends when its standard input does, thus when we do
             "--enable-auth",
@@ -105,7 +105,7 @@ class Jvm:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                cwd=found.folder,
+                cwd=parts.folder,
                 start_new_session=True,
                 bufsize=0,
             )

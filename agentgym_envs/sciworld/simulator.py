@@ -1,8 +1,8 @@
-"""One ScienceWorld simulator, inside the Java process that this Python process shares.
+"""Runs a ScienceWorld simulator inside the Java process that this Python process shares.
 
 The simulator draws from one global random source and numbers its objects with one global counter.
 Every simulator has its own of both here, put in place before it is called, so that what it does
-depends on nobody else. Knows the simulator's calls; knows no scores, splits or texts of ours.
+depends on nobody else.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _INTERFACE = "scienceworld.runtime.pythonapi.PythonInterface"
 
 
 class Reply(NamedTuple):
-    """What the simulator says to an action.
+    """The simulator's answer to an action.
 
     Attributes:
         text: its observation; empty where it took no action.
@@ -42,6 +42,11 @@ class Reply(NamedTuple):
     text: str
     score: float
     is_completed: bool
+
+    @property
+    def points(self) -> int:
+        """The score in the official wrapper's points, -100 to 100."""
+        return round(100 * self.score)
 
 
 class Simulator:
@@ -136,7 +141,7 @@ class Simulator:
         """List the names of what can be named now."""
         return self._list("getPossibleObjects")
 
-    def told(self, word: str) -> str:
+    def explain(self, word: str) -> str:
         """Return the answer to `help`, `objects` or `task`, which are no actions."""
         with self._aside() as gateway:
             return str(self._call(gateway, self._server, "step", word))
@@ -227,19 +232,19 @@ class Simulator:
                 made.append(answer)
             return cast(JavaObject, answer)
 
-        found = []
+        ids: list[str] = []
         parser, agent = ask(self.game, "inputParser"), ask(self.game, "agent")
         for root in (agent, ask(ask(agent, "getContainer"), "get")):
-            ids = ask(ask(parser, "getAllUniqueReferentsLUT", root, True, False), "keySet")
-            found += str(ask(ids, "mkString", ",")).split(",")
+            keys = ask(ask(parser, "getAllUniqueReferentsLUT", root, True, False), "keySet")
+            ids += str(ask(keys, "mkString", ",")).split(",")
         for each in made:
             gateway.delete(each, timeout=self._timeout)
-        return {int(number) for number in found if number}
+        return {int(number) for number in ids if number}
 
     def _texts(self, gateway: Gateway, target: JavaObject, method: str) -> list[str]:
-        found = cast(JavaObject, self._call(gateway, target, method))
-        joined = self._call(gateway, static("java.lang.String"), "join", "\n", found)
-        gateway.delete(found, timeout=self._timeout)
+        texts = cast(JavaObject, self._call(gateway, target, method))
+        joined = self._call(gateway, static("java.lang.String"), "join", "\n", texts)
+        gateway.delete(texts, timeout=self._timeout)
         return str(joined).split("\n") if joined else []
 
     def _call(

@@ -1,7 +1,7 @@
-"""SciWorld's tasks: which experiment and variation a number means, and which split holds it.
+"""Maps a task's number to its experiment, variation and split.
 
-Everything is computed from the table below, which holds the simulator's own facts; no simulator is
-needed to list a split.
+All is computed from the table below, the simulator's own facts, so that listing a split starts no
+simulator.
 """
 
 from __future__ import annotations
@@ -99,10 +99,10 @@ class SciWorldTasks(TaskSet):
 
     @cached_property
     def _games(self) -> list[Game]:
-        kept = [task for task in NUM_VARIATIONS if task not in LEFT_OUT]
+        agentgyms = [task for task in NUM_VARIATIONS if task not in LEFT_OUT]
         return [
             Game(task, variation)
-            for task in (*kept, *LEFT_OUT)
+            for task in (*agentgyms, *LEFT_OUT)
             for variation in range(NUM_VARIATIONS[task])
         ]
 

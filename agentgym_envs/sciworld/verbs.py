@@ -1,4 +1,4 @@
-"""SciWorld's actions: the verbs that the simulator reads, and their wording for policies."""
+"""Lists SciWorld's actions: the verbs that the simulator reads, and their wording for policies."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def reworded(action: str) -> str:
         return action
     verb, _, rest = action.partition(" ")
     splits = []
-    for found in re.finditer(r" (?:in|into|on|to|with) ", rest):
-        thing, other = rest[: found.start()], rest[found.end() :]
+    for match in re.finditer(r" (?:in|into|on|to|with) ", rest):
+        thing, other = rest[: match.start()], rest[match.end() :]
         if not any(other == place or other.startswith(f"{place} ") for place in _PLACES):
             splits.append((thing, other))
     if len(splits) != 1 or verb not in _PREPOSITIONS:

@@ -1,4 +1,4 @@
-"""Where made things are kept between processes."""
+"""Names the folder in which SearchQA caches what can be made again."""
 
 from __future__ import annotations
 

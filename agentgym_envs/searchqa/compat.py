@@ -1,4 +1,4 @@
-"""AgentGym's own SearchQA protocol, for `compat="agentgym"`.
+"""Plays a question by AgentGym's own SearchQA protocol, for `compat="agentgym"`.
 
 The wire format is AgentGym's at commit 3ef9235d: the strings, the first tag that counts, the last
 answer that is scored, and as many answers as the policy likes.
@@ -10,8 +10,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentgym_envs.searchqa.scoring import normalise
-from agentgym_envs.searchqa.tags import TagReactParser
+from agentgym_envs.core import Outcome
+from agentgym_envs.searchqa import prompts
+from agentgym_envs.searchqa.episode import Episode
+from agentgym_envs.searchqa.scoring import f1, normalise
+from agentgym_envs.searchqa.tags import TagReactParser, find_tag
 
 TAGS = ("search", "answer")
 
@@ -50,9 +53,35 @@ class OriginalReactParser(TagReactParser):
         return completion
 
 
-def first_observation(question: str) -> str:
-    """Write the original's first observation."""
-    return _FIRST_OBSERVATION.replace("{question}", question.strip())
+class AgentGymEpisode(Episode):
+    """A question as the original asks it; arguments as `Episode`."""
+
+    instructions = prompts.COMPAT_INSTRUCTIONS
+    verbs = tuple(verb for verb in prompts.VERBS if verb.name in TAGS)
+    react_parser = OriginalReactParser
+
+    @property
+    def first_observation(self) -> str:
+        """The original's instruction and the question."""
+        return _FIRST_OBSERVATION.replace("{question}", self.question.text.strip())
+
+    def act(self, action: str) -> Outcome:
+        """Play the first tag of a whole completion."""
+        tag = find_tag(action, TAGS)
+        if tag is None:
+            return self._refuse(INVALID)
+        if tag.name == "search":
+            return Outcome(prompts.information(self._search(tag.content.strip())))
+        answer = last_answer(action)
+        success = is_right(answer, self.question.answers)
+        self.f1 = f1(answer, self.question.answers)
+        message = RIGHT if success else WRONG
+        return Outcome(message, float(success), terminated=success, info={"success": success})
+
+    def _search(self, query: str) -> str:
+        quote = '"' if self._has_quoted_titles else ""
+        passages = [hit.passage for hit in self.desk.search(query)]
+        return prompts.passages_text((f"{quote}{p.title}{quote}", p.text) for p in passages)
 
 
 def last_answer(text: str) -> str:

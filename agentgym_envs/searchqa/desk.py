@@ -1,7 +1,4 @@
-"""The reader's desk: searches, opens documents page by page, and remembers what was read.
-
-Knows passages and retrievers; nothing of questions, tags or rewards.
-"""
+"""Searches, opens documents page by page, and remembers what was read."""
 
 from __future__ import annotations
 
@@ -59,9 +56,9 @@ class Desk:
         return list(self._read.values())
 
     def has_read(self, passage_ids: Iterable[int]) -> bool:
-        """Say whether one of these passages has been shown."""
-        wanted = set(passage_ids)
-        return any(passage.passage_id in wanted for passage in self._read.values())
+        """Return whether one of these passages has been shown."""
+        ids = set(passage_ids)
+        return any(passage.passage_id in ids for passage in self._read.values())
 
     def search(self, query: str) -> list[Hit]:
         """Search and take note of what is shown.
@@ -73,16 +70,16 @@ class Desk:
         self._note(hit.passage for hit in self.hits)
         return self.hits
 
-    def open(self, wanted: str) -> Page:
+    def open(self, reference: str) -> Page:
         """Show a page of a document.
 
         Args:
-            wanted: a title or `"Doc 2"`, and maybe `"| page 3"` behind it.
+            reference: a title or `"Doc 2"`, and maybe `"| page 3"` behind it.
 
         Raises:
             InvalidAction: there is no such document or page.
         """
-        name, number = _split_page(wanted)
+        name, number = _split_page(reference)
         title, passages = self._document(name)
         pages = _pages(passages)
         if not 1 <= number <= len(pages):
@@ -108,9 +105,9 @@ class Desk:
         if as_number and as_number[1]:
             return self._numbered(int(as_number[2]))
         for title in (name, name.strip("\"'")):
-            found = self._titled(title)
-            if found:
-                return found[0].title, found
+            passages = self._titled(title)
+            if passages:
+                return passages[0].title, passages
         if as_number:
             return self._numbered(int(as_number[2]))
         raise InvalidAction(
@@ -145,12 +142,12 @@ class Desk:
         self.titles = list(dict.fromkeys(passage.title for passage in passages))
 
 
-def _split_page(wanted: str) -> tuple[str, int]:
-    name, bar, page = wanted.strip().strip('"').rpartition("|")
+def _split_page(reference: str) -> tuple[str, int]:
+    name, bar, page = reference.strip().strip('"').rpartition("|")
     number = _PAGE.fullmatch(page.strip())
     if bar and number:
         return name.strip(), int(number[1])
-    return wanted.strip(), 1
+    return reference.strip(), 1
 
 
 def _pages(passages: Sequence[Passage]) -> list[list[Passage]]:

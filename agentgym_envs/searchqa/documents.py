@@ -1,4 +1,4 @@
-"""Passages, documents and the corpus that holds them. Knows nothing of retrieval or questions."""
+"""Holds passages, and the documents that they make up, in a corpus."""
 
 from __future__ import annotations
 
@@ -24,6 +24,19 @@ class Passage:
     text: str
     document_id: int
     part: int
+
+
+def contents_of(passage: Passage) -> str:
+    """Write a passage as one string, in the form of wiki-18 and of Search-R1's server."""
+    return f'"{passage.title}"\n{passage.text}'
+
+
+def split_contents(contents: str) -> tuple[str, str]:
+    """Return (title, text) of such a string; the quotes around the title are left out."""
+    title, _, text = contents.partition("\n")
+    if len(title) >= 2 and title[0] == title[-1] == '"':
+        title = title[1:-1]
+    return title, text
 
 
 class Corpus:

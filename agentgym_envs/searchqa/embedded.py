@@ -1,4 +1,4 @@
-"""The embedded corpus and its questions: made on first use, then read from a cache.
+"""Makes the embedded corpus and its questions on first use, then reads them from a cache.
 
 The world is fictional, so a right answer cannot have been memorised. It is the same on every
 machine: its content hash is pinned here, and a cached copy counts only if it has that hash.

@@ -1,7 +1,7 @@
-"""The expert: follows a question's oracle hops through the real retriever, and then answers.
+"""Follows a question's oracle hops through the real retriever, and then answers.
 
-It knows what to look for, but answers only from passages that it has been shown: where it cannot
-find one, it gives up. Questions without hops are searched for as they are asked.
+The expert answers only from passages that it has been shown; where it cannot find one, it gives up.
+Questions without hops are searched for as they are asked.
 """
 
 from __future__ import annotations
@@ -116,9 +116,9 @@ class Expert:
         for number, hit in enumerate(self.desk.hits, 1):
             if hit.passage.document_id == document_id:
                 return title if is_title else f"Doc {number}"
-        told = [self.question.text, *(passage.text for passage in self.desk.read_passages)]
-        is_told = any(title.casefold() in text.casefold() for text in told)
-        return title if is_title and is_told else None
+        texts = [self.question.text, *(passage.text for passage in self.desk.read_passages)]
+        is_known = any(title.casefold() in text.casefold() for text in texts)
+        return title if is_title and is_known else None
 
     def _gold_passages(self, hop: Hop) -> list[Passage]:
         corpus = self.desk.corpus
@@ -140,8 +140,8 @@ class Expert:
         """Return the first accepted answer that stands in what has been read."""
         texts = [f" {normalise(f'{p.title} {p.text}')} " for p in self.desk.read_passages]
         for answer in self.question.answers:
-            wanted = normalise(answer)
-            if wanted and any(f" {wanted} " in text for text in texts):
+            plain = normalise(answer)
+            if plain and any(f" {plain} " in text for text in texts):
                 return answer
         return None
 

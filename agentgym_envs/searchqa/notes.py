@@ -1,7 +1,4 @@
-"""What the expert writes down: thoughts that quote the sentence just read and sum up the rest.
-
-Knows hops and passages, not how they are found.
-"""
+"""Writes the expert's thoughts, which quote the sentence just read and sum up the rest."""
 
 from __future__ import annotations
 
@@ -60,11 +57,11 @@ def _weight(sentence: str, hop: Hop, passage: Passage) -> int:
     """Count the hop's words in a sentence, names twice; the title's say nothing there."""
     answer = normalise(hop.answer)
     about = set(normalise(passage.title).split())
-    said = set(normalise(sentence).split())
+    in_sentence = set(normalise(sentence).split())
     weight = 0
     for word in {*hop.query.split(), *hop.answer.split()}:
         plain = normalise(word)
-        if plain in said and plain not in about and plain not in STOP_WORDS:
+        if plain in in_sentence and plain not in about and plain not in STOP_WORDS:
             weight += 1 if word.islower() else _NAME_WEIGHT
     # A sentence with the answer itself comes first, where the title does not give it.
     if answer != normalise(passage.title) and f" {answer} " in f" {normalise(sentence)} ":

@@ -1,4 +1,4 @@
-"""What a policy reads: the rules, and how search results, documents and outputs are written.
+"""Writes what a policy reads: the rules, search results, documents and outputs.
 
 The form of what was found, `<information>Doc 1(Title: T) text ...</information>`, is AgentGym's.
 """

@@ -1,9 +1,9 @@
-"""Runs a policy's Python program in a sandbox and says what came of it.
+"""Runs a policy's Python program in a sandbox and returns its output or error.
 
 The sandbox is `pydantic-monty`: an interpreter of its own, in worker processes, that has no files,
 no network, no environment variables and no modules but a few harmless ones. Bounded are time,
 memory, recursion and what is shown. The clock stands still and random numbers are seeded, so that
-the same program says the same on every machine. Knows nothing of questions or searches.
+the same program says the same on every machine.
 """
 
 from __future__ import annotations

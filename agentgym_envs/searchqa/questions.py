@@ -1,4 +1,4 @@
-"""Questions with their accepted answers, and the set that holds them by number and split."""
+"""Holds questions with their accepted answers, by number and split."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class QuestionSet:
     """Questions by number and split.
 
     This one keeps them all in memory. A set that is read lazily subclasses it and overrides
-    `numbers`, `question` and, where there is more to say, `why_empty`.
+    `numbers`, `question` and, where there is more to say, `explain_empty`.
 
     Args:
         questions: the questions, in any order; their numbers differ.
@@ -87,7 +87,7 @@ class QuestionSet:
                 f"unknown split {split!r} of {self.source}; allowed: {', '.join(SPLITS)}"
             ) from None
 
-    def why_empty(self, split: str) -> str:
+    def explain_empty(self, split: str) -> str:
         """Say why one of `SPLITS` holds no question; empty where there is nothing to say."""
         return f"{self.source} was made without paper_test=" if split == "paper_test" else ""
 

@@ -23,7 +23,7 @@ def normalise(text: str) -> str:
 
 
 def exact_match(answer: str, accepted: Sequence[str]) -> bool:
-    """Say whether an answer equals an accepted one after normalisation."""
+    """Return whether an answer equals an accepted one after normalisation."""
     return any(_same(answer, other) for other in accepted)
 
 
@@ -36,17 +36,17 @@ def f1(answer: str, accepted: Sequence[str]) -> float:
 
 
 def _same(answer: str, accepted: str) -> bool:
-    wanted = normalise(accepted)
-    if not wanted:
+    expected = normalise(accepted)
+    if not expected:
         return answer.lower().split() == accepted.lower().split()
-    return normalise(answer) == wanted
+    return normalise(answer) == expected
 
 
 def _f1(answer: str, accepted: str) -> float:
     if _same(answer, accepted):
         return 1.0
-    said, wanted = normalise(answer).split(), normalise(accepted).split()
-    shared = sum((Counter(said) & Counter(wanted)).values())
+    given, expected = normalise(answer).split(), normalise(accepted).split()
+    shared = sum((Counter(given) & Counter(expected)).values())
     if shared == 0:
         return 0.0
-    return 2.0 * shared / (len(said) + len(wanted))
+    return 2.0 * shared / (len(given) + len(expected))

@@ -1,7 +1,6 @@
 """Reads and writes the tags of SearchQA: `<search>`, `<open>`, `<answer>` and `<python>`.
 
-Knows the grammar and its two parsers (`plain`, `react`), not what the actions do. All reading takes
-time linear in the text, whatever a policy writes.
+All reading takes time linear in the text, whatever a policy writes.
 """
 
 from __future__ import annotations
@@ -66,14 +65,14 @@ def read_tag(text: str, names: Sequence[str]) -> Tag | None:
 
 def without_thoughts(text: str) -> str:
     """Cut out the complete `<think>...</think>` spans of a text."""
-    kept, depth_start, position = [], None, 0
+    outside, depth_start, position = [], None, 0
     for tag in _SPAN_TAG.finditer(text):
         if tag[0] == "<think>" and depth_start is None:
             depth_start = tag.start()
         elif tag[0] == "</think>" and depth_start is not None:
-            kept.append(text[position:depth_start])
+            outside.append(text[position:depth_start])
             position, depth_start = tag.end(), None
-    return "".join([*kept, text[position:]])
+    return "".join([*outside, text[position:]])
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""SearchQA's tasks: the questions by number; a question's family is its subtask."""
+"""Makes a set of questions a task set; a question's family is its subtask."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class SearchQATasks(TaskSet):
         """List the numbers of a split or panel, ascending."""
         return self.questions.numbers(split)
 
-    def why_empty(self, split: str) -> str:
+    def explain_empty(self, split: str) -> str:
         """Say what the question set says of it."""
-        return self.questions.why_empty(split)
+        return self.questions.explain_empty(split)
 
     def describe(self, number: int) -> tuple[str, str]:
         """Return (family, split) of a question."""

@@ -64,7 +64,7 @@ _SANDSTONES = {
     for name in ("sandstone", "red sandstone")
 }
 
-_KEPT_GENERIC = {
+_GENERICS = {
     "planks": _WRITTEN_OUT["planks"],
     # The original finds a generic name's members by recipe group; white wool is in no group.
     "wool": tuple(name for name in _WRITTEN_OUT["wool"] if name != "white wool"),
@@ -108,12 +108,12 @@ def build(package: Path) -> dict[str, Any]:
     for number in sorted(data, key=lambda number: names[int(number)]):
         written_out = [_recipe(entry, names) for entry in data[number]]
         recipes += sorted(_merged(names[int(number)], written_out), key=lambda r: r.text)
-    kept, extra_items = clean(recipes, _KEPT_GENERIC)
+    graph, extra_items = clean(recipes, _GENERICS)
     return {
         "source": f"minecraft-{VERSION}/{TABLE_VERSION}",
-        "generics": {name: list(members) for name, members in sorted(_KEPT_GENERIC.items())},
+        "generics": {name: list(members) for name, members in sorted(_GENERICS.items())},
         "extra_items": extra_items,
-        "recipes": [recipe.text.removeprefix("craft ") for recipe in kept],
+        "recipes": [recipe.text.removeprefix("craft ") for recipe in graph],
     }
 
 
@@ -145,7 +145,7 @@ def _merge(recipes: Sequence[Recipe], name: str, members: tuple[str, ...]) -> li
         for count, member in recipe.ingredients:
             if member in members:
                 families.setdefault(_with(recipe, (count, member), name), []).append(member)
-    whole = {recipe for recipe, found in families.items() if sorted(found) == sorted(members)}
+    whole = {recipe for recipe, special in families.items() if sorted(special) == sorted(members)}
     merged: dict[Recipe, None] = {}
     for recipe in recipes:
         wholes = [

@@ -1,7 +1,4 @@
-"""The rules of AgentGym's TextCraft that turn Minecraft's recipes into a graph without circles.
-
-Knows recipes, not the files they come from.
-"""
+"""Turns Minecraft's recipes into a graph without circles, by the rules of AgentGym's TextCraft."""
 
 from __future__ import annotations
 
@@ -24,24 +21,24 @@ def clean(
         The recipes that stay, and the items that only dropped recipes name; those can be fetched.
     """
     recipes = list(recipes)
-    kept = without_circles((r for r in recipes if not _unpacks_block(r)), generics)
-    named = {name for recipe in kept for name in _names(recipe)}
+    graph = without_circles((r for r in recipes if not _unpacks_block(r)), generics)
+    named = {name for recipe in graph for name in _names(recipe)}
     dropped = {name for recipe in recipes for name in _names(recipe)}
-    return kept, sorted(dropped - named - set(generics))
+    return graph, sorted(dropped - named - set(generics))
 
 
 def without_circles(
     recipes: Iterable[Recipe], generics: Mapping[str, Sequence[str]]
 ) -> list[Recipe]:
-    """Keep each recipe unless, by those kept so far, an ingredient depends on its output."""
+    """Keep each recipe unless, by those taken so far, an ingredient depends on its output."""
     needs: dict[str, set[str]] = {}
-    kept = []
+    graph = []
     for recipe in dict.fromkeys(recipes):
         below = {m for _, n in recipe.ingredients for m in generics.get(n) or (n,)}
         if recipe.output not in _reach(below, needs):
             needs.setdefault(recipe.output, set()).update(below)
-            kept.append(recipe)
-    return kept
+            graph.append(recipe)
+    return graph
 
 
 def _unpacks_block(recipe: Recipe) -> bool:

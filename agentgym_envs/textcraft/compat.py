@@ -1,4 +1,4 @@
-"""AgentGym's own TextCraft rules and messages, for `compat="agentgym"`.
+"""Plays by AgentGym's own TextCraft rules and messages, for `compat="agentgym"`.
 
 The wire format is AgentGym's at commit 3ef9235d: item ids instead of names in some messages, and
 prefix matching of actions. It differs in one thing: a count too long for Python to read is

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from agentgym_envs.actions import ActionParser, ActionVerb
-from agentgym_envs.compat import OnlyActionParser, WholeTextParser
+from agentgym_envs.actions.compat import OnlyActionParser, WholeTextParser
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.tasks import TaskSpec
 from agentgym_envs.textcraft.compat import OriginalState
@@ -63,13 +63,13 @@ class TextCraftEnv(TextEnv):
 
     def __init__(self, *, recipes_dir: str | Path | None = None, **kwargs: Any) -> None:
         if recipes_dir is None:
-            self.book, tasks_of = builtin_book(), _builtin_tasks()
+            self.book, task_set = builtin_book(), _builtin_tasks()
         else:
             self.book = datapack_book(recipes_dir)
-            tasks_of = TextCraftTasks(self.book)
-        super().__init__(tasks_of, **kwargs)
+            task_set = TextCraftTasks(self.book)
+        super().__init__(task_set, **kwargs)
         self.source = self.book.source
-        self._goals = tasks_of
+        self._goals = task_set
 
     def choose_task(self, options: Mapping[str, Any]) -> TaskSpec:
         """Return the task that `options` name by id or goal, or draw one."""
@@ -93,7 +93,9 @@ class TextCraftEnv(TextEnv):
     def begin(self, task: TaskSpec) -> str:
         """Empty the inventory and show the commands and the goal."""
         self.goal = self._goals.goals[task.number]
-        self._state = (OriginalState if self.is_original else CraftingState)(self.book, self.goal)
+        self._state = (OriginalState if self.is_agentgym_compat else CraftingState)(
+            self.book, self.goal
+        )
         return self._goals.first_observation(task.number)
 
     def apply(self, action: str) -> Outcome:

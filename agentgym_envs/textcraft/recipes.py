@@ -1,4 +1,4 @@
-"""Recipes and the graph they make. Knows names and counts, not where recipes come from.
+"""Holds recipes and answers questions about the graph that they make.
 
 Names are lower-case words as players write them (`"oak planks"`). A *generic* name (`"planks"`)
 stands for any of its members; only ingredients use generic names, nothing is crafted under one.
@@ -56,13 +56,13 @@ class Recipe:
         Raises:
             ValueError: the text has another form.
         """
-        found = _RECIPE.fullmatch(text)
-        parts = [_AMOUNT.fullmatch(part.strip()) for part in found[3].split(",")] if found else []
-        if found is None or None in parts:
+        match = _RECIPE.fullmatch(text)
+        parts = [_AMOUNT.fullmatch(part.strip()) for part in match[3].split(",")] if match else []
+        if match is None or None in parts:
             raise ValueError(
                 f"not a recipe: {text!r}; expected '<count> <item> using <count> <item>, ...'"
             )
-        return cls(found[2], int(found[1]), tuple((int(p[1]), p[2]) for p in parts if p))
+        return cls(match[2], int(match[1]), tuple((int(p[1]), p[2]) for p in parts if p))
 
 
 class RecipeBook:
@@ -108,11 +108,11 @@ class RecipeBook:
         return self._of.get(name, ())
 
     def is_craftable(self, name: str) -> bool:
-        """Say whether a recipe makes this item."""
+        """Return whether a recipe makes this item."""
         return name in self._of
 
     def is_base(self, name: str) -> bool:
-        """Say whether this is an item that can only be fetched."""
+        """Return whether this is an item that can only be fetched."""
         return name in self.items and name not in self._of
 
     def members(self, name: str) -> tuple[str, ...]:
@@ -154,16 +154,16 @@ class RecipeBook:
     def closure(self, name: str) -> tuple[Recipe, ...]:
         """Return every recipe on any way to an item, its own first."""
         if name not in self._closures:
-            found: dict[Recipe, None] = {}
+            recipes: dict[Recipe, None] = {}
             waiting = [name]
             seen = {name}
             while waiting:
                 for recipe in self.recipes_of(waiting.pop(0)):
-                    found[recipe] = None
+                    recipes[recipe] = None
                     below = [m for _, n in recipe.ingredients for m in self.members(n)]
                     waiting += [m for m in dict.fromkeys(below) if m not in seen]
                     seen.update(below)
-            self._closures[name] = tuple(found)
+            self._closures[name] = tuple(recipes)
         return self._closures[name]
 
     @cached_property

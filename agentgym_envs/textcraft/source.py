@@ -1,4 +1,4 @@
-"""Where a book of recipes comes from: the built-in table, or a data-pack folder."""
+"""Reads a book of recipes from the built-in table or from a data-pack folder."""
 
 from __future__ import annotations
 
@@ -128,9 +128,9 @@ def _words(identifier: str) -> str:
 
 def _generics(entries: Iterable[_Entry], tags: Mapping[str, list[str]]) -> dict[str, list[str]]:
     entries = list(entries)
-    wanted = sorted({tag for entry in entries for tag in entry.tags})
+    names = sorted({tag for entry in entries for tag in entry.tags})
     generics = {}
-    for tag in wanted:
+    for tag in names:
         grouped = (entry.recipe.output for entry in entries if entry.group == tag)
         generics[tag] = list(dict.fromkeys([*tags.get(tag, ()), *grouped]))
     return generics

@@ -1,4 +1,4 @@
-"""The rules of the game: what a line of text does to an inventory. Knows no tasks and no turns."""
+"""Plays lines of text on an inventory, by the rules of a book of recipes."""
 
 from __future__ import annotations
 
@@ -73,17 +73,17 @@ class CraftingState:
         return f"Got {count} {item}"
 
     def _craft(self, words: str) -> str:
-        found = _CRAFT.fullmatch(words)
-        if found is None:
+        match = _CRAFT.fullmatch(words)
+        if match is None:
             raise _Impossible(
                 f"Could not execute {_quoted(words)}: write "
                 "craft <count> <item> using <count> <item>, <count> <item>, ..."
             )
-        output = found[2]
-        if found[1] is not None:
-            _count(found[1])
+        output = match[2]
+        if match[1] is not None:
+            _count(match[1])
         amounts: dict[str, int] = {}
-        for part in found[3].split(","):
+        for part in match[3].split(","):
             count, item = _amount(part.strip(_EDGES))
             amounts[item] = amounts.get(item, 0) + count
         self._check_known(output)
@@ -128,10 +128,10 @@ class CraftingState:
 
 
 def _amount(words: str) -> tuple[int, str]:
-    found = _AMOUNT.fullmatch(words)
-    if found is None:
+    match = _AMOUNT.fullmatch(words)
+    if match is None:
         raise _Impossible(f"Wrong amount {_quoted(words)}: write <count> <item>, such as 2 stick.")
-    return _count(found[1]), found[2]
+    return _count(match[1]), match[2]
 
 
 def _count(digits: str) -> int:

@@ -1,12 +1,11 @@
-"""TextCraft's tasks: which goal a number means, what it shows, and which split holds it."""
+"""Maps a TextCraft task's number to its goal, what it shows and its split."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from agentgym_envs.tasks import ListedTasks, TaskSpec
-from agentgym_envs.textcraft.commands import command_list, first_observation
 from agentgym_envs.textcraft.recipes import RecipeBook
 
 SPLIT_SIZES: dict[int, dict[str, int]] = {
@@ -17,6 +16,9 @@ SPLIT_SIZES: dict[int, dict[str, int]] = {
 }
 """Tasks of each depth in the built-in table's splits; the rest are training tasks. The test depths
 are those of AgentGym-RL's test panel (arXiv 2509.08755)."""
+
+MAX_DISTRACTORS = 10
+"""Distractors of a task at most, and uses of one ingredient that may become distractors."""
 
 
 class TextCraftTasks(ListedTasks):
@@ -82,3 +84,34 @@ class TextCraftTasks(ListedTasks):
         for number in sorted(numbers):
             subtask = f"depth {self._depth_of[number]}"
             subtasks[subtask] = [*subtasks.get(subtask, ()), number]
+
+
+def command_list(book: RecipeBook, goal: str, seed: int | str) -> tuple[str, ...]:
+    """List the commands of every recipe on any way to the goal, among distractors, shuffled.
+
+    A distractor is a recipe that uses an ingredient of those recipes. As in the original, up to
+    `MAX_DISTRACTORS` uses of each ingredient are candidates, and as many of all candidates enter.
+
+    Args:
+        book: the recipes.
+        goal: a craftable item.
+        seed: chooses distractors and order; the same on every machine and Python.
+    """
+    closure = dict.fromkeys(recipe.text for recipe in book.closure(goal))
+    ingredients = {name for recipe in book.closure(goal) for _, name in recipe.ingredients}
+    candidates: set[str] = set()
+    for name in ingredients:
+        uses = (recipe.text for recipe in book.uses[name])
+        candidates.update(_shuffled(uses, f"{seed}/{name}")[:MAX_DISTRACTORS])
+    distractors = _shuffled(candidates.difference(closure), f"{seed}/distractors")
+    return tuple(_shuffled([*closure, *distractors[:MAX_DISTRACTORS]], f"{seed}/order"))
+
+
+def first_observation(commands: Iterable[str], goal: str) -> str:
+    """Write what a task begins with."""
+    return "Crafting commands:\n" + "\n".join(commands) + f"\n\nGoal: craft {goal}."
+
+
+def _shuffled(texts: Iterable[str], seed: str) -> list[str]:
+    # A hash order: library generators promise no stream that outlives their next version.
+    return sorted(texts, key=lambda text: hashlib.sha256(f"{seed}/{text}".encode()).digest())

@@ -2,7 +2,7 @@
 
 The first thought writes the whole plan, top down, one item a line, with the command that makes it
 and how often, or `get`. The moves then go through the lines from the last to the first, and every
-thought ends in the line that is worked on now. Knows plans, not how they are found.
+thought ends in the line that is worked on now.
 """
 
 from __future__ import annotations

@@ -68,12 +68,12 @@ def _make(env_id: str) -> TextEnv:
 
 
 def _sizes(env: TextEnv) -> dict[str, int]:
-    names = (*env.tasks_of.splits, *env.tasks_of.panels)
-    return {name: len(env.tasks_of.numbers(name)) for name in names}
+    names = (*env.task_set.splits, *env.task_set.panels)
+    return {name: len(env.task_set.numbers(name)) for name in names}
 
 
 def _subtasks(env: TextEnv, split: str) -> Counter[str]:
-    return Counter(env.tasks_of.spec(n).subtask for n in env.tasks_of.numbers(split))
+    return Counter(env.task_set.spec(n).subtask for n in env.task_set.numbers(split))
 
 
 def _row(env_id: str) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ def _description(env_id: str) -> str:
     rows = [("split", "tasks", "first id", "subtasks")]
     for split, size in _sizes(env).items():
         counts = ", ".join(f"{name} {count}" for name, count in _subtasks(env, split).items())
-        rows.append((split, str(size), env.tasks_of.task_ids(split)[0], counts))
+        rows.append((split, str(size), env.task_set.task_ids(split)[0], counts))
     text = (
         f"{env_id}\n\nsource: {env.source}\nturns:  {env.default_max_turns}\n\n{table(rows)}\n\n"
         f"system prompt in the plain format:\n\n{env.system_prompt}"

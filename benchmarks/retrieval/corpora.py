@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentgym_envs.searchqa.datasets import load_corpus
 from agentgym_envs.searchqa.documents import Corpus
+from agentgym_envs.searchqa.sources import load_corpus
 
 EMBEDDED = "embedded"
 CORPUS_HELP = (

@@ -96,7 +96,7 @@ class Panel:
                 self._check_source(env.source, env_kwargs)
             found: dict[str, list[str]] = {}
             for task_id in env.task_ids(self.split):
-                found.setdefault(env.tasks_of.spec(task_id).subtask, []).append(task_id)
+                found.setdefault(env.task_set.spec(task_id).subtask, []).append(task_id)
         return {subtask: tuple(ids[:: self.every]) for subtask, ids in found.items()}
 
     def _check_source(self, source: str, env_kwargs: Mapping[str, Any]) -> None:

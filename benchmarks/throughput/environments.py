@@ -71,7 +71,7 @@ def textcraft_rows(repeats: int) -> Iterator[Row]:
     """Measure TextCraft: the expert's episodes on the test split, and resets."""
     env = gym.make("agentgym/TextCraft-v0", disable_env_checker=True)
     base: Any = env.unwrapped
-    every_task = [task_id for split in base.tasks_of.splits for task_id in base.task_ids(split)]
+    every_task = [task_id for split in base.task_set.splits for task_id in base.task_ids(split)]
     yield compare(
         "textcraft",
         Side("TextCraft, first reset to a task", "resets", _text_resets(env, every_task)),

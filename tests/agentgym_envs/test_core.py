@@ -133,7 +133,7 @@ def test_an_action_must_be_a_string_and_costs_nothing_otherwise(env: CountingEnv
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"task_id": "counting_99"}, "60 tasks"),
         ({"task_id": "babyai_1"}, "counting_<number>"),
@@ -148,13 +148,13 @@ def test_an_action_must_be_a_string_and_costs_nothing_otherwise(env: CountingEnv
         (0, "options must be a dict.*got 0"),
     ],
 )
-def test_unknown_options_are_refused_by_name(env: CountingEnv, options: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_unknown_options_are_refused_by_name(env: CountingEnv, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         env.reset(options=options)
 
 
 @pytest.mark.parametrize(
-    ("kwargs", "told"),
+    ("kwargs", "message"),
     [
         ({"split": "dev"}, "unknown split 'dev'.*train, validation, test"),
         ({"action_format": "xml"}, "unknown action_format 'xml'.*plain, react"),
@@ -173,8 +173,8 @@ def test_unknown_options_are_refused_by_name(env: CountingEnv, options: Any, tol
         ({"tasks": {"small": 1}}, "tasks=.*a list of"),
     ],
 )
-def test_unknown_arguments_are_refused_by_name(kwargs: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_unknown_arguments_are_refused_by_name(kwargs: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         CountingEnv(**kwargs)
 
 
@@ -263,14 +263,14 @@ def test_apply_must_return_an_outcome(env: CountingEnv) -> None:
 
 def test_an_empty_split_is_refused_when_it_is_drawn_from() -> None:
     class Partial(ListedTasks):
-        def why_empty(self, split: str) -> str:
+        def explain_empty(self, split: str) -> str:
             return "the file dev.jsonl is missing"
 
     env = CountingEnv(split="validation")
     env._draws_from = []
     with pytest.raises(ValueError, match="split 'validation' holds no task to draw"):
         env.reset()
-    env.tasks_of = Partial("counting", {"validation": {}})
+    env.task_set = Partial("counting", {"validation": {}})
     with pytest.raises(ValueError, match="no task to draw.*: the file dev.jsonl is missing"):
         env.reset()
 

@@ -30,8 +30,8 @@ def episodes(letters: Environments) -> list[Trajectory]:
     """The expert's episodes, and those of a policy that always says what is never right."""
     ids = letters.task_ids("train")
     return [
-        *play(letters.with_horizon(None), ids, "expert"),
-        *play(letters.with_horizon(None), ids, lambda _observations: "yes"),
+        *play(letters.vectors, ids, "expert"),
+        *play(letters.vectors, ids, lambda _observations: "yes"),
     ]
 
 

@@ -101,7 +101,7 @@ class Environments:
             text_env = probe.unwrapped
             if not isinstance(text_env, TextEnv):
                 raise CommandError(f"{env_id} is not a TextEnv, so it has no tasks to train on")
-            name = text_env.tasks_of.env_name
+            name = text_env.task_set.env_name
             if name in self.vectors:
                 raise CommandError(f"{env_id}: another environment has the task ids {name}_* too")
             self._probes[name] = text_env
@@ -145,9 +145,9 @@ class Environments:
         for name, env in self._probes.items():
             own = labels
             if labels is not None and len(self._probes) > 1:
-                own = _known(labels, env.tasks_of, split) or labels
+                own = _known(labels, env.task_set, split) or labels
                 used.update(own)
-            found += [f"{name}_{number}" for number in env.tasks_of.select(split, own)]
+            found += [f"{name}_{number}" for number in env.task_set.select(split, own)]
         if used and used != set(labels or ()):
             unused = [label for label in labels or () if label not in used]
             raise UnknownTask(f"tasks: {unused} match nothing in split {split!r} of {self.env_ids}")

@@ -134,7 +134,7 @@ def tool_environment(
                 "ToolEnvironment uses the name; give the ActionVerb another name"
             )
         methods[verb.name] = _tool(verb)
-    name = "".join(part.title() for part in probe.tasks_of.env_name.split("_")) + "Tools"
+    name = "".join(part.title() for part in probe.task_set.env_name.split("_")) + "Tools"
     probe.close()
     return type(name, (ToolEnvironment,), {**methods, "env_factory": factory})
 
@@ -161,8 +161,8 @@ def tool_dataset(
             {"role": "system", "content": env.instructions.strip()},
             {"role": "user", "content": ""},
         ]
-        env_name = env.tasks_of.env_name
-        for number in env.tasks_of.select(split, tasks):
+        env_name = env.task_set.env_name
+        for number in env.task_set.select(split, tasks):
             row = {"prompt": prompt, "task_id": f"{env_name}_{number}"}
             rows.append(row if environments is kind else {**row, "environment": name})
         env.close()

@@ -52,5 +52,5 @@ def babyai_play(rng: np.random.Generator) -> list[Message]:
 def babyai_game(max_turns: int) -> tuple[Any, tuple[int, ...]]:
     """Return an environment, and the numbers of the training split's levels."""
     env: Any = gym.make("agentgym/BabyAI-v0", action_format="react", max_turns=max_turns)
-    tasks = env.unwrapped.tasks_of
+    tasks = env.unwrapped.task_set
     return env, tuple(sorted({number % len(AGENTGYM_LEVELS) for number in tasks.numbers("train")}))

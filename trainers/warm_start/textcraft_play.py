@@ -21,12 +21,12 @@ import numpy as np
 
 from agentgym_envs.actions import ReactParser
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.textcraft.commands import command_list, first_observation
 from agentgym_envs.textcraft.env import TextCraftEnv
 from agentgym_envs.textcraft.planner import Job, plan
 from agentgym_envs.textcraft.recipes import Recipe, RecipeBook
 from agentgym_envs.textcraft.source import builtin_book
 from agentgym_envs.textcraft.state import CraftingState
+from agentgym_envs.textcraft.tasks import command_list, first_observation
 from agentgym_envs.textcraft.thoughts import PlanLine, plan_moves
 from trainers.warm_start.messages import GOAL_SHARE, Message
 
@@ -48,7 +48,7 @@ def _system_prompt() -> str:
 @cache
 def _training_goals() -> tuple[str, ...]:
     env = TextCraftEnv(split="train")
-    return tuple(env.book.goals[number] for number in env.tasks_of.numbers("train"))
+    return tuple(env.book.goals[number] for number in env.task_set.numbers("train"))
 
 
 def drill(rng: np.random.Generator, num_lines: int) -> list[Message]:

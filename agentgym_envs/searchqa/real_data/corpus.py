@@ -1,4 +1,4 @@
-r"""A corpus in the form of wiki-18, read from its file one passage at a time.
+r"""Reads a corpus in the form of wiki-18 from its file, one passage at a time.
 
 A line is `{"id": ..., "contents": "\"Title\"\ntext"}`. Lines with the same title that follow one
 another are one document. A passage's id is its line number, as in wiki-18 itself.
@@ -12,10 +12,9 @@ from typing import overload
 
 import numpy as np
 
-from agentgym_envs.searchqa.documents import Corpus, Passage
+from agentgym_envs.searchqa.documents import Corpus, Passage, split_contents
 from agentgym_envs.searchqa.real_data.corpus_index import CorpusIndex, open_index, title_key
 from agentgym_envs.searchqa.real_data.lines import JsonLines
-from agentgym_envs.searchqa.retrieval.wire import split_contents
 
 
 class FileCorpus(Corpus):
@@ -63,12 +62,12 @@ class FileCorpus(Corpus):
         keys = self._index.title_keys
         key = np.uint64(title_key(loose))
         first, stop = np.searchsorted(keys, key, "left"), np.searchsorted(keys, key, "right")
-        found = [int(document_id) for document_id in self._index.title_documents[first:stop]]
-        titles = {document_id: self._title(document_id) for document_id in found}
-        exact = [document_id for document_id in found if titles[document_id] == title]
+        ids = [int(document_id) for document_id in self._index.title_documents[first:stop]]
+        titles = {document_id: self._title(document_id) for document_id in ids}
+        exact = [document_id for document_id in ids if titles[document_id] == title]
         if exact:
             return exact[0]
-        alike = [d for d in found if titles[d].strip().casefold() == loose]
+        alike = [d for d in ids if titles[d].strip().casefold() == loose]
         return alike[0] if len(alike) == 1 else None
 
     def _title(self, document_id: int) -> str:

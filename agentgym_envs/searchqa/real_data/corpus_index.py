@@ -1,4 +1,4 @@
-"""Where the passages, documents and titles of a corpus file are: found once, kept in the cache.
+"""Indexes where the passages, documents and titles of a corpus file are, and caches the index.
 
 The arrays are mapped into memory, so processes share them.
 """
@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from agentgym_envs.searchqa.cache import cache_folder
+from agentgym_envs.searchqa.documents import split_contents
 from agentgym_envs.searchqa.real_data.lines import Offsets, parse_line
-from agentgym_envs.searchqa.retrieval.wire import split_contents
 
 _VERSION = 1
 _ARRAYS = ("starts", "firsts", "title_keys", "title_documents")
-_TOLD_EVERY = 1_000_000
+_LOG_EVERY = 1_000_000
 
 _log = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ def _make(path: Path) -> CorpusIndex:
                     keys.append(title_key(title.strip().casefold()))
                     last_title = title
                 starts.append(offset)
-                if len(starts) % _TOLD_EVERY == 0:
+                if len(starts) % _LOG_EVERY == 0:
                     _log.info("indexing %s: %d passages", path.name, len(starts))
             offset += len(line)
     if not starts:

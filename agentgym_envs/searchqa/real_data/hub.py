@@ -1,4 +1,4 @@
-"""Gets FlashRAG's files from the Hugging Face hub. Knows where they are, not what they hold."""
+"""Gets FlashRAG's files from the Hugging Face hub."""
 
 from __future__ import annotations
 

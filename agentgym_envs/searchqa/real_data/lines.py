@@ -1,4 +1,4 @@
-"""Single lines of a large JSONL file, without reading the rest. Knows nothing of their content."""
+"""Reads single lines of a large JSONL file without reading the rest."""
 
 from __future__ import annotations
 
@@ -89,5 +89,5 @@ def line_starts(path: Path) -> Offsets:
             file.seek(int(starts[line]))
             if file.read(1).isspace():  # the carriage return of a blank line
                 lengths[line] = 0
-    kept: Offsets = starts[lengths > 0]
-    return kept
+    offsets: Offsets = starts[lengths > 0]
+    return offsets

@@ -1,4 +1,4 @@
-"""Which question has which number: AgentGym's id ranges over FlashRAG's files.
+"""Numbers the questions: AgentGym's id ranges over FlashRAG's files.
 
 The ranges of test and train are AgentGym's (commit 3ef9235d), whose upper ends are exclusive: the
 last id is 221327. Its table of data sets takes a data set's `test` file, and where there is none,

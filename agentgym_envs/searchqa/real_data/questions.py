@@ -57,7 +57,7 @@ class FlashRagQuestions(QuestionSet):
     def numbers(self, split: str) -> Sequence[int]:
         """List the numbers of one split that the folder has, ascending.
 
-        Only the files of this split are read. A split may be empty: `why_empty` says why.
+        Only the files of this split are read. A split may be empty: `explain_empty` says why.
 
         Raises:
             ValueError: there is no such split, or a file is too long for its range.
@@ -67,11 +67,11 @@ class FlashRagQuestions(QuestionSet):
                 f"unknown split {split!r} of {self.source}; allowed: {', '.join(SPLITS)}"
             )
         if split not in self._numbers_of:
-            wanted = "test" if split == "paper_test" else split
+            holder = "test" if split == "paper_test" else split
             numbers = [
                 number
                 for part in self._files
-                if part.split == wanted
+                if part.split == holder
                 for number in range(part.first, part.first + self._size(part))
             ]
             if split == "paper_test":
@@ -81,28 +81,30 @@ class FlashRagQuestions(QuestionSet):
 
     def missing(self, split: str) -> list[str]:
         """List the files of a split that the folder lacks."""
-        wanted = "test" if split == "paper_test" else split
+        holder = "test" if split == "paper_test" else split
         return [
             " or ".join(part.files)
             for part in PARTS
-            if part.split == wanted and part not in self._files
+            if part.split == holder and part not in self._files
         ]
 
-    def why_empty(self, split: str) -> str:
+    def explain_empty(self, split: str) -> str:
         """Name the files of one of `SPLITS` that the folder lacks, or has in part."""
-        wanted = "test" if split == "paper_test" else split
-        told = [
+        holder = "test" if split == "paper_test" else split
+        reasons = [
             f"{lines.path.relative_to(self.folder).as_posix()} has {len(lines)} of "
             f"{part.stop - part.first} lines"
             for part, lines in self._files.items()
-            if part.split == wanted and len(lines) < part.stop - part.first
+            if part.split == holder and len(lines) < part.stop - part.first
         ]
         lacking = self.missing(split)
         if lacking:
-            told.append(f"{self.folder} lacks {', '.join(lacking)}")
+            reasons.append(f"{self.folder} lacks {', '.join(lacking)}")
         if split == "paper_test":
-            told.insert(0, "its 400 ids are pinned and none of them is in the files that are there")
-        return "; ".join(told)
+            reasons.insert(
+                0, "its 400 ids are pinned and none of them is in the files that are there"
+            )
+        return "; ".join(reasons)
 
     def question(self, number: int) -> Question:
         """Return a question by its number.
@@ -125,15 +127,15 @@ class FlashRagQuestions(QuestionSet):
     def _part(self, number: int) -> Part:
         part = part_of(number)
         place = number - part.first
-        told = f"question {number} is number {place} of {part.family}'s {part.split} file"
+        where = f"question {number} is number {place} of {part.family}'s {part.split} file"
         if part not in self._files:
             raise ValueError(
-                f"{told}, {' or '.join(part.files)}, which {self.folder} lacks; put it there, or "
+                f"{where}, {' or '.join(part.files)}, which {self.folder} lacks; put it there, or "
                 "choose among the numbers of the files that are there"
             )
         if place >= self._size(part):
             raise ValueError(
-                f"{told}, and {self._files[part].path} has {self._size(part)} lines; put the "
+                f"{where}, and {self._files[part].path} has {self._size(part)} lines; put the "
                 f"whole file of {part.stop - part.first} lines there, or choose a lower number"
             )
         return part

@@ -80,8 +80,8 @@ def without_secrets(url: Any) -> Any:
 def _authorization(parts: SplitResult) -> dict[str, str]:
     if parts.username is None:
         return {}
-    told = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-    return {"Authorization": f"Basic {b64encode(told.encode()).decode()}"}
+    credentials = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return {"Authorization": f"Basic {b64encode(credentials.encode()).decode()}"}
 
 
 def _shown_place(parts: SplitResult) -> str:

@@ -1,4 +1,4 @@
-"""BM25 in process, by `bm25s`. The index is made once and only read afterwards."""
+"""Searches by BM25 in process, with `bm25s`. The index is made once and only read afterwards."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class BM25Retriever:
     def search(self, query: str, k: int) -> list[Hit]:
         """Return at most `k` hits, best first."""
         check_k(k)
-        found = (self._vocabulary.get(word) for word in words(clean_query(query)))
-        token_ids = [number for number in found if number is not None]
+        numbers = (self._vocabulary.get(word) for word in words(clean_query(query)))
+        token_ids = [number for number in numbers if number is not None]
         if not token_ids:
             return []
         scores = np.round(self._index.get_scores_from_ids(token_ids), _DECIMALS)

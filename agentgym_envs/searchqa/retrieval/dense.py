@@ -1,4 +1,4 @@
-"""Dense retrieval: an encoder's vectors, searched by FAISS. Knows nothing of building indices."""
+"""Searches an encoder's vectors by FAISS."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ class DenseRetriever:
         ]
 
     def _hits(self, scores: Iterable[float], positions: Iterable[int]) -> list[Hit]:
-        found = [
+        nearest = [
             (round(-float(score), _DECIMALS), int(position))
             for score, position in zip(scores, positions, strict=True)
             if position >= 0  # FAISS fills up with -1 where there are fewer
         ]
-        return [Hit(self._passages[position], -score) for score, position in sorted(found)]
+        return [Hit(self._passages[position], -score) for score, position in sorted(nearest)]

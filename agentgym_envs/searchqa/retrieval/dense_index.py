@@ -1,4 +1,4 @@
-"""Indices of dense retrieval: built from a corpus and an encoder, saved, and read again.
+"""Builds the indices of dense retrieval from a corpus and an encoder, saves and reads them.
 
 An index is a folder: FAISS's own file, and a JSON file that says what it was built from.
 """
@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.searchqa.cache import cache_folder
-from agentgym_envs.searchqa.documents import Corpus
-from agentgym_envs.searchqa.retrieval.wire import contents_of
+from agentgym_envs.searchqa.documents import Corpus, contents_of
 
 try:
     import faiss

@@ -1,4 +1,4 @@
-"""Turns texts into vectors with a Hugging Face encoder. The one file here that knows torch."""
+"""Turns texts into vectors with a Hugging Face encoder. The one file here that imports torch."""
 
 from __future__ import annotations
 

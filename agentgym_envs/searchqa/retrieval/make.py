@@ -83,13 +83,13 @@ def _checked(retriever: Any) -> Retriever:
     ]
     if not isinstance(getattr(retriever, "name", None), str):
         lacking.append("name")
-    told = f"it lacks {', '.join(lacking)}"
+    reason = f"it lacks {', '.join(lacking)}"
     if isinstance(retriever, type):
-        told = "it is a class, make one of it"
+        reason = "it is a class, make one of it"
     elif not lacking:
         return cast(Retriever, retriever)
     raise ValueError(
-        f"retriever={retriever!r:.80} cannot search: {told}; allowed: {ALLOWED}; leave retriever "
+        f"retriever={retriever!r:.80} cannot search: {reason}; allowed: {ALLOWED}; leave retriever "
         "out for 'bm25'"
     )
 

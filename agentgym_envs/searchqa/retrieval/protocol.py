@@ -1,4 +1,4 @@
-"""What every search engine offers: passages and scores for a query. Knows no engine."""
+"""Defines what every search engine offers: passages and scores for a query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches by asking a server that speaks Search-R1's protocol. Knows no engine.
+"""Searches by asking a server that speaks Search-R1's protocol.
 
 The request is POST /retrieve with {"queries": [...], "topk": k, "return_scores": true}; the reply
 is {"result": [[{"document": {"id", "contents"}, "score"}, ...], ...]}, a list of hits per query.
@@ -14,10 +14,9 @@ from typing import Any
 
 from agentgym_envs.arguments import positive_seconds, whole_number
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.searchqa.documents import Corpus, Passage
+from agentgym_envs.searchqa.documents import Corpus, Passage, split_contents
 from agentgym_envs.searchqa.retrieval.address import read_url
 from agentgym_envs.searchqa.retrieval.protocol import Hit, check_k, clean_query
-from agentgym_envs.searchqa.retrieval.wire import split_contents
 
 MAX_REPLY_BYTES = 64 << 20
 MAX_QUERIES = 256
@@ -72,10 +71,10 @@ class RemoteRetriever:
             EnvFailure: no usable reply came within the timeout; the message names URL and cause.
         """
         check_k(k)
-        found: list[list[Hit]] = []
+        hits: list[list[Hit]] = []
         for start in range(0, len(queries), MAX_QUERIES):
-            found += self._ask([clean_query(q) for q in queries[start : start + MAX_QUERIES]], k)
-        return found
+            hits += self._ask([clean_query(q) for q in queries[start : start + MAX_QUERIES]], k)
+        return hits
 
     def _ask(self, queries: list[str], k: int) -> list[list[Hit]]:
         request = {"queries": queries, "topk": k, "return_scores": True}
@@ -113,17 +112,17 @@ class RemoteRetriever:
             except TimeoutError as error:
                 raise self._failure(f"no reply within {self.timeout:g} s") from error
             except (OSError, HTTPException) as error:
-                told, cause = f"{type(error).__name__}: {error}", error
+                reason, cause = f"{type(error).__name__}: {error}", error
             else:
                 if status == 200:
                     return reply
-                told = f"status {status}: {reply[:200].decode('utf-8', 'replace')}"
-                cause = ConnectionError(told)
+                reason = f"status {status}: {reply[:200].decode('utf-8', 'replace')}"
+                cause = ConnectionError(reason)
                 if status not in _RETRIED_STATUS:
-                    raise self._failure(f"it refused the request with {told}")
+                    raise self._failure(f"it refused the request with {reason}")
             pause = _FIRST_PAUSE * 2**attempt
             if attempt == self.retries or time.monotonic() + pause >= deadline:
-                raise self._failure(f"{told} (after {attempt + 1} attempts)") from cause
+                raise self._failure(f"{reason} (after {attempt + 1} attempts)") from cause
             time.sleep(pause)
         raise AssertionError("unreachable: the last attempt returns or raises")
 
@@ -149,8 +148,8 @@ class RemoteRetriever:
         finally:
             connection.close()
 
-    def _failure(self, told: str) -> EnvFailure:
-        return EnvFailure(f"the retrieval server {self.url} failed: {told}")
+    def _failure(self, reason: str) -> EnvFailure:
+        return EnvFailure(f"the retrieval server {self.url} failed: {reason}")
 
 
 def _left(deadline: float) -> float:

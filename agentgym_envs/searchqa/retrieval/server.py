@@ -13,8 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from agentgym_envs.errors import EnvFailure
+from agentgym_envs.searchqa.documents import contents_of
 from agentgym_envs.searchqa.retrieval.protocol import MAX_K, Hit, Retriever
-from agentgym_envs.searchqa.retrieval.wire import contents_of
 
 MAX_REQUEST_BYTES = 4 << 20
 MAX_QUERIES = 1024
@@ -71,8 +71,8 @@ class RetrievalServer(ThreadingHTTPServer):
             EnvFailure: the retriever broke.
         """
         queries, topk, with_scores = _read(request)
-        found = self.retriever.search_many(queries, topk)
-        return {"result": [[_entry(hit, with_scores) for hit in hits] for hits in found]}
+        results = self.retriever.search_many(queries, topk)
+        return {"result": [[_entry(hit, with_scores) for hit in hits] for hits in results]}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -102,15 +102,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._reply(503, {"detail": str(failure)})
 
     def _request(self) -> object:
-        told = self.headers.get("Content-Length", "")
-        if not told.isascii() or not told.isdigit() or int(told[:12]) > MAX_REQUEST_BYTES:
+        length = self.headers.get("Content-Length", "")
+        if not length.isascii() or not length.isdigit() or int(length[:12]) > MAX_REQUEST_BYTES:
             self.close_connection = True  # the rest of the body is not read
             raise BadRequest(
                 f"a request needs a Content-Length of at most {MAX_REQUEST_BYTES} bytes, "
-                f"got {told[:40]!r}"
+                f"got {length[:40]!r}"
             )
         try:
-            request: object = json.loads(self.rfile.read(int(told)))
+            request: object = json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError) as error:
             raise BadRequest(f"the body is not JSON: {error}") from error
         return request

@@ -29,5 +29,5 @@ def words(text: str) -> list[str]:
     if not plain.isascii():
         decomposed = unicodedata.normalize("NFKD", plain)
         plain = "".join(c for c in decomposed if not unicodedata.combining(c))
-    found = _WORD.findall(_APOSTROPHE_S.sub("", plain))
-    return [word for word in found if word not in STOP_WORDS] or found
+    every = _WORD.findall(_APOSTROPHE_S.sub("", plain))
+    return [word for word in every if word not in STOP_WORDS] or every

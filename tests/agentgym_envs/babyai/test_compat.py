@@ -59,10 +59,10 @@ def test_react_is_read_as_the_originals_client_reads_it():
 def test_pick_up_in_two_words_is_unknown_there():
     env = make()
     _, info = env.reset(options={"task_id": 0})
-    wanted = next(action for action in info["available_actions"] if action.startswith("pickup"))
-    observation, *_, info = env.step(wanted.replace("pickup", "pick up"))
+    pickup = next(action for action in info["available_actions"] if action.startswith("pickup"))
+    observation, *_, info = env.step(pickup.replace("pickup", "pick up"))
     assert observation.startswith("The action is not recognized.") and not info["is_valid_action"]
-    *_, info = env.step(wanted)
+    *_, info = env.step(pickup)
     assert info["is_valid_action"]
 
 

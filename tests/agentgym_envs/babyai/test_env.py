@@ -92,10 +92,10 @@ def test_success_pays_one_once_and_ends_the_episode():
 
 def test_a_loss_ends_the_episode_without_reward():
     env, info = started(OPEN_IN_ORDER + 40)
-    wanted = env.level.instrs.instr_a.desc.color
+    colour = env.level.instrs.instr_a.desc.color
     for _ in range(8):
         doors = [a for a in info["available_actions"] if a.startswith("open ")]
-        wrong = [a for a in doors if wanted not in a]
+        wrong = [a for a in doors if colour not in a]
         action = wrong[0] if wrong else "turn left"
         observation, reward, terminated, _, info = env.step(action)
         if wrong:
@@ -120,7 +120,7 @@ def test_toggle_opens_a_box_in_front():
     env, info = started(KEY_IN_BOX)
     while not any(" box " in action for action in info["available_actions"]):
         *_, info = env.step("turn left")
-    box = next(s.name for s in env.view.things if s.thing.type == "box")
+    box = next(s.name for s in env.game.view.things if s.thing.type == "box")
     *_, info = env.step(f"go to {box}")
     observation, *_, info = env.step("toggle")
     assert info["is_valid_action"] and " key 1 (1 ahead)" in observation
@@ -191,7 +191,7 @@ def test_a_things_name_stays_the_same():
     numbers = {}
     chance = random.Random(5)
     for _ in range(60):
-        for sighting in env.view.things:
+        for sighting in env.game.view.things:
             assert numbers.setdefault(id(sighting.thing), sighting.name) == sighting.name
         _, _, terminated, truncated, info = env.step(chance.choice(info["available_actions"][:3]))
         if terminated or truncated:

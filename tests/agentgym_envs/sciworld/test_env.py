@@ -73,7 +73,7 @@ def test_a_wrong_focus_ends_the_episode_as_a_failure(env: SciWorldEnv) -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "told"),
+    ("action", "message"),
     [
         ("fly away", "Actions are: look around; inventory;"),
         ("open", "The form is: open <thing>. You can name here: agent, "),
@@ -84,12 +84,12 @@ def test_a_wrong_focus_ends_the_episode_as_a_failure(env: SciWorldEnv) -> None:
     ],
 )
 def test_an_unknown_action_says_what_would_be_valid(
-    env: SciWorldEnv, action: str, told: str
+    env: SciWorldEnv, action: str, message: str
 ) -> None:
     start(env, BOIL)
     observation, reward, terminated, truncated, info = env.step(action)
     assert observation.startswith("No known action matches that input. ")
-    assert told in observation
+    assert message in observation
     assert (reward, terminated, truncated, info["is_valid_action"]) == (0.0, False, False, False)
 
 
@@ -124,9 +124,9 @@ def test_valid_actions_are_listed_for_those_who_ask_and_change_nothing() -> None
     start(other, FIND_ANIMAL)
     for action in other.expert():
         assert info["available_actions"] and "look around" in info["available_actions"]
-        told, silent = asking.step(action), other.step(action)
-        info = told[-1]
-        assert told[:-1] == silent[:-1]
+        message, silent = asking.step(action), other.step(action)
+        info = message[-1]
+        assert message[:-1] == silent[:-1]
         assert silent[-1]["available_actions"] is None
     asking.close()
 
@@ -158,15 +158,15 @@ def test_every_format_plays_the_same_game(env: SciWorldEnv, action_format: str) 
 
 def test_an_episode_depends_on_nothing_that_others_play(env: SciWorldEnv) -> None:
     def play(*, among: list[SciWorldEnv]) -> list[Any]:
-        told: list[Any] = [start(env, 4639 + 126)]  # grow fruit: bees fly about at random
+        message: list[Any] = [start(env, 4639 + 126)]  # grow fruit: bees fly about at random
         for action in ["open door to greenhouse", "go to greenhouse", *["wait"] * 3, "look around"]:
             for each in among:
                 if each._over:
                     start(each, 4639 + 126 + 70)
                 each.step("wait")
                 each.available_actions()
-            told.append(env.step(action))
-        return told
+            message.append(env.step(action))
+        return message
 
     others = [make(available_actions=True), make()]
     assert play(among=[]) == play(among=others) == play(among=others[:1])

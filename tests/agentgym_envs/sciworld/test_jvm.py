@@ -101,6 +101,7 @@ def test_a_process_that_hangs_is_a_failure_after_the_timeout() -> None:
 
 def test_the_failure_rules_play_the_episodes_of_a_dead_process_again() -> None:
     from trainers.rollout.episodes import Episode, EpisodeLoop, Reply, Stop
+
     from wrappers import FailureRules
 
     class Killer:
@@ -127,18 +128,18 @@ def test_the_failure_rules_play_the_episodes_of_a_dead_process_again() -> None:
 
 def test_threads_play_what_one_thread_plays() -> None:
     tasks = ["sciworld_0", "sciworld_4168", "sciworld_3836", "sciworld_120"]
-    played = []
+    transcripts = []
     for backend in ("sync", "thread"):
         with TextVectorEnv("SciWorld", len(tasks), backend=backend, max_turns=8) as env:
-            told = [env.reset(options={"task_id": tasks})]
+            outputs = [env.reset(options={"task_id": tasks})]
             for _ in range(8):
-                told.append(env.step(env.expert_actions()))
-            played.append(told)
-    assert played[0] == played[1]
+                outputs.append(env.step(env.expert_actions()))
+            transcripts.append(outputs)
+    assert transcripts[0] == transcripts[1]
 
 
 def test_a_forked_child_starts_its_own_process_and_leaves_its_parents_alone() -> None:
-    told = run(
+    outputs = run(
         """
         import os
         from agentgym_envs import EnvFailure
@@ -159,7 +160,7 @@ def test_a_forked_child_starts_its_own_process_and_leaves_its_parents_alone() ->
         print(env.step("open door to kitchen")[0])
         """
     )
-    assert told == [
+    assert outputs == [
         "failure: this simulator belongs to the process that this one was forked from",
         "own: True",
         "The door is now open.",
@@ -224,11 +225,11 @@ def test_java_that_does_not_start_is_a_failure(
 ) -> None:
     from dataclasses import replace
 
-    found = jvm_module.installation()
+    parts = jvm_module.installation()
     close_jvm()
-    monkeypatch.setattr(jvm_module, "installation", lambda: replace(found, java=tmp_path / "java"))
+    monkeypatch.setattr(jvm_module, "installation", lambda: replace(parts, java=tmp_path / "java"))
     with pytest.raises(EnvFailure, match="Java does not start"):
         shared_jvm()
-    monkeypatch.setattr(jvm_module, "installation", lambda: replace(found, class_path=()))
+    monkeypatch.setattr(jvm_module, "installation", lambda: replace(parts, class_path=()))
     with pytest.raises(EnvFailure, match="Java ended while it was starting"):
         shared_jvm()

@@ -80,9 +80,9 @@ def num_java_objects() -> int:
     """Count the objects that Java keeps for us."""
     with shared_jvm().calling() as gateway:
         server = gateway.call(JavaObject("GATEWAY_SERVER"), "getGateway", timeout=60)
-        kept = gateway.call(server, "getBindings", timeout=60)  # type: ignore[arg-type]
-        count = gateway.call(kept, "size", timeout=60)  # type: ignore[arg-type]
-        for each in (server, kept):
+        bindings = gateway.call(server, "getBindings", timeout=60)  # type: ignore[arg-type]
+        count = gateway.call(bindings, "size", timeout=60)  # type: ignore[arg-type]
+        for each in (server, bindings):
             gateway.delete(each, timeout=60)  # type: ignore[arg-type]
         gateway.call(static("java.lang.System"), "gc", timeout=60)
     return int(count)  # type: ignore[arg-type]

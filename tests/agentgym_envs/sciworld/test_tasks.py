@@ -61,10 +61,10 @@ def test_paper_test_never_changes() -> None:
 
 def test_a_subtask_is_a_row_of_the_papers_table_or_the_tasks_name() -> None:
     assert TASKS.describe(0) == ("boil", "train")
-    found = {TASKS.game(number).task: TASKS.describe(number)[0] for number in range(7207)}
-    assert found["measure-melting-point-known-substance"] == "Measure"
-    assert found["use-thermometer"] == "use-thermometer"
-    assert found["find-plant"] == "Find"
+    subtasks = {TASKS.game(number).task: TASKS.describe(number)[0] for number in range(7207)}
+    assert subtasks["measure-melting-point-known-substance"] == "Measure"
+    assert subtasks["use-thermometer"] == "use-thermometer"
+    assert subtasks["find-plant"] == "Find"
 
 
 def test_a_filter_takes_rows_task_names_and_ids() -> None:
@@ -94,5 +94,5 @@ def test_listing_tasks_starts_no_java() -> None:
         "from agentgym_envs.sciworld import jvm\n"
         "print(jvm._shared)"
     )
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert told.stdout == "[]\n"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert result.stdout == "[]\n"

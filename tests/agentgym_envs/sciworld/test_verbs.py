@@ -92,30 +92,30 @@ def test_what_is_only_a_little_like_a_name_is_not_offered() -> None:
 
 
 def test_a_shared_word_makes_a_name_like_another_and_parts_come_last() -> None:
-    told = not_known("pick up green light bulb", WORKSHOP)
-    assert told.endswith(
+    message = not_known("pick up green light bulb", WORKSHOP)
+    assert message.endswith(
         "like yours here: red light bulb, violet light bulb, cathode in red light bulb."
     )
-    told = not_known("connect table to black wires", WORKSHOP)
-    assert told.endswith("like yours here: black wire, black wire terminal 1.")
-    told = not_known("connect battery to switch", WORKSHOP)
-    assert told.endswith("here: battery, switch, battery cathode, anode in battery.")
+    message = not_known("connect table to black wires", WORKSHOP)
+    assert message.endswith("like yours here: black wire, black wire terminal 1.")
+    message = not_known("connect battery to switch", WORKSHOP)
+    assert message.endswith("here: battery, switch, battery cathode, anode in battery.")
     assert not_known("move BATERY to table", WORKSHOP).endswith("yours here: battery.")
     assert "terminal 1" not in not_known("read note 1 in", WORKSHOP).partition("yours here")[2]
 
 
 @pytest.mark.parametrize("place", ["kitchen", "switch board", "door to kitchen", "", "workshop"])
 def test_a_way_that_does_not_exist_is_answered_by_the_rooms_next_door(place: str) -> None:
-    told = not_known(f"go to {place}", WORKSHOP)
-    assert told.endswith("The form is: go to <place>. Next door: hallway.")
+    message = not_known(f"go to {place}", WORKSHOP)
+    assert message.endswith("The form is: go to <place>. Next door: hallway.")
     hallway = ["agent", "art studio", "art studio door", "door to kitchen", "hallway", "kitchen"]
     assert not_known("go to bath", hallway).endswith("Next door: art studio, kitchen.")
     assert not_known("go to bath", ["agent", "outer space"]).endswith("here: agent, outer space.")
 
 
 def test_parts_of_things_are_listed_after_whole_things() -> None:
-    told = not_known("eat unicorn", WORKSHOP)
-    assert told.endswith(
+    message = not_known("eat unicorn", WORKSHOP)
+    assert message.endswith(
         "violet light bulb, workshop, anode in battery, battery cathode, black wire terminal 1, "
         "cathode in red light bulb."
     )

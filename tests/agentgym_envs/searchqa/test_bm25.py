@@ -39,8 +39,8 @@ def test_accents_and_case_do_not_matter(retriever: BM25Retriever) -> None:
 
 
 def test_a_title_counts_twice() -> None:
-    found = BM25Retriever(corpus_of([("sky", "red kite"), ("kite", "red sky")]))
-    assert titles(found, "kite", 2) == ["kite", "sky"]
+    engine = BM25Retriever(corpus_of([("sky", "red kite"), ("kite", "red sky")]))
+    assert titles(engine, "kite", 2) == ["kite", "sky"]
 
 
 def test_scores_are_bm25_by_hand() -> None:
@@ -111,8 +111,8 @@ def test_the_whole_ranking_agrees_with_a_slow_one() -> None:
         assert [(-h.score, h.passage.passage_id) for h in hits] == sorted(
             (-h.score, h.passage.passage_id) for h in hits
         )
-        wanted = set(words(query))
-        sharing = {p.passage_id for p in corpus.passages if wanted & set(words(p.text))}
+        query_words = set(words(query))
+        sharing = {p.passage_id for p in corpus.passages if query_words & set(words(p.text))}
         assert {hit.passage.passage_id for hit in hits} == sharing
         assert retriever.search(query, 5) == hits[:5]
 

@@ -60,8 +60,8 @@ def test_completions_are_answered_as_the_original_does(
     completion: str, observation: str, reward: float, action_format: str
 ) -> None:
     env = begin(action_format=action_format)
-    told, paid, terminated, truncated, info = env.step(completion)
-    assert (told, paid, terminated, truncated) == (observation, reward, reward == 1.0, False)
+    text, paid, terminated, truncated, info = env.step(completion)
+    assert (text, paid, terminated, truncated) == (observation, reward, reward == 1.0, False)
     assert info["is_valid_action"] == (observation != INVALID)
     assert info["success"] == (reward == 1.0)
 

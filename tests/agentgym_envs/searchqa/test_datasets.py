@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs.searchqa.datasets import load_corpus, load_questions
 from agentgym_envs.searchqa.env import SearchQAEnv
 from agentgym_envs.searchqa.questions import FAMILIES
 from agentgym_envs.searchqa.real_data.lines import JsonLines
@@ -18,6 +17,7 @@ from agentgym_envs.searchqa.real_data.parts import (
     paper_test_numbers,
     part_of,
 )
+from agentgym_envs.searchqa.sources import load_corpus, load_questions
 
 
 @pytest.fixture(autouse=True)
@@ -157,12 +157,12 @@ def test_an_empty_panel_or_split_names_the_files_that_are_missing_or_cut(tmp_pat
         data_dir=tmp_path / "part", retriever="http://localhost:1", split="paper_test"
     )
     assert env.task_ids() == []
-    with pytest.raises(ValueError) as told:
+    with pytest.raises(ValueError) as message:
         env.reset(seed=0)
-    assert "its 400 ids are pinned" in str(told.value)
-    assert "nq/test.jsonl has 2 of 3610 lines" in str(told.value)
-    assert "lacks triviaqa/test.jsonl, popqa/test.jsonl" in str(told.value)
-    assert "hotpotqa/test.jsonl or hotpotqa/dev.jsonl" in str(told.value)
+    assert "its 400 ids are pinned" in str(message.value)
+    assert "nq/test.jsonl has 2 of 3610 lines" in str(message.value)
+    assert "lacks triviaqa/test.jsonl, popqa/test.jsonl" in str(message.value)
+    assert "hotpotqa/test.jsonl or hotpotqa/dev.jsonl" in str(message.value)
     env = SearchQAEnv(data_dir=tmp_path / "part", retriever="http://localhost:1")
     with pytest.raises(ValueError, match=r"lacks nq/train.jsonl, hotpotqa/train.jsonl$"):
         env.reset(seed=0)
@@ -255,7 +255,7 @@ def test_a_test_number_leaves_the_train_files_unread(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("{", "not JSON"),
         ("[1]", "expected a JSON object"),
@@ -266,13 +266,13 @@ def test_a_test_number_leaves_the_train_files_unread(folder: Path) -> None:
     ],
 )
 def test_a_line_of_another_form_is_told_with_its_place(
-    tmp_path: Path, line: str, told: str
+    tmp_path: Path, line: str, message: str
 ) -> None:
     path = write(tmp_path, "nq/test.jsonl", 1)
     path.write_text(path.read_text() + line + "\n")
     questions = load_questions(tmp_path)
     questions.question(0)
-    with pytest.raises(ValueError, match=f"nq/test.jsonl, .* 1: {told}"):
+    with pytest.raises(ValueError, match=f"nq/test.jsonl, .* 1: {message}"):
         questions.question(1)
 
 
@@ -415,7 +415,7 @@ def test_positions_that_are_damaged_are_told(wiki: Path, cache: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("", "holds no passages"),
         ("\n\n", "holds no passages"),
@@ -424,10 +424,10 @@ def test_positions_that_are_damaged_are_told(wiki: Path, cache: Path) -> None:
         ("nothing\n", "passage 0: not JSON"),
     ],
 )
-def test_a_corpus_of_another_form_is_refused(tmp_path: Path, content: str, told: str) -> None:
+def test_a_corpus_of_another_form_is_refused(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "corpus.jsonl"
     path.write_text(content)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         load_corpus(path)
 
 

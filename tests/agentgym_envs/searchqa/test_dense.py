@@ -20,7 +20,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-from agentgym_envs.searchqa.documents import Corpus
+from agentgym_envs.searchqa.documents import Corpus, contents_of
 from agentgym_envs.searchqa.retrieval import make_retriever
 from agentgym_envs.searchqa.retrieval.dense import DenseRetriever
 from agentgym_envs.searchqa.retrieval.dense_index import (
@@ -32,7 +32,6 @@ from agentgym_envs.searchqa.retrieval.dense_index import (
     default_settings,
 )
 from agentgym_envs.searchqa.retrieval.encoder import Encoder, EncoderSettings
-from agentgym_envs.searchqa.retrieval.wire import contents_of
 from tests.agentgym_envs.searchqa.passages import corpus_of, noise
 
 CORPUS = noise(70)
@@ -199,13 +198,13 @@ def test_an_encoder_that_has_changed_its_width_is_refused(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("file", "told"),
+    ("file", "message"),
     [(INDEX_FILE, "not a FAISS index that can be read"), (SETTINGS_FILE, "is damaged")],
 )
-def test_a_damaged_index_is_told(index: Path, tmp_path: Path, file: str, told: str) -> None:
+def test_a_damaged_index_is_told(index: Path, tmp_path: Path, file: str, message: str) -> None:
     copy = Path(shutil.copytree(index, tmp_path / "copy"))
     (copy / file).write_text("{}")
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         DenseRetriever(CORPUS, index_dir=copy)
 
 
@@ -216,10 +215,12 @@ def test_an_unknown_encoder_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("factory", "told"), [("Nonsense", "FAISS knows no index"), ("IVF4,Flat", "needs training")]
+    ("factory", "message"), [("Nonsense", "FAISS knows no index"), ("IVF4,Flat", "needs training")]
 )
-def test_an_index_must_be_one_that_needs_no_training(encoder: str, factory: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_an_index_must_be_one_that_needs_no_training(
+    encoder: str, factory: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
         build_index(CORPUS, default_settings(encoder), factory=factory, show_progress=False)
 
 
@@ -306,8 +307,8 @@ def test_the_command_builds_an_index_and_shows_progress(
     out = tmp_path / "out"
     words = ["--encoder", encoder, "--corpus", str(corpus), "--out", str(out)]
     assert main([*words, "--batch-size", "32", "--max-length", "32", "--device", "cpu"]) == 0
-    told = capsys.readouterr()
-    assert f"retriever='dense:{out}'" in told.out and "70/70" in told.err
+    message = capsys.readouterr()
+    assert f"retriever='dense:{out}'" in message.out and "70/70" in message.err
     about = json.loads((out / SETTINGS_FILE).read_text())
     assert about["encoder"] == {
         "name": encoder,

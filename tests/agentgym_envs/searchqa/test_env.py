@@ -25,7 +25,7 @@ def env() -> SearchQAEnv:
     return env
 
 
-def told(env: SearchQAEnv, action: str) -> str:
+def answer_to(env: SearchQAEnv, action: str) -> str:
     observation, reward, terminated, truncated, info = env.step(action)
     assert (reward, terminated, truncated) == (0.0, False, False)
     assert info["is_valid_action"], observation
@@ -49,12 +49,12 @@ def test_the_first_observation_is_the_question(env: SearchQAEnv) -> None:
 
 
 def test_a_search_shows_numbered_passages(env: SearchQAEnv) -> None:
-    assert told(env, "<search>Ivo Brann</search>") == (
+    assert answer_to(env, "<search>Ivo Brann</search>") == (
         "<information>Doc 1(Title: Ivo Brann) Ivo Brann, a sculptor, was born in the town of "
         "Quill in 1871.\nDoc 2(Title: Orla Venn) In her youth Orla Venn studied under the "
         "sculptor Ivo Brann.</information>"
     )
-    assert told(env, "<search>zzz</search>") == (
+    assert answer_to(env, "<search>zzz</search>") == (
         "<information>Nothing was found. Use other words.</information>"
     )
 
@@ -70,28 +70,28 @@ def test_a_document_opens_by_title_and_by_number(env: SearchQAEnv) -> None:
         "<information>Document(Title: Ivo Brann) Ivo Brann, a sculptor, was born in the town of "
         "Quill in 1871.</information>"
     )
-    assert told(env, "<open>Ivo Brann</open>") == page
-    assert told(env, '<open> "ivo brann" </open>') == page
-    told(env, "<search>Ivo Brann</search>")
+    assert answer_to(env, "<open>Ivo Brann</open>") == page
+    assert answer_to(env, '<open> "ivo brann" </open>') == page
+    answer_to(env, "<search>Ivo Brann</search>")
     for name in ("Doc 1", "doc 1", "1", "Document 1", "Doc 1 | page 1"):
-        assert told(env, f"<open>{name}</open>") == page
+        assert answer_to(env, f"<open>{name}</open>") == page
 
 
 def test_a_long_document_opens_page_by_page(env: SearchQAEnv) -> None:
-    first = told(env, "<open>Orla Venn</open>")
+    first = answer_to(env, "<open>Orla Venn</open>")
     assert first == (
         "<information>Document(Title: Orla Venn, page 1 of 2) Orla Venn was a painter from Tarsk."
         "\nIn her youth Orla Venn studied under the sculptor Ivo Brann."
         '\n(To read on, open "Orla Venn | page 2".)</information>'
     )
-    second = told(env, '<open>"Orla Venn | page 2"</open>')
+    second = answer_to(env, '<open>"Orla Venn | page 2"</open>')
     assert second.startswith("<information>Document(Title: Orla Venn, page 2 of 2) LLL")
     assert second.endswith("\nHer motto was 'stone remembers'.</information>")
 
 
 def test_what_cannot_be_opened_is_told(env: SearchQAEnv) -> None:
     assert "no search has found anything yet" in refused(env, "<open>Doc 1</open>")
-    told(env, "<search>Ivo Brann</search>")
+    answer_to(env, "<search>Ivo Brann</search>")
     assert "Doc 1 to Doc 2" in refused(env, "<open>Doc 3</open>")
     assert "'Nobody'" in refused(env, "<open>Nobody</open>")
     assert "has 2 pages" in refused(env, "<open>Orla Venn | page 3</open>")
@@ -105,16 +105,16 @@ def test_a_number_that_is_a_title_opens_that_title() -> None:
     )
     env = small_world.make(corpus=corpus)
     env.reset(options={"task_id": 0})
-    told(env, "<search>a flood</search>")
-    assert "A year of floods" in told(env, "<open>1871</open>")
+    answer_to(env, "<search>a flood</search>")
+    assert "A year of floods" in answer_to(env, "<open>1871</open>")
     assert "no Doc 1872" in refused(env, "<open>1872</open>")
 
 
 def test_programs_run(env: SearchQAEnv) -> None:
-    assert told(env, "<python>for i in range(2):\n    print(1871 + i)</python>") == (
+    assert answer_to(env, "<python>for i in range(2):\n    print(1871 + i)</python>") == (
         "<output>1871\n1872</output>"
     )
-    assert "ZeroDivisionError" in told(env, "<python>1/0</python>")
+    assert "ZeroDivisionError" in answer_to(env, "<python>1/0</python>")
     assert "SyntaxError" in refused(env, "<python>def (</python>")
 
 
@@ -171,10 +171,10 @@ def test_a_program_of_many_lines_survives_the_format(action_format: str) -> None
         "function_call": json.dumps({"name": "python", "arguments": {"code": CODE}}),
         "code": f"```python\npython({CODE!r})\n```",
     }[action_format]
-    assert told(env, completion) == "<output>7 </python> {'k': 1}</output>"
+    assert answer_to(env, completion) == "<output>7 </python> {'k': 1}</output>"
     if action_format != "plain":
         again = env.parser.format(f"<python>{CODE}</python>")
-        assert told(env, again) == "<output>7 </python> {'k': 1}</output>"
+        assert answer_to(env, again) == "<output>7 </python> {'k': 1}</output>"
 
 
 def test_top_k_is_bounded() -> None:
@@ -215,12 +215,14 @@ class Elsewhere:
 def test_without_a_corpus_a_document_is_what_was_read_of_it() -> None:
     env = SearchQAEnv(data_dir=small_world.questions(), retriever=Elsewhere())
     env.reset(options={"task_id": 0})
-    told(env, "<search>one</search>")
-    assert told(env, "<open>Doc 1</open>") == (
+    answer_to(env, "<search>one</search>")
+    assert answer_to(env, "<open>Doc 1</open>") == (
         "<information>Document(Title: Far Away) First part.</information>"
     )
-    told(env, "<search>both</search>")
-    assert told(env, "<open>far away</open>").endswith("First part.\nSecond part.</information>")
+    answer_to(env, "<search>both</search>")
+    assert answer_to(env, "<open>far away</open>").endswith(
+        "First part.\nSecond part.</information>"
+    )
 
 
 def test_a_broken_retriever_is_a_failure_and_the_task_is_played_again() -> None:
@@ -301,6 +303,6 @@ def test_questions_and_corpus_are_read_from_files_once(tmp_path: Path) -> None:
     observation, info = first.reset(options={"task_id": "searchqa_0"})
     assert observation == "Question: where was Ivo Brann born?"
     assert (info["subtask"], info["split"]) == ("nq", "test")
-    assert "Doc 1(Title: Ivo Brann) Ivo Brann, a" in told(first, "<search>Ivo Brann</search>")
-    assert "page 1 of 2) Orla" in told(first, "<open>Orla Venn</open>")
+    assert "Doc 1(Title: Ivo Brann) Ivo Brann, a" in answer_to(first, "<search>Ivo Brann</search>")
+    assert "page 1 of 2) Orla" in answer_to(first, "<open>Orla Venn</open>")
     assert list(first.expert()) == ["<answer>Quill</answer>"]

@@ -18,7 +18,7 @@ def env() -> SearchQAEnv:
 
 def solved_share(family: str, split: str, most: int) -> float:
     """Play at most so many questions of a family, spread over a split."""
-    tasks = env().tasks_of
+    tasks = env().task_set
     numbers = [n for n in tasks.numbers(split) if tasks.describe(n)[0] == family]
     numbers = numbers[:: max(1, len(numbers) // most)][:most]
     solved = Counter(_plays(number) for number in numbers)

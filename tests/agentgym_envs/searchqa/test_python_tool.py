@@ -41,7 +41,7 @@ def test_useful_modules_are_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "told"),
+    ("program", "output"),
     [
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("raise ValueError('bad')", "ValueError: bad"),
@@ -54,10 +54,10 @@ def test_useful_modules_are_there() -> None:
         ("await 3", "TypeError"),
     ],
 )
-def test_errors_of_a_program_are_shown_after_what_it_printed(program: str, told: str) -> None:
+def test_errors_of_a_program_are_shown_after_what_it_printed(program: str, output: str) -> None:
     text, is_program = run_program(f"print('before')\n{program}")
     assert text.startswith("before\n")
-    assert told in text
+    assert output in text
     assert is_program
 
 
@@ -249,7 +249,7 @@ def test_a_forked_child_says_what_it_cannot_do_instead_of_hanging() -> None:
     os.waitpid(pid, 0)
     print("parent:", run_python("3"))
     """
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script)],
         cwd=ROOT,
         capture_output=True,
@@ -257,8 +257,8 @@ def test_a_forked_child_says_what_it_cannot_do_instead_of_hanging() -> None:
         check=True,
         timeout=60,
     ).stdout
-    assert "child: this process was forked" in told
-    assert "parent: 3" in told
+    assert "child: this process was forked" in output
+    assert "parent: 3" in output
 
 
 def test_no_worker_outlives_its_process() -> None:
@@ -269,10 +269,10 @@ def test_no_worker_outlives_its_process() -> None:
         "print(subprocess.run(['ps', '-o', 'pid=,comm=', '--ppid', str(os.getpid())],"
         " capture_output=True, text=True).stdout)"
     )
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
-    workers = [int(line.split()[0]) for line in told.splitlines() if "monty" in line]
+    workers = [int(line.split()[0]) for line in output.splitlines() if "monty" in line]
     assert workers
     for pid in workers:
         for _ in range(50):

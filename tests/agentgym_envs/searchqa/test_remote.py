@@ -138,9 +138,9 @@ def test_secrets_of_the_url_stand_in_no_name_and_no_message() -> None:
         retriever = RemoteRetriever(f"http://user:secret@{host}/retrieve?key=hidden&v=2")
         with pytest.raises(
             EnvFailure, match=r"http://user:\*\*\*@127.*key=\*\*\*&v=\*\*\*"
-        ) as told:
+        ) as caught:
             retriever.search("q", 1)
-    for text in (str(told.value), retriever.url, retriever.name):
+    for text in (str(caught.value), retriever.url, retriever.name):
         assert "secret" not in text and "hidden" not in text
     assert retriever.url == f"http://user:***@{host}/retrieve?key=***&v=***"
     token = RemoteRetriever(f"http://secret@{host}")
@@ -160,10 +160,10 @@ def test_secrets_of_the_url_stand_in_no_name_and_no_message() -> None:
     ],
 )
 def test_a_refused_url_is_shown_without_its_secrets(url: str) -> None:
-    with pytest.raises(ValueError, match="retriever URL") as told:
+    with pytest.raises(ValueError, match="retriever URL") as caught:
         RemoteRetriever(url)
-    assert "secret" not in str(told.value)
-    assert told.value.__cause__ is None and told.value.__suppress_context__
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None and caught.value.__suppress_context__
 
 
 def test_hits_are_read_from_contents() -> None:

@@ -12,11 +12,10 @@ import pytest
 pytest.importorskip("bm25s")
 
 from agentgym_envs.searchqa.cache import cache_folder
-from agentgym_envs.searchqa.documents import Passage
+from agentgym_envs.searchqa.documents import Passage, contents_of, split_contents
 from agentgym_envs.searchqa.retrieval import make_retriever
 from agentgym_envs.searchqa.retrieval.bm25 import BM25Retriever
 from agentgym_envs.searchqa.retrieval.remote import RemoteRetriever
-from agentgym_envs.searchqa.retrieval.wire import contents_of, split_contents
 from agentgym_envs.searchqa.retrieval.words import words
 from tests.agentgym_envs.searchqa.passages import rivers
 
@@ -75,7 +74,7 @@ def test_a_mapping_sets_what_a_url_cannot_say() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "message"),
     [
         ({"timeout": 3}, "needs the key 'url'"),
         ({"url": "http://x", "time": 3}, "'time'.*allowed: url, timeout, retries"),
@@ -85,8 +84,8 @@ def test_a_mapping_sets_what_a_url_cannot_say() -> None:
         ({"url": "http://x", "retries": 2.5}, "retries must be >= 0, got 2.5"),
     ],
 )
-def test_a_mapping_of_another_form_is_refused(spec: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_a_mapping_of_another_form_is_refused(spec: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         make_retriever(spec)
 
 
@@ -105,7 +104,7 @@ class Nameless(Half):
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "message"),
     [
         (None, "retriever=None.*allowed: 'bm25'.*leave retriever out for 'bm25'"),
         (5, "retriever=5.*lacks search, search_many, name"),
@@ -115,8 +114,8 @@ class Nameless(Half):
         (BM25Retriever, "BM25Retriever.*is a class.*make one of it"),
     ],
 )
-def test_what_is_no_retriever_is_refused_when_the_env_is_made(spec: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_what_is_no_retriever_is_refused_when_the_env_is_made(spec: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         make_retriever(spec, rivers())
 
 
@@ -127,9 +126,9 @@ def test_an_unknown_name_is_told_what_is_allowed(spec: str) -> None:
 
 
 def test_an_unknown_name_that_is_a_url_is_shown_without_its_password() -> None:
-    with pytest.raises(ValueError, match="unknown retriever 'ftp://\\*\\*\\*@host'") as told:
+    with pytest.raises(ValueError, match="unknown retriever 'ftp://\\*\\*\\*@host'") as message:
         make_retriever("ftp://user:secret@host")
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(message.value)
     assert isinstance(make_retriever("HTTP://localhost:1"), RemoteRetriever)
 
 
@@ -156,7 +155,7 @@ def test_words_are_folded_and_stop_words_left_out() -> None:
 
 def test_importing_retrieval_loads_no_engine() -> None:
     check = (
-        "import sys, agentgym_envs.searchqa.retrieval, agentgym_envs.searchqa.datasets;"
+        "import sys, agentgym_envs.searchqa.retrieval, agentgym_envs.searchqa.sources;"
         "sys.exit(str({'bm25s', 'faiss', 'torch', 'transformers'} & set(sys.modules)))"
     )
     result = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True)

@@ -19,11 +19,11 @@ import pytest
 pytest.importorskip("bm25s")
 
 from agentgym_envs import EnvFailure
+from agentgym_envs.searchqa.documents import contents_of
 from agentgym_envs.searchqa.retrieval import Hit
 from agentgym_envs.searchqa.retrieval.bm25 import BM25Retriever
 from agentgym_envs.searchqa.retrieval.remote import RemoteRetriever
 from agentgym_envs.searchqa.retrieval.server import MAX_REQUEST_BYTES, RetrievalServer
-from agentgym_envs.searchqa.retrieval.wire import contents_of
 from tests.agentgym_envs.searchqa.passages import noise, rivers
 
 CORPUS = noise(300)
@@ -72,15 +72,15 @@ def test_many_clients_at_once_get_their_own_answers(server: RetrievalServer) -> 
     local, remote = BM25Retriever(CORPUS), RemoteRetriever(server.url, corpus=CORPUS)
     queries = [" ".join(p.text.split()[:5]) for p in CORPUS.passages[:100]]
     with ThreadPoolExecutor(16) as pool:
-        found = list(pool.map(lambda query: remote.search(query, 3), queries))
-    assert found == [local.search(query, 3) for query in queries]
+        results = list(pool.map(lambda query: remote.search(query, 3), queries))
+    assert results == [local.search(query, 3) for query in queries]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_forked_process_may_use_the_client(server: RetrievalServer) -> None:
     remote = RemoteRetriever(server.url)
     query = CORPUS.passages[0].text
-    told = f"{remote.search(query, 3)!r}"
+    message = f"{remote.search(query, 3)!r}"
     code = (
         "import os, sys\n"
         "from agentgym_envs.searchqa.retrieval.remote import RemoteRetriever\n"
@@ -92,7 +92,7 @@ def test_a_forked_process_may_use_the_client(server: RetrievalServer) -> None:
         "if child: os.waitpid(child, 0)\n"
     )
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
-    assert output.splitlines() == [told, told]
+    assert output.splitlines() == [message, message]
 
 
 def test_the_reply_has_search_r1s_form(server: RetrievalServer) -> None:
@@ -130,7 +130,7 @@ def test_other_paths_are_not_found(server: RetrievalServer, method: str, path: s
 
 
 @pytest.mark.parametrize(
-    ("request_", "told"),
+    ("request_", "message"),
     [
         ([], "expected a JSON object, got list"),
         ({}, "'queries' must be a list of strings"),
@@ -145,10 +145,10 @@ def test_other_paths_are_not_found(server: RetrievalServer, method: str, path: s
     ],
 )
 def test_a_bad_request_is_told_what_is_wrong(
-    server: RetrievalServer, request_: object, told: str
+    server: RetrievalServer, request_: object, message: str
 ) -> None:
     status, reply = post(server, request_)
-    assert status == 400 and told in reply["detail"]
+    assert status == 400 and message in reply["detail"]
 
 
 @pytest.mark.parametrize(
@@ -219,9 +219,9 @@ def test_the_command_serves_a_corpus_file_until_it_is_interrupted(tmp_path: Path
     assert process.stdout is not None
     with process, process.stdout:
         about, listening = process.stdout.readline(), process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+", listening)
-        assert about.startswith("bm25 over rivers.jsonl (") and found, (about, listening)
-        hits = RemoteRetriever(found[0], corpus=corpus).search("sculptor", 2)
+        match = re.search(r"http://127\.0\.0\.1:\d+", listening)
+        assert about.startswith("bm25 over rivers.jsonl (") and match, (about, listening)
+        hits = RemoteRetriever(match[0], corpus=corpus).search("sculptor", 2)
         process.send_signal(signal.SIGINT)
         assert process.wait(10) == 0
     assert hits == BM25Retriever(corpus).search("sculptor", 2)
@@ -230,9 +230,9 @@ def test_the_command_serves_a_corpus_file_until_it_is_interrupted(tmp_path: Path
 def test_the_command_refuses_what_it_cannot_serve(capsys: pytest.CaptureFixture[str]) -> None:
     from benchmarks.retrieval.serve import main
 
-    for words, told in [
+    for words, message in [
         (["--corpus", "/nowhere.jsonl"], "there is no corpus file '/nowhere.jsonl'"),
     ]:
         with pytest.raises(SystemExit) as ended:
             main(words)
-        assert ended.value.code == 2 and told in capsys.readouterr().err
+        assert ended.value.code == 2 and message in capsys.readouterr().err

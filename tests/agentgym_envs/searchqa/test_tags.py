@@ -19,8 +19,8 @@ PIECES = ("<search>", "</search>", "<answer>", "</answer>", "<think>", "</think>
 @settings(max_examples=300)
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_the_first_complete_tag_is_what_the_regular_expression_finds(text: str) -> None:
-    found = re.search(r"<(search|answer)>(.*?)</\1>", text, re.DOTALL)
-    expected = None if found is None else Tag(found[1], found[2])
+    match = re.search(r"<(search|answer)>(.*?)</\1>", text, re.DOTALL)
+    expected = None if match is None else Tag(match[1], match[2])
     assert find_tag(text, ("search", "answer")) == expected
 
 

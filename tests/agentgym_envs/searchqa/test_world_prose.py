@@ -31,8 +31,8 @@ LINT = {
 @pytest.mark.parametrize("fault", LINT)
 def test_no_passage_has(corpus: Corpus, fault: str) -> None:
     pattern = re.compile(LINT[fault])
-    found = [p.text for p in corpus.passages if pattern.search(p.text)]
-    assert not found, found[:3]
+    texts = [p.text for p in corpus.passages if pattern.search(p.text)]
+    assert not texts, texts[:3]
 
 
 def test_passages_are_of_readable_length_and_documents_of_several(corpus: Corpus) -> None:

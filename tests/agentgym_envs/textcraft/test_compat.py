@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs.textcraft.commands import first_observation
 from agentgym_envs.textcraft.env import TextCraftEnv
+from agentgym_envs.textcraft.tasks import first_observation
 from tests.helpers import GOLDEN
 
 

@@ -15,14 +15,14 @@ from agentgym_envs.textcraft.thoughts import plan_moves
 
 def play(book: RecipeBook, goal: str, inventory: Mapping[str, int] | None = None) -> int:
     """Play the plan's moves by the rules; return its number of actions."""
-    found = plan(book, goal, inventory)
+    shortest = plan(book, goal, inventory)
     state = CraftingState(book, goal)
     state.inventory.update(inventory or {})
-    for number, move in enumerate(plan_moves(found), 1):
+    for number, move in enumerate(plan_moves(shortest), 1):
         observation, is_valid = state.act(move.action)
         assert is_valid, (move.action, observation)
-        assert state.success == (number == found.num_actions), move.action
-    return found.num_actions
+        assert state.success == (number == shortest.num_actions), move.action
+    return shortest.num_actions
 
 
 def fewest_actions(book: RecipeBook, goal: str, inventory: dict[str, int], limit: int) -> int:
@@ -142,7 +142,7 @@ def test_plans_from_any_inventory_can_be_played() -> None:
 def test_first_thought_holds_each_command_of_the_plan() -> None:
     book = builtin_book()
     for goal in book.goals:
-        found = plan(book, goal)
-        moves = list(plan_moves(found))
-        assert all(job.command in moves[0].thought for job in found.jobs)
+        shortest = plan(book, goal)
+        moves = list(plan_moves(shortest))
+        assert all(job.command in moves[0].thought for job in shortest.jobs)
         assert all(move.thought and "\n" not in move.thought for move in moves[1:])

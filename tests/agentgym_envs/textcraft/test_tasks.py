@@ -8,7 +8,15 @@ import pytest
 
 from agentgym_envs.textcraft.env import TextCraftEnv
 from agentgym_envs.textcraft.recipes import Recipe, RecipeBook
-from agentgym_envs.textcraft.tasks import TextCraftTasks
+from agentgym_envs.textcraft.source import builtin_book
+from agentgym_envs.textcraft.tasks import (
+    MAX_DISTRACTORS,
+    TextCraftTasks,
+    command_list,
+    first_observation,
+)
+
+BOOK = builtin_book()
 
 DIGEST = """
 import hashlib
@@ -35,7 +43,7 @@ def test_splits_have_the_papers_sizes_and_never_overlap(env: TextCraftEnv) -> No
         "test": 100,
     }
     assert len({task_id for ids in splits.values() for task_id in ids}) == 544
-    depths = Counter(env.tasks_of.spec(task_id).subtask for task_id in splits["test"])
+    depths = Counter(env.task_set.spec(task_id).subtask for task_id in splits["test"])
     assert depths == {"depth 1": 31, "depth 2": 41, "depth 3": 25, "depth 4": 3}
 
 
@@ -92,3 +100,27 @@ def test_small_books_keep_every_goal_for_training() -> None:
     assert [len(tasks.task_ids(split)) for split in tasks.splits] == [2, 0, 0]
     with pytest.raises(ValueError, match="no recipe"):
         TextCraftTasks(RecipeBook([]))
+
+
+def test_commands_are_the_closure_and_distractors_that_share_ingredients() -> None:
+    for number, goal in enumerate(BOOK.goals):
+        commands = command_list(BOOK, goal, number)
+        closure = {recipe.text for recipe in BOOK.closure(goal)}
+        distractors = set(commands) - closure
+        assert closure <= set(commands)
+        assert len(commands) == len(set(commands))
+        assert len(distractors) <= MAX_DISTRACTORS
+        shared = {name for recipe in BOOK.closure(goal) for _, name in recipe.ingredients}
+        uses = {recipe.text for name in shared for recipe in BOOK.uses[name]}
+        assert distractors <= uses
+
+
+def test_seed_alone_chooses_distractors_and_order() -> None:
+    assert command_list(BOOK, "torch", 1) == command_list(BOOK, "torch", 1)
+    assert command_list(BOOK, "torch", 1) != command_list(BOOK, "torch", 2)
+
+
+def test_first_observation_has_the_originals_form() -> None:
+    assert first_observation(["craft 1 a using 1 b", "craft 1 c using 1 d"], "a") == (
+        "Crafting commands:\ncraft 1 a using 1 b\ncraft 1 c using 1 d\n\nGoal: craft a."
+    )

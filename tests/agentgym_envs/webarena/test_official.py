@@ -59,8 +59,8 @@ def test_the_environment_lists_them_under_their_own_numbers() -> None:
     assert env.task_ids("train") == env.task_ids("validation") == []
     assert (env.max_turns, env.default_max_turns) == (15, 15)
     assert env.source.startswith("webarena (webarena-verified ")
-    assert env.tasks_of.spec(0).subtask == "CMS"
-    subtasks = Counter(env.tasks_of.spec(task_id).subtask for task_id in env.task_ids("test"))
+    assert env.task_set.spec(0).subtask == "CMS"
+    subtasks = Counter(env.task_set.spec(task_id).subtask for task_id in env.task_ids("test"))
     assert set(subtasks) == {"Shopping", "CMS", "Maps", "GitLab", "Reddit"}
     env.close()
 

@@ -57,7 +57,7 @@ def test_only_goals_of_the_training_split_are_played():
     held_out = {
         env.book.goals[number]
         for split in ("validation", "test")
-        for number in env.tasks_of.numbers(split)
+        for number in env.task_set.numbers(split)
     }
     rng = np.random.default_rng(0)
     goals = {goal_of(training_split_play(rng)[1]) for _ in range(800)}
@@ -67,8 +67,8 @@ def test_only_goals_of_the_training_split_are_played():
 
 def test_no_split_of_babyai_holds_the_rooms_that_are_played():
     env = BabyAIEnv()
-    for split in env.tasks_of.splits:
-        seeds = {number // 40 for number in env.tasks_of.numbers(split)[:4000]}
+    for split in env.task_set.splits:
+        seeds = {number // 40 for number in env.task_set.numbers(split)[:4000]}
         assert not seeds & set(range(*SEEDS))
 
 

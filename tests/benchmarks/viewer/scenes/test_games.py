@@ -115,8 +115,8 @@ def test_what_is_seen_is_what_the_observation_names():
         seen = {tuple(thing[:3]) for thing in found["things"] if thing[0] in found["seen"]}
         named = {
             (y * env.level.grid.width + x, sight.thing.type, sight.thing.color)
-            for sight in env.view.things
-            for x, y in [env.view.grid_map.position(sight.cell)]
+            for sight in env.game.view.things
+            for x, y in [env.game.view.grid_map.position(sight.cell)]
         }
         assert seen == named
 

@@ -1,7 +1,7 @@
-"""Action formats: from a policy's completion to one plain action string, and back.
+"""Reads the plain action out of a policy's completion in one of four formats, and writes it.
 
-Knows the four formats, not the environments. An environment lists its verbs; the formats that name
-a verb and its arguments (`function_call`, `code`) build the plain action from the verb's template.
+An environment lists its verbs; the formats that name a verb and its arguments (`function_call`,
+`code`) build the plain action from the verb's template.
 """
 
 from __future__ import annotations
@@ -15,20 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
+from agentgym_envs.actions.verbs import ActionVerb, shown
 from agentgym_envs.errors import InvalidAction
-from agentgym_envs.verbs import ActionVerb, shown
-
-__all__ = [
-    "ACTION_FORMATS",
-    "ActionFormat",
-    "ActionParser",
-    "ActionVerb",
-    "CodeParser",
-    "FunctionCallParser",
-    "PlainParser",
-    "ReactParser",
-    "make_parser",
-]
 
 ActionFormat = Literal["plain", "react", "function_call", "code"]
 ACTION_FORMATS: tuple[str, ...] = get_args(ActionFormat)

@@ -58,7 +58,7 @@ def test_every_format_finds_the_action(action_format: str, completion: str, acti
 
 
 @pytest.mark.parametrize(
-    ("action_format", "completion", "told"),
+    ("action_format", "completion", "message"),
     [
         ("react", "look", "no 'Action:'"),
         ("react", "Action: look\nAction: \n", "Nothing follows"),
@@ -96,8 +96,10 @@ def test_every_format_finds_the_action(action_format: str, completion: str, acti
         ("code", code("get(" + "[" * 90 + "]" * 90 + ", 'x')"), "an int, got list"),
     ],
 )  # fmt: skip
-def test_what_is_no_action_is_told_shortly(action_format: str, completion: str, told: str) -> None:
-    with pytest.raises(InvalidAction, match=told) as caught:
+def test_what_is_no_action_is_told_shortly(
+    action_format: str, completion: str, message: str
+) -> None:
+    with pytest.raises(InvalidAction, match=message) as caught:
         parse(action_format, completion)
     assert len(str(caught.value)) < 400
 
@@ -126,7 +128,7 @@ def test_defaults_are_told_and_arguments_without_one_stay_needed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"defaults": {"first": ""}}, r"defaults come last; got \['first'\]"),
         ({"defaults": {"third": ""}}, r"\['third'\] are not in 'do {first} {second}'"),
@@ -134,8 +136,10 @@ def test_defaults_are_told_and_arguments_without_one_stay_needed() -> None:
         ({"integers": ("third",)}, "are not in"),
     ],
 )
-def test_a_verb_that_contradicts_its_template_is_refused(wrong: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_a_verb_that_contradicts_its_template_is_refused(
+    wrong: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
         ActionVerb("do", "do {first} {second}", "Do.", **wrong)
 
 

@@ -1,18 +1,18 @@
-"""How AgentGym's own servers and clients read completions, for `compat="agentgym"`.
+"""Reads completions as AgentGym's own servers and clients do, for `compat="agentgym"`.
 
-Follows AgentGym 3ef9235d. What a scenario answers under `compat` is in its own `compat` module, and
-so are readers that one scenario alone has.
+Follows AgentGym 3ef9235d. What a scenario answers under `compat` is in the scenario's own `compat`
+module, and so are readers that one scenario alone has.
 """
 
 from __future__ import annotations
 
 import re
 
-from agentgym_envs.actions import PlainParser, ReactParser
+from agentgym_envs.actions.formats import PlainParser, ReactParser
 from agentgym_envs.errors import InvalidAction
 
 _ACTION = re.compile(r"Action:\s*(.*?)(?=\n|$)", re.DOTALL)
-_NOT_KEPT = re.compile(r"[^A-Za-z0-9, ]+")
+_STRIPPED = re.compile(r"[^A-Za-z0-9, ]+")
 
 
 class WholeTextParser(PlainParser):
@@ -34,12 +34,12 @@ class OnlyActionParser(ReactParser):
         Raises:
             InvalidAction: there are several.
         """
-        found = _ACTION.findall(completion)
-        if len(found) > 1:
+        actions = _ACTION.findall(completion)
+        if len(actions) > 1:
             raise InvalidAction(
                 "Error: Only one 'Action' is allowed per response. Please adjust your response."
             )
-        return " ".join(_NOT_KEPT.sub("", found[0] if found else "").split())
+        return " ".join(_STRIPPED.sub("", actions[0] if actions else "").split())
 
 
 class RestParser(ReactParser):

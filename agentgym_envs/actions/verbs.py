@@ -1,6 +1,6 @@
-"""An environment's actions as data: a name, a template, arguments. Knows no format.
+"""Describes an environment's actions as data: a name, a template, arguments.
 
-A plain action is the template, filled; the formats that call functions name the arguments.
+A plain action is the filled template; the formats that call functions name the arguments.
 """
 
 from __future__ import annotations
@@ -94,10 +94,10 @@ class ActionVerb:
 
     def match(self, action: str) -> dict[str, Any] | None:
         """Return the arguments of a plain action of this verb, or None if it is another's."""
-        found = self._pattern.fullmatch(action)
-        if found is None:
+        match = self._pattern.fullmatch(action)
+        if match is None:
             return None
-        return {p: int(v) if p in self.integers else v for p, v in found.groupdict().items()}
+        return {p: int(v) if p in self.integers else v for p, v in match.groupdict().items()}
 
     def _value(self, parameter: str, value: Any) -> str:
         if isinstance(value, list) and all(isinstance(entry, str) for entry in value):

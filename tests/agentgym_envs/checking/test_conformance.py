@@ -20,7 +20,7 @@ from agentgym_envs.core import INFO_KEYS
 from tests.helpers import COUNTING_ID, register_helpers
 
 register_helpers()
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NEEDS = {
     "agentgym/SciWorld-v0": "scienceworld",
     "agentgym/SearchQA-v0": "bm25s",

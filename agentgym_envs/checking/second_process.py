@@ -1,4 +1,4 @@
-"""Plays recorded actions again in a second process, where strings hash otherwise.
+"""Replays recorded actions in a second process, where strings hash otherwise.
 
 The order of a set of strings differs from process to process (`PYTHONHASHSEED`), and never within
 one. The second process makes the environment from its class's name, so one that has no name to be
@@ -26,14 +26,14 @@ Episode = tuple[str, Sequence[str]]
 """A task id, and the actions to play."""
 
 _LIMIT_S = 600
-_START = "from agentgym_envs.second_process import _answer; _answer()"
+_START = "from agentgym_envs.checking.second_process import _answer; _answer()"
 _logger = logging.getLogger(__name__)
 
 
-def play_again(
+def replay_in_subprocess(
     env: str | Callable[..., Any], kwargs: Mapping[str, Any], episodes: Sequence[Episode]
 ) -> list[list[Any]] | None:
-    """Return what each episode tells in a process with another hash seed.
+    """Replay episodes in a process with another hash seed.
 
     Args:
         env: a registered id, or what makes the environment.
@@ -60,16 +60,16 @@ def play_again(
     if name is None or name.startswith("__main__:"):
         _left_out(f"{env!r} cannot be imported by a name")
         return None
-    told = _ask(order)
-    if "left_out" in told:
-        _left_out(told["left_out"])
+    reply = _ask(order)
+    if "left_out" in reply:
+        _left_out(reply["left_out"])
         return None
-    if "failed" in told:
-        raise EnvFailure(told["failed"])
-    if "raised" in told:
-        raise RuntimeError(told["raised"])
-    episodes_told: list[list[Any]] = told["episodes"]
-    return episodes_told
+    if "failed" in reply:
+        raise EnvFailure(reply["failed"])
+    if "raised" in reply:
+        raise RuntimeError(reply["raised"])
+    replays: list[list[Any]] = reply["episodes"]
+    return replays
 
 
 def _ask(order: bytes) -> dict[str, Any]:
@@ -87,36 +87,36 @@ def _ask(order: bytes) -> dict[str, Any]:
         return {"raised": f"it did not end within {_LIMIT_S} s"}
     lines = done.stdout.splitlines()
     if done.returncode or not lines:
-        said = done.stderr.decode("utf-8", "replace").split("\n")
-        last = next((line for line in reversed(said) if line.strip()), "nothing")
+        errors = done.stderr.decode("utf-8", "replace").split("\n")
+        last = next((line for line in reversed(errors) if line.strip()), "nothing")
         return {"raised": f"it ended with status {done.returncode} and said: {last}"}
-    told: dict[str, Any] = json.loads(lines[-1])
-    return told
+    reply: dict[str, Any] = json.loads(lines[-1])
+    return reply
 
 
 def _answer() -> None:
     """Play what standard input orders; runs in the second process."""
     with contextlib.redirect_stdout(sys.stderr):
-        told = _told(*pickle.load(sys.stdin.buffer))
-    print(json.dumps(told), flush=True)
+        reply = _replay(*pickle.load(sys.stdin.buffer))
+    print(json.dumps(reply), flush=True)
 
 
-def _told(name: str, kwargs: dict[str, Any], episodes: Sequence[Episode]) -> dict[str, Any]:
+def _replay(name: str, kwargs: dict[str, Any], episodes: Sequence[Episode]) -> dict[str, Any]:
     try:
         make = _imported(name)
     except (ImportError, AttributeError) as error:
         return {"left_out": f"{name} cannot be imported there: {error}"}
     try:
         env = make(**kwargs).unwrapped
-        told = []
+        replays = []
         for task_id, actions in episodes:
             episode = [env.reset(options={"task_id": task_id})]
             episode += [env.step(action) for action in actions]
-            told.append(episode)
+            replays.append(episode)
         env.close()
     except EnvFailure as failure:
         return {"failed": str(failure)}
-    return {"episodes": told}
+    return {"episodes": replays}
 
 
 def _import_name(make: Callable[..., Any]) -> str | None:
@@ -126,10 +126,10 @@ def _import_name(make: Callable[..., Any]) -> str | None:
 
 def _imported(name: str) -> Callable[..., Any]:
     module, _, path = name.partition(":")
-    found: Any = importlib.import_module(module)
+    value: Any = importlib.import_module(module)
     for part in path.split("."):
-        found = getattr(found, part)
-    return cast(Callable[..., Any], found)
+        value = getattr(value, part)
+    return cast(Callable[..., Any], value)
 
 
 def _left_out(why: str) -> None:

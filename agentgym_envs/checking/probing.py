@@ -1,7 +1,4 @@
-"""Calls an environment under test; whatever it raises becomes a `ConformanceError`.
-
-Knows how to ask, not what the answers must be: that is `checker`'s.
-"""
+"""Calls an environment under test; whatever it raises becomes a `ConformanceError`."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ MakeEnv = Callable[..., gym.Env[str, str]]
 
 
 class ConformanceError(AssertionError):
-    """An environment breaks the contract; the message tells what was wanted and what was found."""
+    """An environment breaks the contract; the message gives the contract and the actual value."""
 
 
 class Step(NamedTuple):
@@ -47,8 +44,8 @@ class Probe:
     """
 
     def __init__(self, make: MakeEnv, **kwargs: Any) -> None:
-        told = ", ".join(f"{name}={value!r:.60}" for name, value in kwargs.items())
-        with answered(f"making the environment with ({told})", "must work"):
+        arguments = ", ".join(f"{name}={value!r:.60}" for name, value in kwargs.items())
+        with expect_no_error(f"making the environment with ({arguments})", "must work"):
             env = make(**kwargs)
         is_text_env = isinstance(env, gym.Env) and isinstance(env.unwrapped, TextEnv)
         require(is_text_env, "the environment must derive from TextEnv", env)
@@ -59,25 +56,25 @@ class Probe:
     ) -> tuple[str, dict[str, Any]]:
         """Start an episode of a task, or of one that is drawn."""
         options = {} if task_id is None else {"task_id": task_id}
-        with answered(f"reset(options={options})", "must be answered by an observation"):
+        with expect_no_error(f"reset(options={options})", "must be answered by an observation"):
             observation, info = self.env.reset(seed=seed, options=options)
         require(isinstance(observation, str), "an observation must be a str", observation)
         return observation, info
 
     def step(self, action: str) -> Step:
         """Play one turn."""
-        with answered(f"step({action!r:.80})", "must be answered by an observation"):
+        with expect_no_error(f"step({action!r:.80})", "must be answered by an observation"):
             return Step(*self.env.step(action))
 
     def expert(self) -> Iterator[str]:
         """Yield the expert's actions; none where the environment has no expert."""
-        with answered("expert()", "must give actions, or raise NoExpert"):
+        with expect_no_error("expert()", "must give actions, or raise NoExpert"):
             try:
                 actions = self.env.expert()
             except NoExpert:
                 return
         while True:
-            with answered("expert()", "must give actions, or raise NoExpert"):
+            with expect_no_error("expert()", "must give actions, or raise NoExpert"):
                 try:
                     action = next(actions)
                 except (NoExpert, StopIteration):
@@ -86,12 +83,12 @@ class Probe:
 
     def close(self) -> None:
         """Close the environment."""
-        with answered("close()", "must work"):
+        with expect_no_error("close()", "must work"):
             self.env.close()
 
 
 @contextmanager
-def answered(call: str, contract: str) -> Iterator[None]:
+def expect_no_error(call: str, contract: str) -> Iterator[None]:
     """Turn what the environment raises within into a `ConformanceError`.
 
     A failure of its machinery says nothing about the contract and stays an `EnvFailure`.
@@ -110,10 +107,10 @@ def answered(call: str, contract: str) -> Iterator[None]:
         ) from error
 
 
-def require(held: bool, contract: str, found: Any = "") -> None:
-    """Raise ConformanceError unless the contract was held."""
-    if not held:
-        raise ConformanceError(f"{contract}; found: {found!r:.500}")
+def require(condition: bool, contract: str, actual: Any = "") -> None:
+    """Raise ConformanceError unless the condition holds."""
+    if not condition:
+        raise ConformanceError(f"{contract}; found: {actual!r:.500}")
 
 
 def raises(kind: type[Exception], mistake: str, call: Callable[[], Any]) -> None:

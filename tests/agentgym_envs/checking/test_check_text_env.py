@@ -109,7 +109,7 @@ class Swallowing(CountingEnv):
 class Unsplit(CountingEnv):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.tasks_of.splits = ("train", "test")
+        self.task_set.splits = ("train", "test")
 
 
 class Choosy(CountingEnv):
@@ -198,8 +198,8 @@ class TrainedOnly(CountingEnv):
         table: dict[str, Any] = {"train": {"small": range(5)}, "validation": {}, "test": {}}
         if "train" in self.empty:
             table["train"], table["test"] = table["test"], table["train"]
-        self.tasks_of = ListedTasks("counting", table)
-        self._draws_from = self.tasks_of.select(self.split, kwargs.get("tasks"))
+        self.task_set = ListedTasks("counting", table)
+        self._draws_from = self.task_set.select(self.split, kwargs.get("tasks"))
 
 
 class Untrained(TrainedOnly):
@@ -225,7 +225,7 @@ class Forked(CountingEnv):
 
 
 @pytest.mark.parametrize(
-    ("broken", "told"),
+    ("broken", "message"),
     [
         (Overlapping, "splits must not overlap"),
         (Unsplit, "there must be the splits"),
@@ -262,8 +262,8 @@ class Forked(CountingEnv):
         (Importing, "second process.*must play the same; .* RuntimeError: there is no second dis"),
     ],
 )
-def test_each_breach_is_found_and_told(broken: Any, told: str) -> None:
-    with pytest.raises(ConformanceError, match=told):
+def test_each_breach_is_found_and_told(broken: Any, message: str) -> None:
+    with pytest.raises(ConformanceError, match=message):
         check_text_env(broken)
 
 

@@ -1,12 +1,12 @@
-"""What the answer to one turn must look like: its types, its keys, and what fits together."""
+"""Checks the answer to one turn: its types, its keys, and that they agree with each other."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+from agentgym_envs.checking.probing import ConformanceError, Step, require
 from agentgym_envs.outcome import INFO_KEYS
-from agentgym_envs.probing import ConformanceError, Step, require
 
 _INFO_TYPES: dict[str, tuple[type, ...]] = {
     "task_id": (str,),

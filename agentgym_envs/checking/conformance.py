@@ -1,8 +1,7 @@
-"""The conformance suite: does a text environment keep this package's contract?
+"""Checks that a text environment keeps this package's contract.
 
-`check_text_env` plays a few tasks and compares what it sees with what `TextEnv` promises. It knows
-the contract only, no scenario; a user's own environment is checked by the same call as ours. What
-an environment raises on the way is turned into a `ConformanceError` by `probing`.
+`check_text_env` plays a few tasks and compares what it sees with what `TextEnv` promises. The same
+call checks our environments and a user's own.
 """
 
 from __future__ import annotations
@@ -18,17 +17,21 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 from agentgym_envs.actions import ACTION_FORMATS, ActionVerb
+from agentgym_envs.checking.probing import (
+    MakeEnv,
+    Probe,
+    expect_no_error,
+    raises,
+    require,
+)
+from agentgym_envs.checking.second_process import replay_in_subprocess
+from agentgym_envs.checking.turn_checks import check_info, check_step
 from agentgym_envs.core import INFO_KEYS
-from agentgym_envs.probing import ConformanceError, MakeEnv, Probe, answered, raises, require
 from agentgym_envs.registry import resolve_env_id
-from agentgym_envs.second_process import play_again
-from agentgym_envs.turn_checks import check_info, check_step
-
-__all__ = ["ConformanceError", "check_text_env"]
 
 _REQUIRED_SPLITS = ("train", "validation", "test")
 _MANY_TURNS = 1000
-_TURNS_PLAYED_AGAIN = 30
+_MAX_REPLAYED_TURNS = 30
 _FEW_TURNS = 5
 _MALFORMED = ("", " \n\t", "Ünïcode ☃ \ud800", "{}", "```python\n(\n```", "Action:", "x" * 10_000)
 
@@ -66,11 +69,11 @@ def check_text_env(
     _check_gymnasium(make)
     _check_mistakes(make)
     _check_draws(make)
-    played = {id_: _check_task(make, id_, expert_solves=expert_solves) for id_ in task_ids}
+    transcripts = {id_: _check_task(make, id_, expert_solves=expert_solves) for id_ in task_ids}
     for action_format in other_formats:
         _check_format(make, action_format, task_ids[0])
     _check_end(make, task_ids[0])
-    _check_second_process(entry, env_kwargs, played)
+    _check_second_process(entry, env_kwargs, transcripts)
     if isinstance(entry, str):
         _check_make_vec(entry, env_kwargs)
 
@@ -79,9 +82,9 @@ def _check_attributes(make: MakeEnv) -> None:
     """Check what a scenario must set before anything can be played."""
     probe = Probe(make)
     for name, kind in {"instructions": str, "verbs": Sequence, "source": str}.items():
-        found = getattr(probe.env, name, None)
+        value = getattr(probe.env, name, None)
         contract = f"the environment must set {name}, a {kind.__name__} that is not empty"
-        require(isinstance(found, kind) and bool(found), contract, found)
+        require(isinstance(value, kind) and bool(value), contract, value)
     strangers = [verb for verb in probe.env.verbs if not isinstance(verb, ActionVerb)]
     require(not strangers, "verbs must hold ActionVerb only", strangers)
     turns = probe.env.default_max_turns
@@ -91,7 +94,7 @@ def _check_attributes(make: MakeEnv) -> None:
 
 def _check_gymnasium(make: MakeEnv) -> None:
     env = Probe(make).env
-    with warnings.catch_warnings(), answered("Gymnasium's check_env", "must pass"):
+    with warnings.catch_warnings(), expect_no_error("Gymnasium's check_env", "must pass"):
         warnings.simplefilter("error")
         # Other render modes need a spec to make the environment again.
         check_env(env, skip_render_check=env.spec is None)
@@ -101,13 +104,13 @@ def _check_gymnasium(make: MakeEnv) -> None:
 def _check_splits(make: MakeEnv, num_tasks: int) -> list[str]:
     """Check the listed splits and return some ids of each."""
     env = Probe(make).env
-    splits = env.tasks_of.splits
+    splits = env.task_set.splits
     missing = [name for name in _REQUIRED_SPLITS if name not in splits]
     require(not missing, f"there must be the splits {_REQUIRED_SPLITS}", splits)
     owner: dict[str, str] = {}
     chosen = []
     for split in splits:
-        with answered(f"task_ids({split!r})", "must list the split"):
+        with expect_no_error(f"task_ids({split!r})", "must list the split"):
             task_ids = env.task_ids(split)
             require(task_ids == env.task_ids(split), f"task_ids({split!r}) must be stable")
         require(bool(task_ids) or split != "train", "the split 'train' must hold a task", task_ids)
@@ -116,9 +119,9 @@ def _check_splits(make: MakeEnv, num_tasks: int) -> list[str]:
             owner[task_id] = split
         picked = task_ids[:: max(1, len(task_ids) // num_tasks)][:num_tasks]
         for task_id in picked:
-            with answered(f"tasks_of.spec({task_id!r})", "must look a listed task up"):
-                spec = env.tasks_of.spec(task_id)
-                again = env.tasks_of.spec(spec.number)
+            with expect_no_error(f"task_set.spec({task_id!r})", "must look a listed task up"):
+                spec = env.task_set.spec(task_id)
+                again = env.task_set.spec(spec.number)
             require(spec.task_id == task_id, "a listed id must name itself", (task_id, spec))
             require(spec.split == split, f"{task_id} is listed under {split!r}", spec)
             require(again == spec, "the number must name the same task", (task_id, again))
@@ -176,7 +179,7 @@ def _check_task(make: MakeEnv, task_id: str, *, expert_solves: bool) -> list[tup
     """Check one task: every info, determinism, independence of seeds, and the expert.
 
     Returns:
-        What was played, and what was told: `("", (observation, info))`, then each action.
+        A transcript: `("", (observation, info))`, then each action with its five-tuple.
     """
     first, second = (Probe(make, max_turns=_MANY_TURNS) for _ in range(2))
     begun = first.reset(task_id, seed=1)
@@ -184,47 +187,49 @@ def _check_task(make: MakeEnv, task_id: str, *, expert_solves: bool) -> list[tup
     require(begun[1]["task_id"] == task_id, f"reset must play {task_id}", begun[1]["task_id"])
     again = second.reset(first.env.task.number, seed=2)
     require(begun == again, f"{task_id} must not depend on seed, or on id or number", again)
-    played: list[tuple[str, Any]] = [("", begun)]
+    transcript: list[tuple[str, Any]] = [("", begun)]
     last = None
     for turn, action in enumerate(first.expert(), 1):
         last, other = first.step(action), second.step(action)
         check_step(last, turn=turn)
         require(last == other, f"{task_id} must answer {action!r} the same way twice", other)
-        played.append((action, last))
+        transcript.append((action, last))
         if last.terminated or last.truncated:
             break
     if last is None:  # no expert, so anything must do
         for action in begun[1]["available_actions"] or _MALFORMED:
             last, other = first.step(action), second.step(action)
             require(last == other, f"{task_id} must answer {action!r} the same way twice", other)
-            played.append((action, last))
-            if last.terminated or last.truncated or len(played) > _FEW_TURNS:
+            transcript.append((action, last))
+            if last.terminated or last.truncated or len(transcript) > _FEW_TURNS:
                 break
     elif expert_solves:
         solved = last.terminated and last.info["success"] and last.info["score"] == 1.0
         require(solved, f"the expert must solve {task_id}", last)
     first.close()
     second.close()
-    return played[: _TURNS_PLAYED_AGAIN + 1]
+    return transcript[: _MAX_REPLAYED_TURNS + 1]
 
 
 def _check_second_process(
-    entry: str | MakeEnv, env_kwargs: dict[str, Any], played: dict[str, list[tuple[str, Any]]]
+    entry: str | MakeEnv, env_kwargs: dict[str, Any], transcripts: dict[str, list[tuple[str, Any]]]
 ) -> None:
-    """Check that what was played is told the same where strings hash otherwise."""
+    """Check that a replay under another PYTHONHASHSEED gives identical steps."""
     kwargs = {**env_kwargs, "max_turns": _MANY_TURNS}
-    episodes = [(task_id, [action for action, _ in rows[1:]]) for task_id, rows in played.items()]
-    with answered("a second process with another PYTHONHASHSEED", "must play the same"):
-        told = play_again(entry, kwargs, episodes)
-    if told is None:
+    episodes = [
+        (task_id, [action for action, _ in rows[1:]]) for task_id, rows in transcripts.items()
+    ]
+    with expect_no_error("a second process with another PYTHONHASHSEED", "must play the same"):
+        replays = replay_in_subprocess(entry, kwargs, episodes)
+    if replays is None:
         return
-    for (task_id, rows), episode in zip(played.items(), told, strict=True):
+    for (task_id, rows), episode in zip(transcripts.items(), replays, strict=True):
         for (action, here), there in zip(rows, episode, strict=True):
             call = "reset" if rows[0][1] is here else f"step({action!r:.80})"
             require(
                 json.loads(json.dumps(here)) == there,
                 f"{task_id} must be the same in every process and under every PYTHONHASHSEED, so "
-                f"nothing may follow the order of a set; {call} told {here!r:.300}",
+                f"nothing may follow the order of a set; {call} gave {here!r:.300}",
                 there,
             )
 
@@ -232,7 +237,7 @@ def _check_second_process(
 def _check_format(make: MakeEnv, action_format: str, task_id: str) -> None:
     """Check a format: its rules in the prompt, the expert in it, and what it cannot read."""
     probe = Probe(make, action_format=action_format, max_turns=_MANY_TURNS)
-    with answered("system_prompt", "must be there"):
+    with expect_no_error("system_prompt", "must be there"):
         prompt = probe.env.system_prompt
     require(
         isinstance(prompt, str) and probe.env.parser.instructions in prompt,
@@ -280,7 +285,7 @@ def _check_end(make: MakeEnv, task_id: str) -> None:
 
 
 def _check_make_vec(env_id: str, env_kwargs: dict[str, Any]) -> None:
-    with answered("gymnasium.make_vec", "must work"):
+    with expect_no_error("gymnasium.make_vec", "must work"):
         envs = gym.make_vec(env_id, num_envs=2, vectorization_mode="sync", **env_kwargs)
         observations, infos = envs.reset(seed=0)
         envs.step(("x", "y"))

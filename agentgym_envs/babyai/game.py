@@ -1,0 +1,141 @@
+"""Plays one episode of the default mode: text actions, views in words, rewards and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, Protocol
+
+from agentgym_envs.actions import ActionVerb
+from agentgym_envs.babyai import skills
+from agentgym_envs.babyai.describe import Names, View
+from agentgym_envs.babyai.expert import Expert
+from agentgym_envs.babyai.repairs import repair
+from agentgym_envs.babyai.sight import FORWARD, GridMap
+from agentgym_envs.core import ExpertMove, Outcome
+from agentgym_envs.errors import InvalidAction
+
+_LAST_AGENT_MOVE = FORWARD
+"""Later low-level moves change the grid, earlier ones only the agent's pose."""
+
+_INSTRUCTIONS = """\
+You are an agent in a world of rooms made of square cells. You are given a goal; reach it in few
+turns. You see up to 6 cells ahead and 3 to each side; walls and closed doors block your sight.
+Positions are counted in cells from where you stand and look, such as "2 ahead, 1 left".
+You can carry one thing at a time. A locked door opens while you carry a key of its colour. A box
+may hold something. Where the goal gives an order ("then", "after you"), keep to it.
+Each observation lists the actions that are possible; use a thing's name as listed."""
+
+
+class Game(Protocol):
+    """One episode of one set of rules, the default mode's or the original's.
+
+    It is made from a minigrid level after its reset and what that reset returned.
+
+    Attributes:
+        instructions: what the policy is told about the rules.
+        verbs: the actions there are.
+        level: the minigrid level.
+        goal: the goal in words.
+        first_observation: what the policy reads first.
+        actions: the plain actions that are possible now.
+    """
+
+    instructions: str
+    verbs: tuple[ActionVerb, ...]
+    level: Any
+    goal: str
+    first_observation: str
+
+    def __init__(self, level: Any, observation: Any) -> None: ...
+
+    @property
+    def actions(self) -> Collection[str]:
+        """The plain actions that are possible now."""
+
+    def act(self, action: str) -> Outcome:
+        """Play one plain action."""
+
+    def refuse(self, reason: str) -> Outcome:
+        """Answer a completion that holds no action."""
+
+    def expert(self, is_over: Callable[[], bool]) -> Iterator[ExpertMove]:
+        """Yield moves that solve the level from the current state, until the episode is over."""
+
+
+class DefaultGame:
+    """An episode of the default mode; attributes and methods as `Game`.
+
+    Attributes:
+        view: what the agent sees now.
+    """
+
+    instructions = _INSTRUCTIONS
+    verbs = skills.VERBS
+
+    def __init__(self, level: Any, observation: Any) -> None:
+        repair(level)
+        # The text layer makes its own view, once per turn; the simulator's image is not needed.
+        level.gen_obs = dict
+        self.level = level
+        self.goal: str = level.mission
+        self._names = Names()
+        self._grid_map = GridMap(level)
+        self._look()
+        self.first_observation = f"Your goal: {self.goal}\n{self.view}{self._action_line()}"
+
+    def act(self, action: str) -> Outcome:
+        """Play one plain action, which may be several low-level moves."""
+        action = skills.normalise(action)
+        if action == skills.CHECK:
+            return Outcome(f"You can do this now.{self._action_line()}")
+        try:
+            moves = skills.moves(self.view, action)
+        except InvalidAction as error:
+            return self.refuse(str(error))
+        terminated, truncated, reward = self._carry_out(moves)
+        if skills.passes_door(action) and not (terminated or truncated):
+            x, y = (int(value) for value in self.level.front_pos)
+            if self.view.is_walkable(self._grid_map.cell(x, y)):
+                terminated, truncated, reward = self._carry_out([FORWARD])
+        self._look()
+        if terminated:
+            success = reward > 0
+            end = (
+                "The goal is reached." if success else "The goal is missed: this cannot be undone."
+            )
+            return Outcome(
+                f"{self.view}\n{end}", float(success), terminated=True, info={"success": success}
+            )
+        if truncated:
+            return Outcome(f"{self.view}\nThe time for this task is up.", truncated=True)
+        return Outcome(f"{self.view}{self._action_line()}")
+
+    def refuse(self, reason: str) -> Outcome:
+        """Answer what cannot be played."""
+        return Outcome(f"{reason}{self._action_line()}", info={"is_valid_action": False})
+
+    def expert(self, is_over: Callable[[], bool]) -> Iterator[ExpertMove]:
+        """Yield moves that solve the level; they may use what the agent cannot see."""
+        return Expert(self, is_over).moves()
+
+    def name_of(self, thing: Any) -> str:
+        """Return what actions call one of minigrid's objects."""
+        return self._names.of(thing)
+
+    def _carry_out(self, moves: list[int]) -> tuple[bool, bool, float]:
+        terminated = truncated = False
+        reward = 0.0
+        for move in moves:
+            _, reward, terminated, truncated, _ = self.level.step(move)
+            if move > _LAST_AGENT_MOVE:
+                self._grid_map.refresh(self.level)
+            if terminated or truncated:
+                break
+        return terminated, truncated, reward
+
+    def _look(self) -> None:
+        self.view = View(self.level, self._grid_map, self._names)
+        self.actions = skills.available(self.view)
+
+    def _action_line(self) -> str:
+        return "\nAvailable actions: [" + ", ".join(f'"{a}"' for a in self.actions) + "]"

@@ -1,0 +1,129 @@
+"""Plays one episode of ScienceWorld: its texts, scores, rewards and ends."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove, Outcome
+from agentgym_envs.errors import InvalidAction
+from agentgym_envs.sciworld import answers
+from agentgym_envs.sciworld.expert import PastAction, moves_from
+from agentgym_envs.sciworld.gateway import JavaError
+from agentgym_envs.sciworld.simulator import Reply, Simulator
+from agentgym_envs.sciworld.tasks import Game
+from agentgym_envs.sciworld.verbs import reworded
+
+WORDS = ("help", "objects", "task")
+"""What the simulator answers without playing."""
+
+_CHOICE = re.compile(r"[0-9]{1,6}")
+
+
+class Episode(ABC):
+    """One episode: what the default mode and the original have in common.
+
+    Args:
+        simulator: where it is played.
+        game: what the simulator loads.
+        max_turns: the environment's turn limit.
+        action_format: the environment's format.
+
+    Attributes:
+        goal: the task's description.
+        first_observation: what the policy reads first.
+        points: the official wrapper's score, -100 to 100.
+    """
+
+    default_max_turns: int
+
+    def __init__(
+        self, simulator: Simulator, game: Game, *, max_turns: int, action_format: str
+    ) -> None:
+        self._simulator = simulator
+        self._game = game
+        self._max_turns = max_turns
+        self._names_verbs = action_format in ("function_call", "code")
+        self._history: list[PastAction] = []
+        self._choices: list[str] = []
+        self.goal = simulator.load(game.task, game.variation)
+        reply = simulator.step("look around")
+        self.points = reply.points
+        self.first_observation = f"{self.goal}\n{reply.text}"
+
+    @property
+    def score(self) -> float:
+        """The progress in 0..1; rooms may be worth points from the start."""
+        return max(0, self.points) / 100
+
+    @abstractmethod
+    def act(self, action: str) -> Outcome:
+        """Play one action."""
+
+    @abstractmethod
+    def refuse(self, error: InvalidAction) -> Outcome:
+        """Answer a completion that holds no action."""
+
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        """Yield the simulator's own solution; see `sciworld.expert` for where it can start."""
+        for move in moves_from(self._game, self._history):
+            yield move._replace(action=reworded(move.action)) if self._names_verbs else move
+
+    def _play(self, action: str) -> Reply | None:
+        """Play an action; None where the simulator cannot read it."""
+        if len(action) > answers.MAX_LENGTH:
+            return None
+        try:
+            reply = self._simulator.step(action)
+        except JavaError:
+            return None
+        if reply.text == answers.NOT_KNOWN:
+            return None
+        is_question = answers.is_question(reply.text)
+        self._history.append(PastAction(action, is_idle=not reply.text or is_question))
+        self._choices = answers.choices(reply.text) if is_question else []
+        return reply
+
+    def _record(self, reply: Reply | None) -> bool:
+        """Take over a reply's points and return whether it ends the episode."""
+        if reply is None:
+            return False
+        self.points = reply.points
+        return reply.is_completed or self.points < 0
+
+
+class DefaultEpisode(Episode):
+    """An episode of the default mode: rewards are gains of the score in 0..1."""
+
+    default_max_turns = 30
+
+    def act(self, action: str) -> Outcome:
+        """Play one action."""
+        if action.lower() in WORDS:
+            return self._outcome(self._simulator.explain(action))
+        choices = self._choices
+        if choices and not _CHOICE.fullmatch(action):
+            self._play("")  # cancels the question, so that this action is read as one
+        reply = self._play(action)
+        if reply is None:
+            if len(action) > answers.MAX_LENGTH:
+                return self._outcome(answers.too_long(action), is_valid=False)
+            message = answers.not_known(action, self._simulator.objects())
+            return self._outcome(message, is_valid=False)
+        if answers.is_question(reply.text):
+            return self._outcome(reply.text.strip(), reply, is_valid=False)
+        if not reply.text:
+            message = answers.not_a_choice(action, len(choices)) if choices else answers.NO_ANSWER
+            return self._outcome(message, reply, is_valid=False)
+        return self._outcome(reply.text, reply)
+
+    def refuse(self, error: InvalidAction) -> Outcome:
+        """Answer a completion that holds no action."""
+        return Outcome(str(error), info={"is_valid_action": False})
+
+    def _outcome(self, text: str, reply: Reply | None = None, *, is_valid: bool = True) -> Outcome:
+        last = self.score
+        is_over = self._record(reply)
+        info = {"success": self.score == 1.0, "score": self.score, "is_valid_action": is_valid}
+        return Outcome(text, round(self.score - last, 2), is_over, info=info)

@@ -1,0 +1,107 @@
+"""Plays one question of the default mode: search, open, python, answer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar
+
+from agentgym_envs.actions import ActionVerb
+from agentgym_envs.core import ExpertMove, Outcome
+from agentgym_envs.errors import InvalidAction
+from agentgym_envs.searchqa import prompts
+from agentgym_envs.searchqa.desk import Desk
+from agentgym_envs.searchqa.expert import Expert
+from agentgym_envs.searchqa.python_tool import run_program
+from agentgym_envs.searchqa.questions import Question
+from agentgym_envs.searchqa.scoring import exact_match, f1
+from agentgym_envs.searchqa.tags import TagReactParser, forms, read_tag
+
+_NAMES = tuple(verb.name for verb in prompts.VERBS)
+_NO_ACTION = f"This is no action. Write exactly one of {forms(prompts.VERBS)}."
+
+
+class Episode(ABC):
+    """One question being answered: what the default mode and the original have in common.
+
+    Args:
+        question: the question.
+        desk: what searches and remembers what was read.
+        has_quoted_titles: the corpus writes its titles in quotes, as wiki-18 does.
+
+    Attributes:
+        f1: the last answer's F1.
+    """
+
+    instructions: ClassVar[str]
+    verbs: ClassVar[tuple[ActionVerb, ...]]
+    react_parser: ClassVar[type[TagReactParser]]
+
+    def __init__(self, question: Question, desk: Desk, *, has_quoted_titles: bool) -> None:
+        self.question = question
+        self.desk = desk
+        self.f1 = 0.0
+        self._has_quoted_titles = has_quoted_titles
+
+    @property
+    @abstractmethod
+    def first_observation(self) -> str:
+        """What the policy reads first."""
+
+    @abstractmethod
+    def act(self, action: str) -> Outcome:
+        """Play one action."""
+
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        """Yield moves along the oracle hops, from what has been read."""
+        can_open = any(verb.name == "open" for verb in self.verbs)
+        return Expert(self.question, self.desk, can_open=can_open).moves()
+
+    def _refuse(self, reason: str) -> Outcome:
+        return Outcome(reason, info={"is_valid_action": False})
+
+
+class DefaultEpisode(Episode):
+    """A question of the default mode: one answer ends it."""
+
+    instructions = prompts.INSTRUCTIONS
+    verbs = prompts.VERBS
+    react_parser = TagReactParser
+
+    @property
+    def first_observation(self) -> str:
+        """The question."""
+        return f"Question: {self.question.text}"
+
+    def act(self, action: str) -> Outcome:
+        """Play one action: search, open, run or answer."""
+        tag = read_tag(action, _NAMES)
+        if tag is None:
+            return self._refuse(_NO_ACTION)
+        content = tag.content.strip()
+        if not content:
+            return self._refuse(f"Nothing stands between <{tag.name}> and </{tag.name}>.")
+        if tag.name == "search":
+            passages = prompts.passages_text(
+                (hit.passage.title, hit.passage.text) for hit in self.desk.search(content)
+            )
+            return Outcome(prompts.information(passages or prompts.NOTHING_FOUND))
+        if tag.name == "open":
+            return self._open(content)
+        if tag.name == "python":
+            run = run_program(tag.content)
+            return Outcome(prompts.output(run.text), info={"is_valid_action": run.is_program})
+        return self._answer(content)
+
+    def _open(self, reference: str) -> Outcome:
+        try:
+            page = self.desk.open(reference)
+        except InvalidAction as error:
+            return self._refuse(str(error))
+        return Outcome(prompts.information(page.text))
+
+    def _answer(self, answer: str) -> Outcome:
+        success = exact_match(answer, self.question.answers)
+        self.f1 = f1(answer, self.question.answers)
+        message = "The answer is right." if success else "The answer is wrong."
+        return Outcome(message, float(success), terminated=True, info={"success": success})
