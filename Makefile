@@ -174,7 +174,7 @@ format: $(VENV)/.dev  ## Format the code and mend what ruff can mend
 .PHONY: docs
 docs: $(VENV_DOCS)/.docs  ## Build the documentation's site into build/docs; a broken link or an undocumented name fails
 	NO_MKDOCS_2_WARNING=1 $(VENV_DOCS)/bin/mkdocs build --strict --quiet
-	@echo "Open build/docs/index.html, or run $(VENV_DOCS)/bin/mkdocs serve."
+	@echo "Serve it with: $(VENV_DOCS)/bin/python -m http.server --directory build/docs"
 
 .PHONY: constraints
 constraints: $(VENV)/bin/python  ## Resolve all dependencies anew and write constraints.txt
