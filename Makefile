@@ -173,7 +173,7 @@ format: $(VENV)/.dev  ## Format the code and mend what ruff can mend
 
 .PHONY: docs
 docs: $(VENV_DOCS)/.docs  ## Build the documentation's site into build/docs; a broken link or an undocumented name fails
-	NO_MKDOCS_2_WARNING=1 $(VENV_DOCS)/bin/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(VENV_DOCS)/bin/mkdocs build --strict
 	@echo "Serve it with: $(VENV_DOCS)/bin/python -m http.server --directory build/docs"
 
 .PHONY: constraints

@@ -85,7 +85,10 @@ def reference() -> dict[str, list[str]]:
     pages: dict[str, list[str]] = {}
     for package in PACKAGES:
         further = [name for name in FURTHER if name.startswith(f"{package}.")]
-        for name in [*public_names(package), *further]:
+        names = list(public_names(package))
+        if not names:
+            raise PluginError(f"{package}/__init__.py imports or lists no public names")
+        for name in [*names, *further]:
             item = loader.modules_collection[name]
             pages.setdefault(room(name), []).append(item.canonical_path)
     missing = [
