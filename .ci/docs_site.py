@@ -21,26 +21,27 @@ CARD = "trainers/models/tiny_checkpoint/README.md"
 CARD_PAGE = "studies/tiny.md"
 FURTHER = (
     "agentgym_envs.actions.ActionVerb",
+    "agentgym_envs.babyai.env.BabyAIEnv",
+    "agentgym_envs.miniwob.env.MiniWoBEnv",
+    "agentgym_envs.sciworld.env.SciWorldEnv",
+    "agentgym_envs.searchqa.env.SearchQAEnv",
+    "agentgym_envs.textcraft.env.TextCraftEnv",
+    "agentgym_envs.webarena.env.WebArenaEnv",
     "agentgym_envs.webarena.evaluators.Judge",
     "agentgym_envs.webarena.official.accounts.Account",
     "trainers.evaluate.paired_gain",
 )
-"""Names that the pages use and that are imported from their own modules."""
+"""The environments, and names that the pages use, which are imported from their own modules."""
 
 
 def public_names(package: str) -> Iterator[str]:
-    """List the full names that a package's `__init__` offers: its imports and its tables."""
-    tree = ast.parse((ROOT / package / "__init__.py").read_text("utf-8"))
-    for node in tree.body:
+    """List the full names of what `from package import ...` gives: its imports, or `_HOMES`."""
+    for node in ast.parse((ROOT / package / "__init__.py").read_text("utf-8")).body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(package):
             yield from (f"{node.module}.{name.name}" for name in node.names)
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            if node.targets[0].id == "_HOMES":
-                for home, names in ast.literal_eval(node.value).items():
-                    yield from (f"{home}.{name}" for name in names)
-            elif node.targets[0].id == "_SCENARIOS":
-                for entry_point in ast.literal_eval(node.value).values():
-                    yield entry_point.replace(":", ".")
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES":
+            for home, names in ast.literal_eval(node.value).items():
+                yield from (f"{home}.{name}" for name in names)
 
 
 def room(name: str) -> str:
@@ -89,8 +90,7 @@ def reference() -> dict[str, list[str]]:
         if not names:
             raise PluginError(f"{package}/__init__.py imports or lists no public names")
         for name in [*names, *further]:
-            item = loader.modules_collection[name]
-            pages.setdefault(room(name), []).append(item.canonical_path)
+            pages.setdefault(room(name), []).append(name)
     missing = [
         path
         for names in pages.values()
@@ -105,8 +105,13 @@ def reference() -> dict[str, list[str]]:
 def on_files(files: Files, config: Any) -> Files:
     """Add the reference's pages and the model card, which lies outside `docs/`."""
     for name, items in reference().items():
-        entries = "\n\n".join(f"::: {item}" for item in items)
-        text = f"# {name}\n\n{entries}\n"
+        imports = []
+        for item in items:
+            module, _, public = item.rpartition(".")
+            home = module if item in FURTHER else name.partition(".")[0]
+            imports.append(f"from {home} import {public}\n")
+        entries = "\n".join(f"::: {item}\n" for item in items)
+        text = f"# {name}\n\n```python\n{''.join(imports)}```\n\n{entries}"
         files.append(File.generated(config, f"reference/{name}.md", content=text))
     card = (ROOT / CARD).read_text("utf-8")
     files.append(File.generated(config, CARD_PAGE, content=card))
