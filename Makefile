@@ -12,6 +12,7 @@ VENV ?= .venv
 VENV_ENVS ?= .venv-envs
 VENV_VLLM ?= .venv-vllm
 VENV_OFFICIAL ?= .venv-official
+VENV_DOCS ?= .venv-docs
 WORKERS ?= 2
 SEED ?= 0
 
@@ -94,6 +95,13 @@ $(VENV_OFFICIAL)/.official: setup.cfg pyproject.toml constraints.txt
 	    -e '.[official]' webarena-verified==$(VERIFIED) hypothesis pytest pytest-timeout
 	@touch $@
 
+# Without torch: the API reference is read from the sources.
+$(VENV_DOCS)/.docs: setup.cfg pyproject.toml constraints.txt
+	$(check_python)
+	$(PYTHON) -m venv $(VENV_DOCS) || { rm -rf $(VENV_DOCS); $(NO_VENV); }
+	$(VENV_DOCS)/bin/python -m pip install $(PIP_FLAGS) -e '.[docs]'
+	@touch $@
+
 # Using it -------------------------------------------------------------------------------------
 
 .PHONY: quickstart
@@ -163,13 +171,18 @@ format: $(VENV)/.dev  ## Format the code and mend what ruff can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+.PHONY: docs
+docs: $(VENV_DOCS)/.docs  ## Build the documentation's site into build/docs; a broken link or an undocumented name fails
+	NO_MKDOCS_2_WARNING=1 $(VENV_DOCS)/bin/mkdocs build --strict
+	@echo "Serve it with: $(VENV_DOCS)/bin/python -m http.server --directory build/docs"
+
 .PHONY: constraints
 constraints: $(VENV)/bin/python  ## Resolve all dependencies anew and write constraints.txt
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --dry-run --ignore-installed \
-	    --report $(VENV)/report.json $(CHOSEN) '.[dev,browser,miniwob,ray]'
+	    --report $(VENV)/report.json $(CHOSEN) '.[dev,browser,docs,miniwob,ray]'
 	$(BIN)/python .ci/constraints.py < $(VENV)/report.json > constraints.txt
 
 .PHONY: clean
 clean:  ## Remove what the targets made, runs/ excepted
-	rm -rf $(VENV) $(VENV_ENVS) $(VENV_VLLM) $(VENV_OFFICIAL) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV_ENVS) $(VENV_VLLM) $(VENV_OFFICIAL) $(VENV_DOCS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find $(PACKAGES) tests -name __pycache__ -type d -prune -exec rm -rf {} +

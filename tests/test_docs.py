@@ -14,9 +14,13 @@ from agentgym_envs import registered_ids, registry
 from benchmarks.cli.main import COMMANDS, _trainers
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TRAINS = "<!-- trains -->\n"
 """Stands above blocks that train; the trainers' tests run such code on smaller models."""
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
 
 
 def python_blocks(page: Path) -> list[str]:
@@ -28,9 +32,15 @@ def python_blocks(page: Path) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if python_blocks(page)], ids=lambda page: page.name
-)
+def local_links(page: Path) -> list[str]:
+    """List the files that a page's links and pictures name, without their anchors."""
+    text = page.read_text("utf-8")
+    targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)
+    targets += re.findall(r'<img src="([^"]+)"', text)
+    return [target for target in targets if "://" not in target]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page)], ids=name)
 def test_the_python_blocks_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -45,14 +55,20 @@ def test_the_python_blocks_of_a_page_run(
         registry._REGISTERED.remove(env_id)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name)
 def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
-    targets = re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8"))
-    local = [target for target in targets if "://" not in target]
-    assert [target for target in local if not (page.parent / target).exists()] == []
+    assert [target for target in local_links(page) if not (page.parent / target).exists()] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_index_lists_every_page_and_every_picture_is_shown() -> None:
+    docs = ROOT / "docs"
+    listed = {(docs / link).resolve() for link in local_links(docs / "index.md")}
+    assert {page for page in docs.rglob("*.md") if page.name != "index.md"} - listed == set()
+    shown = {(page.parent / link).resolve() for page in PAGES for link in local_links(page)}
+    assert set(docs.rglob("*.png")) - shown == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
 def test_the_commands_of_a_page_exist(page: Path) -> None:
     text = page.read_text("utf-8")
     used = set(re.findall(r"^agentgym ([a-z-]+)", text, flags=re.M))
@@ -60,3 +76,15 @@ def test_the_commands_of_a_page_exist(page: Path) -> None:
     assert set(re.findall(r"agentgym train ([a-z_]+)", text)) <= set(_trainers())
     made = set(re.findall(r"^make ([a-z-]+)", text, flags=re.M))
     assert made <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.M))
+
+
+@pytest.mark.parametrize("package", ["agentgym_envs", "wrappers", "trainers", "benchmarks"])
+def test_the_layout_names_every_module_and_room_of_a_package(package: str) -> None:
+    text = (ROOT / "docs" / "inside" / "layout.md").read_text("utf-8")
+    section = text.partition(f"## {package}\n")[2].partition("\n## ")[0]
+    cells = "".join(re.findall(r"^\| (`.*?) \|", section, flags=re.M))
+    children = [path for path in (ROOT / package).iterdir() if not path.name.startswith("_")]
+    modules = {path.name for path in children if path.suffix == ".py"}
+    assert set(re.findall(r"`(.+?)`", cells)) == modules | {
+        f"{path.name}/" for path in children if path.is_dir()
+    }

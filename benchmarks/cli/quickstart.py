@@ -325,7 +325,7 @@ def _report(folder: Path, summary: dict[str, Any]) -> None:
         f"the policy:    {folder / 'model'}   (agentgym eval --env TextCraft --model "
         f"{folder / 'model'})\n"
         "play the same tasks yourself: agentgym play TextCraft --split test\n"
-        "what the gain is made of, and what it is not: docs/quickstart.md"
+        "what the gain is made of, and what it is not: docs/studies/quickstart.md"
     )
 
 

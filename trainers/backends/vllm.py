@@ -27,7 +27,7 @@ try:
 except ImportError as error:
     raise ImportError(
         'the vLLM backend needs vllm; install it with: pip install "agentgym-envs[vllm]" (for a '
-        "machine without a GPU see docs/backends.md)"
+        "machine without a GPU see docs/training/backends.md)"
     ) from error
 
 from trainers.backends.weights import named_weights, weights_version

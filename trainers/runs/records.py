@@ -241,7 +241,7 @@ class RunFile(TrainerCallback):  # type: ignore[misc]
 
 
 def keep_records(trainer: Any, *, configs: Sequence[Any] = ()) -> None:
-    """Let a trainer leave in its output folder what `docs/runs.md` lists, and say what is wrong.
+    """Let a trainer write the files that `docs/training/runs.md` lists, and say what is wrong.
 
     Args:
         trainer: a `transformers.Trainer`.

@@ -2,7 +2,7 @@
 
 The shipped start plays BabyAI by the list, and where it heeds the goal it does so as an expert who
 knows the whole grid, which cannot be read off the text: reinforcement learning found little to
-amplify there (docs/studies.md).
+amplify there (docs/studies/learning.md).
 """
 
 from __future__ import annotations
