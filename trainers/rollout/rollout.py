@@ -56,7 +56,7 @@ class Rollout:
         for env in envs.values() if isinstance(envs, Mapping) else (envs,):
             if not isinstance(env, TextVectorEnv):
                 raise TypeError(
-                    f"expected a TextVectorEnv, got {env!r:.80}; horizons go to schedule="
+                    f"expected a TextVectorEnv, got {env!r:.80}; a horizon is given as schedule="
                 )
         self.envs = envs
         self.policy = policy

@@ -1,8 +1,9 @@
 import pytest
 
 from tests.helpers import COUNTING_ID, CountingEnv, FragileEnv, register_helpers
-from trainers.policies.scripted import FunctionPolicy, play
-from wrappers import FixedHorizon, HorizonCurriculum, TextVectorEnv
+from trainers.policies.scripted import ExpertPolicy, FunctionPolicy, play
+from trainers.rollout.rollout import Rollout
+from wrappers import FixedHorizon, TextVectorEnv
 
 register_helpers()
 TASK_IDS = [f"counting_{number}" for number in (30, 2, 11, 0, 59)]
@@ -29,9 +30,9 @@ def test_the_expert_solves_tasks_on_every_backend(backend, action_format):
     assert ("Action:" in trajectories[0].turns[0].completion) == (action_format == "react")
 
 
-def test_the_expert_is_asked_for_the_curriculums_horizon_only():
+def test_the_expert_is_asked_within_the_horizon_only():
     with TextVectorEnv(COUNTING_ID, 2) as env:
-        trajectories = play(HorizonCurriculum(env, FixedHorizon(1)), TASK_IDS, "expert")
+        trajectories = Rollout(env, ExpertPolicy(), schedule=FixedHorizon(1)).run(TASK_IDS)
     assert [len(t.turns) for t in trajectories] == [1] * 5
     assert trajectories[0].truncated_by == "horizon"
 
