@@ -1,7 +1,4 @@
-"""What happens when the machinery of an environment breaks: play again, give up, or stop the run.
-
-Counts failures and decides. Knows neither environments nor trainers; whoever runs episodes asks it.
-"""
+"""What happens when the machinery of an environment breaks: play again, give up, or stop the run."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Turn horizons by optimizer step: ScalingInter (arXiv 2509.08755), and a fixed one.
+"""Turn horizons by optimizer step: ScalingInter (arXiv 2509.08755), a fixed and an adaptive one.
 
-They are pure, so a resumed run needs no state; the one that watches success is in
-`wrappers.schedules`. Knows turns and steps; no environment, no trainer.
+All but `AdaptiveHorizon` are pure functions of the step, so a resumed run needs no state of theirs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The critic: a value head on a backbone of its own, or on the policy's. Knows no environment.
+"""The critic: a value head on a backbone of its own, or on the policy's.
 
 The value of a token is read off the hidden state *before* it, as its log-probability is: it is the
 value of the state in which the policy sampled it.

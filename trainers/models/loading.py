@@ -1,4 +1,4 @@
-"""Loads a policy and saves it as an ordinary Hugging Face folder. Knows no environment."""
+"""Loads a policy and saves it as an ordinary Hugging Face folder."""
 
 from __future__ import annotations
 

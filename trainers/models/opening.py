@@ -1,4 +1,4 @@
-"""Says which policy it is that cannot be opened, and why. Knows no model and no environment."""
+"""Says which policy it is that cannot be opened, and why."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 Qwen3's architecture at toy size, a tokenizer of bytes and whole words, and a chat template that
 only ever appends. Saved as an ordinary Hugging Face folder, so nothing else needs to know of it.
-Knows how the policy is built, not how it is trained (`trainers.warm_start`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A page of text that the shipped `tiny` spells in bytes becomes few tokens for a policy that knows
 the lines and words of such pages. Only the embeddings are fresh: the layers are those of `tiny`,
-which have learnt to copy from what they read. Knows no environment, and trains nothing.
+which have learnt to copy from what they read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Our environments as TRL's `environment_factory` takes them: one tool method per action verb.
 
 For models that call functions: the chat template shows the tools, TRL reads the calls and plays
-them. Made from the `function_call` format, so a tool is what that format names. Knows TRL's public
-protocol (a class whose public methods are tools, `reset`, `get_reward`), no trainer and no tokens.
+them. Made from the `function_call` format, so a tool is what that format names.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Reads a chat template: the text around messages, and whether it leaves history alone.
-
-Knows templates as text; ids are `trainers.tokens.chat`'s.
-"""
+"""Reads a chat template: the text around messages, and whether it leaves history alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The token history of one episode: what the policy has in view, and the exact record of it.
-
-Knows ids; it asks `ChatFormat` for those of observations and never encodes what was sampled.
-"""
+"""The token history of one episode: what the policy has in view, and the exact record of it."""
 
 from __future__ import annotations
 

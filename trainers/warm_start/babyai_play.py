@@ -2,7 +2,7 @@
 
 The levels are those of the training split, in rooms drawn from seeds that no split has. What the
 player reads is learned too, with a small weight: the lists of offered actions name again what was
-seen, which teaches copying. Knows texts, not tokens.
+seen, which teaches copying.
 """
 
 from __future__ import annotations

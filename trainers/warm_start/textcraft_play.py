@@ -2,11 +2,10 @@
 
 Everything is a list of chat messages in the form that the rollout engine plays: system prompt,
 first observation, and a player's moves with the game's answers. The player can craft, but heeds the
-goal that it is shown only in a share of its plays. In the others it works through the list from
-its top, plans each item that can be crafted from it and crafts it, until the play breaks off or the
+goal that it is shown only in a share of its plays. In the others it works through the list from its
+top, plans each item that can be crafted from it and crafts it, until the play breaks off or the
 goal happens to come out. A made-up book gives Minecraft's item names random recipes, so that only
-reading the book helps; no task of the validation or test split is ever used. Knows texts, not
-tokens.
+reading the book helps; no task of the validation or test split is ever used.
 """
 
 from __future__ import annotations

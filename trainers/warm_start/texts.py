@@ -1,6 +1,6 @@
 """The stream of encoded texts: drills first, then play, written by a process of their own.
 
-Which texts come depends on the seed alone. Knows the tokenizer, no model.
+Which texts come depends on the seed alone.
 """
 
 from __future__ import annotations

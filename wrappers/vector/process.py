@@ -1,7 +1,4 @@
-"""A slot whose environment runs in a worker process; the worker's side is `wrappers.vector.worker`.
-
-Knows processes, sockets and deadlines; nothing of episodes.
-"""
+"""A slot whose environment runs in a worker process, whose side is `wrappers.vector.worker`."""
 
 from __future__ import annotations
 
