@@ -1,4 +1,4 @@
-"""What happens when the machinery of an environment breaks: play again, give up, or stop the run."""
+"""When an environment breaks: play the task again, give the episode up, or stop the run."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ class FailureRules:
         if not everything and (failed < self.min_failed or failed <= self.max_failed_share * total):
             return
         common = Counter(causes).most_common(_SHOWN_CAUSES)
-        told = "; ".join(f"{count} x {cause}" for cause, count in common) or "unknown"
+        causes_text = "; ".join(f"{count} x {cause}" for cause, count in common) or "unknown"
         raise EnvFailure(
             f"{failed} of {total} episodes failed after {self.retries} retries each, more than the "
-            f"allowed share of {self.max_failed_share:g}; causes: {told}"
+            f"allowed share of {self.max_failed_share:g}; causes: {causes_text}"
         )
 
 

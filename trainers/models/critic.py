@@ -106,15 +106,15 @@ class Critic(nn.Module):
                 f"the checkpoint {str(folder)!r} holds no critic ({STATE_FILE} is missing); resume "
                 "from one that was saved by ppo, or begin anew without --resume"
             )
-        found, mine = load_file(path), dict(self.named_parameters())
+        saved, mine = load_file(path), dict(self.named_parameters())
         expected = set(self.trained_tensors())
-        if set(found) != expected or any(found[n].shape != mine[n].shape for n in expected):
+        if set(saved) != expected or any(saved[n].shape != mine[n].shape for n in expected):
             raise ValueError(
                 f"the critic in {str(folder)!r} is of another kind than this run's; resume with "
                 "the --critic, --critic_model and adapter options that the run began with"
             )
         with torch.no_grad():
-            for name, tensor in found.items():
+            for name, tensor in saved.items():
                 mine[name].copy_(tensor)
 
     def save(self, folder: str | Path) -> None:

@@ -133,12 +133,12 @@ def _frequent(texts: Iterable[tuple[str, str]], pattern: re.Pattern[str]) -> lis
     first_task: dict[str, str] = {}
     common = set()
     for task, text in texts:
-        for found in pattern.findall(text):
-            counts[found] += 1
-            if first_task.setdefault(found, task) != task:
-                common.add(found)
-    kept = [unit for unit in common if len(unit.encode()) > 1]
-    return sorted(kept, key=lambda unit: (-counts[unit] * (len(unit) - 1), unit))
+        for unit in pattern.findall(text):
+            counts[unit] += 1
+            if first_task.setdefault(unit, task) != task:
+                common.add(unit)
+    units = [unit for unit in common if len(unit.encode()) > 1]
+    return sorted(units, key=lambda unit: (-counts[unit] * (len(unit) - 1), unit))
 
 
 if __name__ == "__main__":

@@ -130,19 +130,19 @@ class APIPolicy(Policy):
         conversation.num_tokens = num_tokens
         return Reply(completion, num_sampled)
 
-    def _messages(self, system_prompt: str, said: _Conversation) -> list[dict[str, str]]:
+    def _messages(self, system_prompt: str, conversation: _Conversation) -> list[dict[str, str]]:
         messages = [{"role": "system", "content": system_prompt}] if system_prompt else []
         first, keep = 0, self._budgets.keep_last_turns
-        if keep is not None and len(said.completions) > keep:
-            first = len(said.completions) - keep
-            messages.append({"role": "user", "content": said.observations[0]})
+        if keep is not None and len(conversation.completions) > keep:
+            first = len(conversation.completions) - keep
+            messages.append({"role": "user", "content": conversation.observations[0]})
             messages.append({"role": "assistant", "content": _LEFT_OUT})
         for observation, completion in zip(
-            said.observations[first:-1], said.completions[first:], strict=True
+            conversation.observations[first:-1], conversation.completions[first:], strict=True
         ):
             messages.append({"role": "user", "content": observation})
             messages.append({"role": "assistant", "content": completion or _LEFT_OUT})
-        return [*messages, {"role": "user", "content": said.observations[-1]}]
+        return [*messages, {"role": "user", "content": conversation.observations[-1]}]
 
 
 def open_api_policy(args: PolicyArguments, budgets: EpisodeArguments, *, seed: int) -> APIPolicy:

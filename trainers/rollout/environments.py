@@ -140,18 +140,18 @@ class Environments:
                 knows none of them.
         """
         labels = None if tasks is None else [int(t) if t.isdigit() else t for t in tasks]
-        found: list[str] = []
+        ids: list[str] = []
         used: set[str | int] = set()
         for name, env in self._probes.items():
             own = labels
             if labels is not None and len(self._probes) > 1:
                 own = _known(labels, env.task_set, split) or labels
                 used.update(own)
-            found += [f"{name}_{number}" for number in env.task_set.select(split, own)]
+            ids += [f"{name}_{number}" for number in env.task_set.select(split, own)]
         if used and used != set(labels or ()):
             unused = [label for label in labels or () if label not in used]
             raise UnknownTask(f"tasks: {unused} match nothing in split {split!r} of {self.env_ids}")
-        return found
+        return ids
 
     def close(self) -> None:
         """Close every environment."""

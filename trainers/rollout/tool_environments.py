@@ -203,7 +203,7 @@ def _docstring(verb: ActionVerb) -> str:
             shown = shown.replace(f"{{{name}}}", name.upper())
         lines += ["Args:"]
         for name in verb.parameters:
-            told = verb.notes.get(name) or f"{name.upper()} in '{shown}'."
-            lines.append(f"    {name}: {told}")
+            description = verb.notes.get(name) or f"{name.upper()} in '{shown}'."
+            lines.append(f"    {name}: {description}")
         lines += [""]
     return "\n".join([*lines, "Returns:", "    What you see then."])

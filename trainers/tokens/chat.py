@@ -223,13 +223,13 @@ class ChatFormat:
 
     def _cuts(self, text: str, contents: list[tuple[int, int]]) -> list[int]:
         cuts = []
-        found = self._markup.search(text)
-        while found:
-            start, end = found.span()
+        match = self._markup.search(text)
+        while match:
+            start, end = match.span()
             in_content = any(start < stop and end > begin for begin, stop in contents)
             if in_content:
                 cuts.append(start + 1)
-            found = self._markup.search(text, start + 1 if in_content else end)
+            match = self._markup.search(text, start + 1 if in_content else end)
         return cuts
 
     def _encode_parts(self, text: str, cuts: list[int]) -> list[int]:

@@ -180,10 +180,10 @@ class _Probe:
             replies = [_POLICY]
         elif "<think>" in user_to_policy:  # the policy's thought is opened for it
             replies = [_THOUGHT + _POLICY]
-        found = {self._between(start, user_to_policy, reply) for reply in replies}
-        if len(found) > 1:
+        texts = {self._between(start, user_to_policy, reply) for reply in replies}
+        if len(texts) > 1:
             raise _Unsuitable("it ends turns with a thought in another way")
-        return found.pop()
+        return texts.pop()
 
     def _between(self, start: str, user_to_policy: str, reply: str) -> str:
         second = self._text([reply], users=2)

@@ -339,8 +339,8 @@ class TextVectorEnv:
         answers = self._calls.gather({i: self._call(i, method, *args) for i in running})
         lost = [index for index in range(self.num_envs) if index not in answers]
         if lost:
-            told = "; ".join(f"slot {i}: {self._episodes[i].info['failure']}" for i in lost)
-            raise EnvFailure(f"{method} {args[0]!r} has no answer from {told}")
+            failures = "; ".join(f"slot {i}: {self._episodes[i].info['failure']}" for i in lost)
+            raise EnvFailure(f"{method} {args[0]!r} has no answer from {failures}")
         return [answers[index] for index in range(self.num_envs)]
 
     def _check_open(self) -> None:

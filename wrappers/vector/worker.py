@@ -73,8 +73,8 @@ def _failed(error: Exception) -> bytes:
         message = pickle.dumps((False, error))
         pickle.loads(message)  # many exceptions can be written but not read back
     except Exception:  # any exception class may bring its own trouble
-        told = RuntimeError(f"{type(error).__name__}: {error}\n{error.__notes__[-1]}")
-        message = pickle.dumps((False, told))
+        substitute = RuntimeError(f"{type(error).__name__}: {error}\n{error.__notes__[-1]}")
+        message = pickle.dumps((False, substitute))
     return message
 
 
