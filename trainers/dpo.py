@@ -26,13 +26,12 @@ from agentgym_envs.trajectory import Trajectory
 from trainers.collect import expert_episodes, given_episodes, played_once
 from trainers.command import parse_training, run_training
 from trainers.credit.pairs import Pair, pair_rows, preference_pairs
-from trainers.evaluation.validation import PlaysValidation
+from trainers.evaluation.validation import RolloutEvaluationMixin, watch_by_playing
 from trainers.models.loading import adapter_config, context_length, load_for_playing, load_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentDefaults, ModelArguments, derive_evaluation
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments, spread
-from trainers.sft import watch_by_playing
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import PreferenceTrainer
 
@@ -145,7 +144,7 @@ class PairArguments:
         )
 
 
-class AgentDPOTrainer(PlaysValidation, PreferenceTrainer):
+class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
     """`trl.DPOTrainer` on pairs of trajectories, with evaluations that play.
 
     ```python

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.credit.advantages import discounted_returns, relative_to_anchor, turn_of_token
+from trainers.credit.advantages import anchor_state_advantages, discounted_returns, turn_of_token
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentGRPOConfig
 from trainers.options.errors import MISSING_TRAIN_EXTRA, run_command
@@ -103,7 +103,7 @@ def turn_advantages(
         for number, (state, value) in enumerate(zip(states, returns, strict=True)):
             played.append(((episode, number), (episode // group_size, state), value))
     played = gather(played)
-    values = relative_to_anchor(
+    values = anchor_state_advantages(
         [value for *_, value in played], [state for _, state, _ in played], scale=scale
     )
     advantages = {place: value for (place, *_), value in zip(played, values, strict=True)}

@@ -14,9 +14,9 @@ from trainers.credit.rewards import (
     RewardFunc,
     agent_reward,
     invalid_action_penalty,
-    leaving_out_failed,
+    mask_failed_episodes,
 )
-from trainers.evaluation.validation import PlaysValidation, validation_ids, validation_of
+from trainers.evaluation.validation import RolloutEvaluationMixin, validation_ids, validation_of
 from trainers.models.loading import adapter_config, load_policy, resolve_model
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentOnlineConfig
@@ -27,7 +27,7 @@ from trainers.runs.progress import use_short_progress
 from trainers.runs.records import TrajectoryFiles, keep_records
 from trainers.runs.schedule_state import KeepsSchedule
 from trainers.trl_bridge import EpisodeTrainer, task_dataset
-from trainers.trl_bridge.reuse import KeepsBatches
+from trainers.trl_bridge.reuse import BatchCheckpointMixin
 
 try:
     from transformers.integrations import is_deepspeed_zero3_enabled
@@ -37,7 +37,7 @@ except ImportError as error:
 _TRAINING_STREAM = 0
 
 
-class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
+class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer):
     """A `trl.GRPOTrainer` that plays its episodes in text environments.
 
     An algorithm subclasses it, names its config, and says in `advantages_of` what an episode's
@@ -205,7 +205,7 @@ def _reward_list(
         given = [reward_funcs] if callable(reward_funcs) else list(reward_funcs)
     if penalty:
         given.append(invalid_action_penalty(penalty))
-    return [leaving_out_failed(function) for function in given]
+    return [mask_failed_episodes(function) for function in given]
 
 
 def train_online(

@@ -20,14 +20,20 @@ from typing import Any, ClassVar
 import torch
 
 from trainers.credit.advantages import turn_of_token, whiten
-from trainers.credit.gae import ActionTime, Credit, pay_turns, token_credit, turn_credit
+from trainers.credit.gae import (
+    AdvantageEstimate,
+    SampledTokenIndex,
+    rewards_at_turn_ends,
+    token_gae,
+    turn_gae,
+)
 from trainers.models.critic import Critic
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import run_command
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import EpisodeBatch
-from trainers.trl_bridge.critics import TrainsCritic
+from trainers.trl_bridge.critics import CriticMixin
 
 CRITICS = ("own", "shared", "head")
 GAE_LEVELS = ("token", "turn")
@@ -133,7 +139,7 @@ def _check(args: AgentPPOConfig) -> None:
             raise ValueError(f"{name} must be >= 0, got {getattr(args, name)}")
 
 
-class AgentPPOTrainer(TrainsCritic, OnlineTrainer):
+class AgentPPOTrainer(CriticMixin, OnlineTrainer):
     """PPO with a critic for agents in text environments; see `OnlineTrainer` for the arguments.
 
     Without `reward_funcs` each turn is paid what the environment paid; with them the whole reward
@@ -168,9 +174,9 @@ class AgentPPOTrainer(TrainsCritic, OnlineTrainer):
         """Return (R, T) advantages; put the values and their targets into the batch."""
         mask, rows = episodes.action_mask, episodes.episode_of_row
         turn = turn_of_token(mask, rows)
-        axis = ActionTime.of(mask, rows, len(episodes.trajectories))
+        axis = SampledTokenIndex.from_mask(mask, rows, len(episodes.trajectories))
         values = self.values_of(batch) * mask
-        rewards = pay_turns(self._turn_rewards(episodes), turn, rows)
+        rewards = rewards_at_turn_ends(self._turn_rewards(episodes), turn, rows)
         if self.kl_in_reward:
             rewards = rewards - self.beta * self.kl_of(batch, episodes)
         options: dict[str, Any] = {
@@ -180,9 +186,9 @@ class AgentPPOTrainer(TrainsCritic, OnlineTrainer):
             "bootstrap": self._values_at_truncation(episodes),
         }
         if self.args.gae_level == "turn":
-            credit = turn_credit(rewards, values, axis, turn, **options)
+            credit = turn_gae(rewards, values, axis, turn, **options)
         else:
-            credit = token_credit(rewards, values, axis, **options)
+            credit = token_gae(rewards, values, axis, **options)
         batch["values"] = values
         batch["returns"] = credit.returns
         batch["value_mask"] = credit.value_mask
@@ -235,7 +241,7 @@ class AgentPPOTrainer(TrainsCritic, OnlineTrainer):
         return found
 
     def _log_values(
-        self, values: torch.Tensor, credit: Credit, episodes: EpisodeBatch
+        self, values: torch.Tensor, credit: AdvantageEstimate, episodes: EpisodeBatch
     ) -> torch.Tensor:
         """Log how good the critic was on this batch; return the number of values it is judged by.
 

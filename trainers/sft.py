@@ -23,14 +23,11 @@ except ImportError as error:
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import expert_episodes, given_episodes
 from trainers.command import parse_training, run_training
-from trainers.evaluation.validation import PlaysValidation, validation_of
+from trainers.evaluation.validation import RolloutEvaluationMixin, watch_by_playing
 from trainers.models.loading import adapter_config, context_length, load_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig, ModelArguments, derive_evaluation
-from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments
-from trainers.runs.progress import use_short_progress
-from trainers.runs.records import TrajectoryFiles, keep_records
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import ImitationTrainer, labelled_dataset
 
@@ -113,7 +110,7 @@ def token_rows(
     return rows
 
 
-class AgentSFTTrainer(PlaysValidation, ImitationTrainer):
+class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
     """`trl.SFTTrainer` on trajectories, with evaluations that play.
 
     Args:
@@ -167,36 +164,6 @@ class AgentSFTTrainer(PlaysValidation, ImitationTrainer):
             **kwargs,
         )
         watch_by_playing(self, env, rollout, evaluation)
-
-
-def watch_by_playing(
-    trainer: Any,
-    env: Environments | None,
-    rollout: RolloutArguments,
-    evaluation: EvaluationArguments,
-) -> None:
-    """Let a trainer that learns from saved episodes keep its metrics, and evaluate by playing.
-
-    Args:
-        trainer: a `PlaysValidation` trainer.
-        env: what evaluations play; without it there are none.
-        rollout: how evaluation episodes are played.
-        evaluation: how success is measured.
-    """
-    args = trainer.args
-    keep_records(trainer, configs=[rollout, evaluation])
-    use_short_progress(trainer)
-    if env is None or args.eval_strategy == "no":
-        return
-    player = PolicyPlayer(
-        env,
-        trainer.model,
-        trainer.processing_class,
-        rollout,
-        policy_name=str(args.output_dir),
-        seed=args.seed,
-    )
-    trainer.validation = validation_of(env, player, evaluation, TrajectoryFiles.of(args))
 
 
 def played_by_expert(environments: Environments, *, num_episodes: int | None) -> list[Trajectory]:

@@ -11,7 +11,7 @@ import torch
 from agentgym_envs.trajectory import read_jsonl
 from tests.trainers.ppo_toys import Maker, Scripted, logged, maker, played, with_head
 from tests.trainers.toys import FAILED, make_folder
-from trainers.credit.gae import ActionTime
+from trainers.credit.gae import SampledTokenIndex
 from trainers.models.critic import Critic, backbone_of
 
 
@@ -160,7 +160,7 @@ def test_windowed_histories_train_over_the_episodes_whole_time(trainer_in: Maker
     rows = torch.tensor(trainer._rows.episode_of_row)
     assert len(rows) > len(trainer.trajectories)
     mask = trainer.batch["tool_mask"] * trainer.batch["completion_mask"]
-    axis = ActionTime.of(mask, rows, len(trainer.trajectories))
+    axis = SampledTokenIndex.from_mask(mask, rows, len(trainer.trajectories))
     returns = axis.gather(trainer.batch["returns"])
     # A critic that says 0, no discount and one reward at the end: each token's return is it.
     expected = torch.tensor([t.episode_return for t in trainer.trajectories])[:, None] * axis.valid

@@ -12,6 +12,7 @@ import pytest
 from safetensors.torch import load_file
 
 from agentgym_envs import read_jsonl
+from tests.trainers.toys import LARGEST_GAP
 from tests.trainers.train_given import LOSS_TYPES, NUM_STEPS
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +26,7 @@ LAUNCH = [
 ]
 SAME = (
     "loss", "grad_norm", "reward", "episodes/failed", "episodes/success",
-    "groups/without_signal", "sampling/logprob_gap_mean", "sampling/logprob_gap_max",
+    "frac_reward_zero_std", "sampling/sampling_logp_difference/mean", LARGEST_GAP,
 )  # fmt: skip
 
 

@@ -36,6 +36,7 @@ TASKS = ListedTasks(
         "test": {"late": range(10, 12)},
     },
 )
+LARGEST_GAP = "sampling/sampling_logp_difference/max"
 CHAT_TEMPLATE = (
     "{% for message in messages %}"
     "{{ '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' }}"

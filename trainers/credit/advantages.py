@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
-from trainers.credit.gae import ActionTime
+from trainers.credit.gae import SampledTokenIndex
 from trainers.options.errors import MISSING_TRAIN_EXTRA
 
 try:
@@ -23,7 +23,7 @@ EPSILON = 1e-6
 ReduceSum = Callable[[torch.Tensor], torch.Tensor]
 
 
-def centred(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
+def subtract_group_mean(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
     """Return each reward less its group's mean.
 
     Args:
@@ -79,8 +79,8 @@ def whiten(
     return (values - mean) * mask / (deviation + EPSILON)
 
 
-def with_kl_to_go(
-    rewards: torch.Tensor, kl: torch.Tensor, time: ActionTime, *, beta: float
+def kl_penalized_returns(
+    rewards: torch.Tensor, kl: torch.Tensor, time: SampledTokenIndex, *, beta: float
 ) -> torch.Tensor:
     """Return A_t = R - beta * sum of the KL from t on: REINFORCE++ (arXiv 2501.03262, eq. 8).
 
@@ -109,7 +109,7 @@ def discounted_returns(rewards: Sequence[float], discount: float) -> list[float]
     return returns[::-1]
 
 
-def relative_to_anchor(
+def anchor_state_advantages(
     returns: Sequence[float], anchors: Sequence[Hashable], *, scale: bool
 ) -> list[float]:
     """Compare turns that were played in one state: GiGPO (arXiv 2505.10978, eq. 7).

@@ -15,7 +15,7 @@ RewardFunc = Callable[..., list[float | None]]
 
 TRUNCATION_CAUSES = ("horizon", "max_turns", "env_limit", "token_budget")
 
-OWN_METRICS = ("episodes/", "truncated/", "groups/")
+OWN_METRICS = ("episodes/", "truncated/")
 """How names begin of what our trainers tell of the episodes of all processes."""
 
 
@@ -93,7 +93,7 @@ def episode_metrics(
     return metrics
 
 
-def share_without_signal(rewards: Sequence[float], group_size: int) -> float:
+def zero_std_group_fraction(rewards: Sequence[float], group_size: int) -> float:
     """Return the share of groups whose episodes were all paid the same: they teach nothing.
 
     Args:
@@ -105,7 +105,7 @@ def share_without_signal(rewards: Sequence[float], group_size: int) -> float:
     return sum(len(values) < 2 for values in paid) / max(len(paid), 1)
 
 
-def leaving_out_failed(reward_func: RewardFunc) -> RewardFunc:
+def mask_failed_episodes(reward_func: RewardFunc) -> RewardFunc:
     """Wrap a reward function so that failed episodes get no reward, whatever it says."""
 
     @functools.wraps(reward_func)

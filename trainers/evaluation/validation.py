@@ -12,10 +12,11 @@ from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.evaluation.results import Stopwatch, summarize
-from trainers.options.arguments import EvaluationArguments
+from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments, spread
-from trainers.runs.records import TrajectoryFiles
+from trainers.runs.progress import use_short_progress
+from trainers.runs.records import TrajectoryFiles, keep_records
 
 VALIDATION_STREAM = 1
 """Names the random numbers of evaluations apart from those of training batches."""
@@ -68,7 +69,7 @@ def validation_of(
     )
 
 
-class PlaysValidation:
+class RolloutEvaluationMixin:
     """A mixin that makes `Trainer.evaluate` play episodes.
 
     The trainer sets `validation`; where it is None, `evaluate` is the trainer's own.
@@ -115,3 +116,33 @@ class PlaysValidation:
             self.args, self.state, self.control, metrics
         )
         return metrics
+
+
+def watch_by_playing(
+    trainer: Any,
+    env: Environments | None,
+    rollout: RolloutArguments,
+    evaluation: EvaluationArguments,
+) -> None:
+    """Let a trainer that learns from saved episodes keep its metrics, and evaluate by playing.
+
+    Args:
+        trainer: a `RolloutEvaluationMixin` trainer.
+        env: what evaluations play; without it there are none.
+        rollout: how evaluation episodes are played.
+        evaluation: how success is measured.
+    """
+    args = trainer.args
+    keep_records(trainer, configs=[rollout, evaluation])
+    use_short_progress(trainer)
+    if env is None or args.eval_strategy == "no":
+        return
+    player = PolicyPlayer(
+        env,
+        trainer.model,
+        trainer.processing_class,
+        rollout,
+        policy_name=str(args.output_dir),
+        seed=args.seed,
+    )
+    trainer.validation = validation_of(env, player, evaluation, TrajectoryFiles.of(args))

@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 _SEQUENCES = ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask")
 
 
-class TrainsCritic:
+class CriticMixin:
     """A mixin before `EpisodeTrainer` that trains a critic in the same steps.
 
     A subclass calls `use_critic` when it is made, and puts into the batch, in `advantages_of`:

@@ -15,7 +15,7 @@ from trainers.credit.rewards import (
     OWN_METRICS,
     episode_metrics,
     reward_columns,
-    share_without_signal,
+    zero_std_group_fraction,
 )
 from trainers.evaluation.results import Stopwatch
 from trainers.options.errors import MISSING_TRAIN_EXTRA
@@ -174,10 +174,12 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         if self.accelerator.num_processes > 1:
             columns = {name: gather_object(values) for name, values in columns.items()}
         metrics = episode_metrics(**columns)
-        if group_size > 1:
-            without = share_without_signal(self._rewards.tolist(), group_size)
-            metrics["groups/without_signal"] = without
         logged = self._metrics["train" if self.model.training else "eval"]
+        # TRL's own counts no group whose episodes all failed, and is 1 where there are no groups.
+        logged["frac_reward_zero_std"].pop()
+        if group_size > 1:
+            fraction = zero_std_group_fraction(self._rewards.tolist(), group_size)
+            metrics["frac_reward_zero_std"] = fraction
         for name, value in metrics.items():
             logged[name].append(value)
         if self.model.training:
@@ -296,8 +298,8 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         largest = self.accelerator.gather(gap.max().unsqueeze(0)).max().item()
         logged = self._metrics["train" if self.model.training else "eval"]
         # TRL logs the mean of a list, and empties it: one entry each is kept up to date.
-        before = logged.get("sampling/logprob_gap_max", [])
+        before = logged.get("sampling/sampling_logp_difference/max", [])
         self._gap_sums = self._gap_sums + sums if before else sums
         total, count = self._gap_sums.tolist()
-        logged["sampling/logprob_gap_mean"] = [total / max(count, 1.0)]
-        logged["sampling/logprob_gap_max"] = [max([*before, largest])]
+        logged["sampling/sampling_logp_difference/mean"] = [total / max(count, 1.0)]
+        logged["sampling/sampling_logp_difference/max"] = [max([*before, largest])]

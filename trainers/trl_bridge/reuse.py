@@ -21,7 +21,7 @@ except ImportError as error:
 logger = logging.getLogger(__name__)
 
 
-class KeepsBatches:
+class BatchCheckpointMixin:
     """A mixin before `EpisodeTrainer`: a checkpoint holds the batch that is not used up."""
 
     def _batch_file(self: Any, folder: str) -> Path:

@@ -6,9 +6,9 @@ from tests.trainers.toys import FAILED, episode
 from trainers.credit.rewards import (
     agent_reward,
     episode_metrics,
-    leaving_out_failed,
+    mask_failed_episodes,
     reward_columns,
-    share_without_signal,
+    zero_std_group_fraction,
 )
 
 
@@ -19,7 +19,7 @@ def test_a_failed_episode_has_no_reward_whatever_a_users_function_says() -> None
     def everybody_wins(status: list[str], **_: Any) -> list[float | None]:
         return [1.0] * len(status)
 
-    assert leaving_out_failed(everybody_wins)(**columns) == [1.0, None]
+    assert mask_failed_episodes(everybody_wins)(**columns) == [1.0, None]
 
 
 def test_metrics_leave_failed_episodes_out() -> None:
@@ -39,6 +39,6 @@ def test_metrics_of_a_batch_that_failed_as_a_whole_are_its_count() -> None:
 def test_groups_whose_episodes_were_paid_the_same_are_without_signal() -> None:
     nan = float("nan")
     rewards = [1.0, 0.0, 1.0, 1.0, nan, 1.0, nan, nan, nan, 0.0, 1.0, nan]
-    assert share_without_signal(rewards, 2) == 5 / 6
-    assert share_without_signal(rewards, 3) == 2 / 4
-    assert share_without_signal(rewards, 4) == 1 / 3
+    assert zero_std_group_fraction(rewards, 2) == 5 / 6
+    assert zero_std_group_fraction(rewards, 3) == 2 / 4
+    assert zero_std_group_fraction(rewards, 4) == 1 / 3

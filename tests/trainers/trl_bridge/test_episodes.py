@@ -411,8 +411,8 @@ def test_the_gap_between_sampled_and_trained_logprobs_is_logged(
     trainer = scripted([episode(1.0, traces=traces[:1]), episode(0.0, traces=traces[1:])])
     trainer.train()
     logged = trainer.state.log_history[0]
-    assert logged["sampling/logprob_gap_mean"] == pytest.approx(0.25, abs=1e-4)
-    assert logged["sampling/logprob_gap_max"] == pytest.approx(0.25, abs=1e-4)
+    assert logged["sampling/sampling_logp_difference/mean"] == pytest.approx(0.25, abs=1e-4)
+    assert logged["sampling/sampling_logp_difference/max"] == pytest.approx(0.25, abs=1e-4)
 
 
 @pytest.mark.parametrize(
