@@ -14,7 +14,6 @@ from trainers.credit.rewards import (
     RewardFunc,
     agent_reward,
     invalid_action_penalty,
-    mask_failed_episodes,
 )
 from trainers.evaluation.validation import RolloutEvaluationMixin, validation_ids, validation_of
 from trainers.models.loading import adapter_config, load_policy, resolve_model
@@ -50,8 +49,8 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         rollout: how episodes are played and what is kept of them.
         evaluation: how success is measured during training.
         reward_funcs: TRL reward functions; by default the episode's return. They are given
-            the columns of `trainers.credit.rewards.reward_columns`, and are not asked about failed
-            episodes.
+            the columns of `trainers.credit.rewards.reward_columns`. An episode that failed, or for
+            which they return None or a number that is not finite, trains nothing.
         train_dataset: rows whose `prompt` is a task id; by default the split's tasks.
         processing_class: the tokenizer; by default the model's.
         **kwargs: passed to `trl.GRPOTrainer`, such as `peft_config` and `callbacks`.
@@ -92,9 +91,11 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         if validates:
             eval_dataset = task_dataset(validation_ids(self.environments_played, evaluation))
         self.mask_truncated_episodes = rollout.mask_truncated_episodes
+        penalty = getattr(args, "invalid_action_penalty", 0.0)
+        self.num_penalties = int(penalty != 0)
         super().__init__(
             model=resolve_model(model) if isinstance(model, str) else model,
-            reward_funcs=_reward_list(reward_funcs, getattr(args, "invalid_action_penalty", 0.0)),
+            reward_funcs=_reward_list(reward_funcs, penalty),
             args=args,
             train_dataset=train_dataset,
             eval_dataset=eval_dataset,
@@ -203,9 +204,7 @@ def _reward_list(
         given: list[RewardFunc] = [agent_reward]
     else:
         given = [reward_funcs] if callable(reward_funcs) else list(reward_funcs)
-    if penalty:
-        given.append(invalid_action_penalty(penalty))
-    return [mask_failed_episodes(function) for function in given]
+    return [*given, invalid_action_penalty(penalty)] if penalty else given
 
 
 def train_online(

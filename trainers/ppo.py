@@ -7,7 +7,7 @@ advantages by GAE (arXiv 1506.02438) from a learned value function, trained besi
    advantage and no loss; at its border the estimate goes on from the next sampled token's value.
 2. A turn's reward lies on its last sampled token; an outcome reward on the episode's last one.
 3. A truncated episode ends with value 0 by default: the horizon belongs to the task.
-4. Failed episodes are in no advantage, no whitening and no loss.
+4. Episodes without a reward, such as failed ones, are in no advantage, no whitening and no loss.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ Plain (arXiv 2501.03262, eq. 8 and 9): a token's advantage is the episode's retu
 the KL to the reference from that token on, whitened over all sampled tokens of the batch. With
 `baseline="group"` (the same paper's REINFORCE++-baseline): the return less its group's mean,
 whitened likewise; the KL is a term of the loss then, as in GRPO. Neither divides by a group's
-deviation. Failed episodes are in no mean, no whitening and no loss.
+deviation. Episodes without a reward, such as failed ones, are in no mean, no whitening and no
+loss.
 """
 
 from __future__ import annotations

@@ -217,7 +217,7 @@ def test_gigpo_compares_within_groups_that_lie_across_processes(anchor: str) -> 
     options: dict[str, Any] = {
         "group_size": 4, "discount": 0.9, "invalid_penalty": 0.0, "scale": True, "anchor": anchor,
     }  # fmt: skip
-    alone = grpo.turn_advantages(given, first=0, gather=list, **options)
+    alone = grpo.turn_advantages(given, counted=[True] * 12, first=0, gather=list, **options)
     assert any(value for turns in alone[4:8] for value in turns)
 
     sent: list[Any] = []
@@ -227,12 +227,17 @@ def test_gigpo_compares_within_groups_that_lie_across_processes(anchor: str) -> 
         return own
 
     for half in (0, 6):
-        grpo.turn_advantages(given[half : half + 6], first=half, gather=send, **options)
+        part = given[half : half + 6]
+        grpo.turn_advantages(part, counted=[True] * 6, first=half, gather=send, **options)
     together = [
         turns
         for half in (0, 6)
         for turns in grpo.turn_advantages(
-            given[half : half + 6], first=half, gather=lambda _: sent, **options
+            given[half : half + 6],
+            counted=[True] * 6,
+            first=half,
+            gather=lambda _: sent,
+            **options,
         )
     ]
     assert together == alone

@@ -48,6 +48,14 @@ SYMPTOMS = (
         "environment from holding the batch, --max_failed_share says when the run stops",
     ),
     Symptom(
+        "episodes/without_reward",
+        (0.0,),
+        "{value:.0f} episodes have no finite reward; they are in no baseline, no loss and no "
+        "success rate",
+        "A reward function returned None or a number that is not finite for them, or an "
+        "environment's own reward is not finite",
+    ),
+    Symptom(
         "truncated/token_budget",
         (0.0, 0.1),
         "{value:.1%} of the episodes ended because the next turn had no room in the context",

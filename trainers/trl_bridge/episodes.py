@@ -5,15 +5,19 @@ Written for TRL 1.16; each private hook that is used has a contract test.
 
 from __future__ import annotations
 
+import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
+from trainers.credit.advantages import episode_rewards
 from trainers.credit.rewards import (
     OWN_METRICS,
     episode_metrics,
+    has_reward,
     reward_columns,
     zero_std_group_fraction,
 )
@@ -28,6 +32,7 @@ try:
     import torch
     from accelerate.utils import gather_object
     from trl import GRPOTrainer
+    from trl.trainer import grpo_trainer
 except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
 
@@ -38,8 +43,8 @@ class EpisodeBatch:
 
     Attributes:
         trajectories: the E episodes of this process.
-        rewards: (N,) float32, of the episodes of all processes; NaN for failed ones. Each
-            `group_size` consecutive ones played the same task.
+        rewards: (N,) float32, of the episodes of all processes; NaN for those that do not count
+            (`trainers.credit.rewards`). Each `group_size` consecutive ones played the same task.
         group_size: episodes per task.
         first: the place of this process's first episode in `rewards`.
         episode_of_row: (R,) int64, the index in `trajectories` behind each row; -1 for fillers.
@@ -61,13 +66,18 @@ class EpisodeBatch:
         """Return the part of (N,) values that belongs to this process's E episodes."""
         return values[self.first : self.first + len(self.trajectories)]
 
+    @property
+    def counted(self) -> torch.Tensor:
+        """(E,) bool, the episodes of this process that have a reward."""
+        return ~self.local(self.rewards).isnan()
+
 
 class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
     """`GRPOTrainer` whose rows come from trajectories.
 
-    It lets an episode have several rows, leaves failed episodes out exactly, drops needless
-    padding, passes over micro-batches in which no row has an advantage (what TRL logs of tokens,
-    such as the entropy, then tells of the others), and logs how far sampled and trained
+    It lets an episode have several rows, leaves episodes without a reward out exactly, drops
+    needless padding, passes over micro-batches in which no row has an advantage (what TRL logs of
+    tokens, such as the entropy, then tells of the others), and logs how far sampled and trained
     log-probabilities are apart. A subclass plays the episodes in `play`, and may replace the
     group-relative advantages in `advantages_of`. With `beta` > 0 the KL term is averaged over
     rows, not episodes.
@@ -80,6 +90,8 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
     beta: float
     kl_in_reward = False
     """The KL to the reference is part of the reward, so the loss has no KL term."""
+    num_penalties = 0
+    """The last reward functions that only take something off what the others pay."""
     _buffered_inputs: list[dict[str, Any]] | None
     _gap_sums: torch.Tensor
     play_metrics: dict[str, float]
@@ -134,10 +146,16 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         return kl
 
     def _calculate_rewards(self, *args: Any, **kwargs: Any) -> torch.Tensor:
-        per_function = super()._calculate_rewards(*args, **kwargs)  # (N, F), of all processes
-        weighted = (per_function * self.reward_weights.to(per_function.device)).nansum(dim=1)
-        self._rewards = weighted.masked_fill(per_function.isnan().all(dim=1), torch.nan)
-        return per_function
+        with _without_trls_warning_of_missing_rewards():
+            per_function = super()._calculate_rewards(*args, **kwargs)  # (N, F), of all processes
+        counted = [has_reward(t.status, t.episode_return) for t in self.trajectories]
+        self._rewards = episode_rewards(
+            per_function,
+            self.reward_weights.to(per_function.device),
+            self.accelerator.gather(torch.tensor(counted, device=per_function.device)),
+            num_penalties=self.num_penalties,
+        )
+        return per_function.masked_fill(self._rewards.isnan()[:, None], torch.nan)
 
     def _roll_out(self, prompts: list[str], _trainer: Any) -> dict[str, Any]:
         watch = Stopwatch()
@@ -173,7 +191,7 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         columns = reward_columns(self.trajectories)
         if self.accelerator.num_processes > 1:
             columns = {name: gather_object(values) for name, values in columns.items()}
-        metrics = episode_metrics(**columns)
+        metrics = episode_metrics(rewards=self._rewards.tolist(), **columns)
         logged = self._metrics["train" if self.model.training else "eval"]
         # TRL's own counts no group whose episodes all failed, and is 1 where there are no groups.
         logged["frac_reward_zero_std"].pop()
@@ -194,20 +212,9 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         batch = super()._generate_and_score_completions(inputs)
-        episode_of_row = torch.tensor(self._rows.episode_of_row, device=batch["advantages"].device)
-        action_mask = batch["completion_mask"] * batch["tool_mask"]
-        group_size = self.num_generations if self.model.training else self.num_generations_eval
-        self._tell_episodes(group_size)
-        episodes = EpisodeBatch(
-            trajectories=self.trajectories,
-            rewards=self._rewards,
-            group_size=group_size,
-            first=self.accelerator.process_index * len(self.trajectories),
-            episode_of_row=episode_of_row,
-            action_mask=action_mask,
-            reduce_sum=lambda tensor: self.accelerator.reduce(tensor, reduction="sum"),
-            gather=gather_object if self.accelerator.num_processes > 1 else list,
-        )
+        episodes = self._batch_of_episodes(batch)
+        episode_of_row, action_mask = episodes.episode_of_row, episodes.action_mask
+        self._tell_episodes(episodes.group_size)
         advantages = self.advantages_of(batch, episodes)
         is_per_token = advantages.ndim > 1
         if not is_per_token:
@@ -216,22 +223,40 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
             (advantages if is_per_token else advantages[:, None].expand_as(action_mask)).tolist()
         )
         self.keep_episodes(self.trajectories)
-        valid = torch.tensor(
-            sum(t.status != "failed" for t in self.trajectories),
-            dtype=torch.float32,
-            device=episode_of_row.device,
-        )
+        counted = episodes.counted.sum().float()
         weights = row_weights(
             self.loss_type,
             tokens=action_mask.sum(dim=1),
             episode_of_row=episode_of_row,
-            num_episodes=self.accelerator.gather(valid.unsqueeze(0)).mean().item(),
+            num_episodes=self.accelerator.gather(counted.unsqueeze(0)).mean().item(),
         )
         if is_per_token:
             batch["advantages"] = advantages * action_mask * weights[:, None]
         else:
             batch["advantages"] = advantages * weights
         return batch
+
+    def _batch_of_episodes(self, batch: dict[str, Any]) -> EpisodeBatch:
+        """Take rows of episodes without a reward out of the batch's mask; return its episodes."""
+        first = self.accelerator.process_index * len(self.trajectories)
+        episode_of_row = torch.tensor(self._rows.episode_of_row, device=batch["advantages"].device)
+        action_mask = batch["completion_mask"] * batch["tool_mask"]
+        if self._rewards.isnan().any():
+            left_out = self._rewards[first + episode_of_row.clamp(min=0)].isnan()
+            batch["tool_mask"] = batch["tool_mask"] * ~left_out[:, None]
+            lost = self.accelerator.reduce(action_mask[left_out].sum(), reduction="sum")
+            batch["num_items_in_batch"] = batch["num_items_in_batch"] - lost
+            action_mask = action_mask * ~left_out[:, None]
+        return EpisodeBatch(
+            trajectories=self.trajectories,
+            rewards=self._rewards,
+            group_size=self.num_generations if self.model.training else self.num_generations_eval,
+            first=first,
+            episode_of_row=episode_of_row,
+            action_mask=action_mask,
+            reduce_sum=lambda tensor: self.accelerator.reduce(tensor, reduction="sum"),
+            gather=gather_object if self.accelerator.num_processes > 1 else list,
+        )
 
     def _prepare_inputs(self, generation_batch: Any) -> dict[str, Any]:
         before = self._buffered_inputs
@@ -303,3 +328,18 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         total, count = self._gap_sums.tolist()
         logged["sampling/sampling_logp_difference/mean"] = [total / max(count, 1.0)]
         logged["sampling/sampling_logp_difference/max"] = [max([*before, largest])]
+
+
+@contextmanager
+def _without_trls_warning_of_missing_rewards() -> Iterator[None]:
+    """Keep back that an episode has no reward: `trainers.runs.health` says it once, and why."""
+    logger = logging.getLogger(grpo_trainer.__name__)
+
+    def is_other(record: logging.LogRecord) -> bool:
+        return "All reward functions returned None" not in record.getMessage()
+
+    logger.addFilter(is_other)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_other)

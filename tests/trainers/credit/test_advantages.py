@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from trainers.credit.advantages import (
     anchor_state_advantages,
     discounted_returns,
+    episode_rewards,
     kl_penalized_returns,
     leave_one_out,
     subtract_group_mean,
@@ -219,3 +220,11 @@ def test_two_processes_whiten_as_one() -> None:
 
         got = whiten(v, m, reduce_sum=reduce_sum)
         torch.testing.assert_close(got, whiten(values, mask)[2 * number : 2 * number + 2])
+
+
+def test_an_episode_has_a_reward_where_a_function_paid_a_finite_one() -> None:
+    paid = tensor([[1, -0.5], [NAN, -0.5], [float("inf"), 0], [1, NAN], [1, 0]])
+    counted = torch.tensor([True, True, True, True, False])
+    got = episode_rewards(paid, tensor([2, 1]), counted, num_penalties=1)
+    expected = tensor([1.5, NAN, NAN, 2, NAN])
+    assert torch.equal(got.nan_to_num(nan=9.0), expected.nan_to_num(nan=9.0))

@@ -13,7 +13,7 @@ from trl import GRPOConfig, GRPOTrainer
 from trl.trainer import grpo_trainer
 
 from agentgym_envs.trajectory import Trajectory
-from tests.trainers.toys import FAILED, episode, make_model, make_tokenizer, trace
+from tests.trainers.toys import FAILED, episode, gradient, make_model, make_tokenizer, trace
 from trainers.credit.rewards import agent_reward
 from trainers.trl_bridge import (
     EpisodeTrainer,
@@ -77,29 +77,6 @@ def scripted(tmp_path: Path) -> Callable[..., Scripted]:
         )
 
     return make
-
-
-def gradient(trainer: Scripted) -> torch.Tensor:
-    """Return the gradient of one step, flat."""
-    found: list[torch.Tensor] = []
-    optimizer = trainer.create_optimizer()
-    step = optimizer.step
-
-    def keep(*args: Any, **kwargs: Any) -> Any:
-        found.append(
-            torch.cat(
-                [
-                    (p.grad if p.grad is not None else torch.zeros_like(p)).flatten().clone()
-                    for p in trainer.model.parameters()
-                ]
-            )
-        )
-        return step(*args, **kwargs)
-
-    optimizer.step = keep
-    trainer.args.max_grad_norm = 0.0
-    trainer.train()
-    return found[0]
 
 
 # Rows -------------------------------------------------------------------------------------------
