@@ -5,7 +5,8 @@
 `reuse` keeps batches in checkpoints, and `rollout` serves a stock trainer.
 """
 
-from trainers.trl_bridge.episodes import EpisodeBatch, EpisodeTrainer
+from trainers.trl_bridge.batch_of_episodes import EpisodeBatch
+from trainers.trl_bridge.episodes import EpisodeTrainer
 from trainers.trl_bridge.epoch_order import EpochOrder
 from trainers.trl_bridge.imitation import ImitationTrainer
 from trainers.trl_bridge.preference import (

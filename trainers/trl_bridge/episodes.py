@@ -5,11 +5,6 @@ Written for TRL 1.16; each private hook that is used has a contract test.
 
 from __future__ import annotations
 
-import logging
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
@@ -23,64 +18,39 @@ from trainers.credit.rewards import (
 )
 from trainers.evaluation.results import Stopwatch
 from trainers.options.errors import MISSING_TRAIN_EXTRA
+from trainers.trl_bridge.batch_of_episodes import EpisodeBatch, leave_out_unrewarded
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
 from trainers.trl_bridge.epoch_order import EpochOrder
-from trainers.trl_bridge.passes import CompactPasses
+from trainers.trl_bridge.logprob_gap import LogprobGap
+from trainers.trl_bridge.passes import (
+    WeightedBeta,
+    add_gradient,
+    compact_logprobs,
+    split_into_passes,
+)
 from trainers.trl_bridge.rows import Rows, rows_of
+from trainers.trl_bridge.silenced import no_experimental_warning, no_missing_reward_warning
 
 try:
     import torch
     from accelerate.utils import gather_object
     from trl import GRPOTrainer
-    from trl.trainer import grpo_trainer
 except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 
-@dataclass(frozen=True)
-class EpisodeBatch:
-    """What an algorithm makes advantages from, besides TRL's tensors.
-
-    Attributes:
-        trajectories: the E episodes of this process.
-        rewards: (N,) float32, of the episodes of all processes; NaN for those that do not count
-            (`trainers.credit.rewards`). Each `group_size` consecutive ones played the same task.
-        group_size: episodes per task.
-        first: the place of this process's first episode in `rewards`.
-        episode_of_row: (R,) int64, the index in `trajectories` behind each row; -1 for fillers.
-        action_mask: (R, T), 1 on sampled tokens.
-        reduce_sum: adds up a tensor over the processes.
-        gather: joins lists of the processes; small values that pickle.
-    """
-
-    trajectories: list[Trajectory]
-    rewards: torch.Tensor
-    group_size: int
-    first: int
-    episode_of_row: torch.Tensor
-    action_mask: torch.Tensor
-    reduce_sum: Callable[[torch.Tensor], torch.Tensor]
-    gather: Callable[[list[Any]], list[Any]]
-
-    def local(self, values: torch.Tensor) -> torch.Tensor:
-        """Return the part of (N,) values that belongs to this process's E episodes."""
-        return values[self.first : self.first + len(self.trajectories)]
-
-    @property
-    def counted(self) -> torch.Tensor:
-        """(E,) bool, the episodes of this process that have a reward."""
-        return ~self.local(self.rewards).isnan()
+_COMPLETIONS = 3
+"""Where TRL's `_generate` returns the decoded completions."""
 
 
-class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
+class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
     """`GRPOTrainer` whose rows come from trajectories.
 
     It lets an episode have several rows, leaves episodes without a reward out exactly, drops
     needless padding, passes over micro-batches in which no row has an advantage (what TRL logs of
     tokens, such as the entropy, then tells of the others), and logs how far sampled and trained
     log-probabilities are apart. A subclass plays the episodes in `play`, and may replace the
-    group-relative advantages in `advantages_of`. With `beta` > 0 the KL term is averaged over
-    rows, not episodes.
+    group-relative advantages in `advantages_of`.
 
     Args:
         **kwargs: `trl.GRPOTrainer`'s, without `rollout_func`.
@@ -93,16 +63,14 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
     num_penalties = 0
     """The last reward functions that only take something off what the others pay."""
     _buffered_inputs: list[dict[str, Any]] | None
-    _gap_sums: torch.Tensor
     play_metrics: dict[str, float]
     """What `play` wants logged besides what the episodes tell."""
 
     def __init__(self, **kwargs: Any) -> None:
         self.play_metrics = {}
-        with warnings.catch_warnings():
-            # TRL calls the hook experimental; the version is pinned and the hook under test.
-            warnings.filterwarnings("ignore", message="You are using 'rollout_func'")
+        with no_experimental_warning():
             super().__init__(rollout_func=self._roll_out, **kwargs)
+        self._gap = LogprobGap(self.accelerator)
 
     def play(self, task_ids: list[str]) -> list[Trajectory]:
         """Play one episode per task id with the current policy."""
@@ -145,9 +113,22 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         )
         return kl
 
-    def _calculate_rewards(self, *args: Any, **kwargs: Any) -> torch.Tensor:
-        with _without_trls_warning_of_missing_rewards():
-            per_function = super()._calculate_rewards(*args, **kwargs)  # (N, F), of all processes
+    def _generate(self, prompts: list[str]) -> tuple[Any, ...]:
+        """Generate as TRL does; of the completions it decodes and logs make one per episode."""
+        outputs = list(super()._generate(prompts))
+        if len(outputs[_COMPLETIONS]) != len(prompts):
+            outputs[_COMPLETIONS] = self.processing_class.batch_decode(
+                self._rows.completions(), skip_special_tokens=True
+            )
+        return tuple(outputs)
+
+    def _calculate_rewards(
+        self, inputs: Any, prompts: Any, completions: Any, completion_ids_list: Any
+    ) -> torch.Tensor:
+        ids = self._rows.completions()
+        with no_missing_reward_warning():
+            # (N, F), of all processes
+            per_function = super()._calculate_rewards(inputs, prompts, completions, ids)
         counted = [has_reward(t.status, t.episode_return) for t in self.trajectories]
         self._rewards = episode_rewards(
             per_function,
@@ -234,29 +215,30 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
             batch["advantages"] = advantages * action_mask * weights[:, None]
         else:
             batch["advantages"] = advantages * weights
+        batch["row_weights"] = weights
         return batch
 
     def _batch_of_episodes(self, batch: dict[str, Any]) -> EpisodeBatch:
-        """Take rows of episodes without a reward out of the batch's mask; return its episodes."""
+        """Take episodes without a reward out of a batch's mask; return what it is made of."""
         first = self.accelerator.process_index * len(self.trajectories)
         episode_of_row = torch.tensor(self._rows.episode_of_row, device=batch["advantages"].device)
-        action_mask = batch["completion_mask"] * batch["tool_mask"]
         if self._rewards.isnan().any():
-            left_out = self._rewards[first + episode_of_row.clamp(min=0)].isnan()
-            batch["tool_mask"] = batch["tool_mask"] * ~left_out[:, None]
-            lost = self.accelerator.reduce(action_mask[left_out].sum(), reduction="sum")
-            batch["num_items_in_batch"] = batch["num_items_in_batch"] - lost
-            action_mask = action_mask * ~left_out[:, None]
+            of_row = self._rewards[first + episode_of_row.clamp(min=0)]
+            leave_out_unrewarded(batch, of_row, reduce_sum=self._reduce_sum)
         return EpisodeBatch(
             trajectories=self.trajectories,
             rewards=self._rewards,
             group_size=self.num_generations if self.model.training else self.num_generations_eval,
             first=first,
             episode_of_row=episode_of_row,
-            action_mask=action_mask,
-            reduce_sum=lambda tensor: self.accelerator.reduce(tensor, reduction="sum"),
+            action_mask=batch["completion_mask"] * batch["tool_mask"],
+            reduce_sum=self._reduce_sum,
             gather=gather_object if self.accelerator.num_processes > 1 else list,
         )
+
+    def _reduce_sum(self, tensor: torch.Tensor) -> torch.Tensor:
+        total: torch.Tensor = self.accelerator.reduce(tensor, reduction="sum")
+        return total
 
     def _prepare_inputs(self, generation_batch: Any) -> dict[str, Any]:
         before = self._buffered_inputs
@@ -289,7 +271,8 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         )
 
     def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
-        outputs = super()._get_per_token_logps_and_entropies(*args, **kwargs)
+        compute = super()._get_per_token_logps_and_entropies
+        outputs = compact_logprobs(compute, *args, **kwargs)
         self._last_logprobs = outputs[0].detach()
         return outputs
 
@@ -300,46 +283,41 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         training = alone and self.model.training
         return training and not other_terms and not bool(has_signal(inputs).any())
 
+    def compute_loss(
+        self,
+        model: Any,
+        inputs: dict[str, Any],
+        return_outputs: bool = False,
+        num_items_in_batch: Any = None,
+    ) -> torch.Tensor:
+        """Return the loss of a micro-batch; of its passes but the last, add the gradient first."""
+        max_rows = self.args.per_device_train_batch_size
+        is_whole = len(inputs["prompt_ids"]) <= max_rows or self._has_terms_of_micro_batches
+        if is_whole or not self.model.training:
+            return self._compute_loss(model, inputs)
+        *others, last = split_into_passes(inputs, max_rows, self.loss_type, self.accelerator)
+        total: Any = 0.0
+        for part in others:
+            with self.accelerator.no_sync(model):
+                loss = self._compute_loss(model, part)
+                add_gradient(loss, self.accelerator)
+            total += loss.detach()
+        return self._compute_loss(model, last) + total
+
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
         if self._is_without_gradient(inputs):
             # The two passes through the model would cost half of a step, for a gradient of 0.
             return sum(p.sum() * 0.0 for p in model.parameters() if p.requires_grad)  # type: ignore[return-value]
         beta = self.beta
         try:
-            self.beta = 0.0 if self.kl_in_reward else beta
+            self.beta = 0.0 if self.kl_in_reward else WeightedBeta.of(beta, inputs["row_weights"])
             loss = super()._compute_loss(model, inputs)
         finally:
             self.beta = beta
-        self._log_gap(inputs)
+        self._gap.add(
+            self._metrics["train" if self.model.training else "eval"],
+            inputs.get("old_per_token_logps", self._last_logprobs),
+            inputs["sampling_per_token_logps"],
+            inputs["completion_mask"] * inputs["tool_mask"],
+        )
         return loss
-
-    def _log_gap(self, inputs: dict[str, Any]) -> None:
-        """Log how far sampled and trained log-probabilities are apart, in nats."""
-        mask = inputs["completion_mask"] * inputs["tool_mask"]
-        on_policy = inputs.get("old_per_token_logps", self._last_logprobs)
-        gap = (on_policy - inputs["sampling_per_token_logps"]).abs().masked_fill(mask == 0, 0.0)
-        sums = torch.stack([gap.sum(), mask.sum().to(gap.dtype)])
-        sums = self.accelerator.reduce(sums, reduction="sum")
-        largest = self.accelerator.gather(gap.max().unsqueeze(0)).max().item()
-        logged = self._metrics["train" if self.model.training else "eval"]
-        # TRL logs the mean of a list, and empties it: one entry each is kept up to date.
-        before = logged.get("sampling/sampling_logp_difference/max", [])
-        self._gap_sums = self._gap_sums + sums if before else sums
-        total, count = self._gap_sums.tolist()
-        logged["sampling/sampling_logp_difference/mean"] = [total / max(count, 1.0)]
-        logged["sampling/sampling_logp_difference/max"] = [max([*before, largest])]
-
-
-@contextmanager
-def _without_trls_warning_of_missing_rewards() -> Iterator[None]:
-    """Keep back that an episode has no reward: `trainers.runs.health` says it once, and why."""
-    logger = logging.getLogger(grpo_trainer.__name__)
-
-    def is_other(record: logging.LogRecord) -> bool:
-        return "All reward functions returned None" not in record.getMessage()
-
-    logger.addFilter(is_other)
-    try:
-        yield
-    finally:
-        logger.removeFilter(is_other)

@@ -37,6 +37,14 @@ class Rows:
     episode_of_row: list[int]
     traces: list[TokenTrace | None]
 
+    def completions(self) -> list[list[int]]:
+        """Return one list of completion ids per episode, those of its windows joined."""
+        joined: list[list[int]] = [[] for _ in range(max(self.episode_of_row) + 1)]
+        for episode, ids in zip(self.episode_of_row, self.columns["completion_ids"], strict=True):
+            if episode >= 0:
+                joined[episode] += ids
+        return joined
+
     def note_advantages(self, advantages: Sequence[Sequence[float]]) -> None:
         """Write into each trace what its tokens are credited with.
 
