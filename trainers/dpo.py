@@ -159,6 +159,7 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         args: `AgentDPOConfig`, or TRL's own `DPOConfig`.
         rollout: how evaluation episodes are played.
         evaluation: how success is measured during training.
+        eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
         processing_class: the tokenizer; needed unless `model` is a name.
         **kwargs: passed to `trl.DPOTrainer`, such as `ref_model`, `peft_config` and `callbacks`.
 
@@ -175,6 +176,7 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         args: DPOConfig | None = None,
         rollout: RolloutArguments | None = None,
         evaluation: EvaluationArguments | None = None,
+        eval_dataset: Any = None,
         processing_class: Any = None,
         **kwargs: Any,
     ) -> None:
@@ -193,9 +195,8 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         super().__init__(
             model=model, rows=rows, args=args, processing_class=processing_class, **kwargs
         )
-        watch_by_playing(
-            self, env, rollout or RolloutArguments(), evaluation or EvaluationArguments()
-        )
+        rollout, evaluation = rollout or RolloutArguments(), evaluation or EvaluationArguments()
+        watch_by_playing(self, env, rollout, evaluation, eval_dataset=eval_dataset)
 
 
 def sampled_pairs(

@@ -52,6 +52,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             the columns of `trainers.credit.rewards.reward_columns`. An episode that failed, or for
             which they return None or a number that is not finite, trains nothing.
         train_dataset: rows whose `prompt` is a task id; by default the split's tasks.
+        eval_dataset: the same for evaluations; by default the evaluation split's tasks.
         processing_class: the tokenizer; by default the model's.
         **kwargs: passed to `trl.GRPOTrainer`, such as `peft_config` and `callbacks`.
 
@@ -72,6 +73,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         evaluation: EvaluationArguments | None = None,
         reward_funcs: RewardFunc | Sequence[RewardFunc] | None = None,
         train_dataset: Any = None,
+        eval_dataset: Any = None,
         processing_class: Any = None,
         **kwargs: Any,
     ) -> None:
@@ -86,9 +88,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             ids = self.environments_played.task_ids(chosen.split, tasks=chosen.tasks)
             train_dataset = task_dataset(ids)
         _refuse_too_few_tasks(train_dataset, args)
-        validates = args.eval_strategy != "no"
-        eval_dataset = None
-        if validates:
+        if eval_dataset is None and args.eval_strategy != "no":
             eval_dataset = task_dataset(validation_ids(self.environments_played, evaluation))
         self.mask_truncated_episodes = rollout.mask_truncated_episodes
         penalty = getattr(args, "invalid_action_penalty", 0.0)
@@ -105,14 +105,14 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         _refuse_split_weights(
             rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
-        self._open_player(rollout, evaluation, validates=validates)
+        self._open_player(rollout, evaluation, eval_dataset)
         self._keeps_schedule = KeepsSchedule(self._player.schedule)
         self.add_callback(self._keeps_schedule)
         keep_records(self, configs=[chosen, rollout, evaluation])
         use_short_progress(self)
 
     def _open_player(
-        self, rollout: RolloutArguments, evaluation: EvaluationArguments, *, validates: bool
+        self, rollout: RolloutArguments, evaluation: EvaluationArguments, eval_dataset: Any
     ) -> None:
         """Make what plays the episodes of training and evaluations, and what keeps them."""
         args = self.args
@@ -127,12 +127,13 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             seed=args.seed,
         )
         self._batch_in_step = (-1, 0)
-        if validates:
+        if eval_dataset is not None:
             self.validation = validation_of(
                 self.environments_played,
                 self._player,
                 evaluation,
                 TrajectoryFiles.of(args),
+                eval_dataset=eval_dataset,
             )
 
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:

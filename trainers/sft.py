@@ -121,6 +121,7 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         rollout: how evaluation episodes are played.
         evaluation: how success is measured during training.
         unsuccessful: imitate unsuccessful episodes too.
+        eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
         processing_class: the tokenizer; needed unless `model` is a name.
         **kwargs: passed to `trl.SFTTrainer`, such as `peft_config` and `callbacks`.
     """
@@ -135,6 +136,7 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         rollout: RolloutArguments | None = None,
         evaluation: EvaluationArguments | None = None,
         unsuccessful: bool = False,
+        eval_dataset: Any = None,
         processing_class: Any = None,
         **kwargs: Any,
     ) -> None:
@@ -163,7 +165,7 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
             processing_class=processing_class,
             **kwargs,
         )
-        watch_by_playing(self, env, rollout, evaluation)
+        watch_by_playing(self, env, rollout, evaluation, eval_dataset=eval_dataset)
 
 
 def played_by_expert(environments: Environments, *, num_episodes: int | None) -> list[Trajectory]:
