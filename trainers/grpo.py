@@ -90,8 +90,8 @@ def turn_advantages(
         discount: of the rewards of later turns.
         invalid_penalty: taken from the reward of an invalid action.
         scale: divide by the state's deviation.
-        anchor: what tells a state: `"observation"`, what the turn read, or `"history"`, all that
-            was read up to there.
+        anchor: what makes two states the same: `"observation"`, what the turn read, or
+            `"history"`, all that was read up to there.
 
     Returns:
         for each episode of this process, a value per turn; none for those that do not count.

@@ -1,7 +1,4 @@
-"""The trainer that plays while it learns, and its command; each algorithm is a subclass.
-
-Knows episodes, rewards and files; what an episode's tokens are credited with is the algorithm's.
-"""
+"""The trainer that plays while it learns, and its command; each algorithm is a subclass."""
 
 from __future__ import annotations
 
@@ -102,7 +99,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             processing_class=processing_class,
             **kwargs,
         )
-        _refuse_split_weights(
+        refuse_split_weights(
             rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
         self._open_player(rollout, evaluation, eval_dataset)
@@ -141,7 +138,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         self._files.write("train", self.state.global_step, trajectories)
 
     def on_episodes(self, metrics: dict[str, float]) -> None:
-        """Tell the horizon schedule how successful the episodes of all processes were."""
+        """Record the success of all processes' episodes for the horizon schedule."""
         self._keeps_schedule.record(self.state.global_step, metrics)
 
     def play(self, task_ids: list[str]) -> list[Trajectory]:
@@ -182,7 +179,7 @@ def _refuse_too_few_tasks(tasks: Any, args: Any) -> None:
         )
 
 
-def _refuse_split_weights(backend: str, *, is_split: bool) -> None:
+def refuse_split_weights(backend: str, *, is_split: bool) -> None:
     """Refuse to play in passes that all processes would have to make together."""
     if is_split and backend == "hf":
         raise CommandError(
@@ -192,8 +189,8 @@ def _refuse_split_weights(backend: str, *, is_split: bool) -> None:
         )
 
 
-def _use_revision_for_reference(args: Any, revision: str | None) -> None:
-    """Tell TRL, which loads the KL's reference by the model's name, the policy's own revision."""
+def use_revision_for_reference(args: Any, revision: str | None) -> None:
+    """Let TRL load the KL's reference, which it names by the model alone, at its revision."""
     if args.beta and revision:
         args.model_init_kwargs = {**(args.model_init_kwargs or {}), "revision": revision}
 
@@ -230,7 +227,7 @@ def train_online(
         argv, algorithm=algorithm, config=trainer.config, description=description
     )
     model, tokenizer = load_policy(model_args)
-    _use_revision_for_reference(args, model_args.model_revision)
+    use_revision_for_reference(args, model_args.model_revision)
     made: Any = trainer(
         model,
         env,

@@ -160,7 +160,7 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
         super().__init__(model, env, args=args, **kwargs)
         self.kl_in_reward = args.kl_in_reward
         self._pays_by_turn = kwargs.get("reward_funcs") is None
-        self._chat = ChatFormat.from_tokenizer(self.processing_class)
+        self.chat = ChatFormat.from_tokenizer(self.processing_class)
         self.use_critic(self._make_critic(), moves_policy=args.critic == "shared")
 
     def _make_critic(self) -> Critic:
@@ -229,21 +229,21 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
             and trajectory.truncated_by != "token_budget"
             and trajectory.traces
         ]
-        found = torch.zeros(len(episodes.trajectories), device=episodes.action_mask.device)
+        values = torch.zeros(len(episodes.trajectories), device=episodes.action_mask.device)
         sequences = []
         for index in left:
             trajectory = episodes.trajectories[index]
             seen = trajectory.traces[-1].ids
-            closed = seen[-1] in self._chat.stop_ids
-            read = self._chat.observation_ids(trajectory.final_observation, closed=closed)
+            closed = seen[-1] in self.chat.stop_ids
+            read = self.chat.observation_ids(trajectory.final_observation, closed=closed)
             sequences.append(seen + read)
-        found[left] = self.values_after(sequences)
-        return found
+        values[left] = self.values_after(sequences)
+        return values
 
     def _log_values(
         self, values: torch.Tensor, credit: AdvantageEstimate, episodes: EpisodeBatch
     ) -> torch.Tensor:
-        """Log how good the critic was on this batch; return the number of values it is judged by.
+        """Log how well the critic predicted the targets; return the number of trained values.
 
         The explained variance is that of the targets, by the values of when the episodes were
         played: 1 is perfect, 0 no better than a constant.

@@ -168,7 +168,9 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         watch_by_playing(self, env, rollout, evaluation, eval_dataset=eval_dataset)
 
 
-def played_by_expert(environments: Environments, *, num_episodes: int | None) -> list[Trajectory]:
+def expert_demonstrations(
+    environments: Environments, *, num_episodes: int | None
+) -> list[Trajectory]:
     """Let the expert play the training split."""
     chosen = environments.args
     task_ids = environments.task_ids(chosen.split, tasks=chosen.tasks)
@@ -190,7 +192,7 @@ def main(argv: list[str] | None = None) -> int:
     trajectories = given_episodes(data.data)
     model, tokenizer = load_policy(model_args)  # before the expert plays, which may take long
     if environments is not None and not data.data:
-        trajectories = played_by_expert(environments, num_episodes=data.num_episodes)
+        trajectories = expert_demonstrations(environments, num_episodes=data.num_episodes)
     trainer = AgentSFTTrainer(
         model,
         trajectories,

@@ -127,7 +127,7 @@ def test_masked_truncated_episodes_are_in_no_loss(
         env={"max_turns": 1}, rollout={"mask_truncated_episodes": True}, max_steps=1
     )
     trainer.train()
-    masks = trainer._rows.columns["env_mask"]
+    masks = trainer.rows.columns["env_mask"]
     for trajectory, mask in zip(trainer.trajectories, masks, strict=True):
         assert any(mask) == (trajectory.status == "terminated")
 
@@ -135,7 +135,7 @@ def test_masked_truncated_episodes_are_in_no_loss(
 def test_windowed_histories_train(trainer_in: Callable[..., AgentGRPOTrainer]) -> None:
     trainer = trainer_in(rollout={"keep_last_turns": 1}, max_steps=1)
     trainer.train()
-    assert len(trainer._rows.episode_of_row) > len(trainer.trajectories)
+    assert len(trainer.rows.episode_of_row) > len(trainer.trajectories)
     assert trainer.state.log_history[0][LARGEST_GAP] < 1e-4
 
 

@@ -162,7 +162,7 @@ def anchor_state_advantages(
 
 
 def turn_of_token(action_mask: torch.Tensor, episode_of_row: torch.Tensor) -> torch.Tensor:
-    """Tell the turn that each sampled token belongs to.
+    """Return the turn that each sampled token belongs to.
 
     A turn is a run of sampled tokens, for between two turns there is always an observation. The
     rows of an episode follow one another.

@@ -2,7 +2,7 @@
 
 The time axis of an episode holds its sampled tokens only, over all of its rows in order: what the
 environment wrote takes no time, so the value that an estimate is bootstrapped from is always that
-of the next *sampled* token, across observations and rows alike. Knows no trajectory, no model.
+of the next *sampled* token, across observations and rows alike.
 """
 
 from __future__ import annotations
@@ -220,13 +220,13 @@ def rewards_at_turn_ends(
     after = torch.nn.functional.pad(turn, (0, 1), value=-1)[:, 1:]
     is_last = (turn >= 0) & (after != turn)
     paid = torch.zeros(turn.shape, device=turn.device)
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for row, column in is_last.nonzero().tolist():
         episode, place = int(episode_of_row[row]), int(turn[row, column])
-        found[episode] = found.get(episode, 0) + 1
+        counts[episode] = counts.get(episode, 0) + 1
         if place < len(turn_rewards[episode]):
             paid[row, column] = turn_rewards[episode][place]
-    for episode, count in found.items():
+    for episode, count in counts.items():
         if count != len(turn_rewards[episode]):
             raise ValueError(
                 f"episode {episode} has {len(turn_rewards[episode])} turn rewards for {count} runs "

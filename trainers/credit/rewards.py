@@ -53,7 +53,7 @@ def agent_reward(
 
 
 def has_reward(status: str, reward: float) -> bool:
-    """Say whether an episode counts, by its status and what it was paid."""
+    """Return whether an episode counts, by its status and what it was paid."""
     return status != "failed" and isfinite(reward)
 
 

@@ -134,7 +134,7 @@ class RolloutEvaluationMixin:
         if validation is None:
             return super().evaluate(eval_dataset, ignore_keys, metric_key_prefix)  # type: ignore[misc]
         watch = Stopwatch()
-        # Also tells TRL that what is logged next belongs to the evaluation.
+        # TRL logs under `eval_` what follows.
         self.model.eval()
         tasks = validation.task_ids if eval_dataset is None else prompts_of(eval_dataset)
         task_ids = [task_id for task_id in tasks for _ in range(validation.samples)]

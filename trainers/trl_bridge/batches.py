@@ -19,7 +19,7 @@ _SUM_OVER_TOKENS_MEAN_OVER_ROWS = ("dr_grpo", "luspo")
 
 
 def is_mean_over_rows(loss_type: str) -> bool:
-    """Say whether TRL's loss of this name is a mean over the rows of a micro-batch."""
+    """Return whether TRL's loss of this name is a mean over the rows of a micro-batch."""
     return loss_type in _MEAN_OVER_TOKENS_THEN_ROWS + _SUM_OVER_TOKENS_MEAN_OVER_ROWS
 
 

@@ -18,8 +18,8 @@ from trainers.credit.rewards import (
 )
 from trainers.evaluation.results import Stopwatch
 from trainers.options.errors import MISSING_TRAIN_EXTRA
-from trainers.trl_bridge.batch_of_episodes import EpisodeBatch, leave_out_unrewarded
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
+from trainers.trl_bridge.episode_batch import EpisodeBatch, leave_out_unrewarded
 from trainers.trl_bridge.epoch_order import EpochOrder
 from trainers.trl_bridge.logprob_gap import LogprobGap
 from trainers.trl_bridge.passes import (
@@ -47,13 +47,18 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
     """`GRPOTrainer` whose rows come from trajectories.
 
     It lets an episode have several rows, leaves episodes without a reward out exactly, drops
-    needless padding, passes over micro-batches in which no row has an advantage (what TRL logs of
-    tokens, such as the entropy, then tells of the others), and logs how far sampled and trained
+    needless padding, splits micro-batches of many token windows (`trainers.trl_bridge.passes`),
+    passes over those in which no row has an advantage (what TRL logs of tokens, such as the
+    entropy, is then of the others), and logs how far sampled and trained
     log-probabilities are apart. A subclass plays the episodes in `play`, and may replace the
     group-relative advantages in `advantages_of`.
 
     Args:
         **kwargs: `trl.GRPOTrainer`'s, without `rollout_func`.
+
+    Attributes:
+        trajectories: the episodes of this process's last batch.
+        rows: their rows.
     """
 
     mask_truncated_episodes = False
@@ -64,7 +69,7 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
     """The last reward functions that only take something off what the others pay."""
     _buffered_inputs: list[dict[str, Any]] | None
     play_metrics: dict[str, float]
-    """What `play` wants logged besides what the episodes tell."""
+    """Metrics that `play` leaves to be logged."""
 
     def __init__(self, **kwargs: Any) -> None:
         self.play_metrics = {}
@@ -77,14 +82,13 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         raise NotImplementedError
 
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
-        """Keep what this process played, its advantages included; does nothing here."""
+        """Called with this process's episodes, their advantages included; does nothing here."""
 
     def on_episodes(self, metrics: dict[str, float]) -> None:
-        """Take note of what a training batch of all processes was like; does nothing here.
+        """Called with the metrics of each training batch, of all processes; does nothing here.
 
         Args:
-            metrics: `trainers.credit.rewards.episode_metrics`, and the share of groups without
-                signal.
+            metrics: `trainers.credit.rewards.episode_metrics`, and `frac_reward_zero_std`.
         """
 
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
@@ -98,7 +102,7 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         return batch["advantages"]
 
     def kl_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
-        """Return (R, T), how much likelier the policy found its tokens than the reference (k1).
+        """Return (R, T), log-probabilities of the policy less those of the reference (k1).
 
         All 0 where `beta` is 0, for then there is no reference.
         """
@@ -118,14 +122,14 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         outputs = list(super()._generate(prompts))
         if len(outputs[_COMPLETIONS]) != len(prompts):
             outputs[_COMPLETIONS] = self.processing_class.batch_decode(
-                self._rows.completions(), skip_special_tokens=True
+                self.rows.completions(), skip_special_tokens=True
             )
         return tuple(outputs)
 
     def _calculate_rewards(
         self, inputs: Any, prompts: Any, completions: Any, completion_ids_list: Any
     ) -> torch.Tensor:
-        ids = self._rows.completions()
+        ids = self.rows.completions()
         with no_missing_reward_warning():
             # (N, F), of all processes
             per_function = super()._calculate_rewards(inputs, prompts, completions, ids)
@@ -143,8 +147,8 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         self.trajectories = self.play(list(prompts))
         for name, value in {**self.play_metrics, "rollout_time": watch.seconds}.items():
             self._log_metric(name, value)
-        self._rows = self._rows_of_all(self.trajectories)
-        return {**self._rows.columns, **reward_columns(self.trajectories)}
+        self.rows = self._rows_of_all(self.trajectories)
+        return {**self.rows.columns, **reward_columns(self.trajectories)}
 
     def _rows_of_all(self, trajectories: list[Trajectory]) -> Rows:
         def rows(at_least: int = 0) -> Rows:
@@ -167,7 +171,7 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         if not name.startswith(OWN_METRICS):
             super()._log_metric(name, value)
 
-    def _tell_episodes(self, group_size: int) -> None:
+    def _log_episodes(self, group_size: int) -> None:
         """Log what the episodes of all processes were like, whatever the reward functions log."""
         columns = reward_columns(self.trajectories)
         if self.accelerator.num_processes > 1:
@@ -195,12 +199,12 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         batch = super()._generate_and_score_completions(inputs)
         episodes = self._batch_of_episodes(batch)
         episode_of_row, action_mask = episodes.episode_of_row, episodes.action_mask
-        self._tell_episodes(episodes.group_size)
+        self._log_episodes(episodes.group_size)
         advantages = self.advantages_of(batch, episodes)
         is_per_token = advantages.ndim > 1
         if not is_per_token:
             advantages = advantages[episode_of_row.clamp(min=0)]
-        self._rows.note_advantages(
+        self.rows.note_advantages(
             (advantages if is_per_token else advantages[:, None].expand_as(action_mask)).tolist()
         )
         self.keep_episodes(self.trajectories)
@@ -221,7 +225,7 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
     def _batch_of_episodes(self, batch: dict[str, Any]) -> EpisodeBatch:
         """Take episodes without a reward out of a batch's mask; return what it is made of."""
         first = self.accelerator.process_index * len(self.trajectories)
-        episode_of_row = torch.tensor(self._rows.episode_of_row, device=batch["advantages"].device)
+        episode_of_row = torch.tensor(self.rows.episode_of_row, device=batch["advantages"].device)
         if self._rewards.isnan().any():
             of_row = self._rewards[first + episode_of_row.clamp(min=0)]
             leave_out_unrewarded(batch, of_row, reduce_sum=self._reduce_sum)
@@ -262,7 +266,7 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
 
     @property
     def _has_terms_of_micro_batches(self) -> bool:
-        """Some term is over the tokens of each micro-batch, so regrouping would change the loss."""
+        """Some term is over the tokens of a micro-batch, so other ones would change the loss."""
         return (
             self.loss_type == "bnpo"
             or self.top_entropy_quantile < 1.0
@@ -276,7 +280,8 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         self._last_logprobs = outputs[0].detach()
         return outputs
 
-    def _is_without_gradient(self, inputs: dict[str, Any]) -> bool:
+    def is_without_gradient(self, inputs: dict[str, Any]) -> bool:
+        """Return whether a pass over these rows can be left out: its gradient is 0."""
         has_kl = self.beta != 0.0 and not self.kl_in_reward
         other_terms = has_kl or self._entropy_bonus_enabled or self.aux_loss_enabled
         alone = self.accelerator.num_processes == 1  # several must do the same passes together
@@ -305,7 +310,7 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         return self._compute_loss(model, last) + total
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
-        if self._is_without_gradient(inputs):
+        if self.is_without_gradient(inputs):
             # The two passes through the model would cost half of a step, for a gradient of 0.
             return sum(p.sum() * 0.0 for p in model.parameters() if p.requires_grad)  # type: ignore[return-value]
         beta = self.beta

@@ -1,4 +1,4 @@
-"""Our rollouts for a stock `trl.GRPOTrainer`. Knows TRL's `rollout_func` and what it returns."""
+"""Our rollouts as the `rollout_func` of a stock `trl.GRPOTrainer`."""
 
 from __future__ import annotations
 

@@ -110,12 +110,12 @@ def rows_of(
     traces: list[TokenTrace | None] = []
     episode_of_row: list[int] = []
     for index, trajectory in enumerate(trajectories):
-        kept: list[TokenTrace | None] = []
+        of_episode: list[TokenTrace | None] = []
         if trajectory.status != "failed":
-            kept += _with_actions(trajectory)
+            of_episode += _with_actions(trajectory)
         if mask_truncated and trajectory.status == "truncated":
-            kept = []
-        for trace in kept or [None]:
+            of_episode = []
+        for trace in of_episode or [None]:
             traces.append(trace)
             episode_of_row.append(index)
     while len(traces) % multiple_of or len(traces) < at_least:

@@ -301,7 +301,7 @@ def test_micro_batches_without_advantages_are_passed_over_and_change_no_gradient
     passes = count_training_passes(trainer)
     skipping = gradient(trainer)
     assert len(passes) == 1
-    monkeypatch.setattr(Scripted, "_is_without_gradient", lambda self, inputs: False)
+    monkeypatch.setattr(Scripted, "is_without_gradient", lambda self, inputs: False)
     trainer = scripted(played, **options)
     passes = count_training_passes(trainer)
     assert torch.allclose(skipping, gradient(trainer), atol=1e-6)
