@@ -159,7 +159,7 @@ def pair_rows(
     reasons = ", ".join(f"{count} with {reason}" for reason, count in left_out.items() if count)
     if not rows:
         raise CommandError(
-            f"there is no pair to learn from: {total} in all, {reasons or 'none left out'}; a pair "
+            f"there is no pair to learn from: {total} found, {reasons or 'none left out'}; a pair "
             f"is two episodes of one task of which one did better, so collect several per task, "
             f"or raise --max_length"
         )

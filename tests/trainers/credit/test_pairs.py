@@ -196,7 +196,7 @@ def test_long_and_windowed_pairs_are_left_out_and_counted(
     rows = pair_rows(pairs, CHAT, max_tokens=100)
     assert len(rows) == 1
     assert "left out of 3 pairs: 1 with several token windows, 1 with too many" in caplog.text
-    with pytest.raises(ValueError, match="1 in all, 1 with too many tokens"):
+    with pytest.raises(ValueError, match="1 found, 1 with too many tokens"):
         pair_rows([Pair(good, long, 0)], CHAT, max_tokens=100)
 
 
