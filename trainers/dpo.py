@@ -26,13 +26,12 @@ from agentgym_envs.trajectory import Trajectory
 from trainers.collect import expert_episodes, given_episodes, played_once
 from trainers.command import parse_training, run_training
 from trainers.credit.pairs import Pair, pair_rows, preference_pairs
-from trainers.evaluation.validation import PlaysValidation
+from trainers.evaluation.validation import RolloutEvaluationMixin, watch_by_playing
 from trainers.models.loading import adapter_config, context_length, load_for_playing, load_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentDefaults, ModelArguments, derive_evaluation
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments, spread
-from trainers.sft import watch_by_playing
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import PreferenceTrainer
 
@@ -145,7 +144,7 @@ class PairArguments:
         )
 
 
-class AgentDPOTrainer(PlaysValidation, PreferenceTrainer):
+class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
     """`trl.DPOTrainer` on pairs of trajectories, with evaluations that play.
 
     ```python
@@ -160,6 +159,7 @@ class AgentDPOTrainer(PlaysValidation, PreferenceTrainer):
         args: `AgentDPOConfig`, or TRL's own `DPOConfig`.
         rollout: how evaluation episodes are played.
         evaluation: how success is measured during training.
+        eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
         processing_class: the tokenizer; needed unless `model` is a name.
         **kwargs: passed to `trl.DPOTrainer`, such as `ref_model`, `peft_config` and `callbacks`.
 
@@ -176,6 +176,7 @@ class AgentDPOTrainer(PlaysValidation, PreferenceTrainer):
         args: DPOConfig | None = None,
         rollout: RolloutArguments | None = None,
         evaluation: EvaluationArguments | None = None,
+        eval_dataset: Any = None,
         processing_class: Any = None,
         **kwargs: Any,
     ) -> None:
@@ -194,9 +195,8 @@ class AgentDPOTrainer(PlaysValidation, PreferenceTrainer):
         super().__init__(
             model=model, rows=rows, args=args, processing_class=processing_class, **kwargs
         )
-        watch_by_playing(
-            self, env, rollout or RolloutArguments(), evaluation or EvaluationArguments()
-        )
+        rollout, evaluation = rollout or RolloutArguments(), evaluation or EvaluationArguments()
+        watch_by_playing(self, env, rollout, evaluation, eval_dataset=eval_dataset)
 
 
 def sampled_pairs(

@@ -2,7 +2,8 @@
 
 Group-relative policy optimization (arXiv 2402.03300, eq. 3): an episode's advantage is its return
 less its group's mean, over the group's deviation, on every token the policy sampled. Deviations:
-1. Failed episodes are in no group's mean or deviation, and in no loss.
+1. Episodes without a reward, such as failed ones, are in no group's mean or deviation, and in no
+   loss.
 2. beta is 0 unless asked for, as in TRL.
 """
 
@@ -14,7 +15,7 @@ from hashlib import blake2b
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.credit.advantages import discounted_returns, relative_to_anchor, turn_of_token
+from trainers.credit.advantages import anchor_state_advantages, discounted_returns, turn_of_token
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentGRPOConfig
 from trainers.options.errors import MISSING_TRAIN_EXTRA, run_command
@@ -48,6 +49,7 @@ class AgentGRPOTrainer(OnlineTrainer):
             return of_episode
         of_turn = turn_advantages(
             episodes.trajectories,
+            counted=episodes.counted.tolist(),
             first=episodes.first,
             group_size=episodes.group_size,
             gather=episodes.gather,
@@ -68,6 +70,7 @@ class AgentGRPOTrainer(OnlineTrainer):
 def turn_advantages(
     trajectories: list[Trajectory],
     *,
+    counted: Sequence[bool],
     first: int,
     group_size: int,
     gather: Callable[[list[Any]], list[Any]],
@@ -80,36 +83,41 @@ def turn_advantages(
 
     Args:
         trajectories: the episodes of this process; a group's may lie in several.
+        counted: which of them have a reward; the others are in no state.
         first: the place of the first one among the episodes of all processes.
         group_size: episodes per task; the groups follow one another.
         gather: joins lists of the processes.
         discount: of the rewards of later turns.
         invalid_penalty: taken from the reward of an invalid action.
         scale: divide by the state's deviation.
-        anchor: what tells a state: `"observation"`, what the turn read, or `"history"`, all that
-            was read up to there.
+        anchor: what makes two states the same: `"observation"`, what the turn read, or
+            `"history"`, all that was read up to there.
 
     Returns:
-        for each episode of this process, a value per turn; none for failed ones.
+        for each episode of this process, a value per turn; none for those that do not count.
     """
-    played: list[tuple[tuple[int, int], tuple[int, bytes], float]] = []
-    for episode, trajectory in enumerate(trajectories, first):
-        if trajectory.status == "failed":
+    own: list[tuple[tuple[int, int], tuple[int, bytes], float]] = []
+    for episode, (trajectory, counts) in enumerate(zip(trajectories, counted, strict=True), first):
+        if not counts:
             continue
         turns = trajectory.turns
         rewards = [t.reward - invalid_penalty * (not t.is_valid_action) for t in turns]
         returns = discounted_returns(rewards, discount)
         states = _states([turn.observation for turn in turns], anchor)
         for number, (state, value) in enumerate(zip(states, returns, strict=True)):
-            played.append(((episode, number), (episode // group_size, state), value))
-    played = gather(played)
-    values = relative_to_anchor(
-        [value for *_, value in played], [state for _, state, _ in played], scale=scale
+            own.append(((episode, number), (episode // group_size, state), value))
+    turns_of_all = gather(own)
+    values = anchor_state_advantages(
+        [value for *_, value in turns_of_all],
+        [state for _, state, _ in turns_of_all],
+        scale=scale,
     )
-    advantages = {place: value for (place, *_), value in zip(played, values, strict=True)}
+    advantages = {place: value for (place, *_), value in zip(turns_of_all, values, strict=True)}
     return [
-        [] if t.status == "failed" else [advantages[episode, n] for n in range(len(t.turns))]
-        for episode, t in enumerate(trajectories, first)
+        [advantages[episode, n] for n in range(len(trajectory.turns))] if counts else []
+        for episode, (trajectory, counts) in enumerate(
+            zip(trajectories, counted, strict=True), first
+        )
     ]
 
 

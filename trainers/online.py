@@ -1,7 +1,4 @@
-"""The trainer that plays while it learns, and its command; each algorithm is a subclass.
-
-Knows episodes, rewards and files; what an episode's tokens are credited with is the algorithm's.
-"""
+"""The trainer that plays while it learns, and its command; each algorithm is a subclass."""
 
 from __future__ import annotations
 
@@ -14,9 +11,8 @@ from trainers.credit.rewards import (
     RewardFunc,
     agent_reward,
     invalid_action_penalty,
-    leaving_out_failed,
 )
-from trainers.evaluation.validation import PlaysValidation, validation_ids, validation_of
+from trainers.evaluation.validation import RolloutEvaluationMixin, validation_ids, validation_of
 from trainers.models.loading import adapter_config, load_policy, resolve_model
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentOnlineConfig
@@ -27,7 +23,7 @@ from trainers.runs.progress import use_short_progress
 from trainers.runs.records import TrajectoryFiles, keep_records
 from trainers.runs.schedule_state import KeepsSchedule
 from trainers.trl_bridge import EpisodeTrainer, task_dataset
-from trainers.trl_bridge.reuse import KeepsBatches
+from trainers.trl_bridge.reuse import BatchCheckpointMixin
 
 try:
     from transformers.integrations import is_deepspeed_zero3_enabled
@@ -37,7 +33,7 @@ except ImportError as error:
 _TRAINING_STREAM = 0
 
 
-class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
+class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer):
     """A `trl.GRPOTrainer` that plays its episodes in text environments.
 
     An algorithm subclasses it, names its config, and says in `advantages_of` what an episode's
@@ -50,9 +46,10 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
         rollout: how episodes are played and what is kept of them.
         evaluation: how success is measured during training.
         reward_funcs: TRL reward functions; by default the episode's return. They are given
-            the columns of `trainers.credit.rewards.reward_columns`, and are not asked about failed
-            episodes.
+            the columns of `trainers.credit.rewards.reward_columns`. An episode that failed, or for
+            which they return None or a number that is not finite, trains nothing.
         train_dataset: rows whose `prompt` is a task id; by default the split's tasks.
+        eval_dataset: the same for evaluations; by default the evaluation split's tasks.
         processing_class: the tokenizer; by default the model's.
         **kwargs: passed to `trl.GRPOTrainer`, such as `peft_config` and `callbacks`.
 
@@ -73,6 +70,7 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
         evaluation: EvaluationArguments | None = None,
         reward_funcs: RewardFunc | Sequence[RewardFunc] | None = None,
         train_dataset: Any = None,
+        eval_dataset: Any = None,
         processing_class: Any = None,
         **kwargs: Any,
     ) -> None:
@@ -87,31 +85,31 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
             ids = self.environments_played.task_ids(chosen.split, tasks=chosen.tasks)
             train_dataset = task_dataset(ids)
         _refuse_too_few_tasks(train_dataset, args)
-        validates = args.eval_strategy != "no"
-        eval_dataset = None
-        if validates:
+        if eval_dataset is None and args.eval_strategy != "no":
             eval_dataset = task_dataset(validation_ids(self.environments_played, evaluation))
         self.mask_truncated_episodes = rollout.mask_truncated_episodes
+        penalty = getattr(args, "invalid_action_penalty", 0.0)
+        self.num_penalties = int(penalty != 0)
         super().__init__(
             model=resolve_model(model) if isinstance(model, str) else model,
-            reward_funcs=_reward_list(reward_funcs, getattr(args, "invalid_action_penalty", 0.0)),
+            reward_funcs=_reward_list(reward_funcs, penalty),
             args=args,
             train_dataset=train_dataset,
             eval_dataset=eval_dataset,
             processing_class=processing_class,
             **kwargs,
         )
-        _refuse_split_weights(
+        refuse_split_weights(
             rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
-        self._open_rollout(rollout, evaluation, validates=validates)
+        self._open_rollout(rollout, evaluation, eval_dataset)
         self._keeps_schedule = KeepsSchedule(self.rollout.schedule)
         self.add_callback(self._keeps_schedule)
         keep_records(self, configs=[chosen, rollout, evaluation])
         use_short_progress(self)
 
     def _open_rollout(
-        self, rollout: RolloutArguments, evaluation: EvaluationArguments, *, validates: bool
+        self, rollout: RolloutArguments, evaluation: EvaluationArguments, eval_dataset: Any
     ) -> None:
         """Make what plays the episodes of training and evaluations, and what keeps them."""
         args = self.args
@@ -129,12 +127,13 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
             policy, schedule=rollout.schedule, failure_rules=rollout.failure_rules
         )
         self._batch_in_step = (-1, 0)
-        if validates:
+        if eval_dataset is not None:
             self.validation = validation_of(
                 environments,
                 environments.rollout(policy, failure_rules=rollout.failure_rules),
                 evaluation,
                 TrajectoryFiles.of(args),
+                eval_dataset=eval_dataset,
             )
 
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
@@ -142,7 +141,7 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
         self._files.write("train", self.state.global_step, trajectories)
 
     def on_episodes(self, metrics: dict[str, float]) -> None:
-        """Tell the horizon schedule how successful the episodes of all processes were."""
+        """Record the success of all processes' episodes for the horizon schedule."""
         self._keeps_schedule.record(self.state.global_step, metrics)
 
     def rollout_options(self) -> dict[str, Any]:
@@ -178,7 +177,7 @@ def _refuse_too_few_tasks(tasks: Any, args: Any) -> None:
         )
 
 
-def _refuse_split_weights(backend: str, *, is_split: bool) -> None:
+def refuse_split_weights(backend: str, *, is_split: bool) -> None:
     """Refuse to play in passes that all processes would have to make together."""
     if is_split and backend == "hf":
         raise CommandError(
@@ -188,8 +187,8 @@ def _refuse_split_weights(backend: str, *, is_split: bool) -> None:
         )
 
 
-def _use_revision_for_reference(args: Any, revision: str | None) -> None:
-    """Tell TRL, which loads the KL's reference by the model's name, the policy's own revision."""
+def use_revision_for_reference(args: Any, revision: str | None) -> None:
+    """Let TRL load the KL's reference, which it names by the model alone, at its revision."""
     if args.beta and revision:
         args.model_init_kwargs = {**(args.model_init_kwargs or {}), "revision": revision}
 
@@ -201,9 +200,7 @@ def _reward_list(
         given: list[RewardFunc] = [agent_reward]
     else:
         given = [reward_funcs] if callable(reward_funcs) else list(reward_funcs)
-    if penalty:
-        given.append(invalid_action_penalty(penalty))
-    return [leaving_out_failed(function) for function in given]
+    return [*given, invalid_action_penalty(penalty)] if penalty else given
 
 
 def train_online(
@@ -228,7 +225,7 @@ def train_online(
         argv, algorithm=algorithm, config=trainer.config, description=description
     )
     model, tokenizer = load_policy(model_args)
-    _use_revision_for_reference(args, model_args.model_revision)
+    use_revision_for_reference(args, model_args.model_revision)
     made: Any = trainer(
         model,
         env,

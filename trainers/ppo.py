@@ -7,7 +7,7 @@ advantages by GAE (arXiv 1506.02438) from a learned value function, trained besi
    advantage and no loss; at its border the estimate goes on from the next sampled token's value.
 2. A turn's reward lies on its last sampled token; an outcome reward on the episode's last one.
 3. A truncated episode ends with value 0 by default: the horizon belongs to the task.
-4. Failed episodes are in no advantage, no whitening and no loss.
+4. Episodes without a reward, such as failed ones, are in no advantage, no whitening and no loss.
 """
 
 from __future__ import annotations
@@ -20,14 +20,20 @@ from typing import Any, ClassVar
 import torch
 
 from trainers.credit.advantages import turn_of_token, whiten
-from trainers.credit.gae import ActionTime, Credit, pay_turns, token_credit, turn_credit
+from trainers.credit.gae import (
+    AdvantageEstimate,
+    SampledTokenIndex,
+    rewards_at_turn_ends,
+    token_gae,
+    turn_gae,
+)
 from trainers.models.critic import Critic
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import run_command
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import EpisodeBatch
-from trainers.trl_bridge.critics import TrainsCritic
+from trainers.trl_bridge.critics import CriticMixin
 
 CRITICS = ("own", "shared", "head")
 GAE_LEVELS = ("token", "turn")
@@ -133,7 +139,7 @@ def _check(args: AgentPPOConfig) -> None:
             raise ValueError(f"{name} must be >= 0, got {getattr(args, name)}")
 
 
-class AgentPPOTrainer(TrainsCritic, OnlineTrainer):
+class AgentPPOTrainer(CriticMixin, OnlineTrainer):
     """PPO with a critic for agents in text environments; see `OnlineTrainer` for the arguments.
 
     Without `reward_funcs` each turn is paid what the environment paid; with them the whole reward
@@ -154,7 +160,7 @@ class AgentPPOTrainer(TrainsCritic, OnlineTrainer):
         super().__init__(model, env, args=args, **kwargs)
         self.kl_in_reward = args.kl_in_reward
         self._pays_by_turn = kwargs.get("reward_funcs") is None
-        self._chat = ChatFormat.from_tokenizer(self.processing_class)
+        self.chat = ChatFormat.from_tokenizer(self.processing_class)
         self.use_critic(self._make_critic(), moves_policy=args.critic == "shared")
 
     def _make_critic(self) -> Critic:
@@ -168,9 +174,9 @@ class AgentPPOTrainer(TrainsCritic, OnlineTrainer):
         """Return (R, T) advantages; put the values and their targets into the batch."""
         mask, rows = episodes.action_mask, episodes.episode_of_row
         turn = turn_of_token(mask, rows)
-        axis = ActionTime.of(mask, rows, len(episodes.trajectories))
+        axis = SampledTokenIndex.from_mask(mask, rows, len(episodes.trajectories))
         values = self.values_of(batch) * mask
-        rewards = pay_turns(self._turn_rewards(episodes), turn, rows)
+        rewards = rewards_at_turn_ends(self._turn_rewards(episodes), turn, rows)
         if self.kl_in_reward:
             rewards = rewards - self.beta * self.kl_of(batch, episodes)
         options: dict[str, Any] = {
@@ -180,9 +186,9 @@ class AgentPPOTrainer(TrainsCritic, OnlineTrainer):
             "bootstrap": self._values_at_truncation(episodes),
         }
         if self.args.gae_level == "turn":
-            credit = turn_credit(rewards, values, axis, turn, **options)
+            credit = turn_gae(rewards, values, axis, turn, **options)
         else:
-            credit = token_credit(rewards, values, axis, **options)
+            credit = token_gae(rewards, values, axis, **options)
         batch["values"] = values
         batch["returns"] = credit.returns
         batch["value_mask"] = credit.value_mask
@@ -223,21 +229,21 @@ class AgentPPOTrainer(TrainsCritic, OnlineTrainer):
             and trajectory.truncated_by != "token_budget"
             and trajectory.traces
         ]
-        found = torch.zeros(len(episodes.trajectories), device=episodes.action_mask.device)
+        values = torch.zeros(len(episodes.trajectories), device=episodes.action_mask.device)
         sequences = []
         for index in left:
             trajectory = episodes.trajectories[index]
             seen = trajectory.traces[-1].ids
-            closed = seen[-1] in self._chat.stop_ids
-            read = self._chat.observation_ids(trajectory.final_observation, closed=closed)
+            closed = seen[-1] in self.chat.stop_ids
+            read = self.chat.observation_ids(trajectory.final_observation, closed=closed)
             sequences.append(seen + read)
-        found[left] = self.values_after(sequences)
-        return found
+        values[left] = self.values_after(sequences)
+        return values
 
     def _log_values(
-        self, values: torch.Tensor, credit: Credit, episodes: EpisodeBatch
+        self, values: torch.Tensor, credit: AdvantageEstimate, episodes: EpisodeBatch
     ) -> torch.Tensor:
-        """Log how good the critic was on this batch; return the number of values it is judged by.
+        """Log how well the critic predicted the targets; return the number of trained values.
 
         The explained variance is that of the targets, by the values of when the episodes were
         played: 1 is perfect, 0 no better than a constant.

@@ -4,7 +4,8 @@ Plain (arXiv 2501.03262, eq. 8 and 9): a token's advantage is the episode's retu
 the KL to the reference from that token on, whitened over all sampled tokens of the batch. With
 `baseline="group"` (the same paper's REINFORCE++-baseline): the return less its group's mean,
 whitened likewise; the KL is a term of the loss then, as in GRPO. Neither divides by a group's
-deviation. Failed episodes are in no mean, no whitening and no loss.
+deviation. Episodes without a reward, such as failed ones, are in no mean, no whitening and no
+loss.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainers.credit.advantages import centred, whiten, with_kl_to_go
-from trainers.credit.gae import ActionTime
+from trainers.credit.advantages import kl_penalized_returns, subtract_group_mean, whiten
+from trainers.credit.gae import SampledTokenIndex
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import MISSING_TRAIN_EXTRA, run_command
@@ -67,13 +68,13 @@ class AgentReinforcePPTrainer(OnlineTrainer):
         row = episodes.episode_of_row.clamp(min=0)
         mask = episodes.action_mask
         if self.args.baseline == "group":
-            rewards = episodes.local(centred(episodes.rewards, episodes.group_size))
+            rewards = episodes.local(subtract_group_mean(episodes.rewards, episodes.group_size))
             values = rewards[row][:, None] * mask
         else:
             rewards = episodes.local(episodes.rewards)
-            time = ActionTime.of(mask, episodes.episode_of_row, len(rewards))
+            time = SampledTokenIndex.from_mask(mask, episodes.episode_of_row, len(rewards))
             kl = self.kl_of(batch, episodes)
-            values = with_kl_to_go(rewards.to(kl.dtype), kl, time, beta=self.beta)
+            values = kl_penalized_returns(rewards.to(kl.dtype), kl, time, beta=self.beta)
         return whiten(values, mask, reduce_sum=episodes.reduce_sum)
 
 

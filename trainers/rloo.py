@@ -2,8 +2,9 @@
 
 REINFORCE leave-one-out (arXiv 2402.14740, eq. 6): an episode's advantage is its return less the
 mean of the other episodes on the same task, on every token the policy sampled, and not divided by a
-deviation. Failed episodes are in no mean and in no loss. Built on TRL's GRPO trainer, because TRL's
-own RLOO trainer can neither play nor mask what an environment wrote.
+deviation. Episodes without a reward, such as failed ones, are in no mean and in no loss. Built on
+TRL's GRPO trainer, because TRL's own RLOO trainer can neither play nor mask what an environment
+wrote.
 
 One deviation: equation 6 weighs an episode by its whole log-probability, a sum over its tokens;
 here the default is their mean (`loss_type="grpo"`), so that long episodes do not drown short ones.

@@ -23,14 +23,11 @@ except ImportError as error:
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import expert_episodes, given_episodes
 from trainers.command import parse_training, run_training
-from trainers.evaluation.validation import PlaysValidation, validation_of
+from trainers.evaluation.validation import RolloutEvaluationMixin, watch_by_playing
 from trainers.models.loading import adapter_config, context_length, load_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig, ModelArguments, derive_evaluation
-from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
-from trainers.runs.progress import use_short_progress
-from trainers.runs.records import TrajectoryFiles, keep_records
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import ImitationTrainer, labelled_dataset
 
@@ -113,7 +110,7 @@ def token_rows(
     return rows
 
 
-class AgentSFTTrainer(PlaysValidation, ImitationTrainer):
+class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
     """`trl.SFTTrainer` on trajectories, with evaluations that play.
 
     Args:
@@ -124,6 +121,7 @@ class AgentSFTTrainer(PlaysValidation, ImitationTrainer):
         rollout: how evaluation episodes are played.
         evaluation: how success is measured during training.
         unsuccessful: imitate unsuccessful episodes too.
+        eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
         processing_class: the tokenizer; needed unless `model` is a name.
         **kwargs: passed to `trl.SFTTrainer`, such as `peft_config` and `callbacks`.
     """
@@ -138,6 +136,7 @@ class AgentSFTTrainer(PlaysValidation, ImitationTrainer):
         rollout: RolloutArguments | None = None,
         evaluation: EvaluationArguments | None = None,
         unsuccessful: bool = False,
+        eval_dataset: Any = None,
         processing_class: Any = None,
         **kwargs: Any,
     ) -> None:
@@ -166,45 +165,12 @@ class AgentSFTTrainer(PlaysValidation, ImitationTrainer):
             processing_class=processing_class,
             **kwargs,
         )
-        watch_by_playing(self, env, rollout, evaluation)
+        watch_by_playing(self, env, rollout, evaluation, eval_dataset=eval_dataset)
 
 
-def watch_by_playing(
-    trainer: Any,
-    env: Environments | None,
-    rollout: RolloutArguments,
-    evaluation: EvaluationArguments,
-) -> None:
-    """Let a trainer that learns from saved episodes keep its metrics, and evaluate by playing.
-
-    Args:
-        trainer: a `PlaysValidation` trainer.
-        env: what evaluations play; without it there are none.
-        rollout: how evaluation episodes are played.
-        evaluation: how success is measured.
-    """
-    args = trainer.args
-    keep_records(trainer, configs=[rollout, evaluation])
-    use_short_progress(trainer)
-    if env is None or args.eval_strategy == "no":
-        return
-    policy = ModelPolicy.of_model(
-        trainer.model,
-        trainer.processing_class,
-        rollout,
-        name=str(args.output_dir),
-        seed=args.seed,
-        overlap=env.args.overlap,
-    )
-    trainer.validation = validation_of(
-        env,
-        env.rollout(policy, failure_rules=rollout.failure_rules),
-        evaluation,
-        TrajectoryFiles.of(args),
-    )
-
-
-def played_by_expert(environments: Environments, *, num_episodes: int | None) -> list[Trajectory]:
+def expert_demonstrations(
+    environments: Environments, *, num_episodes: int | None
+) -> list[Trajectory]:
     """Let the expert play the training split."""
     chosen = environments.args
     task_ids = environments.task_ids(chosen.split, tasks=chosen.tasks)
@@ -226,7 +192,7 @@ def main(argv: list[str] | None = None) -> int:
     trajectories = given_episodes(data.data)
     model, tokenizer = load_policy(model_args)  # before the expert plays, which may take long
     if environments is not None and not data.data:
-        trajectories = played_by_expert(environments, num_episodes=data.num_episodes)
+        trajectories = expert_demonstrations(environments, num_episodes=data.num_episodes)
     trainer = AgentSFTTrainer(
         model,
         trajectories,

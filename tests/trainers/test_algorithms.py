@@ -12,7 +12,7 @@ import torch
 from agentgym_envs.trajectory import Trajectory, Turn, read_jsonl
 from tests.trainers.toys import ENV_ID, FAILED, Given, episode, make_folder, make_tokenizer, trace
 from trainers import grpo, reinforce_pp, rloo
-from trainers.online import OnlineTrainer, _refuse_split_weights, _use_revision_for_reference
+from trainers.online import OnlineTrainer, refuse_split_weights, use_revision_for_reference
 from trainers.options.arguments import EnvArguments
 
 MASK = [1, 1, 0, 0, 1]
@@ -215,7 +215,7 @@ def test_gigpo_compares_within_groups_that_lie_across_processes(anchor: str) -> 
     options: dict[str, Any] = {
         "group_size": 4, "discount": 0.9, "invalid_penalty": 0.0, "scale": True, "anchor": anchor,
     }  # fmt: skip
-    alone = grpo.turn_advantages(given, first=0, gather=list, **options)
+    alone = grpo.turn_advantages(given, counted=[True] * 12, first=0, gather=list, **options)
     assert any(value for turns in alone[4:8] for value in turns)
 
     sent: list[Any] = []
@@ -225,12 +225,17 @@ def test_gigpo_compares_within_groups_that_lie_across_processes(anchor: str) -> 
         return own
 
     for half in (0, 6):
-        grpo.turn_advantages(given[half : half + 6], first=half, gather=send, **options)
+        part = given[half : half + 6]
+        grpo.turn_advantages(part, counted=[True] * 6, first=half, gather=send, **options)
     together = [
         turns
         for half in (0, 6)
         for turns in grpo.turn_advantages(
-            given[half : half + 6], first=half, gather=lambda _: sent, **options
+            given[half : half + 6],
+            counted=[True] * 6,
+            first=half,
+            gather=lambda _: sent,
+            **options,
         )
     ]
     assert together == alone
@@ -282,14 +287,14 @@ def test_too_few_tasks_for_a_batch_are_refused_with_the_remedy(
 
 def test_the_reference_is_of_the_policys_revision() -> None:
     args = grpo.AgentGRPOConfig("runs/none", beta=0.1, model_init_kwargs={"dtype": "float32"})
-    _use_revision_for_reference(args, None)
+    use_revision_for_reference(args, None)
     assert args.model_init_kwargs == {"dtype": "float32"}
-    _use_revision_for_reference(args, "step-200")
+    use_revision_for_reference(args, "step-200")
     assert args.model_init_kwargs == {"dtype": "float32", "revision": "step-200"}
 
 
 def test_split_weights_are_refused_with_a_backend_that_plays_on_them() -> None:
-    _refuse_split_weights("vllm", is_split=True)
-    _refuse_split_weights("hf", is_split=False)
+    refuse_split_weights("vllm", is_split=True)
+    refuse_split_weights("hf", is_split=False)
     with pytest.raises(ValueError, match="--backend vllm under FSDP2"):
-        _refuse_split_weights("hf", is_split=True)
+        refuse_split_weights("hf", is_split=True)

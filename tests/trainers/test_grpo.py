@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import GRPOConfig
 
 from agentgym_envs import EnvFailure, read_jsonl
-from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer
+from tests.trainers.toys import ENV_ID, LARGEST_GAP, make_folder, make_model, make_tokenizer
 from trainers.grpo import AgentGRPOTrainer, main
 from trainers.options.arguments import RolloutArguments
 
@@ -53,7 +53,7 @@ def test_the_files_of_training_hold_advantages_and_those_of_evaluations_none(
 def test_sampled_and_trained_logprobs_agree(trainer_in: Callable[..., AgentGRPOTrainer]) -> None:
     trainer = trainer_in(temperature=0.7)
     trainer.train()
-    gaps = [e["sampling/logprob_gap_max"] for e in trainer.state.log_history if "loss" in e]
+    gaps = [e[LARGEST_GAP] for e in trainer.state.log_history if "loss" in e]
     assert max(gaps) < 1e-4
 
 
@@ -127,7 +127,7 @@ def test_masked_truncated_episodes_are_in_no_loss(
         env={"max_turns": 1}, rollout={"mask_truncated_episodes": True}, max_steps=1
     )
     trainer.train()
-    masks = trainer._rows.columns["env_mask"]
+    masks = trainer.rows.columns["env_mask"]
     for trajectory, mask in zip(trainer.trajectories, masks, strict=True):
         assert any(mask) == (trajectory.status == "terminated")
 
@@ -135,8 +135,8 @@ def test_masked_truncated_episodes_are_in_no_loss(
 def test_windowed_histories_train(trainer_in: Callable[..., AgentGRPOTrainer]) -> None:
     trainer = trainer_in(rollout={"keep_last_turns": 1}, max_steps=1)
     trainer.train()
-    assert len(trainer._rows.episode_of_row) > len(trainer.trajectories)
-    assert trainer.state.log_history[0]["sampling/logprob_gap_max"] < 1e-4
+    assert len(trainer.rows.episode_of_row) > len(trainer.trajectories)
+    assert trainer.state.log_history[0][LARGEST_GAP] < 1e-4
 
 
 def test_the_best_checkpoint_by_validation_success_is_kept_and_loaded(
@@ -199,7 +199,7 @@ def test_a_lora_adapter_trains_and_leaves_the_base_alone(
     }
     assert changed
     assert all("lora_" in name for name in changed)
-    assert trainer.state.log_history[0]["sampling/logprob_gap_max"] < 1e-4
+    assert trainer.state.log_history[0][LARGEST_GAP] < 1e-4
 
 
 @pytest.mark.parametrize("adapter", [False, True])

@@ -11,7 +11,7 @@ import torch
 from agentgym_envs.trajectory import read_jsonl
 from tests.trainers.ppo_toys import Maker, Scripted, logged, maker, played, with_head
 from tests.trainers.toys import FAILED, make_folder
-from trainers.credit.gae import ActionTime
+from trainers.credit.gae import SampledTokenIndex
 from trainers.models.critic import Critic, backbone_of
 
 
@@ -132,7 +132,7 @@ def test_a_truncated_episode_ends_with_value_0_unless_its_last_state_is_asked_fo
     plain = with_head(trainer_in(**options))
     plain.train()
     trainer = with_head(trainer_in(**options, bootstrap_truncated=True))
-    ids = left.traces[0].ids + trainer._chat.observation_ids("No.", closed=False)
+    ids = left.traces[0].ids + trainer.chat.observation_ids("No.", closed=False)
     hidden = backbone_of(trainer.critic.model)(input_ids=torch.tensor([ids])).last_hidden_state
     expected = float(trainer.critic.head(hidden[0, -1]).detach())
     trainer.train()
@@ -157,10 +157,10 @@ def test_turn_level_credit_has_one_trained_value_per_turn(trainer_in: Maker) -> 
 def test_windowed_histories_train_over_the_episodes_whole_time(trainer_in: Maker) -> None:
     trainer = trainer_in(rollout={"keep_last_turns": 1}, max_steps=1, whiten_advantages=False)
     trainer.train()
-    rows = torch.tensor(trainer._rows.episode_of_row)
+    rows = torch.tensor(trainer.rows.episode_of_row)
     assert len(rows) > len(trainer.trajectories)
     mask = trainer.batch["tool_mask"] * trainer.batch["completion_mask"]
-    axis = ActionTime.of(mask, rows, len(trainer.trajectories))
+    axis = SampledTokenIndex.from_mask(mask, rows, len(trainer.trajectories))
     returns = axis.gather(trainer.batch["returns"])
     # A critic that says 0, no discount and one reward at the end: each token's return is it.
     expected = torch.tensor([t.episode_return for t in trainer.trajectories])[:, None] * axis.valid

@@ -57,7 +57,7 @@ def test_policy_and_critic_both_learn(kind: str, trainer_in: Maker) -> None:
     trainer.train()
     assert moved(policy, trainer.model)
     assert moved(critic, trainer.critic)
-    assert max(logged(trainer, "sampling/logprob_gap_max")) < 1e-4
+    assert max(logged(trainer, "sampling/sampling_logp_difference/max")) < 1e-4
     for name in ("value_loss", "clip_ratio", "value_mean", "return_mean", "explained_variance"):
         assert logged(trainer, f"critic/{name}")
 

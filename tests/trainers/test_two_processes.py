@@ -12,10 +12,10 @@ import pytest
 from safetensors.torch import load_file
 
 from agentgym_envs import read_jsonl
+from tests.trainers.toys import LARGEST_GAP
 from tests.trainers.train_given import LOSS_TYPES, NUM_STEPS
 
 ROOT = Path(__file__).parents[2]
-SCRIPT = str(Path(__file__).with_name("train_given.py"))
 # Without --cpu: with it, accelerate starts several processes by MPI only. The script's own
 # `use_cpu` makes them meet over gloo.
 LAUNCH = [
@@ -25,15 +25,15 @@ LAUNCH = [
 ]
 SAME = (
     "loss", "grad_norm", "reward", "episodes/failed", "episodes/success",
-    "groups/without_signal", "sampling/logprob_gap_mean", "sampling/logprob_gap_max",
+    "frac_reward_zero_std", "sampling/sampling_logp_difference/mean", LARGEST_GAP,
 )  # fmt: skip
 
 
-def trained(folder: Path, command: list[str], per_device: int) -> Path:
+def run(script: str, folder: Path, command: list[str], *options: str) -> Path:
     folder.mkdir()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [*command, SCRIPT, str(folder), str(per_device)],
+        [*command, str(Path(__file__).with_name(script)), str(folder), *options],
         cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
@@ -43,7 +43,8 @@ def trained(folder: Path, command: list[str], per_device: int) -> Path:
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     path = tmp_path_factory.mktemp("processes")
-    return trained(path / "one", [sys.executable], 4), trained(path / "two", LAUNCH, 2)
+    one = run("train_given.py", path / "one", [sys.executable], "4")
+    return one, run("train_given.py", path / "two", LAUNCH, "2")
 
 
 @pytest.mark.slow
@@ -74,8 +75,37 @@ def test_two_processes_keep_the_advantages_of_one(folders: tuple[Path, Path]) ->
         for processes, folder in enumerate(folders, 1)
     )
     assert len(one) == 8 * NUM_STEPS
-    lengths = [[[len(row) for row in rows] for rows in found] for found in (one, two)]
+    lengths = [[[len(row) for row in rows] for rows in every] for every in (one, two)]
     assert lengths[0] == lengths[1]
-    flat = [[value for rows in found for row in rows for value in row] for found in (one, two)]
+    flat = [[value for rows in every for row in rows for value in row] for every in (one, two)]
     assert any(flat[0])
     assert flat[1] == pytest.approx(flat[0], abs=1e-5)
+
+
+@pytest.mark.slow
+def test_processes_share_out_an_evaluation(tmp_path: Path) -> None:
+    """Greedy episodes are those of one process; sampled ones of two processes differ."""
+    one = run("evaluate_shared.py", tmp_path / "one", [sys.executable])
+    two = run("evaluate_shared.py", tmp_path / "two", LAUNCH)
+    alone = json.loads((one / "0.json").read_text())
+    ranks = [json.loads((two / f"{rank}.json").read_text()) for rank in range(2)]
+    assert ranks[0] == ranks[1]
+    for metrics in (alone, ranks[0]):
+        del metrics["greedy"]["eval_runtime"]
+    assert ranks[0]["greedy"] == alone["greedy"]
+
+    def episodes(folder: Path, name: str) -> list[list[tuple[str, str]]]:
+        files = sorted((folder / name / "trajectories").glob("eval_000000*.jsonl"))
+        return [
+            [(t.task_id, "".join(turn.completion for turn in t.turns)) for t in read_jsonl(file)]
+            for file in files
+        ]
+
+    (whole,) = episodes(one, "greedy")
+    first, second = episodes(two, "greedy")
+    assert [first[0], second[0], first[1]] == whole[:3]
+    assert sorted(first + second) == sorted(whole)
+    # Each process plays one of the two samples of every task.
+    first, second = episodes(two, "sampled")
+    assert [task_id for task_id, _ in first] == [task_id for task_id, _ in second]
+    assert all(mine != other for mine, other in zip(first, second, strict=True))

@@ -40,6 +40,7 @@ TASKS = ListedTasks(
         "test": {"late": range(10, 12)},
     },
 )
+LARGEST_GAP = "sampling/sampling_logp_difference/max"
 CHAT_TEMPLATE = (
     "{% for message in messages %}"
     "{{ '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' }}"
@@ -190,3 +191,21 @@ def model_rollout(
 
 
 FAILED = Trajectory("toy/Letters-v0", "letters_0", status="failed", error="broke")
+
+
+def gradient(trainer: Any) -> torch.Tensor:
+    """Return the gradient of a trainer's first step, flat; all that its optimizer moves."""
+    steps: list[torch.Tensor] = []
+    optimizer = trainer.create_optimizer()
+    step = optimizer.step
+
+    def record(*args: Any, **kwargs: Any) -> Any:
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        grads = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
+        steps.append(torch.cat([grad.flatten().clone() for grad in grads]))
+        return step(*args, **kwargs)
+
+    optimizer.step = record
+    trainer.args.max_grad_norm = 0.0
+    trainer.train()
+    return steps[0]

@@ -1,15 +1,15 @@
 """Advantages of episodes, turns and tokens, as pure functions of tensors.
 
-Everywhere NaN marks an episode that failed: it enters no mean, and its own advantage is 0. Masks
-are 1 on the tokens that the policy sampled. Knows no trajectory, no trainer and no process group;
-a function that needs a sum over all processes is given one.
+Everywhere NaN marks an episode that does not count, such as a failed one: it enters no mean, and
+its own advantage is 0. Masks are 1 on the tokens that the policy sampled. A function that needs a
+sum over all processes is given one that adds up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
-from trainers.credit.gae import ActionTime
+from trainers.credit.gae import SampledTokenIndex
 from trainers.options.errors import MISSING_TRAIN_EXTRA
 
 try:
@@ -23,7 +23,30 @@ EPSILON = 1e-6
 ReduceSum = Callable[[torch.Tensor], torch.Tensor]
 
 
-def centred(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
+def episode_rewards(
+    per_function: torch.Tensor,
+    weights: torch.Tensor,
+    counted: torch.Tensor,
+    *,
+    num_penalties: int = 0,
+) -> torch.Tensor:
+    """Return each episode's reward: the weighted sum of what the reward functions paid.
+
+    Args:
+        per_function: (N, F), NaN where a function did not pay.
+        weights: (F,).
+        counted: (N,) bool; other episodes have no reward, whatever was paid.
+        num_penalties: the last functions that only take something off what the others paid.
+
+    Returns:
+        (N,), NaN where no function but a penalty paid, or the sum is not finite.
+    """
+    total = (per_function * weights).nansum(dim=1)
+    paid = ~per_function[:, : per_function.size(1) - num_penalties].isnan().all(dim=1)
+    return total.masked_fill(~(counted & paid & total.isfinite()), torch.nan)
+
+
+def subtract_group_mean(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
     """Return each reward less its group's mean.
 
     Args:
@@ -31,7 +54,7 @@ def centred(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
         group_size: episodes per group.
 
     Returns:
-        (N,), 0 for failed episodes.
+        (N,), 0 for episodes that do not count.
     """
     grouped = rewards.view(-1, group_size)
     return (grouped - grouped.nanmean(dim=1, keepdim=True)).nan_to_num(nan=0.0).view(-1)
@@ -45,7 +68,7 @@ def leave_one_out(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
         group_size: episodes per group.
 
     Returns:
-        (N,), 0 for failed episodes and for those whose group has no other.
+        (N,), 0 for episodes that do not count and for those whose group has no other.
     """
     grouped = rewards.view(-1, group_size)
     counted = ~grouped.isnan()
@@ -79,8 +102,8 @@ def whiten(
     return (values - mean) * mask / (deviation + EPSILON)
 
 
-def with_kl_to_go(
-    rewards: torch.Tensor, kl: torch.Tensor, time: ActionTime, *, beta: float
+def kl_penalized_returns(
+    rewards: torch.Tensor, kl: torch.Tensor, time: SampledTokenIndex, *, beta: float
 ) -> torch.Tensor:
     """Return A_t = R - beta * sum of the KL from t on: REINFORCE++ (arXiv 2501.03262, eq. 8).
 
@@ -109,7 +132,7 @@ def discounted_returns(rewards: Sequence[float], discount: float) -> list[float]
     return returns[::-1]
 
 
-def relative_to_anchor(
+def anchor_state_advantages(
     returns: Sequence[float], anchors: Sequence[Hashable], *, scale: bool
 ) -> list[float]:
     """Compare turns that were played in one state: GiGPO (arXiv 2505.10978, eq. 7).
@@ -139,7 +162,7 @@ def relative_to_anchor(
 
 
 def turn_of_token(action_mask: torch.Tensor, episode_of_row: torch.Tensor) -> torch.Tensor:
-    """Tell the turn that each sampled token belongs to.
+    """Return the turn that each sampled token belongs to.
 
     A turn is a run of sampled tokens, for between two turns there is always an observation. The
     rows of an episode follow one another.

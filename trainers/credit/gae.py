@@ -2,7 +2,7 @@
 
 The time axis of an episode holds its sampled tokens only, over all of its rows in order: what the
 environment wrote takes no time, so the value that an estimate is bootstrapped from is always that
-of the next *sampled* token, across observations and rows alike. Knows no trajectory, no model.
+of the next *sampled* token, across observations and rows alike.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ except ImportError as error:
 
 
 @dataclass(frozen=True)
-class ActionTime:
+class SampledTokenIndex:
     """The sampled tokens of E episodes in the order they were sampled, L at most.
 
     Attributes:
@@ -35,9 +35,9 @@ class ActionTime:
     valid: torch.Tensor
 
     @classmethod
-    def of(
+    def from_mask(
         cls, action_mask: torch.Tensor, episode_of_row: torch.Tensor, num_episodes: int
-    ) -> ActionTime:
+    ) -> SampledTokenIndex:
         """Order the sampled tokens of rows.
 
         Args:
@@ -70,8 +70,8 @@ class ActionTime:
 
 
 @dataclass(frozen=True)
-class Credit:
-    """What the tokens are credited with; all (R, T).
+class AdvantageEstimate:
+    """Advantages and value targets; all (R, T).
 
     Attributes:
         advantages: of the sampled tokens, 0 elsewhere.
@@ -118,16 +118,16 @@ def gae(
     return advantages
 
 
-def token_credit(
+def token_gae(
     rewards: torch.Tensor,
     values: torch.Tensor,
-    axis: ActionTime,
+    axis: SampledTokenIndex,
     *,
     gamma: float,
     lam: float,
     critic_lam: float,
     bootstrap: torch.Tensor | None = None,
-) -> Credit:
+) -> AdvantageEstimate:
     """Credit every sampled token by itself: GAE over tokens.
 
     Args:
@@ -146,20 +146,20 @@ def token_credit(
 
     advantages = estimate(lam)
     targets = advantages if critic_lam == lam else estimate(critic_lam)
-    return Credit(axis.scatter(advantages), axis.scatter(targets + known), axis.mask)
+    return AdvantageEstimate(axis.scatter(advantages), axis.scatter(targets + known), axis.mask)
 
 
-def turn_credit(
+def turn_gae(
     rewards: torch.Tensor,
     values: torch.Tensor,
-    axis: ActionTime,
+    axis: SampledTokenIndex,
     turn: torch.Tensor,
     *,
     gamma: float,
     lam: float,
     critic_lam: float,
     bootstrap: torch.Tensor | None = None,
-) -> Credit:
+) -> AdvantageEstimate:
     """Credit turns as a whole: GAE over turns, as in turn-PPO (arXiv 2512.17008).
 
     A turn's state is all that the policy had read before it, so its value is the one at its first
@@ -194,14 +194,14 @@ def turn_credit(
 
     advantages = estimate(lam)
     targets = (advantages if critic_lam == lam else estimate(critic_lam)) + known
-    return Credit(
+    return AdvantageEstimate(
         axis.scatter(advantages.gather(1, place) * axis.valid),
         axis.scatter(targets.gather(1, place) * first),
         axis.scatter(first),
     )
 
 
-def pay_turns(
+def rewards_at_turn_ends(
     turn_rewards: Sequence[Sequence[float]], turn: torch.Tensor, episode_of_row: torch.Tensor
 ) -> torch.Tensor:
     """Put each turn's reward on the last token of the turn.
@@ -220,13 +220,13 @@ def pay_turns(
     after = torch.nn.functional.pad(turn, (0, 1), value=-1)[:, 1:]
     is_last = (turn >= 0) & (after != turn)
     paid = torch.zeros(turn.shape, device=turn.device)
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for row, column in is_last.nonzero().tolist():
         episode, place = int(episode_of_row[row]), int(turn[row, column])
-        found[episode] = found.get(episode, 0) + 1
+        counts[episode] = counts.get(episode, 0) + 1
         if place < len(turn_rewards[episode]):
             paid[row, column] = turn_rewards[episode][place]
-    for episode, count in found.items():
+    for episode, count in counts.items():
         if count != len(turn_rewards[episode]):
             raise ValueError(
                 f"episode {episode} has {len(turn_rewards[episode])} turn rewards for {count} runs "

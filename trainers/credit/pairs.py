@@ -1,7 +1,7 @@
 """Preference pairs from episodes: the better against the worse one of the same task.
 
 A pair shares its turns up to the first one in which the policy wrote something else after having
-read the same; those are context. Knows trajectories and token ids; no model, no loss.
+read the same; those are context.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def preference_pairs(
         trajectories: the episodes.
         against: the episodes that are rejected; by default, each is compared with all the others.
         max_pairs_per_task: pairs drawn from those that a task has; 0 takes all.
-        min_return_gap: returns that differ by less are a tie, where success does not tell either.
+        min_return_gap: returns that differ by less are a tie, where success is equal too.
         compared_turns: turns of each episode that are compared, from where they part; 0 takes all.
         seed: of the drawing; what is drawn for a task depends on its own episodes only.
 
@@ -76,7 +76,7 @@ def preference_pairs(
             raise ValueError(f"{name} must be >= 0, got {bound}")
     preferred = _by_task(trajectories)
     others = preferred if against is None else _by_task(against)
-    found: list[Pair] = []
+    of_all: list[Pair] = []
     for key, candidates in preferred.items():
         pairs = [
             Pair(chosen, rejected, shared, compared_turns)
@@ -89,8 +89,8 @@ def preference_pairs(
             draws = np.random.default_rng(batch_seed(seed, [zlib.crc32(key[1].encode())]))
             picks = draws.choice(len(pairs), max_pairs_per_task, replace=False)
             pairs = [pairs[index] for index in sorted(picks)]
-        found += pairs
-    return found
+        of_all += pairs
+    return of_all
 
 
 def shared_turns(one: Trajectory, other: Trajectory) -> int | None:
@@ -173,12 +173,12 @@ def pair_rows(
 
 def distinct(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
     """Leave out failed episodes, those without turns, and repetitions of what was there already."""
-    found: dict[Any, Trajectory] = {}
+    first: dict[Any, Trajectory] = {}
     for trajectory in trajectories:
         if trajectory.status != "failed" and trajectory.turns:
-            said = tuple((turn.observation, turn.completion) for turn in trajectory.turns)
-            found.setdefault((trajectory.source, trajectory.task_id, said), trajectory)
-    return list(found.values())
+            texts = tuple((turn.observation, turn.completion) for turn in trajectory.turns)
+            first.setdefault((trajectory.source, trajectory.task_id, texts), trajectory)
+    return list(first.values())
 
 
 def _by_task(trajectories: Iterable[Trajectory]) -> dict[tuple[str, str], list[Trajectory]]:

@@ -1,12 +1,13 @@
-"""From episodes to rewards: what a reward function is told, ours, and the numbers that are logged.
+"""Rewards of episodes: what reward functions are given, our own ones, and what is logged of them.
 
-Knows trajectories and lists of numbers; no tokens, no torch.
+An episode counts where it did not fail, the environment's rewards are finite, and so is what the
+reward functions pay for it. All others are in no baseline, no loss and no success rate.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
+from math import isfinite
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
@@ -15,8 +16,8 @@ RewardFunc = Callable[..., list[float | None]]
 
 TRUNCATION_CAUSES = ("horizon", "max_turns", "env_limit", "token_budget")
 
-OWN_METRICS = ("episodes/", "truncated/", "groups/")
-"""How names begin of what our trainers tell of the episodes of all processes."""
+OWN_METRICS = ("episodes/", "truncated/")
+"""How names begin of what our trainers log of the episodes of all processes."""
 
 
 def reward_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
@@ -36,17 +37,24 @@ def reward_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
 def agent_reward(
     *, episode_return: list[float], status: list[str], log_metric: Any = None, **columns: Any
 ) -> list[float | None]:
-    """A TRL reward function: the episode's return; None for failed episodes.
+    """A TRL reward function: the episode's return; None where it failed or that is not finite.
 
     TRL leaves rows without a reward out of the group's mean and deviation. It also logs what the
     episodes were like.
     """
     if log_metric is not None:
-        for name, value in episode_metrics(status=status, **columns).items():
+        metrics = episode_metrics(status=status, rewards=episode_return, **columns)
+        for name, value in metrics.items():
             log_metric(name, value)
     return [
-        None if how == "failed" else paid for how, paid in zip(status, episode_return, strict=True)
+        reward if has_reward(how, reward) else None
+        for how, reward in zip(status, episode_return, strict=True)
     ]
+
+
+def has_reward(status: str, reward: float) -> bool:
+    """Return whether an episode counts, by its status and what it was paid."""
+    return status != "failed" and isfinite(reward)
 
 
 def invalid_action_penalty(penalty: float) -> RewardFunc:
@@ -61,6 +69,7 @@ def invalid_action_penalty(penalty: float) -> RewardFunc:
 def episode_metrics(
     *,
     status: Sequence[str],
+    rewards: Sequence[float],
     success: Sequence[bool],
     score: Sequence[float],
     truncated_by: Sequence[str | None],
@@ -69,48 +78,42 @@ def episode_metrics(
     num_sampled: Sequence[int],
     **_others: Any,
 ) -> dict[str, float]:
-    """Summarize a batch of episodes; failed ones are counted and left out of everything else."""
-    played = [index for index, how in enumerate(status) if how != "failed"]
-    num_failed = len(status) - len(played)
+    """Summarize a batch of episodes, by `reward_columns` and what each was paid.
+
+    Failed episodes and those without a finite reward are counted and left out of everything else.
+    """
+    pairs = zip(status, rewards, strict=True)
+    counted = [index for index, (how, reward) in enumerate(pairs) if has_reward(how, reward)]
+    num_failed = sum(how == "failed" for how in status)
     metrics = {
         "episodes/failed": float(num_failed),
         "episodes/failed_share": num_failed / max(len(status), 1),
+        "episodes/without_reward": float(len(status) - num_failed - len(counted)),
     }
-    if not played:
+    if not counted:
         return metrics
 
     def mean(values: Sequence[Any]) -> float:
-        return sum(float(values[index]) for index in played) / len(played)
+        return sum(float(values[index]) for index in counted) / len(counted)
 
-    turns = sum(num_turns[index] for index in played)
+    turns = sum(num_turns[index] for index in counted)
     metrics["episodes/success"] = mean(success)
     metrics["episodes/score"] = mean(score)
     metrics["episodes/turns"] = mean(num_turns)
     metrics["episodes/sampled_tokens"] = mean(num_sampled)
-    metrics["episodes/invalid_actions"] = sum(num_invalid[i] for i in played) / max(turns, 1)
+    metrics["episodes/invalid_actions"] = sum(num_invalid[i] for i in counted) / max(turns, 1)
     for cause in TRUNCATION_CAUSES:
         metrics[f"truncated/{cause}"] = mean([by == cause for by in truncated_by])
     return metrics
 
 
-def share_without_signal(rewards: Sequence[float], group_size: int) -> float:
+def zero_std_group_fraction(rewards: Sequence[float], group_size: int) -> float:
     """Return the share of groups whose episodes were all paid the same: they teach nothing.
 
     Args:
-        rewards: of whole groups, one after the other; NaN for failed episodes, which do not count.
+        rewards: of whole groups, one after the other; NaN for episodes that do not count.
         group_size: episodes per task.
     """
     starts = range(0, len(rewards), group_size)
     paid = [{r for r in rewards[start : start + group_size] if r == r} for start in starts]
     return sum(len(values) < 2 for values in paid) / max(len(paid), 1)
-
-
-def leaving_out_failed(reward_func: RewardFunc) -> RewardFunc:
-    """Wrap a reward function so that failed episodes get no reward, whatever it says."""
-
-    @functools.wraps(reward_func)
-    def rewards(*, status: list[str], **columns: Any) -> list[float | None]:
-        paid = reward_func(status=status, **columns)
-        return [None if how == "failed" else value for how, value in zip(status, paid, strict=True)]
-
-    return rewards

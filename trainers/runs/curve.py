@@ -17,16 +17,28 @@ TRAINING, AVERAGE, HELD_OUT = "#9db7d5", "#1f4e8c", "#b3541e"
 
 Array = np.ndarray[Any, Any]
 
+RENAMED_METRICS = {
+    "groups/without_signal": "frac_reward_zero_std",
+    "sampling/logprob_gap_mean": "sampling/sampling_logp_difference/mean",
+    "sampling/logprob_gap_max": "sampling/sampling_logp_difference/max",
+}
+"""Today's names of metrics that runs logged under others before."""
+
 
 def read_metrics(folder: str | Path) -> list[dict[str, Any]]:
-    """Return the log entries of a run, in order.
+    """Return the log entries of a run, in order, under today's names.
 
     A last line that a killed run left unfinished is passed over.
     """
     path = Path(folder) / "metrics.jsonl"
     if not path.exists():
         return []
-    return [json.loads(line) for line in whole_lines(path.read_text(encoding="utf-8"))]
+    entries = [json.loads(line) for line in whole_lines(path.read_text(encoding="utf-8"))]
+    for entry in entries:
+        for old, name in RENAMED_METRICS.items():
+            if old in entry:
+                entry[name] = entry.pop(old)
+    return entries
 
 
 def whole_lines(text: str) -> list[str]:

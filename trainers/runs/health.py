@@ -48,6 +48,14 @@ SYMPTOMS = (
         "environment from holding the batch, --max_failed_share says when the run stops",
     ),
     Symptom(
+        "episodes/without_reward",
+        (0.0,),
+        "{value:.0f} episodes have no finite reward; they are in no baseline, no loss and no "
+        "success rate",
+        "A reward function returned None or a number that is not finite for them, or an "
+        "environment's own reward is not finite",
+    ),
+    Symptom(
         "truncated/token_budget",
         (0.0, 0.1),
         "{value:.1%} of the episodes ended because the next turn had no room in the context",
@@ -55,14 +63,14 @@ SYMPTOMS = (
         "or let the policy see fewer turns with --keep_last_turns",
     ),
     Symptom(
-        "groups/without_signal",
+        "frac_reward_zero_std",
         (0.0, 0.5, 0.9),
         "in {value:.0%} of the groups all episodes were paid the same, so they taught nothing",
         "Some are normal. Where most are: --tasks chooses tasks the policy solves sometimes, a "
         "larger --num_generations finds differences, SFT gives a better start",
     ),
     Symptom(
-        "sampling/logprob_gap_mean",
+        "sampling/sampling_logp_difference/mean",
         (0.02, 0.1),
         "sampled and trained log-probabilities differ by {value:.3f} nats per token on average, so "
         "the policy is trained on tokens of another distribution",

@@ -1,6 +1,6 @@
 """The padded batch that TRL trains on, under TRL's keys: weights of rows, and less padding.
 
-Pure functions of tensors; knows no trajectory and no trainer.
+Pure functions of tensors.
 """
 
 from __future__ import annotations
@@ -18,25 +18,30 @@ _MEAN_OVER_TOKENS_THEN_ROWS = ("grpo", "sapo")
 _SUM_OVER_TOKENS_MEAN_OVER_ROWS = ("dr_grpo", "luspo")
 
 
+def is_mean_over_rows(loss_type: str) -> bool:
+    """Return whether TRL's loss of this name is a mean over the rows of a micro-batch."""
+    return loss_type in _MEAN_OVER_TOKENS_THEN_ROWS + _SUM_OVER_TOKENS_MEAN_OVER_ROWS
+
+
 def row_weights(
     loss_type: str, *, tokens: torch.Tensor, episode_of_row: torch.Tensor, num_episodes: float
 ) -> torch.Tensor:
     """Return the factors that make TRL's mean over rows a mean over episodes.
 
-    Where rows are episodes and none failed, every factor is 1. Otherwise a loss that averages over
+    Where rows are episodes and all count, every factor is 1. Otherwise a loss that averages over
     rows would count fillers, and an episode of several windows as often as it has windows.
 
     Args:
         loss_type: TRL's name of the loss.
         tokens: (R,) the sampled tokens of each row.
         episode_of_row: (R,) int64; -1 for fillers.
-        num_episodes: the episodes that did not fail.
+        num_episodes: the episodes that count.
 
     Returns:
-        (R,) float32, to multiply the advantages with.
+        (R,) float32, to multiply the advantages and the KL with.
     """
     weights = torch.ones_like(tokens, dtype=torch.float32)
-    if loss_type not in _MEAN_OVER_TOKENS_THEN_ROWS + _SUM_OVER_TOKENS_MEAN_OVER_ROWS:
+    if not is_mean_over_rows(loss_type):
         return weights
     weights *= len(tokens) / max(num_episodes, 1.0)
     if loss_type in _MEAN_OVER_TOKENS_THEN_ROWS:
@@ -63,7 +68,7 @@ def trim_padding(batch: dict[str, Any]) -> dict[str, Any]:
 
 
 def has_signal(batch: dict[str, Any]) -> torch.Tensor:
-    """Tell the rows, (B,) bool, that have an advantage: only these have a policy gradient."""
+    """Return which rows, (B,) bool, have an advantage: only these have a policy gradient."""
     advantages = batch["advantages"]  # (B,) or (B, T)
     return (advantages != 0).flatten(1).any(dim=1) if advantages.ndim > 1 else advantages != 0
 

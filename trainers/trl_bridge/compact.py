@@ -45,7 +45,7 @@ class Compact:
 
         Args:
             packed: (B, K) or (B, K, D), of the last K of the W columns.
-            num_columns: C; how many of the last columns of the padded rows are wanted.
+            num_columns: C; how many of the last columns of the padded rows to return.
 
         Returns:
             (B, C) or (B, C, D), 0 on padding and on tokens before the K columns.

@@ -1,7 +1,7 @@
 """TRL's trainer with a critic beside the policy: in the loss, the optimizer, the clipping, on disk.
 
 `transformers.Trainer` knows one model. Whatever it does with that model's parameters alone is done
-here for the critic's. Knows values and their targets, not how these are estimated.
+here for the critic's.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 _SEQUENCES = ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask")
 
 
-class TrainsCritic:
+class CriticMixin:
     """A mixin before `EpisodeTrainer` that trains a critic in the same steps.
 
     A subclass calls `use_critic` when it is made, and puts into the batch, in `advantages_of`:
@@ -90,7 +90,7 @@ class TrainsCritic:
     def values_after(self: Any, sequences: list[list[int]]) -> torch.Tensor:
         """Return (N,) float32 values of the states at the ends of id sequences."""
         device = self.accelerator.device
-        found = torch.zeros(len(sequences), device=device)
+        values = torch.zeros(len(sequences), device=device)
         size = self.args.per_device_train_batch_size
         for start in range(0, len(sequences), size):
             chunk = [torch.tensor(ids, device=device) for ids in sequences[start : start + size]]
@@ -104,8 +104,8 @@ class TrainsCritic:
                 "completion_ids": ids[:, -1:],
                 "completion_mask": mask[:, -1:],
             }
-            found[start : start + size] = self._known_values(rows)[:, 0]
-        return found
+            values[start : start + size] = self._known_values(rows)[:, 0]
+        return values
 
     def _backbone(self: Any) -> Any:
         if self.critic_reads_policy:

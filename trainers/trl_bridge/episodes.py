@@ -5,25 +5,32 @@ Written for TRL 1.16; each private hook that is used has a contract test.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
+from trainers.credit.advantages import episode_rewards
 from trainers.credit.rewards import (
     OWN_METRICS,
     episode_metrics,
+    has_reward,
     reward_columns,
-    share_without_signal,
+    zero_std_group_fraction,
 )
 from trainers.evaluation.results import Stopwatch
 from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
+from trainers.trl_bridge.episode_batch import EpisodeBatch, leave_out_unrewarded
 from trainers.trl_bridge.epoch_order import EpochOrder
-from trainers.trl_bridge.passes import CompactPasses
+from trainers.trl_bridge.logprob_gap import LogprobGap
+from trainers.trl_bridge.passes import (
+    WeightedBeta,
+    add_gradient,
+    compact_logprobs,
+    split_into_passes,
+)
 from trainers.trl_bridge.rows import Rows, rows_of
+from trainers.trl_bridge.silenced import no_experimental_warning, no_missing_reward_warning
 
 try:
     import torch
@@ -33,78 +40,55 @@ except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 
-@dataclass(frozen=True)
-class EpisodeBatch:
-    """What an algorithm makes advantages from, besides TRL's tensors.
-
-    Attributes:
-        trajectories: the E episodes of this process.
-        rewards: (N,) float32, of the episodes of all processes; NaN for failed ones. Each
-            `group_size` consecutive ones played the same task.
-        group_size: episodes per task.
-        first: the place of this process's first episode in `rewards`.
-        episode_of_row: (R,) int64, the index in `trajectories` behind each row; -1 for fillers.
-        action_mask: (R, T), 1 on sampled tokens.
-        reduce_sum: adds up a tensor over the processes.
-        gather: joins lists of the processes; small values that pickle.
-    """
-
-    trajectories: list[Trajectory]
-    rewards: torch.Tensor
-    group_size: int
-    first: int
-    episode_of_row: torch.Tensor
-    action_mask: torch.Tensor
-    reduce_sum: Callable[[torch.Tensor], torch.Tensor]
-    gather: Callable[[list[Any]], list[Any]]
-
-    def local(self, values: torch.Tensor) -> torch.Tensor:
-        """Return the part of (N,) values that belongs to this process's E episodes."""
-        return values[self.first : self.first + len(self.trajectories)]
+_COMPLETIONS = 3
+"""Where TRL's `_generate` returns the decoded completions."""
 
 
-class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
+class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
     """`GRPOTrainer` whose rows come from trajectories.
 
-    It lets an episode have several rows, leaves failed episodes out exactly, drops needless
-    padding, passes over micro-batches in which no row has an advantage (what TRL logs of tokens,
-    such as the entropy, then tells of the others), and logs how far sampled and trained
-    log-probabilities are apart. A subclass sets `rollout`, and may replace the group-relative
-    advantages in `advantages_of`. With `beta` > 0 the KL term is averaged over
-    rows, not episodes.
+    It lets an episode have several rows, leaves episodes without a reward out exactly, drops
+    needless padding, splits micro-batches of many token windows (`trainers.trl_bridge.passes`),
+    passes over those in which no row has an advantage (what TRL logs of tokens, such as the
+    entropy, is then of the others), and logs how far sampled and trained log-probabilities are
+    apart. A subclass sets `rollout`, and may replace the group-relative advantages in
+    `advantages_of`.
 
     Args:
         **kwargs: `trl.GRPOTrainer`'s, without `rollout_func`.
+
+    Attributes:
+        trajectories: the episodes of this process's last batch.
+        rows: their rows.
     """
 
     mask_truncated_episodes = False
     beta: float
     kl_in_reward = False
     """The KL to the reference is part of the reward, so the loss has no KL term."""
+    num_penalties = 0
+    """The last reward functions that only take something off what the others pay."""
     _buffered_inputs: list[dict[str, Any]] | None
-    _gap_sums: torch.Tensor
     rollout: Rollout
     """Plays the training episodes."""
 
     def __init__(self, **kwargs: Any) -> None:
-        with warnings.catch_warnings():
-            # TRL calls the hook experimental; the version is pinned and the hook under test.
-            warnings.filterwarnings("ignore", message="You are using 'rollout_func'")
+        with no_experimental_warning():
             super().__init__(rollout_func=self._roll_out, **kwargs)
+        self._gap = LogprobGap(self.accelerator)
 
     def rollout_options(self) -> dict[str, Any]:
         """Return what `rollout.run` is called with besides the tasks."""
         return {"global_step": self.state.global_step, "temperature": self.args.temperature}
 
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
-        """Keep what this process played, its advantages included; does nothing here."""
+        """Called with this process's episodes, their advantages included; does nothing here."""
 
     def on_episodes(self, metrics: dict[str, float]) -> None:
-        """Take note of what a training batch of all processes was like; does nothing here.
+        """Called with the metrics of each training batch, of all processes; does nothing here.
 
         Args:
-            metrics: `trainers.credit.rewards.episode_metrics`, and the share of groups without
-                signal.
+            metrics: `trainers.credit.rewards.episode_metrics`, and `frac_reward_zero_std`.
         """
 
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
@@ -118,7 +102,7 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         return batch["advantages"]
 
     def kl_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
-        """Return (R, T), how much likelier the policy found its tokens than the reference (k1).
+        """Return (R, T), log-probabilities of the policy less those of the reference (k1).
 
         All 0 where `beta` is 0, for then there is no reference.
         """
@@ -133,11 +117,30 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         )
         return kl
 
-    def _calculate_rewards(self, *args: Any, **kwargs: Any) -> torch.Tensor:
-        per_function = super()._calculate_rewards(*args, **kwargs)  # (N, F), of all processes
-        weighted = (per_function * self.reward_weights.to(per_function.device)).nansum(dim=1)
-        self._rewards = weighted.masked_fill(per_function.isnan().all(dim=1), torch.nan)
-        return per_function
+    def _generate(self, prompts: list[str]) -> tuple[Any, ...]:
+        """Generate as TRL does; of the completions it decodes and logs make one per episode."""
+        outputs = list(super()._generate(prompts))
+        if len(outputs[_COMPLETIONS]) != len(prompts):
+            outputs[_COMPLETIONS] = self.processing_class.batch_decode(
+                self.rows.completions(), skip_special_tokens=True
+            )
+        return tuple(outputs)
+
+    def _calculate_rewards(
+        self, inputs: Any, prompts: Any, completions: Any, completion_ids_list: Any
+    ) -> torch.Tensor:
+        ids = self.rows.completions()
+        with no_missing_reward_warning():
+            # (N, F), of all processes
+            per_function = super()._calculate_rewards(inputs, prompts, completions, ids)
+        counted = [has_reward(t.status, t.episode_return) for t in self.trajectories]
+        self._rewards = episode_rewards(
+            per_function,
+            self.reward_weights.to(per_function.device),
+            self.accelerator.gather(torch.tensor(counted, device=per_function.device)),
+            num_penalties=self.num_penalties,
+        )
+        return per_function.masked_fill(self._rewards.isnan()[:, None], torch.nan)
 
     def _roll_out(self, prompts: list[str], _trainer: Any) -> dict[str, Any]:
         watch = Stopwatch()
@@ -145,8 +148,8 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         self._log_metric("rollout_time", watch.seconds)
         if self.rollout.schedule is not None:
             self._log_metric("horizon", float(self.rollout.schedule(self.state.global_step)))
-        self._rows = self._rows_of_all(self.trajectories)
-        return {**self._rows.columns, **reward_columns(self.trajectories)}
+        self.rows = self._rows_of_all(self.trajectories)
+        return {**self.rows.columns, **reward_columns(self.trajectories)}
 
     def _rows_of_all(self, trajectories: list[Trajectory]) -> Rows:
         def rows(at_least: int = 0) -> Rows:
@@ -169,16 +172,18 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         if not name.startswith(OWN_METRICS):
             super()._log_metric(name, value)
 
-    def _tell_episodes(self, group_size: int) -> None:
+    def _log_episodes(self, group_size: int) -> None:
         """Log what the episodes of all processes were like, whatever the reward functions log."""
         columns = reward_columns(self.trajectories)
         if self.accelerator.num_processes > 1:
             columns = {name: gather_object(values) for name, values in columns.items()}
-        metrics = episode_metrics(**columns)
-        if group_size > 1:
-            without = share_without_signal(self._rewards.tolist(), group_size)
-            metrics["groups/without_signal"] = without
+        metrics = episode_metrics(rewards=self._rewards.tolist(), **columns)
         logged = self._metrics["train" if self.model.training else "eval"]
+        # TRL's own counts no group whose episodes all failed, and is 1 where there are no groups.
+        logged["frac_reward_zero_std"].pop()
+        if group_size > 1:
+            fraction = zero_std_group_fraction(self._rewards.tolist(), group_size)
+            metrics["frac_reward_zero_std"] = fraction
         for name, value in metrics.items():
             logged[name].append(value)
         if self.model.training:
@@ -193,44 +198,52 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         batch = super()._generate_and_score_completions(inputs)
-        episode_of_row = torch.tensor(self._rows.episode_of_row, device=batch["advantages"].device)
-        action_mask = batch["completion_mask"] * batch["tool_mask"]
-        group_size = self.num_generations if self.model.training else self.num_generations_eval
-        self._tell_episodes(group_size)
-        episodes = EpisodeBatch(
-            trajectories=self.trajectories,
-            rewards=self._rewards,
-            group_size=group_size,
-            first=self.accelerator.process_index * len(self.trajectories),
-            episode_of_row=episode_of_row,
-            action_mask=action_mask,
-            reduce_sum=lambda tensor: self.accelerator.reduce(tensor, reduction="sum"),
-            gather=gather_object if self.accelerator.num_processes > 1 else list,
-        )
+        episodes = self._batch_of_episodes(batch)
+        episode_of_row, action_mask = episodes.episode_of_row, episodes.action_mask
+        self._log_episodes(episodes.group_size)
         advantages = self.advantages_of(batch, episodes)
         is_per_token = advantages.ndim > 1
         if not is_per_token:
             advantages = advantages[episode_of_row.clamp(min=0)]
-        self._rows.note_advantages(
+        self.rows.note_advantages(
             (advantages if is_per_token else advantages[:, None].expand_as(action_mask)).tolist()
         )
         self.keep_episodes(self.trajectories)
-        valid = torch.tensor(
-            sum(t.status != "failed" for t in self.trajectories),
-            dtype=torch.float32,
-            device=episode_of_row.device,
-        )
+        counted = episodes.counted.sum().float()
         weights = row_weights(
             self.loss_type,
             tokens=action_mask.sum(dim=1),
             episode_of_row=episode_of_row,
-            num_episodes=self.accelerator.gather(valid.unsqueeze(0)).mean().item(),
+            num_episodes=self.accelerator.gather(counted.unsqueeze(0)).mean().item(),
         )
         if is_per_token:
             batch["advantages"] = advantages * action_mask * weights[:, None]
         else:
             batch["advantages"] = advantages * weights
+        batch["row_weights"] = weights
         return batch
+
+    def _batch_of_episodes(self, batch: dict[str, Any]) -> EpisodeBatch:
+        """Take episodes without a reward out of a batch's mask; return what it is made of."""
+        first = self.accelerator.process_index * len(self.trajectories)
+        episode_of_row = torch.tensor(self.rows.episode_of_row, device=batch["advantages"].device)
+        if self._rewards.isnan().any():
+            of_row = self._rewards[first + episode_of_row.clamp(min=0)]
+            leave_out_unrewarded(batch, of_row, reduce_sum=self._reduce_sum)
+        return EpisodeBatch(
+            trajectories=self.trajectories,
+            rewards=self._rewards,
+            group_size=self.num_generations if self.model.training else self.num_generations_eval,
+            first=first,
+            episode_of_row=episode_of_row,
+            action_mask=batch["completion_mask"] * batch["tool_mask"],
+            reduce_sum=self._reduce_sum,
+            gather=gather_object if self.accelerator.num_processes > 1 else list,
+        )
+
+    def _reduce_sum(self, tensor: torch.Tensor) -> torch.Tensor:
+        total: torch.Tensor = self.accelerator.reduce(tensor, reduction="sum")
+        return total
 
     def _prepare_inputs(self, generation_batch: Any) -> dict[str, Any]:
         before = self._buffered_inputs
@@ -254,7 +267,7 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
 
     @property
     def _has_terms_of_micro_batches(self) -> bool:
-        """Some term is over the tokens of each micro-batch, so regrouping would change the loss."""
+        """Some term is over the tokens of a micro-batch, so other ones would change the loss."""
         return (
             self.loss_type == "bnpo"
             or self.top_entropy_quantile < 1.0
@@ -263,42 +276,54 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         )
 
     def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
-        outputs = super()._get_per_token_logps_and_entropies(*args, **kwargs)
+        compute = super()._get_per_token_logps_and_entropies
+        outputs = compact_logprobs(compute, *args, **kwargs)
         self._last_logprobs = outputs[0].detach()
         return outputs
 
-    def _is_without_gradient(self, inputs: dict[str, Any]) -> bool:
+    def is_without_gradient(self, inputs: dict[str, Any]) -> bool:
+        """Return whether a pass over these rows can be left out: its gradient is 0."""
         has_kl = self.beta != 0.0 and not self.kl_in_reward
         other_terms = has_kl or self._entropy_bonus_enabled or self.aux_loss_enabled
         alone = self.accelerator.num_processes == 1  # several must do the same passes together
         training = alone and self.model.training
         return training and not other_terms and not bool(has_signal(inputs).any())
 
+    def compute_loss(
+        self,
+        model: Any,
+        inputs: dict[str, Any],
+        return_outputs: bool = False,
+        num_items_in_batch: Any = None,
+    ) -> torch.Tensor:
+        """Return the loss of a micro-batch; of its passes but the last, add the gradient first."""
+        max_rows = self.args.per_device_train_batch_size
+        is_whole = len(inputs["prompt_ids"]) <= max_rows or self._has_terms_of_micro_batches
+        if is_whole or not self.model.training:
+            return self._compute_loss(model, inputs)
+        *others, last = split_into_passes(inputs, max_rows, self.loss_type, self.accelerator)
+        total: Any = 0.0
+        for part in others:
+            with self.accelerator.no_sync(model):
+                loss = self._compute_loss(model, part)
+                add_gradient(loss, self.accelerator)
+            total += loss.detach()
+        return self._compute_loss(model, last) + total
+
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
-        if self._is_without_gradient(inputs):
+        if self.is_without_gradient(inputs):
             # The two passes through the model would cost half of a step, for a gradient of 0.
             return sum(p.sum() * 0.0 for p in model.parameters() if p.requires_grad)  # type: ignore[return-value]
         beta = self.beta
         try:
-            self.beta = 0.0 if self.kl_in_reward else beta
+            self.beta = 0.0 if self.kl_in_reward else WeightedBeta.of(beta, inputs["row_weights"])
             loss = super()._compute_loss(model, inputs)
         finally:
             self.beta = beta
-        self._log_gap(inputs)
+        self._gap.add(
+            self._metrics["train" if self.model.training else "eval"],
+            inputs.get("old_per_token_logps", self._last_logprobs),
+            inputs["sampling_per_token_logps"],
+            inputs["completion_mask"] * inputs["tool_mask"],
+        )
         return loss
-
-    def _log_gap(self, inputs: dict[str, Any]) -> None:
-        """Log how far sampled and trained log-probabilities are apart, in nats."""
-        mask = inputs["completion_mask"] * inputs["tool_mask"]
-        on_policy = inputs.get("old_per_token_logps", self._last_logprobs)
-        gap = (on_policy - inputs["sampling_per_token_logps"]).abs().masked_fill(mask == 0, 0.0)
-        sums = torch.stack([gap.sum(), mask.sum().to(gap.dtype)])
-        sums = self.accelerator.reduce(sums, reduction="sum")
-        largest = self.accelerator.gather(gap.max().unsqueeze(0)).max().item()
-        logged = self._metrics["train" if self.model.training else "eval"]
-        # TRL logs the mean of a list, and empties it: one entry each is kept up to date.
-        before = logged.get("sampling/logprob_gap_max", [])
-        self._gap_sums = self._gap_sums + sums if before else sums
-        total, count = self._gap_sums.tolist()
-        logged["sampling/logprob_gap_mean"] = [total / max(count, 1.0)]
-        logged["sampling/logprob_gap_max"] = [max([*before, largest])]

@@ -1,57 +1,163 @@
-"""TRL's pass for log-probabilities, over compact rows. Knows tensors, no episode."""
+"""Passes through the model: of a bounded number of tokens each, over rows without needless padding.
+
+A micro-batch of episodes in several token windows has more rows than `per_device_train_batch_size`.
+It is split into passes that hold no more tokens, padding included, than so many of its longest rows
+would; the gradients of the passes add up to the micro-batch's.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from trainers.options.errors import MISSING_TRAIN_EXTRA
+from trainers.trl_bridge.batches import has_signal, is_mean_over_rows, trim_padding
 from trainers.trl_bridge.compact import Compact
 
 try:
     import torch
+    from accelerate.utils import DistributedType
 except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
 
+Logprobs = tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]
 
-class CompactPasses:
-    """A mixin before `GRPOTrainer`: little is padding, and attention needs no mask."""
 
-    def _get_per_token_logps_and_entropies(
-        self,
-        model: Any,
-        input_ids: torch.Tensor,
-        attention_mask: torch.Tensor,
-        logits_to_keep: int,
-        batch_size: int | None = None,
-        compute_aux_loss: bool = False,
-        **kwargs: Any,
-    ) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]:
-        order = torch.arange(len(input_ids), device=input_ids.device)
-        if batch_size is not None and batch_size < len(order):
-            # Rows of like length come together, so that little is padding.
-            order = torch.argsort(attention_mask.sum(dim=1), descending=True, stable=True)
-        logps, entropies, aux_losses = [], [], []
-        for chunk in order.split(batch_size or len(order)):
-            layout = Compact.of(attention_mask[chunk])
-            packed = layout.pack(input_ids[chunk])
-            # An aux loss counts tokens by the mask; attention needs none.
-            mask = layout.pack(layout.mask) if compute_aux_loss else torch.ones_like(packed)
-            logp, entropy, aux_loss = super()._get_per_token_logps_and_entropies(  # type: ignore[misc]
-                model,
-                packed,
-                mask,
-                layout.num_kept(logits_to_keep),
-                compute_aux_loss=compute_aux_loss,
-                **kwargs,
-            )
-            logps.append(layout.unpack(logp, logits_to_keep))
-            if entropy is not None:
-                entropies.append(layout.unpack(entropy, logits_to_keep))
-            if aux_loss is not None:
-                aux_losses.append(aux_loss)
-        back = torch.argsort(order)
-        return (
-            torch.cat(logps)[back],
-            torch.cat(entropies)[back] if entropies else None,
-            torch.stack(aux_losses).mean() if aux_losses else None,
+class WeightedBeta(float):
+    """TRL's `beta`, which weighs the KL of each row as `row_weights` weigh its advantage."""
+
+    weights: torch.Tensor
+
+    @classmethod
+    def of(cls, beta: float, weights: torch.Tensor) -> WeightedBeta:
+        """Return `beta` with the (B,) weights of rows."""
+        made = cls(beta)
+        made.weights = weights
+        return made
+
+    def __mul__(self, kl: Any) -> Any:
+        """Return (B, T) terms of the loss from the KL of each token."""
+        return float(self) * (self.weights[:, None] * kl)
+
+
+def split_into_passes(
+    batch: dict[str, Any], max_rows: int, loss_type: str, accelerator: Any
+) -> list[dict[str, Any]]:
+    """Split a micro-batch into parts whose losses add up to its own.
+
+    Args:
+        batch: the micro-batch.
+        max_rows: a part holds at most the tokens of so many of the longest rows, with padding.
+        loss_type: TRL's name of the loss.
+        accelerator: joins the processes, which all make as many passes.
+    """
+    rows = rows_of_passes(batch, max_rows)
+    if accelerator.num_processes > 1:
+        count = torch.tensor([len(rows)], device=accelerator.device)
+        rows = rows_of_passes(batch, max_rows, at_least=int(accelerator.gather(count).max()))
+    return [_part_of(batch, of_pass, loss_type) for of_pass in rows]
+
+
+def rows_of_passes(batch: dict[str, Any], max_rows: int, *, at_least: int = 1) -> list[list[int]]:
+    """Deal the rows of a micro-batch out to passes: the longest first, the ones to skip last.
+
+    Args:
+        batch: the micro-batch.
+        max_rows: a pass holds at most the tokens of so many of the longest rows, with padding.
+        at_least: make so many passes, at most one per row.
+    """
+    lengths = batch["prompt_mask"].sum(dim=1) + batch["completion_mask"].sum(dim=1)
+    of_row: list[int] = lengths.tolist()
+    max_tokens = max_rows * max(of_row)
+    passes: list[list[int]] = []
+    longest = 0
+    order = torch.argsort(lengths * has_signal(batch), descending=True, stable=True)
+    for row in order.tolist():
+        longest = max(longest, of_row[row])
+        if not passes or longest * (len(passes[-1]) + 1) > max_tokens:
+            passes.append([])
+            longest = of_row[row]
+        passes[-1].append(row)
+    while len(passes) < at_least:
+        largest = max(range(len(passes)), key=lambda index: len(passes[index]))
+        rows = passes[largest]
+        passes[largest : largest + 1] = [rows[: len(rows) // 2], rows[len(rows) // 2 :]]
+    return passes
+
+
+def _part_of(batch: dict[str, Any], rows: list[int], loss_type: str) -> dict[str, Any]:
+    part = {
+        key: value[rows] if isinstance(value, torch.Tensor) and value.ndim else value
+        for key, value in batch.items()
+    }
+    if is_mean_over_rows(loss_type):
+        share = len(rows) / len(batch["prompt_ids"])
+        part["advantages"] = part["advantages"] * share
+        part["row_weights"] = part["row_weights"] * share
+    return trim_padding(part)
+
+
+def add_gradient(loss: torch.Tensor, accelerator: Any) -> None:
+    """Add the gradient of a pass after which its optimizer step goes on."""
+    if accelerator.distributed_type == DistributedType.DEEPSPEED:
+        # As in `Trainer.training_step`, but for the step that DeepSpeed would take.
+        engine = accelerator.deepspeed_engine_wrapped
+        engine.backward(loss, sync_gradients=False, scale_wrt_gas=False)
+    else:
+        accelerator.backward(loss)
+
+
+def compact_logprobs(
+    compute: Callable[..., Logprobs],
+    model: Any,
+    input_ids: torch.Tensor,
+    attention_mask: torch.Tensor,
+    logits_to_keep: int,
+    batch_size: int | None = None,
+    compute_aux_loss: bool = False,
+    **kwargs: Any,
+) -> Logprobs:
+    """Compute log-probabilities with little padding, and attention that needs no mask.
+
+    Args:
+        compute: TRL's `_get_per_token_logps_and_entropies`, whose other arguments these are.
+        model: the model.
+        input_ids: (B, L).
+        attention_mask: (B, L).
+        logits_to_keep: C, the last columns.
+        batch_size: rows at once; None takes all.
+        compute_aux_loss: of a mixture of experts.
+        **kwargs: further ones of TRL's.
+
+    Returns:
+        (B, C) log-probabilities, (B, C) entropies if asked for, and the aux loss if asked for.
+    """
+    order = torch.arange(len(input_ids), device=input_ids.device)
+    if batch_size is not None and batch_size < len(order):
+        # Rows of like length come together, so that little is padding.
+        order = torch.argsort(attention_mask.sum(dim=1), descending=True, stable=True)
+    logps, entropies, aux_losses = [], [], []
+    for chunk in order.split(batch_size or len(order)):
+        layout = Compact.of(attention_mask[chunk])
+        packed = layout.pack(input_ids[chunk])
+        # An aux loss counts tokens by the mask; attention needs none.
+        mask = layout.pack(layout.mask) if compute_aux_loss else torch.ones_like(packed)
+        logp, entropy, aux_loss = compute(
+            model,
+            packed,
+            mask,
+            layout.num_kept(logits_to_keep),
+            compute_aux_loss=compute_aux_loss,
+            **kwargs,
         )
+        logps.append(layout.unpack(logp, logits_to_keep))
+        if entropy is not None:
+            entropies.append(layout.unpack(entropy, logits_to_keep))
+        if aux_loss is not None:
+            aux_losses.append(aux_loss)
+    back = torch.argsort(order)
+    return (
+        torch.cat(logps)[back],
+        torch.cat(entropies)[back] if entropies else None,
+        torch.stack(aux_losses).mean() if aux_losses else None,
+    )

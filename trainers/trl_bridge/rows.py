@@ -37,6 +37,14 @@ class Rows:
     episode_of_row: list[int]
     traces: list[TokenTrace | None]
 
+    def completions(self) -> list[list[int]]:
+        """Return one list of completion ids per episode, those of its windows joined."""
+        joined: list[list[int]] = [[] for _ in range(max(self.episode_of_row) + 1)]
+        for episode, ids in zip(self.episode_of_row, self.columns["completion_ids"], strict=True):
+            if episode >= 0:
+                joined[episode] += ids
+        return joined
+
     def note_advantages(self, advantages: Sequence[Sequence[float]]) -> None:
         """Write into each trace what its tokens are credited with.
 
@@ -102,12 +110,12 @@ def rows_of(
     traces: list[TokenTrace | None] = []
     episode_of_row: list[int] = []
     for index, trajectory in enumerate(trajectories):
-        kept: list[TokenTrace | None] = []
+        of_episode: list[TokenTrace | None] = []
         if trajectory.status != "failed":
-            kept += _with_actions(trajectory)
+            of_episode += _with_actions(trajectory)
         if mask_truncated and trajectory.status == "truncated":
-            kept = []
-        for trace in kept or [None]:
+            of_episode = []
+        for trace in of_episode or [None]:
             traces.append(trace)
             episode_of_row.append(index)
     while len(traces) % multiple_of or len(traces) < at_least:

@@ -17,7 +17,7 @@ from peft import LoraConfig, get_peft_model
 
 from tests.trainers.backends.vllm_models import make_policy, save_policy
 from tests.trainers.tiny_models import forward_logprobs
-from tests.trainers.toys import ENV_ID, make_tokenizer
+from tests.trainers.toys import ENV_ID, LARGEST_GAP, make_tokenizer
 from trainers.evaluate import EvalResult
 from trainers.evaluate import main as evaluate_main
 from trainers.options.arguments import EnvArguments, EpisodeArguments
@@ -294,7 +294,7 @@ def test_grpo_trains_through_vllm(adapter: str, tmp_path: Path) -> None:
         f"--eval_strategy no --disable_tqdm {adapter}",
     )
     entries = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
-    gaps = [e["sampling/logprob_gap_max"] for e in entries if "sampling/logprob_gap_max" in e]
+    gaps = [e[LARGEST_GAP] for e in entries if LARGEST_GAP in e]
     moved = [e["grad_norm"] for e in entries if "grad_norm" in e]
     # The second step samples from weights that the first one has changed by 0.002 each.
     assert len(gaps) == 2

@@ -22,7 +22,7 @@ from agentgym_envs import EnvFailure
 from tests.trainers.backends.test_vllm_backend import TOLERANCE, prompts_of, run_command, worst_gap
 from tests.trainers.backends.vllm_models import make_policy, save_policy
 from tests.trainers.policies.chat_server import Failure, Server, completions_of, models, serving
-from tests.trainers.toys import ENV_ID, make_model
+from tests.trainers.toys import ENV_ID, LARGEST_GAP, make_model
 from trainers.backends.vllm_server import WEIGHTS_FILE, VLLMServerBackend
 from trainers.evaluate import EvalResult
 from trainers.evaluate import main as evaluate_main
@@ -223,9 +223,9 @@ def test_grpo_trains_through_a_server(served: tuple[str, str], tmp_path: Path) -
         "--eval_strategy no --disable_tqdm",
     )
     lines = (tmp_path / "out" / "metrics.jsonl").read_text().splitlines()
-    entries = [entry for entry in map(json.loads, lines) if "sampling/logprob_gap_max" in entry]
+    entries = [entry for entry in map(json.loads, lines) if LARGEST_GAP in entry]
     assert len(entries) == 2
-    assert max(entry["sampling/logprob_gap_max"] for entry in entries) < TOLERANCE
+    assert max(entry[LARGEST_GAP] for entry in entries) < TOLERANCE
     backend = VLLMServerBackend(url, model=make_policy("qwen2"), weights_dir=str(tmp_path))
     backend.follow(0)  # the next test finds the weights as they were
 

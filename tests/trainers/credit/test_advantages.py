@@ -8,15 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainers.credit.advantages import (
-    centred,
+    anchor_state_advantages,
     discounted_returns,
+    episode_rewards,
+    kl_penalized_returns,
     leave_one_out,
-    relative_to_anchor,
+    subtract_group_mean,
     turn_of_token,
     whiten,
-    with_kl_to_go,
 )
-from trainers.credit.gae import ActionTime
+from trainers.credit.gae import SampledTokenIndex
 
 NAN = math.nan
 
@@ -25,10 +26,10 @@ def tensor(values: object) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 
-def time_of(mask: list[list[int]], episodes: list[int] | None = None) -> ActionTime:
+def time_of(mask: list[list[int]], episodes: list[int] | None = None) -> SampledTokenIndex:
     """An episode a row, unless `episodes` says otherwise."""
     of_row = torch.tensor(list(range(len(mask))) if episodes is None else episodes)
-    return ActionTime.of(torch.tensor(mask), of_row, int(of_row.max()) + 1)
+    return SampledTokenIndex.from_mask(torch.tensor(mask), of_row, int(of_row.max()) + 1)
 
 
 def close(got: torch.Tensor, expected: object) -> None:
@@ -39,11 +40,11 @@ def close(got: torch.Tensor, expected: object) -> None:
 
 
 def test_centred_takes_the_mean_of_each_group() -> None:
-    close(centred(tensor([1, 0, 0, 1, 1, 1]), 3), [2 / 3, -1 / 3, -1 / 3, 0, 0, 0])
+    close(subtract_group_mean(tensor([1, 0, 0, 1, 1, 1]), 3), [2 / 3, -1 / 3, -1 / 3, 0, 0, 0])
 
 
 def test_centred_leaves_failed_episodes_out() -> None:
-    close(centred(tensor([1, NAN, 0, NAN, NAN, NAN]), 3), [0.5, 0, -0.5, 0, 0, 0])
+    close(subtract_group_mean(tensor([1, NAN, 0, NAN, NAN, NAN]), 3), [0.5, 0, -0.5, 0, 0, 0])
 
 
 def test_leave_one_out_takes_the_mean_of_the_others() -> None:
@@ -56,7 +57,7 @@ def test_leave_one_out_leaves_failed_episodes_out() -> None:
 
 def test_an_episode_alone_in_its_group_has_no_advantage() -> None:
     close(leave_one_out(tensor([1, 2]), 1), [0, 0])
-    close(centred(tensor([1, 2]), 1), [0, 0])
+    close(subtract_group_mean(tensor([1, 2]), 1), [0, 0])
 
 
 def test_whitened_values_are_those_of_two_passes_by_hand() -> None:
@@ -73,20 +74,20 @@ def test_whitening_fewer_than_two_tokens_gives_zeros(mask: list[list[int]]) -> N
 def test_the_kl_of_later_tokens_is_taken_from_an_earlier_one() -> None:
     # The last token is an observation after the last action; its divergence counts nowhere.
     time = time_of([[1, 0, 1, 0]])
-    got = with_kl_to_go(tensor([1.0]), tensor([[1, 9, 2, 9]]), time, beta=0.1)
+    got = kl_penalized_returns(tensor([1.0]), tensor([[1, 9, 2, 9]]), time, beta=0.1)
     close(got, [[1 - 0.3, 0, 1 - 0.2, 0]])
 
 
 def test_the_kl_of_an_episodes_later_windows_counts_too() -> None:
     """Two windows of the first episode, one of the second."""
     time = time_of([[1, 1], [0, 1], [1, 0]], episodes=[0, 0, 1])
-    got = with_kl_to_go(tensor([1.0, 5.0]), tensor([[1, 2], [9, 4], [3, 9]]), time, beta=0.1)
+    got = kl_penalized_returns(tensor([1.0, 5.0]), tensor([[1, 2], [9, 4], [3, 9]]), time, beta=0.1)
     close(got, [[1 - 0.7, 1 - 0.6], [0, 1 - 0.4], [5 - 0.3, 0]])
 
 
 def test_a_failed_episode_has_no_reward() -> None:
     time = time_of([[0, 0]])
-    close(with_kl_to_go(tensor([NAN]), tensor([[1, 1]]), time, beta=0.1), [[0, 0]])
+    close(kl_penalized_returns(tensor([NAN]), tensor([[1, 1]]), time, beta=0.1), [[0, 0]])
 
 
 def test_discounted_returns_by_hand() -> None:
@@ -95,9 +96,9 @@ def test_discounted_returns_by_hand() -> None:
 
 
 def test_turns_are_compared_within_their_state_only() -> None:
-    got = relative_to_anchor([1.0, 3.0, 7.0, 5.0], ["a", "a", "alone", "a"], scale=False)
+    got = anchor_state_advantages([1.0, 3.0, 7.0, 5.0], ["a", "a", "alone", "a"], scale=False)
     assert got == [-2.0, 0.0, 0.0, 2.0]
-    scaled = relative_to_anchor([1.0, 3.0, 7.0, 5.0], ["a", "a", "alone", "a"], scale=True)
+    scaled = anchor_state_advantages([1.0, 3.0, 7.0, 5.0], ["a", "a", "alone", "a"], scale=True)
     assert scaled == pytest.approx([-1.0, 0.0, 0.0, 1.0], rel=1e-5)
 
 
@@ -123,7 +124,7 @@ REWARDS = st.one_of(st.just(NAN), st.floats(-5, 5))
 @given(groups=st.lists(st.lists(REWARDS, min_size=4, max_size=4), min_size=1, max_size=4))
 def test_group_baselines_equal_a_loop(groups: list[list[float]]) -> None:
     flat = tensor(groups).flatten()
-    for got, leaves_out in ((centred(flat, 4), False), (leave_one_out(flat, 4), True)):
+    for got, leaves_out in ((subtract_group_mean(flat, 4), False), (leave_one_out(flat, 4), True)):
         expected = []
         for group in groups:
             for place, reward in enumerate(group):
@@ -146,7 +147,7 @@ def test_token_functions_equal_a_loop(data: st.DataObject, rows: int, width: int
 
     mask, kl = draw(st.integers(0, 1)), draw(st.floats(-3, 3))
     rewards = [float(row) for row in range(rows)]
-    got = with_kl_to_go(tensor(rewards), tensor(kl), time_of(mask), beta=0.3)
+    got = kl_penalized_returns(tensor(rewards), tensor(kl), time_of(mask), beta=0.3)
     expected = [[0.0] * width for _ in range(rows)]
     for row in range(rows):
         for t in range(width):
@@ -177,7 +178,7 @@ def test_a_groups_advantages_ignore_shifts_and_follow_scales(
     group: list[float], shift: float, factor: float
 ) -> None:
     rewards = tensor(group)
-    for advantage in (centred, leave_one_out):
+    for advantage in (subtract_group_mean, leave_one_out):
         plain = advantage(rewards, 3)
         torch.testing.assert_close(advantage(rewards + shift, 3), plain, rtol=1e-8, atol=1e-8)
         scaled = advantage(rewards * factor, 3)
@@ -219,3 +220,11 @@ def test_two_processes_whiten_as_one() -> None:
 
         got = whiten(v, m, reduce_sum=reduce_sum)
         torch.testing.assert_close(got, whiten(values, mask)[2 * number : 2 * number + 2])
+
+
+def test_an_episode_has_a_reward_where_a_function_paid_a_finite_one() -> None:
+    paid = tensor([[1, -0.5], [NAN, -0.5], [float("inf"), 0], [1, NAN], [1, 0]])
+    counted = torch.tensor([True, True, True, True, False])
+    got = episode_rewards(paid, tensor([2, 1]), counted, num_penalties=1)
+    expected = tensor([1.5, NAN, NAN, 2, NAN])
+    assert torch.equal(got.nan_to_num(nan=9.0), expected.nan_to_num(nan=9.0))

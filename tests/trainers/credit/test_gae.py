@@ -8,7 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainers.credit.advantages import turn_of_token, whiten
-from trainers.credit.gae import ActionTime, Credit, gae, pay_turns, token_credit, turn_credit
+from trainers.credit.gae import (
+    AdvantageEstimate,
+    SampledTokenIndex,
+    gae,
+    rewards_at_turn_ends,
+    token_gae,
+    turn_gae,
+)
 
 
 def credit_of(
@@ -23,9 +30,9 @@ def credit_of(
     lam: float = 0.5,
     critic_lam: float = 0.5,
     bootstrap: Sequence[float] | None = None,
-) -> Credit:
+) -> AdvantageEstimate:
     action_mask, rows = torch.tensor(mask), torch.tensor(episode_of_row)
-    axis = ActionTime.of(action_mask, rows, num_episodes)
+    axis = SampledTokenIndex.from_mask(action_mask, rows, num_episodes)
     tensors = [torch.tensor(x, dtype=torch.float64) for x in (rewards, values)]
     options = {
         "gamma": gamma,
@@ -34,8 +41,8 @@ def credit_of(
         "bootstrap": None if bootstrap is None else torch.tensor(bootstrap, dtype=torch.float64),
     }
     if by_turn:
-        return turn_credit(*tensors, axis, turn_of_token(action_mask, rows), **options)
-    return token_credit(*tensors, axis, **options)
+        return turn_gae(*tensors, axis, turn_of_token(action_mask, rows), **options)
+    return token_gae(*tensors, axis, **options)
 
 
 def loop_reference(
@@ -269,7 +276,7 @@ def test_times_of_no_episode_are_passed_over() -> None:
 def test_each_turn_is_paid_on_its_last_token_over_rows() -> None:
     mask = torch.tensor([[1, 1, 0, 1, 0], [0, 1, 1, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
     rows = torch.tensor([0, 0, 1, -1])
-    paid = pay_turns([[0.25, 0.5, -1.0], [2.0]], turn_of_token(mask, rows), rows)
+    paid = rewards_at_turn_ends([[0.25, 0.5, -1.0], [2.0]], turn_of_token(mask, rows), rows)
     assert paid.tolist() == [
         [0, 0.25, 0, 0.5, 0],
         [0, 0, -1.0, 0, 0],
@@ -280,11 +287,11 @@ def test_each_turn_is_paid_on_its_last_token_over_rows() -> None:
 
 def test_an_episode_without_tokens_is_paid_nothing() -> None:
     mask, rows = torch.tensor([[0, 0]]), torch.tensor([0])
-    assert not pay_turns([[1.0, 1.0]], turn_of_token(mask, rows), rows).any()
+    assert not rewards_at_turn_ends([[1.0, 1.0]], turn_of_token(mask, rows), rows).any()
 
 
 @pytest.mark.parametrize("rewards", [[[1.0]], [[1.0, 2.0, 3.0]]])
 def test_rewards_that_do_not_fit_the_turns_are_refused(rewards: list[list[float]]) -> None:
     mask, rows = torch.tensor([[1, 0, 1]]), torch.tensor([0])
     with pytest.raises(ValueError, match="turn rewards for 2 runs"):
-        pay_turns(rewards, turn_of_token(mask, rows), rows)
+        rewards_at_turn_ends(rewards, turn_of_token(mask, rows), rows)

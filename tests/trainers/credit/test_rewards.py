@@ -1,44 +1,42 @@
 from __future__ import annotations
 
-from typing import Any
-
 from tests.trainers.toys import FAILED, episode
 from trainers.credit.rewards import (
     agent_reward,
     episode_metrics,
-    leaving_out_failed,
     reward_columns,
-    share_without_signal,
+    zero_std_group_fraction,
 )
 
 
-def test_a_failed_episode_has_no_reward_whatever_a_users_function_says() -> None:
-    columns = reward_columns([episode(1.0), FAILED])
-    assert agent_reward(**columns) == [1.0, None]
-
-    def everybody_wins(status: list[str], **_: Any) -> list[float | None]:
-        return [1.0] * len(status)
-
-    assert leaving_out_failed(everybody_wins)(**columns) == [1.0, None]
+def test_an_episode_that_failed_or_was_paid_no_number_has_no_reward() -> None:
+    columns = reward_columns([episode(1.0), FAILED, episode(float("nan")), episode(float("inf"))])
+    assert agent_reward(**columns) == [1.0, None, None, None]
 
 
 def test_metrics_leave_failed_episodes_out() -> None:
     truncated = episode(status="truncated")
-    metrics = episode_metrics(**reward_columns([episode(1.0), truncated, FAILED]))
+    given = [episode(1.0), truncated, FAILED, episode(1.0)]
+    metrics = episode_metrics(rewards=[1.0, 0.0, 0.0, float("nan")], **reward_columns(given))
     assert metrics["episodes/success"] == 0.5
     assert metrics["episodes/failed"] == 1.0
+    assert metrics["episodes/without_reward"] == 1.0
     assert metrics["truncated/max_turns"] == 0.5
     assert metrics["episodes/sampled_tokens"] == 2.0
 
 
 def test_metrics_of_a_batch_that_failed_as_a_whole_are_its_count() -> None:
-    metrics = episode_metrics(**reward_columns([FAILED]))
-    assert metrics == {"episodes/failed": 1.0, "episodes/failed_share": 1.0}
+    metrics = episode_metrics(rewards=[0.0], **reward_columns([FAILED]))
+    assert metrics == {
+        "episodes/failed": 1.0,
+        "episodes/failed_share": 1.0,
+        "episodes/without_reward": 0.0,
+    }
 
 
 def test_groups_whose_episodes_were_paid_the_same_are_without_signal() -> None:
     nan = float("nan")
     rewards = [1.0, 0.0, 1.0, 1.0, nan, 1.0, nan, nan, nan, 0.0, 1.0, nan]
-    assert share_without_signal(rewards, 2) == 5 / 6
-    assert share_without_signal(rewards, 3) == 2 / 4
-    assert share_without_signal(rewards, 4) == 1 / 3
+    assert zero_std_group_fraction(rewards, 2) == 5 / 6
+    assert zero_std_group_fraction(rewards, 3) == 2 / 4
+    assert zero_std_group_fraction(rewards, 4) == 1 / 3

@@ -82,7 +82,7 @@ def test_a_trainer_used_from_python_leaves_everything(trainer_in: Callable[..., 
     assert (folder / "learning_curve.png").read_bytes().startswith(PNG)
     logged = read_metrics(folder)[0]
     assert logged["episodes/failed_share"] == 0
-    assert 0 <= logged["groups/without_signal"] <= 1
+    assert 0 <= logged["frac_reward_zero_std"] <= 1
     assert logged["skipped_steps"] == 0
 
 
@@ -100,6 +100,12 @@ def test_a_resumed_metrics_file_drops_later_steps_and_a_line_cut_short(tmp_path:
     file.on_train_begin(None, at(2), None)
     log(file, 3, loss=9.0)
     assert [entry["loss"] for entry in read_metrics(tmp_path)] == [1.0, 2.0, 9.0]
+
+
+def test_metrics_of_earlier_runs_are_read_under_todays_names(tmp_path: Path) -> None:
+    entry = {"global_step": 1, "groups/without_signal": 0.5, "frac_reward_zero_std": 0.25}
+    (tmp_path / "metrics.jsonl").write_text(json.dumps(entry) + "\n")
+    assert read_metrics(tmp_path) == [{"global_step": 1, "frac_reward_zero_std": 0.5}]
 
 
 def test_numbers_that_are_not_finite_are_null(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from trl import GRPOConfig, GRPOTrainer
 from trl.trainer import grpo_trainer
 
 from agentgym_envs.trajectory import Trajectory
-from tests.trainers.toys import FAILED, Given, episode, make_model, make_tokenizer, trace
+from tests.trainers.toys import FAILED, episode, gradient, make_model, make_tokenizer, trace
+from tests.trainers.trl_bridge.scripted import Scripted
 from trainers.credit.rewards import agent_reward
 from trainers.trl_bridge import (
-    EpisodeTrainer,
     labelled_dataset,
     make_rollout_func,
     rows_of,
@@ -24,83 +24,6 @@ from trainers.trl_bridge import (
 )
 
 PAD = 257
-
-
-class Scripted(EpisodeTrainer):
-    """An `EpisodeTrainer` that plays given trajectories, and keeps what TRL made of them."""
-
-    def __init__(self, trajectories: Sequence[Trajectory], **kwargs: Any) -> None:
-        self.given = list(trajectories)
-        self.batches: list[dict[str, Any]] = []
-        self.asked: list[list[str]] = []
-        super().__init__(**kwargs)
-        self.rollout = Given(self.answer)
-
-    def answer(self, task_ids: list[str]) -> list[Trajectory]:
-        self.asked.append(task_ids)
-        return self.given
-
-    def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
-        batch = super()._generate_and_score_completions(inputs)
-        self.batches.append(batch)
-        return batch
-
-
-@pytest.fixture
-def scripted(tmp_path: Path) -> Callable[..., Scripted]:
-    def make(trajectories: Sequence[Trajectory], **options: Any) -> Scripted:
-        defaults: dict[str, Any] = {
-            "output_dir": str(tmp_path),
-            "use_cpu": True,
-            "bf16": False,
-            "gradient_checkpointing": False,
-            "report_to": "none",
-            "save_strategy": "no",
-            "logging_steps": 1,
-            "max_steps": 1,
-            "learning_rate": 1e-2,
-            "lr_scheduler_type": "constant",
-            "num_generations": len(trajectories),
-            "per_device_train_batch_size": len(trajectories),
-            "loss_type": "grpo",
-            "disable_tqdm": True,
-            "dataloader_pin_memory": False,
-        }
-        args = GRPOConfig(**{**defaults, **options})
-        groups = len(trajectories) // args.num_generations
-        return Scripted(
-            trajectories,
-            model=make_model(),
-            reward_funcs=agent_reward,
-            args=args,
-            train_dataset=task_dataset([f"letters_{n}" for n in range(groups)]),
-            processing_class=make_tokenizer(),
-        )
-
-    return make
-
-
-def gradient(trainer: Scripted) -> torch.Tensor:
-    """Return the gradient of one step, flat."""
-    found: list[torch.Tensor] = []
-    optimizer = trainer.create_optimizer()
-    step = optimizer.step
-
-    def keep(*args: Any, **kwargs: Any) -> Any:
-        found.append(
-            torch.cat(
-                [
-                    (p.grad if p.grad is not None else torch.zeros_like(p)).flatten().clone()
-                    for p in trainer.model.parameters()
-                ]
-            )
-        )
-        return step(*args, **kwargs)
-
-    optimizer.step = keep
-    trainer.args.max_grad_norm = 0.0
-    trainer.train()
-    return found[0]
 
 
 # Rows -------------------------------------------------------------------------------------------
@@ -378,7 +301,7 @@ def test_micro_batches_without_advantages_are_passed_over_and_change_no_gradient
     passes = count_training_passes(trainer)
     skipping = gradient(trainer)
     assert len(passes) == 1
-    monkeypatch.setattr(Scripted, "_is_without_gradient", lambda self, inputs: False)
+    monkeypatch.setattr(Scripted, "is_without_gradient", lambda self, inputs: False)
     trainer = scripted(played, **options)
     passes = count_training_passes(trainer)
     assert torch.allclose(skipping, gradient(trainer), atol=1e-6)
@@ -412,15 +335,18 @@ def test_the_gap_between_sampled_and_trained_logprobs_is_logged(
     trainer = scripted([episode(1.0, traces=traces[:1]), episode(0.0, traces=traces[1:])])
     trainer.train()
     logged = trainer.state.log_history[0]
-    assert logged["sampling/logprob_gap_mean"] == pytest.approx(0.25, abs=1e-4)
-    assert logged["sampling/logprob_gap_max"] == pytest.approx(0.25, abs=1e-4)
+    assert logged["sampling/sampling_logp_difference/mean"] == pytest.approx(0.25, abs=1e-4)
+    assert logged["sampling/sampling_logp_difference/max"] == pytest.approx(0.25, abs=1e-4)
 
 
 @pytest.mark.parametrize(
     "hook",
     [
+        "_generate",
+        "_calculate_rewards",
         "_generate_and_score_completions",
         "_prepare_inputs",
+        "compute_loss",
         "_get_per_token_logps_and_entropies",
         "_compute_loss",
         "_log_metric",
@@ -477,6 +403,7 @@ def test_the_batch_holds_the_keys_we_rely_on(scripted: Callable[..., Scripted]) 
 def test_the_rollout_is_called_with_prompts_and_the_trainer() -> None:
     source = inspect.getsource(GRPOTrainer._generate)
     assert "self.rollout_func(prompts, self)" in source
+    assert "return prompt_ids, completion_ids, tool_mask, completions, " in source
 
 
 # A user's own script ----------------------------------------------------------------------------

@@ -1,0 +1,69 @@
+"""What an algorithm makes advantages from: the episodes of a batch beside TRL's tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from agentgym_envs.trajectory import Trajectory
+from trainers.options.errors import MISSING_TRAIN_EXTRA
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+
+@dataclass(frozen=True)
+class EpisodeBatch:
+    """What an algorithm makes advantages from, besides TRL's tensors.
+
+    Attributes:
+        trajectories: the E episodes of this process.
+        rewards: (N,) float32, of the episodes of all processes; NaN for those that do not count
+            (`trainers.credit.rewards`). Each `group_size` consecutive ones played the same task.
+        group_size: episodes per task.
+        first: the place of this process's first episode in `rewards`.
+        episode_of_row: (R,) int64, the index in `trajectories` behind each row; -1 for fillers.
+        action_mask: (R, T), 1 on sampled tokens.
+        reduce_sum: adds up a tensor over the processes.
+        gather: joins lists of the processes; small values that pickle.
+    """
+
+    trajectories: list[Trajectory]
+    rewards: torch.Tensor
+    group_size: int
+    first: int
+    episode_of_row: torch.Tensor
+    action_mask: torch.Tensor
+    reduce_sum: Callable[[torch.Tensor], torch.Tensor]
+    gather: Callable[[list[Any]], list[Any]]
+
+    def local(self, values: torch.Tensor) -> torch.Tensor:
+        """Return the part of (N,) values that belongs to this process's E episodes."""
+        return values[self.first : self.first + len(self.trajectories)]
+
+    @property
+    def counted(self) -> torch.Tensor:
+        """(E,) bool, the episodes of this process that have a reward."""
+        return ~self.local(self.rewards).isnan()
+
+
+def leave_out_unrewarded(
+    batch: dict[str, Any],
+    rewards: torch.Tensor,
+    *,
+    reduce_sum: Callable[[torch.Tensor], torch.Tensor],
+) -> None:
+    """Take the tokens of rows without a reward out of TRL's mask and out of its token count.
+
+    Args:
+        batch: TRL's tensors.
+        rewards: (R,), of the episode of each row; NaN where it has none.
+        reduce_sum: adds up a tensor over the processes.
+    """
+    left_out = rewards.isnan()
+    tokens = (batch["completion_mask"] * batch["tool_mask"])[left_out].sum()
+    batch["tool_mask"] = batch["tool_mask"] * ~left_out[:, None]
+    batch["num_items_in_batch"] = batch["num_items_in_batch"] - reduce_sum(tokens)
