@@ -17,9 +17,9 @@ from typing import NamedTuple
 from agentgym_envs.registry import short_env_name
 from agentgym_envs.trajectory import Trajectory, read_jsonl
 from benchmarks.cli.listing import table
-from benchmarks.report.metrics import Tally
 from benchmarks.sweep.plan import Cell, conditions
 from benchmarks.sweep.store import CELL_FILE
+from trainers.evaluation.tally import Tally
 
 ALL = "all"
 _MOST_STEPS = 8

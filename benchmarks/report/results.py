@@ -10,10 +10,10 @@ from agentgym_envs.registry import short_env_name
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.names import short_names
 from benchmarks.report.grouping import Row, group, tell_apart
-from benchmarks.report.metrics import Tally
 from benchmarks.sweep.plan import Cell, environment_changes
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suites import PAPER_PANELS, Panel, PaperScore
+from trainers.evaluation.tally import Tally
 
 
 @dataclass
