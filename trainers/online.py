@@ -24,8 +24,9 @@ from trainers.options.errors import MISSING_TRAIN_EXTRA, CommandError
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments
 from trainers.runs.progress import use_short_progress
-from trainers.runs.records import TrajectoryFiles, keep_records
-from trainers.runs.schedule_state import KeepsSchedule
+from trainers.runs.records import keep_records
+from trainers.runs.schedule_state import ScheduleStateCallback
+from trainers.runs.trajectories import TrajectoryFiles
 from trainers.trl_bridge import EpisodeTrainer, task_dataset
 from trainers.trl_bridge.reuse import KeepsBatches
 
@@ -105,8 +106,8 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
             rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
         self._open_player(rollout, evaluation, validates=validates)
-        self._keeps_schedule = KeepsSchedule(self._player.schedule)
-        self.add_callback(self._keeps_schedule)
+        self._schedule_state = ScheduleStateCallback(self._player.schedule)
+        self.add_callback(self._schedule_state)
         keep_records(self, configs=[chosen, rollout, evaluation])
         use_short_progress(self)
 
@@ -115,7 +116,9 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
     ) -> None:
         """Make what plays the episodes of training and evaluations, and what keeps them."""
         args = self.args
-        self._files = TrajectoryFiles.of(args, every=rollout.save_trajectories_every)
+        self._save_every = rollout.save_trajectories_every
+        self._files = TrajectoryFiles.of(args, rollout)
+        self.add_callback(self._files)
         self._player = PolicyPlayer(
             self.environments_played,
             self.model,
@@ -131,16 +134,25 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
                 self.environments_played,
                 self._player,
                 evaluation,
-                TrajectoryFiles.of(args),
+                self._files,
             )
 
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
-        """Write the episodes of this process to the step's file."""
-        self._files.write("train", self.state.global_step, trajectories)
+        """Write the episodes of this process to the step's file, if it is one that is kept."""
+        step = self.state.global_step
+        if self._save_every and step % self._save_every == 0:
+            self._files.write("train", step, trajectories)
+
+    def train(self, *args: Any, **kwargs: Any) -> Any:
+        """Train; see `transformers.Trainer.train`. The episodes are written, however it ends."""
+        try:
+            return super().train(*args, **kwargs)
+        finally:
+            self._files.flush()
 
     def on_episodes(self, metrics: dict[str, float]) -> None:
         """Tell the horizon schedule how successful the episodes of all processes were."""
-        self._keeps_schedule.record(self.state.global_step, metrics)
+        self._schedule_state.record(self.state.global_step, metrics)
 
     def play(self, task_ids: list[str]) -> list[Trajectory]:
         """Play one episode per task id with the current policy."""

@@ -30,7 +30,8 @@ from trainers.options.configs import AgentSFTConfig, ModelArguments, derive_eval
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments
 from trainers.runs.progress import use_short_progress
-from trainers.runs.records import TrajectoryFiles, keep_records
+from trainers.runs.records import keep_records
+from trainers.runs.trajectories import TrajectoryFiles
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import ImitationTrainer, labelled_dataset
 
@@ -196,7 +197,9 @@ def watch_by_playing(
         policy_name=str(args.output_dir),
         seed=args.seed,
     )
-    trainer.validation = validation_of(env, player, evaluation, TrajectoryFiles.of(args))
+    files = TrajectoryFiles.of(args, rollout)
+    trainer.add_callback(files)
+    trainer.validation = validation_of(env, player, evaluation, files)
 
 
 def played_by_expert(environments: Environments, *, num_episodes: int | None) -> list[Trajectory]:

@@ -15,7 +15,7 @@ from trainers.evaluation.results import Stopwatch, summarize
 from trainers.options.arguments import EvaluationArguments
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments, spread
-from trainers.runs.records import TrajectoryFiles
+from trainers.runs.trajectories import TrajectoryFiles
 
 VALIDATION_STREAM = 1
 """Names the random numbers of evaluations apart from those of training batches."""

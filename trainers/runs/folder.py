@@ -9,6 +9,8 @@ import json
 from pathlib import Path
 from uuid import uuid4
 
+TRAJECTORIES = "trajectories"
+
 LEFT_BY_A_RUN = (
     "run.json",
     "metrics.jsonl",

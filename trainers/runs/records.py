@@ -14,7 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
 from importlib import metadata
@@ -22,7 +22,6 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.trajectory import Trajectory, write_jsonl
 from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.runs.curve import draw_run_curve, whole_lines
 from trainers.runs.folder import replace_text
@@ -117,44 +116,6 @@ def _json_values(config: Any) -> dict[str, Any]:
     if is_dataclass(config) and not isinstance(config, type):
         return asdict(config)
     raise TypeError(f"expected a dataclass, got {config!r:.80}")
-
-
-class TrajectoryFiles:
-    """Writes `trajectories/<name>_<global_step>.jsonl`; a step that is played again overwrites it.
-
-    Args:
-        folder: the run's folder.
-        every: write every so many optimizer steps; 0 never writes.
-        suffix: told apart where several processes play.
-    """
-
-    def __init__(self, folder: str | Path, *, every: int = 1, suffix: str = "") -> None:
-        self._folder = Path(folder) / "trajectories"
-        self._every = every
-        self._suffix = suffix
-        self._written: set[Path] = set()
-
-    @classmethod
-    def of(cls, args: Any, *, every: int = 1) -> TrajectoryFiles:
-        """Return the files of a trainer's process, told apart where several play.
-
-        Args:
-            args: the trainer's arguments.
-            every: write every so many optimizer steps; 0 never writes.
-        """
-        suffix = f"_rank{args.process_index}" if args.world_size > 1 else ""
-        return cls(args.output_dir, every=every, suffix=suffix)
-
-    def write(self, name: str, global_step: int, trajectories: Iterable[Trajectory]) -> None:
-        """Write the episodes of a step, if it is one of those that are kept.
-
-        Several batches within a step go into the same file.
-        """
-        if self._every == 0 or global_step % self._every:
-            return
-        path = self._folder / f"{name}_{global_step:06d}{self._suffix}.jsonl"
-        write_jsonl(path, trajectories, append=path in self._written)
-        self._written.add(path)
 
 
 class MetricsFile(TrainerCallback):  # type: ignore[misc]
