@@ -6,7 +6,6 @@ files of one form into the other.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -80,7 +79,7 @@ def expert_episodes(
     return collect(TextPlayer(environments, "expert"), task_ids, num_episodes=num_episodes)
 
 
-def given_episodes(files: Sequence[str]) -> list[Trajectory]:
+def read_data_files(files: Sequence[str]) -> list[Trajectory]:
     """Read the files of `--data`.
 
     Raises:
@@ -94,24 +93,18 @@ def given_episodes(files: Sequence[str]) -> list[Trajectory]:
         raise CommandError(f"--data: {error}") from error
 
 
-def played_once(
+def cached_rollout(
     path: str | Path, play: Callable[[], list[Trajectory]], *, reuse: bool
 ) -> list[Trajectory]:
-    """Play episodes and keep them in a file, or read what an interrupted run kept there.
-
-    The file is there as a whole or not at all, so a run that is resumed can trust it.
+    """Play episodes and write them to a file, or read what an interrupted run wrote there.
 
     Args:
         path: the JSONL file.
         play: plays the episodes.
         reuse: read the file if it is there.
     """
-    path = Path(path)
-    if reuse and path.exists():
-        return list(read_jsonl(path))
-    partial = path.with_suffix(".partial")
-    write_jsonl(partial, play())
-    os.replace(partial, path)
+    if not (reuse and Path(path).exists()):
+        write_jsonl(path, play())
     return list(read_jsonl(path))
 
 
@@ -189,9 +182,9 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.hide("eval_split")
     env, budgets, policy, options = parser.parse(argv)
-    _check_kept(options)
+    _check_format(options)
     if options.data:
-        print(f"wrote {_write(given_episodes(options.data), options)} episodes to {options.out}")
+        print(f"wrote {_write(read_data_files(options.data), options)} episodes to {options.out}")
         return 0
     environments = open_environments(env)
     player = open_player(policy, environments, budgets, seed=options.seed)
@@ -199,7 +192,7 @@ def main(argv: list[str] | None = None) -> int:
     total = options.num_episodes or len(tasks)
     stopwatch = Stopwatch()
     with Watch(player.name, total, kept_for=options.out) as watch:
-        played = collect(
+        episodes = collect(
             player,
             tasks,
             num_episodes=options.num_episodes,
@@ -208,15 +201,15 @@ def main(argv: list[str] | None = None) -> int:
             on_trajectory=watch,
         )
         seconds = stopwatch.seconds
-        count = _write(played, options)
+        count = _write(episodes, options)
         watch.written()
     environments.close()
-    print(f"wrote {count} episodes to {options.out}\n{_summary(played, seconds)}")
+    print(f"wrote {count} episodes to {options.out}\n{_summary(episodes, seconds)}")
     return 0
 
 
-def _check_kept(options: CollectArguments) -> None:
-    """See that what is there is of the form that is to be added, before there is more to lose."""
+def _check_format(options: CollectArguments) -> None:
+    """Check that --append matches the file's format before playing."""
     if options.append and Path(options.out).exists():
         read = read_agenttraj if options.format == "agenttraj" else read_jsonl
         try:
@@ -233,10 +226,10 @@ def _write(episodes: Sequence[Trajectory], options: CollectArguments) -> int:
     return len(episodes)
 
 
-def _summary(played: Sequence[Trajectory], seconds: float) -> str:
+def _summary(episodes: Sequence[Trajectory], seconds: float) -> str:
     try:
-        return str(summarize(played, policy=played[0].policy, wall_s=seconds))
-    except ValueError as error:  # none of them has a score; they are kept all the same
+        return str(summarize(episodes, policy=episodes[0].policy, wall_s=seconds))
+    except ValueError as error:  # none of them has a score; they are written all the same
         return f"no success rate: {error}"
 
 

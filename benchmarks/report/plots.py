@@ -12,6 +12,7 @@ from benchmarks.report.results import Setting, SweepResults
 from benchmarks.report.tables import PASS_AT
 from benchmarks.sweep.plan import slug
 from trainers.runs.curve import draw_run_curve
+from trainers.runs.folder import CURVE_FILE
 
 PICTURES = "report_images"
 INK = "#1d2430"
@@ -222,10 +223,10 @@ def _line(axes: Any, found: Sequence[tuple[Any, Any]], colour: str, style: Any) 
 
 def _learning_curve(run: Path) -> Path:
     """Return the picture of a run's learning curve, drawn now where the run has left none."""
-    kept = run / "learning_curve.png"
-    found = kept if kept.exists() else draw_run_curve(run)
-    if found is None:
+    picture = run / CURVE_FILE
+    drawn = picture if picture.exists() else draw_run_curve(run)
+    if drawn is None:
         raise NoTrainingRun(
             f"{run} holds no training run: neither a learning curve nor metrics to draw one from"
         )
-    return found
+    return drawn

@@ -1,7 +1,4 @@
-"""What a run leaves in its folder: `run.json`, metrics, trajectories and the learning curve.
-
-Knows the trainer's public state and trajectories; no tokens, no losses.
-"""
+"""Callbacks that write a run's folder: `run.json`, metrics and the learning curve."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ import json
 import logging
 import os
 import platform
-import re
 import shlex
 import subprocess
 import sys
@@ -23,8 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from trainers.options.errors import MISSING_TRAIN_EXTRA
-from trainers.runs.curve import draw_run_curve, whole_lines
-from trainers.runs.folder import replace_text
+from trainers.runs.curve import draw_run_curve
+from trainers.runs.folder import (
+    METRICS_FILE,
+    RUN_FILE,
+    read_metrics,
+    read_run,
+    without_secrets,
+    write_json,
+    write_metrics,
+)
 from trainers.runs.health import HealthWarnings
 from trainers.runs.stopping import SkipNonFinite
 
@@ -35,8 +39,6 @@ except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 logger = logging.getLogger(__name__)
-
-_CREDENTIALS = re.compile(r"""://[^/@\s"'\\]+@""")
 
 PACKAGES = ("agentgym-envs", "gymnasium", "numpy", "torch", "transformers", "trl", "peft", "vllm")
 
@@ -59,15 +61,16 @@ def write_run(
         further: entries to add.
     """
     record = {**run_record(command=command, seed=seed, configs=configs), **(further or {})}
-    replace_text(Path(folder) / "run.json", json.dumps(record, indent=2) + "\n")
+    write_json(Path(folder) / RUN_FILE, record)
 
 
 def run_record(*, command: str, seed: int, configs: Sequence[Any]) -> dict[str, Any]:
-    """Return what `write_run` writes, as JSON values; credentials in addresses are masked."""
+    """Return what `write_run` writes, as JSON values without secrets."""
     record = {
         "command": command,
         "argv": sys.argv[1:],
-        "command_line": shlex.join(sys.argv),
+        # Masked before they are quoted: within quotes of quotes no secret is recognised.
+        "command_line": shlex.join(map(without_secrets, sys.argv)),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "pid": os.getpid(),
         "seed": seed,
@@ -76,23 +79,17 @@ def run_record(*, command: str, seed: int, configs: Sequence[Any]) -> dict[str, 
         "versions": {"python": platform.python_version(), **_versions()},
         **{type(config).__name__: _json_values(config) for config in configs},
     }
-    return dict(json.loads(_CREDENTIALS.sub("://***@", json.dumps(record, default=str))))
-
-
-def read_run(folder: str | Path) -> dict[str, Any]:
-    """Return a run's `run.json`; empty where there is none."""
-    path = Path(folder) / "run.json"
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+    return dict(without_secrets(json.loads(json.dumps(record, default=str))))
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    versions = {}
     for name in PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _device() -> dict[str, Any]:
@@ -128,17 +125,15 @@ class MetricsFile(TrainerCallback):  # type: ignore[misc]
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self._path = Path(folder) / "metrics.jsonl"
+        self._folder = Path(folder)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
         """Drop entries of steps that will be taken again."""
         if not state.is_world_process_zero:
             return
-        kept: list[str] = []
-        if state.global_step and self._path.exists():
-            lines = whole_lines(self._path.read_text(encoding="utf-8"))
-            kept = [line for line in lines if json.loads(line)["global_step"] <= state.global_step]
-        replace_text(self._path, "".join(line + "\n" for line in kept))
+        entries = read_metrics(self._folder) if state.global_step else []
+        earlier = [entry for entry in entries if entry["global_step"] <= state.global_step]
+        write_metrics(self._folder, earlier)
 
     def on_log(
         self,
@@ -155,7 +150,7 @@ class MetricsFile(TrainerCallback):  # type: ignore[misc]
         entry = {
             k: None if isinstance(v, float) and not isfinite(v) else v for k, v in entry.items()
         }
-        with self._path.open("a", encoding="utf-8") as file:
+        with (self._folder / METRICS_FILE).open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry, default=float) + "\n")
 
 

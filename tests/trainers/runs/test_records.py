@@ -12,12 +12,12 @@ import pytest
 
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.runs import records as commit
-from trainers.runs.curve import draw_run_curve, read_metrics, series
+from trainers.runs.curve import draw_run_curve, series
+from trainers.runs.folder import read_metrics, read_run
 from trainers.runs.health import SYMPTOMS, HealthWarnings
 from trainers.runs.records import (
     LearningCurve,
     MetricsFile,
-    read_run,
     write_run,
 )
 
