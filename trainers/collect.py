@@ -7,6 +7,7 @@ files of one form into the other.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import ClassVar
 
 from agentgym_envs.agenttraj import read_agenttraj, read_trajectories, write_agenttraj
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
-from trainers.evaluation.results import Stopwatch, summarize
+from trainers.evaluation.results import summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import CommandError, check_output
 from trainers.options.parser import CommandParser
@@ -190,7 +191,7 @@ def main(argv: list[str] | None = None) -> int:
     player = open_player(policy, environments, budgets, seed=options.seed)
     tasks = spread(environments.task_ids(env.split, tasks=env.tasks), options.num_tasks)
     total = options.num_episodes or len(tasks)
-    stopwatch = Stopwatch()
+    start = time.perf_counter()
     with Watch(player.name, total, kept_for=options.out) as watch:
         episodes = collect(
             player,
@@ -200,7 +201,7 @@ def main(argv: list[str] | None = None) -> int:
             seed=options.seed,
             on_trajectory=watch,
         )
-        seconds = stopwatch.seconds
+        seconds = time.perf_counter() - start
         count = _write(episodes, options)
         watch.written()
     environments.close()

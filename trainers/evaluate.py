@@ -6,12 +6,13 @@ A policy is a language model, the expert, or random actions; all are measured al
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from agentgym_envs.trajectory import Trajectory, write_jsonl
-from trainers.evaluation.results import EvalResult, Gain, Stopwatch, paired_gain, summarize
+from trainers.evaluation.results import EvalResult, Gain, paired_gain, summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import CommandError, check_output
 from trainers.options.parser import CommandParser
@@ -51,7 +52,7 @@ def evaluate(
         raise CommandError("there are no tasks to evaluate on")
     if samples < 1:
         raise ValueError(f"samples must be >= 1, got {samples}")
-    watch = Stopwatch()
+    start = time.perf_counter()
     played = player.play(
         [task_id for task_id in task_ids for _ in range(samples)],
         temperature=temperature,
@@ -66,7 +67,7 @@ def evaluate(
             policy=player.name,
             temperature=temperature if player.has_temperature else None,
             seed=seed,
-            wall_s=watch.seconds,
+            wall_s=time.perf_counter() - start,
         )
     except ValueError as error:
         raise CommandError(str(error)) from error

@@ -1,4 +1,4 @@
-"""The tables of a report, as rows of text. Knows results, no files and no markup."""
+"""The tables of a report, as rows of text."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ Episodes are summed up by `trainers.evaluation.tally`, as those of reports are.
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -194,15 +193,3 @@ def paired_gain(before: EvalResult, after: EvalResult) -> Gain:
         raise ValueError("the two evaluations share no task, so they cannot be compared")
     gain = difference.gain
     return Gain(gain.value, (gain.low, gain.high), difference.n_tasks)
-
-
-class Stopwatch:
-    """Seconds since it was made."""
-
-    def __init__(self) -> None:
-        self._start = time.perf_counter()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the start."""
-        return time.perf_counter() - self._start

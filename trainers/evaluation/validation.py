@@ -1,17 +1,17 @@
 """Evaluation during training: plays the evaluation split and reports `eval_success`.
 
-Shared by the trainers as a mixin over `transformers.Trainer`. Knows how a trainer is told metrics;
-no losses, no token layout.
+Shared by the trainers as a mixin over `transformers.Trainer`.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.evaluation.results import Stopwatch, summarize
+from trainers.evaluation.results import summarize
 from trainers.options.arguments import EvaluationArguments
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments, spread
@@ -91,7 +91,7 @@ class PlaysValidation:
         validation = self.validation
         if validation is None:
             return super().evaluate(eval_dataset, ignore_keys, metric_key_prefix)  # type: ignore[misc]
-        watch = Stopwatch()
+        start = time.perf_counter()
         # Also tells TRL that what is logged next belongs to the evaluation.
         self.model.eval()
         step = self.state.global_step
@@ -107,7 +107,7 @@ class PlaysValidation:
             "turns": result.mean_turns,
             "invalid_actions": result.invalid_rate,
             "failed": float(result.failures),
-            "runtime": watch.seconds,
+            "runtime": time.perf_counter() - start,
         }
         metrics = {f"{metric_key_prefix}_{name}": value for name, value in values.items()}
         self.log(metrics)

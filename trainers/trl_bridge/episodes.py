@@ -5,6 +5,7 @@ Written for TRL 1.16; each private hook that is used has a contract test.
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +18,6 @@ from trainers.credit.rewards import (
     reward_columns,
     share_without_signal,
 )
-from trainers.evaluation.results import Stopwatch
 from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
 from trainers.trl_bridge.epoch_order import EpochOrder
@@ -140,9 +140,12 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         return per_function
 
     def _roll_out(self, prompts: list[str], _trainer: Any) -> dict[str, Any]:
-        watch = Stopwatch()
+        start = time.perf_counter()
         self.trajectories = self.play(list(prompts))
-        for name, value in {**self.play_metrics, "rollout_time": watch.seconds}.items():
+        for name, value in {
+            **self.play_metrics,
+            "rollout_time": time.perf_counter() - start,
+        }.items():
             self._log_metric(name, value)
         self._rows = self._rows_of_all(self.trajectories)
         return {**self._rows.columns, **reward_columns(self.trajectories)}

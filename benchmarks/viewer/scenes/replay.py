@@ -1,8 +1,7 @@
 """Plays a recorded episode again in its environment, and checks that it is the same one.
 
 Environments are deterministic, so what they show beyond their text can be had again from a task id
-and the actions. Knows how an environment is made from what a record and its folder say; nothing of
-what is looked at on the way.
+and the actions.
 """
 
 from __future__ import annotations
