@@ -1,7 +1,7 @@
 """Plays one batch of a cell, in whatever process: what a pool's worker or a Ray task calls.
 
 A process keeps the model and the environments of the batch before, since the next one mostly needs
-the same. Knows cells and policies; no grid, no files but the sweep's.
+the same.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The index of all episodes under a folder, which grows while runs write.
 
 Keeps one light entry per episode and where its line lies; a line is parsed once, and read again
-when its episode is opened. Knows no HTTP and no HTML.
+when its episode is opened.
 """
 
 from __future__ import annotations
