@@ -6,12 +6,14 @@ and `gpt` messages with a `loss` flag each. AgentGym's form has no tokens.
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.files import COMPRESSED, open_text, write_whole
 from agentgym_envs.registry import resolve_env_id
 from agentgym_envs.trajectory import Trajectory, Turn, read_jsonl
 
@@ -132,10 +134,10 @@ def write_agenttraj(
         How many episodes were written.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    existing = list(_items(path)) if append and path.exists() else []
+    earlier = list(_items(path)) if append and path.exists() else []
     new = [to_item(t) for t in trajectories if t.turns and t.status != "failed"]
-    path.write_text(json.dumps(existing + new, indent=4) + "\n", encoding="utf-8")
+    content = (json.dumps(earlier + new, indent=4) + "\n").encode()
+    write_whole(path, gzip.compress(content) if path.suffix == COMPRESSED else content)
     return len(new)
 
 
@@ -145,7 +147,7 @@ def read_trajectories(path: str | Path) -> Iterator[Trajectory]:
     Raises:
         ValueError: an entry is no trajectory; the message names it.
     """
-    with Path(path).open(encoding="utf-8") as file:
+    with open_text(path) as file:
         first = next((line for line in file if line.strip()), "")
     if first.lstrip().startswith("[") or '"conversations"' in first:
         return read_agenttraj(path)
@@ -154,7 +156,7 @@ def read_trajectories(path: str | Path) -> Iterator[Trajectory]:
 
 def _items(path: Path) -> Iterator[Any]:
     """Yield the entries of a JSON list, or of a file with one JSON value a line."""
-    with path.open(encoding="utf-8") as file:
+    with open_text(path) as file:
         first = next((line for line in file if line.strip()), "")
         try:
             if first.lstrip().startswith("["):

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+from agentgym_envs.files import COMPRESSED, open_bytes, replacing
+
+COMPRESSION = 1
+"""zlib's level: ids and log-probabilities hardly get smaller with higher ones, at several times
+the cost."""
 
 Status = Literal["terminated", "truncated", "failed"]
 
@@ -100,6 +108,13 @@ class Turn:
         if not self.action:
             self.action = strip_thinking(self.completion)
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the turn as JSON values, without an action that follows from the completion."""
+        values = dict(vars(self))
+        if self.action == strip_thinking(self.completion):
+            del values["action"]
+        return values
+
 
 @dataclass
 class Trajectory:
@@ -158,8 +173,24 @@ class Trajectory:
         return self.traces[0]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the trajectory as JSON values, `episode_return` included for readers."""
-        return {**asdict(self), "episode_return": self.episode_return}
+        """Return the trajectory as JSON values, `episode_return` included for readers.
+
+        The lists of token ids and the like are the trajectory's own, not copies.
+        """
+        # Not `asdict`: it copies each of the tokens, which takes longer than to write them.
+        return {
+            **vars(self),
+            "turns": [turn.to_json() for turn in self.turns],
+            "traces": [dict(vars(trace)) for trace in self.traces],
+            "episode_return": self.episode_return,
+        }
+
+    def to_line(self) -> bytes:
+        """Return the trajectory as a line of a JSONL file.
+
+        Lone surrogates in model text survive as JSON escapes.
+        """
+        return json.dumps(self.to_json()).encode() + b"\n"
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Trajectory:
@@ -173,12 +204,33 @@ class Trajectory:
 def write_jsonl(
     path: str | Path, trajectories: Iterable[Trajectory], *, append: bool = False
 ) -> None:
-    """Write one trajectory a line; lone surrogates in model text survive as JSON escapes."""
+    """Write one trajectory a line, compressed where the file's name ends with `.gz`.
+
+    Args:
+        path: the file; its folder is made.
+        trajectories: the episodes.
+        append: add to the file; otherwise it is written as a whole or not at all.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a" if append else "w", encoding="utf-8") as file:
+    is_compressed = path.suffix == COMPRESSED
+    if append:
+        _write_lines(path, "ab", trajectories, is_compressed=is_compressed)
+        return
+    with replacing(path) as unfinished:
+        _write_lines(unfinished, "wb", trajectories, is_compressed=is_compressed)
+
+
+def _write_lines(
+    path: Path,
+    mode: Literal["ab", "wb"],
+    trajectories: Iterable[Trajectory],
+    *,
+    is_compressed: bool,
+) -> None:
+    with gzip.open(path, mode, COMPRESSION) if is_compressed else path.open(mode) as file:
         for trajectory in trajectories:
-            file.write(json.dumps(trajectory.to_json()) + "\n")
+            file.write(trajectory.to_line())
 
 
 def read_jsonl(path: str | Path) -> Iterator[Trajectory]:
@@ -187,14 +239,20 @@ def read_jsonl(path: str | Path) -> Iterator[Trajectory]:
     Raises:
         ValueError: a line is not a trajectory; the message names the line.
     """
-    with Path(path).open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                record = json.loads(line)
-                if not isinstance(record, dict):
-                    raise TypeError(f"a JSON object is expected, got {type(record).__name__}")
-                yield Trajectory.from_json(record)
-            except (TypeError, KeyError, ValueError) as error:
-                raise ValueError(f"{path}, line {number}: not a trajectory ({error})") from error
+    with open_bytes(path) as file:
+        try:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield _from_line(line, f"{path}, line {number}")
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise ValueError(f"{path}: not compressed, or cut short ({error})") from error
+
+
+def _from_line(line: bytes, where: str) -> Trajectory:
+    try:
+        record = json.loads(line)
+        if not isinstance(record, dict):
+            raise TypeError(f"a JSON object is expected, got {type(record).__name__}")
+        return Trajectory.from_json(record)
+    except (TypeError, KeyError, ValueError) as error:
+        raise ValueError(f"{where}: not a trajectory ({error})") from error

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.collect import expert_episodes, given_episodes, played_once
+from trainers.collect import cached_rollout, expert_episodes, read_data_files
 from trainers.command import INTERRUPTED, command_to_resume, parse_training, run_training
 from trainers.credit.pairs import distinct
 from trainers.evaluation.results import summarize
@@ -93,7 +93,7 @@ class AgentEvol:
         self.options = options
         self.rollout = rollout
         self.evaluation = evaluation
-        self.files = RoundFiles(str(args.output_dir))
+        self.files = RoundFiles(str(args.output_dir), compress=rollout.compress_trajectories)
         self._configs = [environments.args, rollout, evaluation, options, model_args, args]
 
     def run(self, *, resume: bool = False) -> Iterator[Round]:
@@ -154,12 +154,12 @@ class AgentEvol:
     # The steps of a round ---------------------------------------------------------------------
 
     def _base_set(self, *, resume: bool) -> list[Trajectory]:
-        base = given_episodes(self.options.data)
+        base = read_data_files(self.options.data)
         count = self.options.expert_episodes
         if count:
             ids = self._task_ids(0)
             with self.args.main_process_first(local=False, desc="the expert's episodes"):
-                base += played_once(
+                base += cached_rollout(
                     self.files.base,
                     lambda: expert_episodes(
                         self.environments, ids, num_episodes=None if count < 0 else count
@@ -196,7 +196,7 @@ class AgentEvol:
 
         path = self.files.explored(global_step)
         with self.args.main_process_first(local=False, desc="exploration"):
-            return played_once(path, play, reuse=resume or not self._is_main)
+            return cached_rollout(path, play, reuse=resume or not self._is_main)
 
     def _task_ids(self, count: int) -> list[str]:
         chosen = self.environments.args

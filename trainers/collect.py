@@ -6,8 +6,8 @@ files of one form into the other.
 
 from __future__ import annotations
 
-import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from agentgym_envs.agenttraj import read_agenttraj, read_trajectories, write_agenttraj
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
-from trainers.evaluation.results import Stopwatch, summarize
+from trainers.evaluation.results import summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import CommandError, check_output
 from trainers.options.parser import CommandParser
@@ -77,7 +77,7 @@ def expert_episodes(
     return collect(environments.rollout(ExpertPolicy()), task_ids, num_episodes=num_episodes)
 
 
-def given_episodes(files: Sequence[str]) -> list[Trajectory]:
+def read_data_files(files: Sequence[str]) -> list[Trajectory]:
     """Read the files of `--data`.
 
     Raises:
@@ -91,24 +91,18 @@ def given_episodes(files: Sequence[str]) -> list[Trajectory]:
         raise CommandError(f"--data: {error}") from error
 
 
-def played_once(
+def cached_rollout(
     path: str | Path, play: Callable[[], list[Trajectory]], *, reuse: bool
 ) -> list[Trajectory]:
-    """Play episodes and keep them in a file, or read what an interrupted run kept there.
-
-    The file is there as a whole or not at all, so a run that is resumed can trust it.
+    """Play episodes and write them to a file, or read what an interrupted run wrote there.
 
     Args:
         path: the JSONL file.
         play: plays the episodes.
         reuse: read the file if it is there.
     """
-    path = Path(path)
-    if reuse and path.exists():
-        return list(read_jsonl(path))
-    partial = path.with_suffix(".partial")
-    write_jsonl(partial, play())
-    os.replace(partial, path)
+    if not (reuse and Path(path).exists()):
+        write_jsonl(path, play())
     return list(read_jsonl(path))
 
 
@@ -186,17 +180,17 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.hide("eval_split")
     env, budgets, policy, options = parser.parse(argv)
-    _check_kept(options)
+    _check_format(options)
     if options.data:
-        print(f"wrote {_write(given_episodes(options.data), options)} episodes to {options.out}")
+        print(f"wrote {_write(read_data_files(options.data), options)} episodes to {options.out}")
         return 0
     environments = open_environments(env)
     rollout = open_rollout(policy, environments, budgets, seed=options.seed)
     tasks = spread(environments.task_ids(env.split, tasks=env.tasks), options.num_tasks)
     total = options.num_episodes or len(tasks)
-    stopwatch = Stopwatch()
+    start = time.perf_counter()
     with Watch(rollout.policy.name, total, kept_for=options.out) as watch:
-        played = collect(
+        episodes = collect(
             rollout,
             tasks,
             num_episodes=options.num_episodes,
@@ -204,16 +198,16 @@ def main(argv: list[str] | None = None) -> int:
             seed=options.seed,
             on_trajectory=watch,
         )
-        seconds = stopwatch.seconds
-        count = _write(played, options)
+        seconds = time.perf_counter() - start
+        count = _write(episodes, options)
         watch.written()
     environments.close()
-    print(f"wrote {count} episodes to {options.out}\n{_summary(played, seconds)}")
+    print(f"wrote {count} episodes to {options.out}\n{_summary(episodes, seconds)}")
     return 0
 
 
-def _check_kept(options: CollectArguments) -> None:
-    """See that what is there is of the form that is to be added, before there is more to lose."""
+def _check_format(options: CollectArguments) -> None:
+    """Check that --append matches the file's format before playing."""
     if options.append and Path(options.out).exists():
         read = read_agenttraj if options.format == "agenttraj" else read_jsonl
         try:
@@ -230,10 +224,10 @@ def _write(episodes: Sequence[Trajectory], options: CollectArguments) -> int:
     return len(episodes)
 
 
-def _summary(played: Sequence[Trajectory], seconds: float) -> str:
+def _summary(episodes: Sequence[Trajectory], seconds: float) -> str:
     try:
-        return str(summarize(played, policy=played[0].policy, wall_s=seconds))
-    except ValueError as error:  # none of them has a score; they are kept all the same
+        return str(summarize(episodes, policy=episodes[0].policy, wall_s=seconds))
+    except ValueError as error:  # none of them has a score; they are written all the same
         return f"no success rate: {error}"
 
 

@@ -21,15 +21,15 @@ from trainers.options.arguments import (
 from trainers.options.configs import TINY, AgentDefaults, ModelArguments
 from trainers.options.parser import CommandParser
 from trainers.rollout.environments import Environments
-from trainers.runs.folder import last_checkpoint, set_aside
+from trainers.runs.folder import CHECKPOINT, last_checkpoint, read_run, set_aside
 from trainers.runs.progress import hide_loading_bars
-from trainers.runs.records import read_run, run_record, write_run
+from trainers.runs.records import run_record, write_run
 from trainers.runs.stopping import Interrupted, SaveOnSignal
 
 INTERRUPTED = 130
 """The exit status where Ctrl-C ended a run, as shells have it."""
 
-TOLD_ELSEWHERE = {
+IGNORED_IN_DIFF = {
     *("argv", "command_line", "started", "pid", "seed", "resumed", "device"),
     *("output_dir", "logging_dir", "run_name", "resume_from_checkpoint", "local_rank"),
 }
@@ -136,7 +136,7 @@ def _train(trainer: Any, *, command: str, resume: bool, configs: list[Any]) -> N
         trainer.callback_handler.on_train_end(trainer.args, trainer.state, trainer.control)
         if trainer.is_world_process_zero():
             print(
-                f"stopped after step {stop.global_step}; {folder}/checkpoint-{stop.global_step} "
+                f"stopped after step {stop.global_step}; {folder}/{CHECKPOINT}{stop.global_step} "
                 f"is saved. To go on:\n  {command_to_resume(command)}",
                 flush=True,
             )
@@ -153,12 +153,12 @@ def changed_options(before: dict[str, Any], now: dict[str, Any]) -> dict[str, li
     changed: dict[str, list[Any]] = {}
     for group in sorted(set(before) | set(now)):
         one, other = before.get(group), now.get(group)
-        if group in TOLD_ELSEWHERE or one == other:
+        if group in IGNORED_IN_DIFF or one == other:
             continue
         if not (isinstance(one, dict) and isinstance(other, dict)):
             changed[group] = [one, other]
             continue
-        for name in sorted((set(one) | set(other)) - TOLD_ELSEWHERE):
+        for name in sorted((set(one) | set(other)) - IGNORED_IN_DIFF):
             if one.get(name) != other.get(name):
                 changed[f"{group}.{name}"] = [one.get(name), other.get(name)]
     return changed

@@ -6,12 +6,13 @@ A policy is a language model, the expert, or random actions; all are measured al
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from agentgym_envs.trajectory import Trajectory, write_jsonl
-from trainers.evaluation.results import EvalResult, Gain, Stopwatch, paired_gain, summarize
+from trainers.evaluation.results import EvalResult, Gain, paired_gain, summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import CommandError, check_output
 from trainers.options.parser import CommandParser
@@ -53,7 +54,7 @@ def evaluate(
         raise CommandError("there are no tasks to evaluate on")
     if samples < 1:
         raise ValueError(f"samples must be >= 1, got {samples}")
-    watch = Stopwatch()
+    start = time.perf_counter()
     trajectories = rollout.run(
         [task_id for task_id in task_ids for _ in range(samples)],
         temperature=temperature,
@@ -68,7 +69,7 @@ def evaluate(
             policy=rollout.policy.name,
             temperature=temperature if rollout.policy.has_temperature else None,
             seed=seed,
-            wall_s=watch.seconds,
+            wall_s=time.perf_counter() - start,
         )
     except ValueError as error:
         raise CommandError(str(error)) from error

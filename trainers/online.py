@@ -20,8 +20,9 @@ from trainers.options.errors import MISSING_TRAIN_EXTRA, CommandError
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
 from trainers.runs.progress import use_short_progress
-from trainers.runs.records import TrajectoryFiles, keep_records
-from trainers.runs.schedule_state import KeepsSchedule
+from trainers.runs.records import keep_records
+from trainers.runs.schedule_state import ScheduleStateCallback
+from trainers.runs.trajectories import TrajectoryFiles
 from trainers.trl_bridge import EpisodeTrainer, task_dataset
 from trainers.trl_bridge.reuse import BatchCheckpointMixin
 
@@ -103,8 +104,8 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
         self._open_rollout(rollout, evaluation, eval_dataset)
-        self._keeps_schedule = KeepsSchedule(self.rollout.schedule)
-        self.add_callback(self._keeps_schedule)
+        self._schedule_state = ScheduleStateCallback(self.rollout.schedule)
+        self.add_callback(self._schedule_state)
         keep_records(self, configs=[chosen, rollout, evaluation])
         use_short_progress(self)
 
@@ -113,7 +114,9 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
     ) -> None:
         """Make what plays the episodes of training and evaluations, and what keeps them."""
         args = self.args
-        self._files = TrajectoryFiles.of(args, every=rollout.save_trajectories_every)
+        self._save_every = rollout.save_trajectories_every
+        self._files = TrajectoryFiles.of(args, rollout)
+        self.add_callback(self._files)
         environments = self.environments_played
         policy = ModelPolicy.of_model(
             self.model,
@@ -132,17 +135,26 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
                 environments,
                 environments.rollout(policy, failure_rules=rollout.failure_rules),
                 evaluation,
-                TrajectoryFiles.of(args),
+                self._files,
                 eval_dataset=eval_dataset,
             )
 
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
-        """Write the episodes of this process to the step's file."""
-        self._files.write("train", self.state.global_step, trajectories)
+        """Write the episodes of this process to the step's file, if it is one that is kept."""
+        step = self.state.global_step
+        if self._save_every and step % self._save_every == 0:
+            self._files.write("train", step, trajectories)
+
+    def train(self, *args: Any, **kwargs: Any) -> Any:
+        """Train; see `transformers.Trainer.train`. The episodes are written, however it ends."""
+        try:
+            return super().train(*args, **kwargs)
+        finally:
+            self._files.flush()
 
     def on_episodes(self, metrics: dict[str, float]) -> None:
         """Record the success of all processes' episodes for the horizon schedule."""
-        self._keeps_schedule.record(self.state.global_step, metrics)
+        self._schedule_state.record(self.state.global_step, metrics)
 
     def rollout_options(self) -> dict[str, Any]:
         """Return the batch's step, temperature and stream of random numbers."""

@@ -21,7 +21,7 @@ except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.collect import expert_episodes, given_episodes
+from trainers.collect import expert_episodes, read_data_files
 from trainers.command import parse_training, run_training
 from trainers.evaluation.validation import RolloutEvaluationMixin, watch_by_playing
 from trainers.models.loading import adapter_config, context_length, load_policy
@@ -189,7 +189,7 @@ def main(argv: list[str] | None = None) -> int:
     environments = Environments(env) if env.env else None
     if not data.data and environments is None:
         raise CommandError("there is nothing to imitate: pass --data FILE, or --env for its expert")
-    trajectories = given_episodes(data.data)
+    trajectories = read_data_files(data.data)
     model, tokenizer = load_policy(model_args)  # before the expert plays, which may take long
     if environments is not None and not data.data:
         trajectories = expert_demonstrations(environments, num_episodes=data.num_episodes)

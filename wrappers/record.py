@@ -5,7 +5,6 @@ Token traces are recorded where tokens are born, not here.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -37,7 +36,7 @@ class TrajectoryWriter:
 
     def __call__(self, trajectory: Trajectory) -> None:
         """Append one line."""
-        line = json.dumps(trajectory.to_json()).encode() + b"\n"
+        line = trajectory.to_line()
         descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
             while line:  # all of it at once, unless the disk is nearly full

@@ -7,12 +7,11 @@ machine: its content hash is pinned here, and a cached copy counts only if it ha
 from __future__ import annotations
 
 import logging
-import os
-import tempfile
 import zlib
 from functools import cache
 from pathlib import Path
 
+from agentgym_envs.files import write_whole
 from agentgym_envs.searchqa.cache import CACHE_VARIABLE, cache_folder
 from agentgym_envs.searchqa.documents import Corpus
 from agentgym_envs.searchqa.questions import QuestionSet
@@ -92,22 +91,14 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Put a file in place whole or not at all; others may do the same at this moment."""
+    """Fill the cache, if its folder lets us; others may do the same at this moment."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.", suffix=".part")
+        write_whole(path, compress(content))
     except OSError as error:
         _LOG.warning(
-            "the world is not cached, %s is not writable (%s); set %s to a folder that is",
-            path.parent,
+            "the world is not cached: %s cannot be written (%s); set %s to a folder that is "
+            "writable",
+            path,
             error,
             CACHE_VARIABLE,
         )
-        return
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(compress(content))
-        os.replace(name, path)
-    except OSError as error:
-        _LOG.warning("the world is not cached: writing %s failed (%s)", path, error)
-        Path(name).unlink(missing_ok=True)

@@ -9,7 +9,6 @@ put together, not how they work.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -30,6 +29,7 @@ from trainers.options.parser import CommandParser
 from trainers.policies.model import ModelPolicy
 from trainers.ppo import AgentPPOConfig, AgentPPOTrainer
 from trainers.rollout.environments import Environments, spread
+from trainers.runs.folder import SUMMARY_FILE, TRAJECTORIES, write_json
 from trainers.runs.progress_bar import Watch
 from trainers.runs.records import write_run
 from trainers.runs.stopping import StopAfter
@@ -149,7 +149,7 @@ class Measurement:
             ways = [(panel, arguments.samples, 1.0)]
             ways += [(f"{panel}_greedy", 1, 0.0)] if arguments.greedy else []
             for label, samples, temperature in ways:
-                kept = folder / "trajectories" / f"{name}_{label}.jsonl"
+                kept = folder / TRAJECTORIES / f"{name}_{label}.jsonl"
                 with Watch(name, samples * len(task_ids)) as watch:
                     results[label] = evaluate(
                         rollout,
@@ -303,7 +303,7 @@ def main(argv: list[str] | None = None) -> int:
     summary = summarize_run(
         arguments, before, after, wall_s=time.perf_counter() - start, train_s=train_s
     )
-    (folder / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+    write_json(folder / SUMMARY_FILE, summary)
     _report(folder, summary)
     return 0
 
@@ -319,9 +319,9 @@ def _report(folder: Path, summary: dict[str, Any]) -> None:
     )
     picture = draw_quickstart_curve(folder)
     print(
-        f"summary:       {folder / 'summary.json'}\n"
+        f"summary:       {folder / SUMMARY_FILE}\n"
         f"learning curve: {picture}\n"
-        f"trajectories:  {folder / 'trajectories'}{os.sep}\n"
+        f"trajectories:  {folder / TRAJECTORIES}{os.sep}\n"
         f"the policy:    {folder / 'model'}   (agentgym eval --env TextCraft --model "
         f"{folder / 'model'})\n"
         "play the same tasks yourself: agentgym play TextCraft --split test\n"

@@ -1,12 +1,13 @@
-"""Draws the quickstart's learning curve from its folder. Knows its summary, no models."""
+"""Draws the quickstart's learning curve from its folder."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from trainers.runs.curve import HELD_OUT, draw_success, read_metrics, series, shade_horizons
+from agentgym_envs.files import replacing
+from trainers.runs.curve import HELD_OUT, draw_success, series, shade_horizons
+from trainers.runs.folder import CURVE_FILE, SUMMARY_FILE, read_json, read_metrics
 
 
 def draw_quickstart_curve(folder: str | Path) -> Path:
@@ -24,7 +25,7 @@ def draw_quickstart_curve(folder: str | Path) -> Path:
     import matplotlib.pyplot as plt
 
     folder = Path(folder)
-    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    summary = read_json(folder / SUMMARY_FILE)
     entries = read_metrics(folder)
     steps, success = series(entries, "episodes/success")
     figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
@@ -44,8 +45,9 @@ def draw_quickstart_curve(folder: str | Path) -> Path:
     )
     axes.legend(loc="lower right", frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
-    path = folder / "learning_curve.png"
-    figure.savefig(path, dpi=130)
+    path = folder / CURVE_FILE
+    with replacing(path) as unfinished:
+        figure.savefig(unfinished, dpi=130, format="png")
     plt.close(figure)
     return path
 

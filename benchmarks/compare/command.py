@@ -1,6 +1,6 @@
 """`agentgym compare`: two policies on the same tasks, from whatever their episodes were kept in.
 
-`benchmarks.compare.sides` reads the episodes; `benchmarks.report.metrics` has the statistics.
+`benchmarks.compare.sides` reads the episodes; `trainers.evaluation.tally` has the statistics.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TypeVar
 
 from benchmarks.cli.listing import table
 from benchmarks.compare.sides import ALL, EVERYTHING, OWN_LIMIT, Choice, tallies
-from benchmarks.report.metrics import Tally, paired
 from benchmarks.report.tables import points
+from trainers.evaluation.tally import Tally, paired
 
 Value = TypeVar("Value")
 

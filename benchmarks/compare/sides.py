@@ -1,4 +1,4 @@
-"""The episodes of one side of a comparison, from whatever they were kept in.
+"""The episodes of one side of a comparison, from a run, a sweep or files.
 
 A side is one policy at one optimizer step under one turn limit: where a folder holds more, the
 reader chooses, and nothing is pooled.
@@ -6,8 +6,6 @@ reader chooses, and nothing is pooled.
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,14 +15,13 @@ from typing import NamedTuple
 from agentgym_envs.registry import short_env_name
 from agentgym_envs.trajectory import Trajectory, read_jsonl
 from benchmarks.cli.listing import table
-from benchmarks.report.metrics import Tally
 from benchmarks.sweep.plan import Cell, conditions
-from benchmarks.sweep.store import CELL_FILE
+from trainers.evaluation.tally import Tally
+from trainers.runs.folder import CELL_FILE
+from trainers.runs.reader import find_runs, is_set_aside, nearest_record
 
 ALL = "all"
 _MOST_STEPS = 8
-_EARLIER_RUN = re.compile(r"previous-\d+")
-"""Where a run that starts anew in a folder puts what an earlier one left there."""
 
 OWN_LIMIT = "default"
 """The turn limit where none is noted down: the environment's own, as `--max-turns` calls it."""
@@ -93,7 +90,7 @@ def tallies(path: str | Path, choice: Choice = EVERYTHING) -> dict[str, Tally]:
     Raises:
         ValueError: there are no such episodes, or they are of more than one policy.
     """
-    found: dict[str, Tally] = {}
+    totals: dict[str, Tally] = {}
     there: Counter[Origin] = Counter()
     for episode, limit, settings in _episodes(Path(path)):
         named = (episode.env_id, episode.policy, episode.global_step, episode.split)
@@ -102,42 +99,37 @@ def tallies(path: str | Path, choice: Choice = EVERYTHING) -> dict[str, Tally]:
         if choice.takes(origin):
             scenario = short_env_name(episode.env_id)
             for name in (ALL, scenario, f"{scenario}: {episode.subtask}"):
-                found.setdefault(name, Tally()).add(episode)
+                totals.setdefault(name, Tally()).add(episode)
     if not there:
         raise ValueError(f"{path} holds no episodes that have a score")
-    if not found:
+    if not totals:
         raise ValueError(f"{path} holds no episodes of {choice}, but these:\n\n{_listed(there)}")
     _check_one_policy(path, {origin: n for origin, n in there.items() if choice.takes(origin)})
-    return found
+    return totals
 
 
 def _episodes(path: Path) -> Iterator[tuple[Trajectory, str, Conditions]]:
     """Yield the episodes under a path that did not fail, with their turn limit and conditions."""
     if not path.exists():
         raise ValueError(f"there is no file or folder {path}")
-    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
-    for file in files:
-        above = file.relative_to(path).parent.parts
-        if file.name == "metrics.jsonl" or any(map(_EARLIER_RUN.fullmatch, above)):
-            continue
-        circumstances = _circumstances(file.parent)
-        for episode in read_jsonl(file):
-            # One that failed at its start does not even know its split; none enters a number.
-            if episode.status != "failed":
-                yield episode, *circumstances
+    for run in find_runs(path):
+        for file in run.files:
+            if is_set_aside(file, path):
+                continue
+            circumstances = _circumstances(file.parent)
+            for episode in read_jsonl(file):
+                # One that failed at its start does not even know its split; none enters a number.
+                if episode.status != "failed":
+                    yield episode, *circumstances
 
 
 def _circumstances(folder: Path) -> tuple[str, Conditions]:
     """Return the turn limit and the conditions that a cell or a run notes down for its episodes."""
-    cell_file, run_files = folder / CELL_FILE, (folder / "run.json", folder.parent / "run.json")
-    if cell_file.is_file():
-        cell = Cell.from_json(json.loads(cell_file.read_text(encoding="utf-8")))
+    name, record = nearest_record(folder)
+    if name == CELL_FILE:
+        cell = Cell.from_json(record)
         return str(cell.max_turns or OWN_LIMIT), tuple(conditions(cell).items())
-    for file in run_files:
-        if file.is_file():
-            told = json.loads(file.read_text(encoding="utf-8")).get("EnvArguments", {})
-            return str(told.get("max_turns") or OWN_LIMIT), ()
-    return OWN_LIMIT, ()
+    return str(record.get("EnvArguments", {}).get("max_turns") or OWN_LIMIT), ()
 
 
 def _check_one_policy(path: str | Path, there: Mapping[Origin, int]) -> None:
@@ -168,7 +160,7 @@ def _check_one_policy(path: str | Path, there: Mapping[Origin, int]) -> None:
     if len({(origin.env_id, origin.conditions) for origin in there}) > num_places:
         every = [origin.conditions for origin in there]
         differing = {
-            entry for told in every for entry in told if any(entry not in t for t in every)
+            entry for one in every for entry in one if any(entry not in other for other in every)
         }
         names = sorted({name for name, _ in differing})
         raise ValueError(
@@ -191,12 +183,12 @@ def _listed(there: Mapping[Origin, int]) -> str:
     for (policy, split), number in sorted(counts.items()):
         at, under = steps[policy, split], limits[policy, split]
         in_order = sorted(under, key=lambda limit: (limit == OWN_LIMIT, limit.zfill(9)))
-        told = _told(at), ", ".join(in_order)
-        rows.append((policy or '""', split or '""', str(number), *told))
+        listed = _listed_steps(at), ", ".join(in_order)
+        rows.append((policy or '""', split or '""', str(number), *listed))
     return table(rows)
 
 
-def _told(steps: Collection[int]) -> str:
+def _listed_steps(steps: Collection[int]) -> str:
     """Write optimizer steps down: all of a few, the first and the last of many."""
     known = [str(step) for step in sorted(steps)]
     if len(known) <= _MOST_STEPS:

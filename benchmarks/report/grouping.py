@@ -1,6 +1,6 @@
 """Decides which cells of a sweep make one row of its report, and what tells the rows apart.
 
-Cells are pooled where everything but the seed agrees. Knows cells; no episodes.
+Cells are pooled where everything but the seed agrees.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def group(cells: Sequence[Cell]) -> dict[Row, list[Cell]]:
     for cell in cells:
         # Sweeps of earlier versions noted no fingerprint: such a cell may be of any files.
         files.setdefault(cell.policy, set()).update({cell.fingerprint} if cell.fingerprint else ())
-    found: dict[Row, list[Cell]] = {}
+    rows: dict[Row, list[Cell]] = {}
     for cell in cells:
         row = Row(
             cell.policy,
@@ -56,8 +56,8 @@ def group(cells: Sequence[Cell]) -> dict[Row, list[Cell]]:
             (cell.fingerprint or "unknown") if len(files[cell.policy]) > 1 else "",
             tuple(conditions(cell).items()),
         )
-        found.setdefault(row, []).append(cell)
-    return found
+        rows.setdefault(row, []).append(cell)
+    return rows
 
 
 def tell_apart(rows: Iterable[Row]) -> dict[Row, tuple[str, ...]]:
@@ -81,10 +81,9 @@ def tell_apart(rows: Iterable[Row]) -> dict[Row, tuple[str, ...]]:
     }
 
 
-def _differing(told: Sequence[Mapping[str, str]]) -> set[str]:
-    return {
-        name for name in {n for one in told for n in one} if len({t.get(name) for t in told}) > 1
-    }
+def _differing(every: Sequence[Mapping[str, str]]) -> set[str]:
+    names = {name for conditions in every for name in conditions}
+    return {name for name in names if len({conditions.get(name) for conditions in every}) > 1}
 
 
 def _tasks(row: Row, rows: Sequence[Row]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The plots of a report. Knows results and matplotlib; writes PNG and SVG."""
+"""The plots of a report, as PNG and SVG."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from benchmarks.report.results import Setting, SweepResults
 from benchmarks.report.tables import PASS_AT
 from benchmarks.sweep.plan import slug
 from trainers.runs.curve import draw_run_curve
+from trainers.runs.folder import CURVE_FILE
 
 PICTURES = "report_images"
 INK = "#1d2430"
@@ -52,10 +53,10 @@ def draw_scenario(results: SweepResults, scenario: str, out: Path) -> list[Pictu
     settings, colours = results.scenarios()[scenario], colours_of(results)
     drawn = []
     if len({s.turns_allowed for s in settings} - {None}) > 1:
-        draw = _turns(settings, colours)
+        draw = success_by_turns(settings, colours)
         drawn.append(_picture(out, f"turns_{scenario}", f"{scenario}: success against turns", draw))
     if max(s.whole.samples for s in settings) > 1:
-        draw = _pass(settings, colours)
+        draw = pass_at_k_curves(settings, colours)
         drawn.append(_picture(out, f"pass_{scenario}", f"{scenario}: pass@k", draw))
     return drawn
 
@@ -63,7 +64,12 @@ def draw_scenario(results: SweepResults, scenario: str, out: Path) -> list[Pictu
 def draw_costs(results: SweepResults, out: Path) -> list[Picture]:
     """Draw success against what an episode cost, of all scenarios together."""
     return [
-        _picture(out, f"cost_{kind}", f"Success against {kind} an episode", _cost(results, kind))
+        _picture(
+            out,
+            f"cost_{kind}",
+            f"Success against {kind} an episode",
+            success_by_cost(results, kind),
+        )
         for kind in COSTS
         if any(_spent(setting, kind) for setting in results.settings)
     ]
@@ -124,7 +130,9 @@ def _picture(out: Path, name: str, title: str, draw: Draw) -> Picture:
     return Picture(title, f"{PICTURES}/{name}")
 
 
-def _turns(settings: Sequence[Setting], colours: Mapping[str, str]) -> Draw:
+def success_by_turns(settings: Sequence[Setting], colours: Mapping[str, str]) -> Draw:
+    """Return what draws success over the turns that were allowed."""
+
     def draw(axes: Any) -> None:
         limited = [s for s in settings if s.turns_allowed]
         limited.sort(key=lambda s: s.turns_allowed or 0)
@@ -141,7 +149,9 @@ def _turns(settings: Sequence[Setting], colours: Mapping[str, str]) -> Draw:
     return draw
 
 
-def _pass(settings: Sequence[Setting], colours: Mapping[str, str]) -> Draw:
+def pass_at_k_curves(settings: Sequence[Setting], colours: Mapping[str, str]) -> Draw:
+    """Return what draws pass@k over k."""
+
     def draw(axes: Any) -> None:
         kinds = [", ".join(filter(None, [s.limit, *s.apart])) for s in settings]
         style = _styles(kinds)
@@ -159,7 +169,8 @@ def _pass(settings: Sequence[Setting], colours: Mapping[str, str]) -> Draw:
     return draw
 
 
-def _cost(results: SweepResults, kind: str) -> Draw:
+def success_by_cost(results: SweepResults, kind: str) -> Draw:
+    """Return what draws success against tokens or seconds an episode."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     colours = colours_of(results)
@@ -222,10 +233,10 @@ def _line(axes: Any, found: Sequence[tuple[Any, Any]], colour: str, style: Any) 
 
 def _learning_curve(run: Path) -> Path:
     """Return the picture of a run's learning curve, drawn now where the run has left none."""
-    kept = run / "learning_curve.png"
-    found = kept if kept.exists() else draw_run_curve(run)
-    if found is None:
+    picture = run / CURVE_FILE
+    drawn = picture if picture.exists() else draw_run_curve(run)
+    if drawn is None:
         raise NoTrainingRun(
             f"{run} holds no training run: neither a learning curve nor metrics to draw one from"
         )
-    return found
+    return drawn

@@ -1,4 +1,4 @@
-"""A sweep's episodes, gathered into the rows of its report. Knows the sweep's folder."""
+"""A sweep's episodes, gathered into the rows of its report."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from agentgym_envs.registry import short_env_name
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.names import short_names
 from benchmarks.report.grouping import Row, group, tell_apart
-from benchmarks.report.metrics import Tally
 from benchmarks.sweep.plan import Cell, environment_changes
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suites import PAPER_PANELS, Panel, PaperScore
+from trainers.evaluation.tally import Tally
 
 
 @dataclass
@@ -79,8 +79,8 @@ class Setting:
     @property
     def paper(self) -> PaperScore | None:
         """The paper's scores, where its panel was played as the paper did; else None."""
-        found = None if self.panel is None or self.is_altered else self.panel.paper
-        return found if found and self.max_turns in (None, found.max_turns) else None
+        paper = None if self.panel is None or self.is_altered else self.panel.paper
+        return paper if paper and self.max_turns in (None, paper.max_turns) else None
 
 
 @dataclass
@@ -99,10 +99,10 @@ class SweepResults:
 
     def scenarios(self) -> dict[str, list[Setting]]:
         """Return the settings of each scenario."""
-        found: dict[str, list[Setting]] = {}
+        scenarios: dict[str, list[Setting]] = {}
         for setting in self.settings:
-            found.setdefault(setting.scenario, []).append(setting)
-        return found
+            scenarios.setdefault(setting.scenario, []).append(setting)
+        return scenarios
 
 
 _ORDER = [panel.env_id for panel in PAPER_PANELS]

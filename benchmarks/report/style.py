@@ -1,4 +1,4 @@
-"""The style of a report's page, light and dark. Knows CSS."""
+"""The style of a report's page, light and dark."""
 
 STYLE = """\
 :root {

@@ -1,4 +1,4 @@
-"""The tables of a report, as rows of text. Knows results, no files and no markup."""
+"""The tables of a report, as rows of text."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import combinations
 from math import floor, log10
 
-from benchmarks.report.metrics import Tally, paired
 from benchmarks.report.results import Setting, in_panel_order
 from benchmarks.sweep.suites import PaperScore
 from trainers.evaluation.intervals import Estimate
+from trainers.evaluation.tally import Tally, paired
 
 Rows = list[list[str]]
 

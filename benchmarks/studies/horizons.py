@@ -7,7 +7,6 @@ schedules can be compared at equal sampled tokens too. Knows which commands to g
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from benchmarks.cli.listing import table
 from benchmarks.studies.runs import RESULT, START, Run, play_study, study_parser
 from benchmarks.studies.table import gain_over_seeds, results_by_seed
 from trainers.evaluation.results import EvalResult
+from trainers.runs.folder import CHECKPOINT, read_metrics
 
 STEPS = 18
 SAVE_EVERY = 6  # optimizer steps between the checkpoints that are measured
@@ -50,7 +50,7 @@ def run_of(name: str, seed: int, folder: Path) -> Run:
         *("--report_to", "none", "--resume", "--seed", str(seed), "--output_dir", str(model)),
     )
     between = tuple(
-        measurement(str(model / f"checkpoint-{step}"), own / _result_at(step), seed)
+        measurement(str(model / f"{CHECKPOINT}{step}"), own / _result_at(step), seed)
         for step in range(SAVE_EVERY, STEPS, SAVE_EVERY)
     )
     return Run(own, (training, *between, measurement(str(model), own / RESULT, seed)))
@@ -97,8 +97,7 @@ def points_of(folder: Path, start: Mapping[int, EvalResult]) -> dict[int, list[P
         own = folder / f"seed_{seed}"
         points = [Point(0, 0.0, 0.0, 0.0, start[seed].success)]
         tokens = seconds = 0.0
-        lines = (own / "model" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-        for entry in map(json.loads, lines):
+        for entry in read_metrics(own / "model"):
             if "episodes/success" not in entry:
                 continue
             step = entry["global_step"]

@@ -1,4 +1,4 @@
-"""Tells the policies apart that a folder held at different times. Knows files, not models."""
+"""Tells the policies apart that a folder held at different times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sweep plays: cells, each cut into batches. Pure data; knows no process and no file.
+"""What a sweep plays: cells, each cut into batches.
 
 A cell is one policy on one panel with one turn limit and one seed. Its episodes are cut into
 batches in a fixed order, and each batch's random numbers depend on the cell and the batch alone: so
@@ -17,6 +17,7 @@ from typing import Any
 from agentgym_envs.registry import short_env_name
 from benchmarks.sweep.suites import Panel, Suite
 from trainers.options.arguments import read_object
+from trainers.runs.folder import without_secrets
 
 SWEEP_STREAM = 3
 """Tells a sweep's random numbers from those of `agentgym eval`."""
@@ -72,7 +73,9 @@ class Cell:
     def name(self) -> str:
         """The cell's folder: readable, and different for different cells of one sweep."""
         turns = "default" if self.max_turns is None else str(self.max_turns)
-        return f"{slug(self.policy)}/{self.scenario}/turns_{turns}/seed_{self.seed}"
+        return (
+            f"{slug(without_secrets(self.policy))}/{self.scenario}/turns_{turns}/seed_{self.seed}"
+        )
 
     @property
     def batches(self) -> list[tuple[str, ...]]:
@@ -159,23 +162,24 @@ def grid(
     ]
 
 
-def differences(asked: Cell, found: Cell) -> list[str]:
+def differences(asked: Cell, there: Cell) -> list[str]:
     """Say in what a cell that was asked for differs from the one of its name that was played.
 
+    Secrets are masked, and decide nothing: a password may have been changed since.
     `FREE_SETTINGS` are not compared, nor the policy's files where one cell does not know them.
     """
-    ours, theirs = _identity(asked), _identity(found)
-    told = [
+    ours, theirs = _identity(asked), _identity(there)
+    differing = [
         f"{key}: {theirs.get(key)!r} there, {ours.get(key)!r} asked for"
         for key in {**ours, **theirs}
         if ours.get(key) != theirs.get(key)
     ]
-    if asked.tasks != found.tasks:
-        told.append(f"tasks: {len(found.tasks)} there, other {len(asked.tasks)} asked for")
-    if asked.fingerprint and found.fingerprint is not None:
-        if asked.fingerprint != found.fingerprint:
-            told.append(f"{asked.policy} held other files then, so it was another policy")
-    return told
+    if asked.tasks != there.tasks:
+        differing.append(f"tasks: {len(there.tasks)} there, other {len(asked.tasks)} asked for")
+    if asked.fingerprint and there.fingerprint is not None:
+        if asked.fingerprint != there.fingerprint:
+            differing.append(f"{asked.policy} held other files then, so it was another policy")
+    return differing
 
 
 def conditions(cell: Cell) -> dict[str, str]:
@@ -183,15 +187,16 @@ def conditions(cell: Cell) -> dict[str, str]:
 
     Cells of equal conditions may be pooled. What is None or empty is left out.
     """
-    told = {"temperature": cell.temperature, **dict(cell.settings)}
-    told = {name: told[name] for name in told if name not in (*FREE_SETTINGS, *_OF_ENVIRONMENTS)}
-    return {**_in_words(told), **environment_changes(cell)}
+    values = {"temperature": cell.temperature, **dict(cell.settings)}
+    left_out = (*FREE_SETTINGS, *_OF_ENVIRONMENTS)
+    deciding = {name: value for name, value in values.items() if name not in left_out}
+    return {**_in_words(deciding), **environment_changes(cell)}
 
 
 def environment_changes(cell: Cell) -> dict[str, str]:
     """Return what makes a cell's environment another than the registered one; mostly nothing."""
     settings = dict(cell.settings)
-    kwargs = read_object("env_kwargs", settings.get("env_kwargs"))
+    kwargs = read_object("env_kwargs", without_secrets(settings.get("env_kwargs")))
     return _in_words({**kwargs, "wrapper": settings.get("wrapper")})
 
 
@@ -205,7 +210,7 @@ def _in_words(values: Mapping[str, Any]) -> dict[str, str]:
 
 def _identity(cell: Cell) -> dict[str, Any]:
     """Return what is compared value by value."""
-    values = {**cell.to_json(), **dict(cell.settings)}
+    values = without_secrets({**cell.to_json(), **dict(cell.settings)})
     return {
         key: value
         for key, value in values.items()

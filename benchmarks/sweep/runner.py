@@ -1,7 +1,4 @@
-"""Plays what of a sweep is not played yet, over processes or a Ray cluster, and shows how far.
-
-Knows batches of work, not how one is played.
-"""
+"""Plays what of a sweep is not played yet, over processes or a Ray cluster, and shows how far."""
 
 from __future__ import annotations
 

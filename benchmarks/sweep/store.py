@@ -5,7 +5,7 @@
     DIR/cells/<cell>/batch_0000.jsonl       the episodes of a batch, as `read_jsonl` reads them
     DIR/cells/<cell>/batch_0000.json        its seconds
 
-Knows no policy; other commands read sweeps through it.
+No file holds a secret: a policy's address and the environments' arguments are masked.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
-from benchmarks.sweep.plan import Cell, differences
+from benchmarks.sweep.plan import Cell, differences, slug
 from trainers.options.errors import CommandError
-from trainers.runs.folder import replace_text
+from trainers.runs.folder import CELL_FILE, without_secrets, write_json
 
 CELLS = "cells"
-CELL_FILE = "cell.json"
 SWEEP_FILE = "sweep.json"
 
 
@@ -57,20 +55,22 @@ class SweepFolder:
         Raises:
             ValueError: a cell of that name was played with other settings.
         """
+        for policy in {cell.policy for cell in cells}:
+            self._rename_folder(policy)
         for cell in cells:
-            if any(self._of(cell).glob("batch_*.jsonl")) and (told := self._differences(cell)):
+            if any(self._of(cell).glob("batch_*.jsonl")) and (differing := self._differences(cell)):
                 raise ValueError(
-                    f"{self._of(cell)} holds episodes played otherwise ({told}); use another "
+                    f"{self._of(cell)} holds episodes played otherwise ({differing}); use another "
                     "--out, or the same settings"
                 )
         for cell in cells:
-            replace_text(self._of(cell) / CELL_FILE, json.dumps(cell.to_json(), indent=2) + "\n")
+            write_json(self._of(cell) / CELL_FILE, cell.to_json())
 
     def note_call(self, record: dict[str, Any]) -> None:
         """Add how the sweep was called to `sweep.json`."""
         file = self.path / SWEEP_FILE
         calls = self.calls()
-        replace_text(file, json.dumps([*calls, record], indent=2) + "\n")
+        write_json(file, [*calls, record])
 
     def calls(self) -> list[dict[str, Any]]:
         """Return the records of all calls that played here, the first one first."""
@@ -93,15 +93,14 @@ class SweepFolder:
         Raises:
             CommandError: another call has claimed the cell meanwhile, with other settings.
         """
-        if told := self._differences(cell):
-            raise CommandError(f"another call has claimed this cell with other settings ({told})")
+        if differing := self._differences(cell):
+            raise CommandError(
+                f"another call has claimed this cell with other settings ({differing})"
+            )
         file = self._batch(cell, batch)
         # The seconds first: what tells that the batch is done comes last.
-        replace_text(file.with_suffix(".json"), json.dumps({"seconds": round(seconds, 3)}) + "\n")
-        # A name of its own: a worker of a killed call may still be writing the same batch.
-        unfinished = file.with_suffix(f".{uuid4().hex}.part")
-        write_jsonl(unfinished, episodes)
-        unfinished.replace(file)
+        write_json(file.with_suffix(".json"), {"seconds": round(seconds, 3)})
+        write_jsonl(file, episodes)
 
     def episodes(self, cell: Cell) -> Iterator[Trajectory]:
         """Yield a cell's episodes, in the order of its batches."""
@@ -125,8 +124,15 @@ class SweepFolder:
         file = self._of(cell) / CELL_FILE
         if not file.exists():
             return ""
-        found = Cell.from_json(json.loads(file.read_text(encoding="utf-8")))
-        return "; ".join(differences(cell, found))
+        there = Cell.from_json(json.loads(file.read_text(encoding="utf-8")))
+        return "; ".join(differences(cell, there))
+
+    def _rename_folder(self, policy: str) -> None:
+        """Give the folder that an earlier version named by an address its name without secrets."""
+        earlier, present = slug(policy), slug(without_secrets(policy))
+        folder = self.path / CELLS / earlier
+        if folder.exists() and not (self.path / CELLS / present).exists():
+            folder.rename(self.path / CELLS / present)
 
     def _of(self, cell: Cell) -> Path:
         return self.path / CELLS / cell.name

@@ -1,13 +1,14 @@
 """Plays one batch of a cell, in whatever process: what a pool's worker or a Ray task calls.
 
 A process keeps the model and the environments of the batch before, since the next one mostly needs
-the same. Knows cells and policies; no grid, no files but the sweep's.
+the same.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from multiprocessing import parent_process
@@ -17,7 +18,6 @@ from typing import Any
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
-from trainers.evaluation.results import Stopwatch
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import CommandError
 from trainers.options.policies import OpeningArguments, PolicyArguments
@@ -69,11 +69,13 @@ class Worker:
         """
         cell = batch.cell
         task_ids = list(cell.batches[batch.number])
-        watch = Stopwatch()
+        start = time.perf_counter()
         played = self._rollout(cell).run(
             task_ids, temperature=cell.temperature, stream=cell.stream(batch.number)
         )
-        SweepFolder(batch.folder).write(cell, batch.number, played, seconds=watch.seconds)
+        SweepFolder(batch.folder).write(
+            cell, batch.number, played, seconds=time.perf_counter() - start
+        )
         return sum(episode.status == "failed" for episode in played)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""One line of an episodes' file as the light entry that lists are made of. Knows no file."""
+"""One line of an episodes' file as the light entry that lists are made of."""
 
 from __future__ import annotations
 

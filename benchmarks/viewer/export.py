@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.files import write_whole
 from benchmarks.viewer import detail
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.pages import one_page
 from benchmarks.viewer.places import curve_of
-from trainers.runs.folder import replace_text
 
 EPISODES_A_PART = 50
 
@@ -47,7 +47,7 @@ def export(
     data = _parts(index, with_scenes=with_scenes, with_tokens=with_tokens)
     page = "".join(one_page(data, title=title))
     try:
-        replace_text(Path(path), page)
+        write_whole(path, page)
     except OSError as error:
         raise ValueError(f"cannot write {path}: {error}") from error
     return len(index.entries)

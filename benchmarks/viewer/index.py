@@ -1,26 +1,29 @@
 """The index of all episodes under a folder, which grows while runs write.
 
 Keeps one light entry per episode and where its line lies; a line is parsed once, and read again
-when its episode is opened. Knows no HTTP and no HTML.
+when its episode is opened.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.files import open_bytes
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.names import short_names
 from benchmarks.viewer.entries import FIELDS, Entry, entry_of, read_episode, texts_of
 from benchmarks.viewer.places import EpisodeFile, Places, Run, find_places
 
 _LINES_BETWEEN_LOOKS_AT_THE_CLOCK = 32
+_CUT_SHORT = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 @dataclass
@@ -180,12 +183,12 @@ class Index:
         state = _state(file.path)
         if progress.is_other or progress.state == state or state is None:
             return True
-        with file.path.open("rb") as stream:
+        with open_bytes(file.path) as stream:
             stream.seek(progress.offset)
             if progress.is_open and stream.read(1) == b"\n":
                 progress.offset += 1
             stream.seek(progress.offset)
-            for count, line in enumerate(stream, 1):
+            for count, line in enumerate(_whole_lines(stream), 1):
                 is_open = not line.endswith(b"\n")
                 if is_open and read_episode(line) is None:  # still being written
                     break
@@ -236,11 +239,11 @@ class Index:
             while end < len(entries) and entries[end].file == entries[start].file:
                 end += 1
             try:
-                with self.files[entries[start].file].path.open("rb") as stream:
+                with open_bytes(self.files[entries[start].file].path) as stream:
                     for entry in entries[start:end]:
                         stream.seek(entry.offset)
                         yield stream.read(entry.length)
-            except FileNotFoundError:
+            except (FileNotFoundError, *_CUT_SHORT):
                 yield from [b""] * (end - start)
             start = end
 
@@ -259,6 +262,17 @@ def _was_replaced(path: Path, progress: _Progress) -> bool:
     if state is None or state == progress.state:
         return state is None
     start, checksum = progress.last
-    with path.open("rb") as stream:
-        stream.seek(start)
-        return zlib.crc32(stream.read(progress.offset - start)) != checksum
+    try:
+        with open_bytes(path) as stream:
+            stream.seek(start)
+            return zlib.crc32(stream.read(progress.offset - start)) != checksum
+    except _CUT_SHORT:
+        return True
+
+
+def _whole_lines(stream: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield a file's lines, of a compressed one that is being written those that are there."""
+    try:
+        yield from stream
+    except _CUT_SHORT:
+        return

@@ -1,23 +1,17 @@
-"""What lies under a folder: which files may hold episodes, and which run each belongs to.
-
-Knows the layouts of training runs, sweeps and evaluations; opens no file of episodes.
-"""
+"""The runs and files of episodes under a folder, as the page lists them."""
 
 from __future__ import annotations
 
-import json
-import os
-import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchmarks.sweep.plan import Cell
-from benchmarks.sweep.store import CELL_FILE, CELLS
-from trainers.runs.curve import read_metrics
+from benchmarks.sweep.store import CELLS
+from trainers.runs.folder import SUMMARY_FILE, read_json, read_metrics
+from trainers.runs.reader import RunFolder, find_runs, without_endings
 
-METRICS = "metrics.jsonl"
 SHOWN_METRICS = {
     "success": "episodes/success",
     "score": "episodes/score",
@@ -30,8 +24,6 @@ SHOWN_METRICS = {
     "loss": "loss",
 }
 """What the learning curve is drawn from, by the names that the page knows."""
-_PASSED_OVER = re.compile(r"\.|checkpoint-\d+$|__pycache__$")
-_RANK = re.compile(r"_rank\d+$")
 
 
 @dataclass(frozen=True)
@@ -104,24 +96,22 @@ def find_places(root: Path) -> Places:
 
     Links that lead out of the folder are not followed.
     """
-    if root.is_file():
-        run = _file_run(root.name, root.parent)
-        return Places([run], [EpisodeFile(root, root.name, run, "")])
-    runs: dict[str, Run] = {}
-    files = []
-    for path in _candidates(root):
-        run, phase = _owner(path, root, runs)
-        runs.setdefault(run.name, run)
-        if path.name != METRICS:
-            files.append(EpisodeFile(path, path.relative_to(root).as_posix(), run, phase))
-    return Places(list(runs.values()), files)
+    home = root.resolve()
+    runs, files = [], []
+    for folder in find_runs(root):
+        run = _MAKERS[folder.kind](folder, root)
+        inside = [file for file in folder.files if file.resolve().is_relative_to(home)]
+        if inside or folder.kind == "training":
+            runs.append(run)
+        files += [EpisodeFile(f, _name(f, root), run, folder.phase(f)) for f in inside]
+    return Places(runs, files)
 
 
 def curve_of(run: Run) -> list[dict[str, float]]:
     """Return what a training run logged at each step, under the names of `SHOWN_METRICS`."""
     if run.kind != "training":
         return []
-    found = []
+    points = []
     for entry in read_metrics(run.folder):
         values = {
             short: entry[name]
@@ -129,51 +119,23 @@ def curve_of(run: Run) -> list[dict[str, float]]:
             if isinstance(entry.get(name), int | float)
         }
         if values:
-            found.append({"step": entry["global_step"], **values})
-    return found
+            points.append({"step": entry["global_step"], **values})
+    return points
 
 
-def _candidates(root: Path) -> Iterator[Path]:
-    home = root.resolve()
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if not _PASSED_OVER.match(name))
-        for name in sorted(names):
-            path = Path(folder, name)
-            if name.endswith(".jsonl") and path.resolve().is_relative_to(home):
-                yield path
+def _name(path: Path, root: Path) -> str:
+    return path.name if path == root and path.is_file() else path.relative_to(root).as_posix()
 
 
-def _owner(path: Path, root: Path, known: dict[str, Run]) -> tuple[Run, str]:
-    """Return the run that a file belongs to, and the file's phase in it."""
-    folder = path.parent
-    if path.name == METRICS:
-        return _known(known, folder, root, _training_run), ""
-    above = folder.parent
-    if folder.name == "trajectories" and folder != root and _is_training(above):
-        return _known(known, above, root, _training_run), _RANK.sub("", path.stem)
-    if (folder / CELL_FILE).is_file():
-        return _known(known, folder, root, _cell_run), ""
-    name = path.relative_to(root).as_posix()
-    return known.get(name) or _file_run(name, folder), ""
-
-
-def _known(known: dict[str, Run], folder: Path, root: Path, make: Any) -> Run:
-    name = folder.relative_to(root).as_posix()
-    run: Run = known.get(name) or make(name, folder, root)
-    return run
-
-
-def _is_training(folder: Path) -> bool:
-    return (folder / "run.json").is_file() or (folder / METRICS).is_file()
-
-
-def _file_run(name: str, folder: Path) -> Run:
+def _file_run(source: RunFolder, root: Path) -> Run:
+    name = _name(source.path, root)
     group, _, own = name.rpartition("/")
-    return Run(name, "file", group, own.removesuffix(".jsonl"), {}, folder)
+    return Run(name, "file", group, without_endings(own), {}, source.path.parent)
 
 
-def _cell_run(name: str, folder: Path, root: Path) -> Run:
-    cell = Cell.from_json(_read_json(folder / CELL_FILE))
+def _cell_run(source: RunFolder, root: Path) -> Run:
+    name = _name(source.path, root)
+    cell = Cell.from_json(source.record)
     turns = "its own turn limit" if cell.max_turns is None else f"{cell.max_turns} turns"
     about = {
         "policy": cell.policy,
@@ -189,7 +151,7 @@ def _cell_run(name: str, folder: Path, root: Path) -> Run:
         _sweep_of(name),
         " · ".join(parts),
         about,
-        folder,
+        source.path,
         policy=cell.policy,
         seed=str(cell.seed),
         limit=turns,
@@ -201,22 +163,22 @@ def _sweep_of(name: str) -> str:
     return f"/{name}".rpartition(f"/{CELLS}/")[0].removeprefix("/")
 
 
-def _training_run(name: str, folder: Path, root: Path) -> Run:
-    record = _read_json(folder / "run.json")
-    played = ", ".join(record.get("EnvArguments", {}).get("env", []))
+def _training_run(source: RunFolder, root: Path) -> Run:
+    name, record = _name(source.path, root), source.record
+    environments = ", ".join(record.get("EnvArguments", {}).get("env", []))
     seed = str(record.get("seed", ""))
     about = {
         "command": str(record.get("command_line") or record.get("command", "")),
-        "environment": played,
+        "environment": environments,
         "seed": seed,
         "started": str(record.get("started", "")),
         "commit": str(record.get("git") or ""),
-        **_summary(_read_json(folder / "summary.json")),
+        **_summary(read_json(source.path / SUMMARY_FILE)),
     }
-    told = {key: value for key, value in about.items() if value}
+    known = {key: value for key, value in about.items() if value}
     group, _, own = name.rpartition("/")
     title = root.resolve().name if name == "." else own
-    return Run(name, "training", group, title, told, folder, seed=seed)
+    return Run(name, "training", group, title, known, source.path, seed=seed)
 
 
 def _summary(record: dict[str, Any]) -> dict[str, str]:
@@ -225,15 +187,14 @@ def _summary(record: dict[str, Any]) -> dict[str, str]:
         return {}
     before, after = record["success_before"], record["success_after"]
     low, high = record["ci95_gain"]
-    told = f"{before:.1%} before, {after:.1%} after training, on {record['n_tasks']} held-out tasks"
-    return {"success": f"{told} (gain {low:+.1%} to {high:+.1%}, 95%)"}
+    change = (
+        f"{before:.1%} before, {after:.1%} after training, on {record['n_tasks']} held-out tasks"
+    )
+    return {"success": f"{change} (gain {low:+.1%} to {high:+.1%}, 95%)"}
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    """Return a JSON object; empty where the file is not there."""
-    if not path.is_file():
-        return {}
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except ValueError as error:
-        raise ValueError(f"{path} is not a JSON object ({error}); remove or repair it") from error
+_MAKERS: dict[str, Callable[[RunFolder, Path], Run]] = {
+    "training": _training_run,
+    "cell": _cell_run,
+    "file": _file_run,
+}

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from agentgym_envs import TokenTrace, Trajectory, Turn, read_jsonl, write_jsonl
+from agentgym_envs.agenttraj import read_trajectories
 
 
 def trajectory(task_id: str = "toy_1") -> Trajectory:
@@ -67,3 +70,47 @@ def test_a_line_that_is_no_trajectory_is_named(tmp_path: Path, line: str) -> Non
         file.write(f"\n{line}\n")
     with pytest.raises(ValueError, match=r"run\.jsonl, line 3: not a trajectory"):
         list(read_jsonl(path))
+
+
+def test_the_record_of_an_episode_holds_every_field_and_copies_no_token() -> None:
+    given = trajectory()
+    given.traces = [TokenTrace([1, 2])]
+    record = given.to_json()
+    for values, of in ((record, given), (record["turns"][0], given.turns[0])):
+        assert {field.name for field in fields(of)} <= set(values)
+    assert record["traces"][0]["prompt_ids"] is given.traces[0].prompt_ids
+
+
+def test_compressed_episodes_are_read_like_plain_ones(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl.gz"
+    write_jsonl(path, [trajectory("toy_1")])
+    write_jsonl(path, [trajectory("toy_2")], append=True)
+    assert path.read_bytes().startswith(b"\x1f\x8b")
+    assert list(read_jsonl(path)) == [trajectory("toy_1"), trajectory("toy_2")]
+    assert list(read_trajectories(path)) == list(read_jsonl(path))
+
+
+def test_a_compressed_file_that_was_cut_short_gives_what_is_whole_and_then_says_so(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "run.jsonl.gz"
+    write_jsonl(path, [trajectory("toy_1")])
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole[:-9])
+    episodes = read_jsonl(path)
+    assert next(episodes) == trajectory("toy_1")
+    with pytest.raises(ValueError, match=r"run\.jsonl\.gz: not compressed, or cut short"):
+        list(episodes)
+
+
+def test_episodes_that_cannot_all_be_written_leave_the_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    write_jsonl(path, [trajectory("toy_1")])
+
+    def failing() -> Iterator[Trajectory]:
+        yield trajectory("toy_2")
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_jsonl(path, failing())
+    assert list(read_jsonl(path)) == [trajectory("toy_1")]

@@ -1,8 +1,8 @@
-"""Means over tasks with their 95% intervals. Knows numbers; no episodes, no policies.
+"""Means over tasks with their 95% intervals; the order of the tasks does not matter.
 
-Percentile bootstraps over tasks, since the samples of one task are not independent. Where all tasks
-agree there is nothing to resample, and a bootstrap would claim certainty from a handful of tasks:
-Wilson's interval stands in its place.
+Where each task has 0 or 1 the mean is a proportion, and the interval is Wilson's: a bootstrap would
+claim certainty where a handful of tasks agree. Else it is a percentile bootstrap over tasks, since
+the samples of one task are not independent.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def bootstrap_mean(values: Sequence[float], *, seed: int = 0) -> tuple[float, fl
 def mean_over_tasks(shares: Sequence[float]) -> Estimate:
     """Return the mean of what lies in 0..1, such as success rates, with its interval over tasks.
 
-    Where all tasks have 0, or all have 1, the interval is Wilson's.
+    Where each task has 0 or 1, the interval is Wilson's.
 
     Args:
         shares: one value per task.
@@ -85,8 +85,8 @@ def mean_over_tasks(shares: Sequence[float]) -> Estimate:
     Raises:
         ValueError: there are no values.
     """
-    if len(set(shares)) == 1 and shares[0] in (0.0, 1.0):
-        return wilson(int(shares[0]) * len(shares), len(shares))
+    if shares and set(shares) <= {0.0, 1.0}:
+        return wilson(int(sum(shares)), len(shares))
     return _bootstrapped(shares)
 
 
@@ -111,5 +111,10 @@ def mean_gain(gains: Sequence[float]) -> Estimate:
 
 
 def _bootstrapped(values: Sequence[float]) -> Estimate:
-    low, high = bootstrap_mean(values)
-    return Estimate(float(np.mean(values)), low, high)
+    # One order and one sign for all that hold the same values: an interval is the same wherever
+    # the tasks come from, and negated where the values are.
+    ordered, negated = sorted(values), sorted(-value for value in values)
+    low, high = bootstrap_mean(max(ordered, negated))
+    if negated > ordered:
+        low, high = -high, -low
+    return Estimate(float(np.mean(ordered)), low, high)

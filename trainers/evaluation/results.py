@@ -1,12 +1,11 @@
-"""What an evaluation found, with its uncertainty. Knows trajectories and numbers; no model.
+"""The result of an evaluation, with its uncertainty, as a table and as a JSON file.
 
-Intervals are 95% and over tasks, as `trainers.evaluation.intervals` makes them.
+Episodes are summed up by `trainers.evaluation.tally`, as those of reports are.
 """
 
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from agentgym_envs.core import UNSCORED
+from agentgym_envs.files import write_whole
 from agentgym_envs.trajectory import Trajectory
-from trainers.evaluation.intervals import mean_gain, mean_over_tasks
+from trainers.evaluation.tally import Tally, paired, tally, task_key
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class SubtaskResult:
 
 @dataclass(frozen=True)
 class EvalResult:
-    """What an evaluation found.
+    """The result of an evaluation.
 
     Failed and unscored episodes are counted as such and enter nothing else.
 
@@ -92,9 +91,7 @@ class EvalResult:
 
     def save(self, path: str | Path) -> None:
         """Write the result as a JSON file."""
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(self.to_json(), indent=2) + "\n", encoding="utf-8")
+        write_whole(path, json.dumps(self.to_json(), indent=2) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> EvalResult:
@@ -132,49 +129,42 @@ def summarize(
     Raises:
         ValueError: there is no episode with a score.
     """
-    played = [t for t in trajectories if t.status != "failed"]
-    unscored = sum(t.error == UNSCORED for t in trajectories)
-    if not played:
+    total = tally(trajectories)
+    success, score = total.success(), total.score()
+    if success is None or score is None:
         raise ValueError(
-            f"no episode to evaluate: of {len(trajectories)}, {unscored} need a judge to be "
+            f"no episode to evaluate: of {len(trajectories)}, {total.unscored} need a judge to be "
             f"scored and the others failed"
         )
-    success = _by_task(played, [float(t.success) for t in played])
-    estimate = mean_over_tasks(list(success.values()))
-    score = _by_task(played, [t.score for t in played])
-    subtask_of = {t.task_id: t.subtask for t in played}
-    members: dict[str, list[str]] = {}
-    for task_id, subtask in subtask_of.items():
-        members.setdefault(subtask, []).append(task_id)
-    turns = sum(len(t.turns) for t in played)
-    invalid = sum(not turn.is_valid_action for t in played for turn in t.turns)
-    counts = Counter(t.task_id for t in trajectories)
+    finished = [t for t in trajectories if t.status != "failed"]
+    by_subtask: dict[str, list[Trajectory]] = {}
+    for trajectory in finished:
+        by_subtask.setdefault(trajectory.subtask, []).append(trajectory)
+    counts = Counter(task_key(t) for t in trajectories)
     return EvalResult(
         policy=policy,
-        n_tasks=len(success),
+        n_tasks=len(total.successes),
         samples_per_task=max(counts.values()),
         temperature=temperature,
         seed=seed,
-        success=estimate.value,
-        ci95=(estimate.low, estimate.high),
-        score=float(np.mean(list(score.values()))),
-        mean_turns=turns / len(played),
-        invalid_rate=invalid / max(turns, 1),
-        sampled_tokens=sum(turn.num_tokens for t in played for turn in t.turns),
-        failures=len(trajectories) - len(played) - unscored,
-        unscored=unscored,
-        truncated=dict(Counter(t.truncated_by for t in played if t.truncated_by is not None)),
+        success=success.value,
+        ci95=(success.low, success.high),
+        score=score.value,
+        mean_turns=total.turns / total.episodes,
+        invalid_rate=total.invalid / max(total.turns, 1),
+        sampled_tokens=total.tokens,
+        failures=total.failures,
+        unscored=total.unscored,
+        truncated=dict(Counter(t.truncated_by for t in finished if t.truncated_by is not None)),
         wall_s=wall_s,
-        subtasks={
-            name: SubtaskResult(
-                n_tasks=len(ids),
-                success=float(np.mean([success[i] for i in ids])),
-                score=float(np.mean([score[i] for i in ids])),
-            )
-            for name, ids in members.items()
-        },
-        tasks=success,
+        subtasks={name: _subtask_result(tally(part)) for name, part in by_subtask.items()},
+        tasks={task_id: share for (_, _, task_id), share in total.task_success.items()},
     )
+
+
+def _subtask_result(part: Tally) -> SubtaskResult:
+    success, score = part.task_success.values(), part.task_score.values()
+    return SubtaskResult(len(success), float(np.mean(list(success))), float(np.mean(list(score))))
 
 
 @dataclass(frozen=True)
@@ -198,28 +188,8 @@ def paired_gain(before: EvalResult, after: EvalResult) -> Gain:
     Raises:
         ValueError: they share no task.
     """
-    shared = [task_id for task_id in before.tasks if task_id in after.tasks]
-    if not shared:
+    difference = paired(after.tasks, before.tasks)
+    if difference is None:
         raise ValueError("the two evaluations share no task, so they cannot be compared")
-    differences = [after.tasks[task_id] - before.tasks[task_id] for task_id in shared]
-    gain = mean_gain(differences)
-    return Gain(gain.value, (gain.low, gain.high), len(shared))
-
-
-class Stopwatch:
-    """Seconds since it was made."""
-
-    def __init__(self) -> None:
-        self._start = time.perf_counter()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the start."""
-        return time.perf_counter() - self._start
-
-
-def _by_task(played: Sequence[Trajectory], values: Sequence[float]) -> dict[str, float]:
-    collected: dict[str, list[float]] = {}
-    for trajectory, value in zip(played, values, strict=True):
-        collected.setdefault(trajectory.task_id, []).append(value)
-    return {task_id: float(np.mean(of_task)) for task_id, of_task in collected.items()}
+    gain = difference.gain
+    return Gain(gain.value, (gain.low, gain.high), difference.n_tasks)

@@ -6,19 +6,21 @@ share of the episodes.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.evaluation.results import Stopwatch, summarize
+from trainers.evaluation.results import summarize
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments, spread
 from trainers.rollout.rollout import Rollout
 from trainers.runs.progress import use_short_progress
-from trainers.runs.records import TrajectoryFiles, keep_records
+from trainers.runs.records import keep_records
+from trainers.runs.trajectories import TrajectoryFiles
 
 try:
     from accelerate.utils import gather_object
@@ -134,7 +136,7 @@ class RolloutEvaluationMixin:
         validation = self.validation
         if validation is None:
             return super().evaluate(eval_dataset, ignore_keys, metric_key_prefix)  # type: ignore[misc]
-        watch = Stopwatch()
+        start = time.perf_counter()
         # TRL logs under `eval_` what follows.
         self.model.eval()
         tasks = validation.task_ids if eval_dataset is None else prompts_of(eval_dataset)
@@ -148,7 +150,7 @@ class RolloutEvaluationMixin:
             "turns": result.mean_turns,
             "invalid_actions": result.invalid_rate,
             "failed": float(result.failures),
-            "runtime": max(gather_object([watch.seconds])),
+            "runtime": max(gather_object([time.perf_counter() - start])),
         }
         metrics = {f"{metric_key_prefix}_{name}": value for name, value in values.items()}
         self.log(metrics)
@@ -214,10 +216,12 @@ def watch_by_playing(
         seed=args.seed,
         overlap=env.args.overlap,
     )
+    files = TrajectoryFiles.of(args, rollout)
+    trainer.add_callback(files)
     trainer.validation = validation_of(
         env,
         env.rollout(policy, failure_rules=rollout.failure_rules),
         evaluation,
-        TrajectoryFiles.of(args),
+        files,
         eval_dataset=eval_dataset,
     )

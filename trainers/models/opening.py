@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from trainers.options.errors import CommandError
-from trainers.runs.folder import told_of_run
+from trainers.runs.folder import explain_missing_model
 
 
 @contextmanager
@@ -26,11 +26,11 @@ def opening(policy: str, *, names: Sequence[str], otherwise: str) -> Iterator[No
     except CommandError:
         raise
     except (OSError, ValueError) as error:
-        of_run = told_of_run(policy)
-        if of_run is not None:
-            raise CommandError(of_run) from error
+        missing = explain_missing_model(policy)
+        if missing is not None:
+            raise CommandError(missing) from error
         from trainers.options.files import did_you_mean  # it needs the train extra, as models do
 
         hint = did_you_mean(policy, tuple(names), otherwise=f"allowed: {otherwise}")
-        told = " ".join(str(error).split())
-        raise CommandError(f"cannot open the policy {policy!r}{hint} ({told})") from error
+        message = " ".join(str(error).split())
+        raise CommandError(f"cannot open the policy {policy!r}{hint} ({message})") from error

@@ -242,6 +242,9 @@ class RolloutArguments(EpisodeArguments):
         mask_truncated_episodes: leave truncated episodes out of the loss; they still count in
             their group's baseline.
         save_trajectories_every: write the episodes of every so many optimizer steps; 0 never.
+        compress_trajectories: write them as `.jsonl.gz`, about a third of the size.
+        max_trajectory_gb: size of the run's `trajectories/` from which on no more episodes are
+            written; 0 is no bound.
     """
 
     horizon: str | None = field(
@@ -258,9 +261,24 @@ class RolloutArguments(EpisodeArguments):
     save_trajectories_every: int = field(
         default=1, metadata={"help": "Write the episodes of every N-th step; 0 never writes."}
     )
+    compress_trajectories: bool = field(
+        default=False,
+        metadata={"help": "Write episodes as .jsonl.gz, about a third of the size."},
+    )
+    max_trajectory_gb: float = field(
+        default=0.0,
+        metadata={
+            "help": "Stop writing episodes, not training, where trajectories/ holds so many GB; "
+            "0: no bound."
+        },
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not self.max_trajectory_gb >= 0:
+            raise ValueError(
+                f"max_trajectory_gb must be >= 0 (0: no bound), got {self.max_trajectory_gb}"
+            )
         if self.horizon is not None:
             parse_schedule(self.horizon)
         if self.save_trajectories_every < 0:

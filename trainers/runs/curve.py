@@ -1,15 +1,17 @@
-"""Draws a run's learning curve from its folder. Knows its metrics and `run.json`; no models.
+"""Draws a run's learning curve from its folder.
 
 Matplotlib is imported where something is drawn.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from agentgym_envs.files import replacing
+from trainers.runs.folder import CURVE_FILE, read_metrics, read_run
 
 SMOOTHING = 9
 """Log entries of the moving average."""
@@ -17,39 +19,11 @@ TRAINING, AVERAGE, HELD_OUT = "#9db7d5", "#1f4e8c", "#b3541e"
 
 Array = np.ndarray[Any, Any]
 
-RENAMED_METRICS = {
-    "groups/without_signal": "frac_reward_zero_std",
-    "sampling/logprob_gap_mean": "sampling/sampling_logp_difference/mean",
-    "sampling/logprob_gap_max": "sampling/sampling_logp_difference/max",
-}
-"""Today's names of metrics that runs logged under others before."""
-
-
-def read_metrics(folder: str | Path) -> list[dict[str, Any]]:
-    """Return the log entries of a run, in order, under today's names.
-
-    A last line that a killed run left unfinished is passed over.
-    """
-    path = Path(folder) / "metrics.jsonl"
-    if not path.exists():
-        return []
-    entries = [json.loads(line) for line in whole_lines(path.read_text(encoding="utf-8"))]
-    for entry in entries:
-        for old, name in RENAMED_METRICS.items():
-            if old in entry:
-                entry[name] = entry.pop(old)
-    return entries
-
-
-def whole_lines(text: str) -> list[str]:
-    """Return the lines of a JSONL text that were written to their end."""
-    return [line[:-1] for line in text.splitlines(keepends=True) if line.endswith("}\n")]
-
 
 def series(entries: list[dict[str, Any]], name: str) -> tuple[Array, Array]:
     """Return the optimizer steps (N,) at which a metric was logged, and its values (N,)."""
-    found = [(e["global_step"], e[name]) for e in entries if isinstance(e.get(name), int | float)]
-    steps, values = zip(*found, strict=True) if found else ((), ())
+    points = [(e["global_step"], e[name]) for e in entries if isinstance(e.get(name), int | float)]
+    steps, values = zip(*points, strict=True) if points else ((), ())
     return np.array(steps), np.array(values, dtype=float)
 
 
@@ -79,7 +53,7 @@ def draw_run_curve(folder: str | Path) -> Path | None:
     figure = Figure(figsize=(8, 4.2), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    last = max(int(found.max()) for found in (steps, loss_steps, validations) if len(found))
+    last = max(int(of.max()) for of in (steps, loss_steps, validations) if len(of))
     if len(steps):
         shade_horizons(axes, *series(entries, "horizon"))
         draw_success(axes, steps, success)
@@ -94,10 +68,10 @@ def draw_run_curve(folder: str | Path) -> Path | None:
         labels.append("training loss (right)")
     if handles:
         axes.legend(handles, labels, loc="lower right", frameon=False)
-    path = folder / "learning_curve.png"
-    unfinished = path.with_suffix(".tmp")
-    figure.savefig(unfinished, dpi=130, format="png")
-    return unfinished.replace(path)
+    path = folder / CURVE_FILE
+    with replacing(path) as unfinished:
+        figure.savefig(unfinished, dpi=130, format="png")
+    return path
 
 
 def draw_success(axes: Any, steps: Array, success: Array) -> None:
@@ -154,10 +128,9 @@ def _draw_loss(axes: Any, steps: Array, loss: Array) -> list[Any]:
 
 
 def _title(folder: Path) -> str:
-    path = folder / "run.json"
-    run = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    played = ", ".join(run.get("EnvArguments", {}).get("env", []))
-    told = [played or folder.name, run.get("command", "")]
+    run = read_run(folder)
+    environments = ", ".join(run.get("EnvArguments", {}).get("env", []))
+    parts = [environments or folder.name, run.get("command", "")]
     if "seed" in run:
-        told.append(f"seed {run['seed']}")
-    return ", ".join(part for part in told if part)
+        parts.append(f"seed {run['seed']}")
+    return ", ".join(filter(None, parts))

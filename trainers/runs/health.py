@@ -1,7 +1,6 @@
 """Says in words what a run's metrics mean where they are not as they should be.
 
-Knows names of metrics and options; no tensors, no episodes. Each thing is said when it is first
-seen, and again when it passes a threshold, not at every step.
+Each is said when it is first seen, and again when it passes a threshold, not at every step.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ class Symptom:
     Attributes:
         metric: its name.
         above: values that are worth a word when one is passed first, rising.
-        told: what it means; `{value}` is the metric's.
+        meaning: what it means; `{value}` is the metric's.
         remedy: which option helps.
     """
 
     metric: str
     above: tuple[float, ...]
-    told: str
+    meaning: str
     remedy: str
 
 
@@ -109,5 +108,5 @@ class HealthWarnings(TrainerCallback):
             passed = sum(value > bound for bound in symptom.above)
             if passed > self._passed[index]:
                 self._passed[index] = passed
-                told = symptom.told.format(value=value)
-                logger.warning("step %d: %s. %s.", state.global_step, told, symptom.remedy)
+                meaning = symptom.meaning.format(value=value)
+                logger.warning("step %d: %s. %s.", state.global_step, meaning, symptom.remedy)

@@ -1,6 +1,6 @@
 """Episodes while they are played: a bar that shows how far, and a file of those that have ended.
 
-Hours of play must not be lost to Ctrl-C or to the last episode. Knows trajectories, not who plays.
+Hours of play must not be lost to Ctrl-C or to the last episode.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class Watch:
     ) -> None:
         self._bar.stop()
         if self._writer is not None and self._num_kept:
-            told = f"{self._num_kept} episodes had ended; they are kept in {self._writer.path}"
-            print(told, file=sys.stderr)
+            message = f"{self._num_kept} episodes had ended; they are kept in {self._writer.path}"
+            print(message, file=sys.stderr)
 
 
 def _beside(path: Path) -> Path:

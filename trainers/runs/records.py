@@ -1,7 +1,4 @@
-"""What a run leaves in its folder: `run.json`, metrics, trajectories and the learning curve.
-
-Knows the trainer's public state and trajectories; no tokens, no losses.
-"""
+"""Callbacks that write a run's folder: `run.json`, metrics and the learning curve."""
 
 from __future__ import annotations
 
@@ -10,11 +7,10 @@ import json
 import logging
 import os
 import platform
-import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
 from importlib import metadata
@@ -22,10 +18,17 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.trajectory import Trajectory, write_jsonl
 from trainers.options.errors import MISSING_TRAIN_EXTRA
-from trainers.runs.curve import draw_run_curve, whole_lines
-from trainers.runs.folder import replace_text
+from trainers.runs.curve import draw_run_curve
+from trainers.runs.folder import (
+    METRICS_FILE,
+    RUN_FILE,
+    read_metrics,
+    read_run,
+    without_secrets,
+    write_json,
+    write_metrics,
+)
 from trainers.runs.health import HealthWarnings
 from trainers.runs.stopping import SkipNonFinite
 
@@ -36,8 +39,6 @@ except ImportError as error:
     raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 logger = logging.getLogger(__name__)
-
-_CREDENTIALS = re.compile(r"""://[^/@\s"'\\]+@""")
 
 PACKAGES = ("agentgym-envs", "gymnasium", "numpy", "torch", "transformers", "trl", "peft", "vllm")
 
@@ -60,15 +61,16 @@ def write_run(
         further: entries to add.
     """
     record = {**run_record(command=command, seed=seed, configs=configs), **(further or {})}
-    replace_text(Path(folder) / "run.json", json.dumps(record, indent=2) + "\n")
+    write_json(Path(folder) / RUN_FILE, record)
 
 
 def run_record(*, command: str, seed: int, configs: Sequence[Any]) -> dict[str, Any]:
-    """Return what `write_run` writes, as JSON values; credentials in addresses are masked."""
+    """Return what `write_run` writes, as JSON values without secrets."""
     record = {
         "command": command,
         "argv": sys.argv[1:],
-        "command_line": shlex.join(sys.argv),
+        # Masked before they are quoted: within quotes of quotes no secret is recognised.
+        "command_line": shlex.join(map(without_secrets, sys.argv)),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "pid": os.getpid(),
         "seed": seed,
@@ -77,23 +79,17 @@ def run_record(*, command: str, seed: int, configs: Sequence[Any]) -> dict[str, 
         "versions": {"python": platform.python_version(), **_versions()},
         **{type(config).__name__: _json_values(config) for config in configs},
     }
-    return dict(json.loads(_CREDENTIALS.sub("://***@", json.dumps(record, default=str))))
-
-
-def read_run(folder: str | Path) -> dict[str, Any]:
-    """Return a run's `run.json`; empty where there is none."""
-    path = Path(folder) / "run.json"
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+    return dict(without_secrets(json.loads(json.dumps(record, default=str))))
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    versions = {}
     for name in PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _device() -> dict[str, Any]:
@@ -119,44 +115,6 @@ def _json_values(config: Any) -> dict[str, Any]:
     raise TypeError(f"expected a dataclass, got {config!r:.80}")
 
 
-class TrajectoryFiles:
-    """Writes `trajectories/<name>_<global_step>.jsonl`; a step that is played again overwrites it.
-
-    Args:
-        folder: the run's folder.
-        every: write every so many optimizer steps; 0 never writes.
-        suffix: told apart where several processes play.
-    """
-
-    def __init__(self, folder: str | Path, *, every: int = 1, suffix: str = "") -> None:
-        self._folder = Path(folder) / "trajectories"
-        self._every = every
-        self._suffix = suffix
-        self._written: set[Path] = set()
-
-    @classmethod
-    def of(cls, args: Any, *, every: int = 1) -> TrajectoryFiles:
-        """Return the files of a trainer's process, told apart where several play.
-
-        Args:
-            args: the trainer's arguments.
-            every: write every so many optimizer steps; 0 never writes.
-        """
-        suffix = f"_rank{args.process_index}" if args.world_size > 1 else ""
-        return cls(args.output_dir, every=every, suffix=suffix)
-
-    def write(self, name: str, global_step: int, trajectories: Iterable[Trajectory]) -> None:
-        """Write the episodes of a step, if it is one of those that are kept.
-
-        Several batches within a step go into the same file.
-        """
-        if self._every == 0 or global_step % self._every:
-            return
-        path = self._folder / f"{name}_{global_step:06d}{self._suffix}.jsonl"
-        write_jsonl(path, trajectories, append=path in self._written)
-        self._written.add(path)
-
-
 class MetricsFile(TrainerCallback):  # type: ignore[misc]
     """Appends every log entry to `metrics.jsonl`; a resumed run continues where it left off.
 
@@ -167,17 +125,15 @@ class MetricsFile(TrainerCallback):  # type: ignore[misc]
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self._path = Path(folder) / "metrics.jsonl"
+        self._folder = Path(folder)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
         """Drop entries of steps that will be taken again."""
         if not state.is_world_process_zero:
             return
-        kept: list[str] = []
-        if state.global_step and self._path.exists():
-            lines = whole_lines(self._path.read_text(encoding="utf-8"))
-            kept = [line for line in lines if json.loads(line)["global_step"] <= state.global_step]
-        replace_text(self._path, "".join(line + "\n" for line in kept))
+        entries = read_metrics(self._folder) if state.global_step else []
+        earlier = [entry for entry in entries if entry["global_step"] <= state.global_step]
+        write_metrics(self._folder, earlier)
 
     def on_log(
         self,
@@ -194,7 +150,7 @@ class MetricsFile(TrainerCallback):  # type: ignore[misc]
         entry = {
             k: None if isinstance(v, float) and not isfinite(v) else v for k, v in entry.items()
         }
-        with self._path.open("a", encoding="utf-8") as file:
+        with (self._folder / METRICS_FILE).open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry, default=float) + "\n")
 
 

@@ -1,15 +1,23 @@
-"""The rounds of AgentEvol: what they can be told, and the folders and records they leave behind.
-
-Knows files and numbers; who plays and learns is `trainers.agentevol`.
-"""
+"""The rounds of AgentEvol: their options, folders and records."""
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
+
+from agentgym_envs.files import COMPRESSED
+from trainers.runs.folder import (
+    EPISODES,
+    TRAJECTORIES,
+    read_json,
+    read_metrics,
+    write_json,
+    write_metrics,
+)
+
+ROUND_FILE = "round.json"
+"""In a round's folder: the round is finished."""
 
 NUM_ROUNDS = 4
 
@@ -128,11 +136,13 @@ class RoundFiles:
 
     Args:
         folder: the run's folder.
+        compress: episodes are written as `.jsonl.gz`.
     """
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, *, compress: bool = False) -> None:
         self.folder = Path(folder)
-        self.base = self.folder / "trajectories" / "base_000000.jsonl"
+        self._end = EPISODES + compress * COMPRESSED
+        self.base = self.folder / TRAJECTORIES / f"base_000000{self._end}"
 
     def of(self, number: int) -> Path:
         """Return a round's folder."""
@@ -140,18 +150,16 @@ class RoundFiles:
 
     def explored(self, global_step: int) -> Path:
         """Return the file of the exploration that began at an optimizer step."""
-        return self.folder / "trajectories" / f"explored_{global_step:06d}.jsonl"
+        return self.folder / TRAJECTORIES / f"explored_{global_step:06d}{self._end}"
 
     def read(self, number: int) -> Round | None:
         """Return a round's record; None where it is not finished."""
-        path = self.of(number) / "round.json"
-        return Round(**json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
+        record = read_json(self.of(number) / ROUND_FILE)
+        return Round(**record) if record else None
 
     def write(self, done: Round) -> None:
-        """Record that a round is finished; the record is there as a whole or not at all."""
-        partial = self.of(done.number) / "round.partial"
-        partial.write_text(json.dumps(asdict(done), indent=2) + "\n", encoding="utf-8")
-        os.replace(partial, partial.with_suffix(".json"))
+        """Record that a round is finished."""
+        write_json(self.of(done.number) / ROUND_FILE, asdict(done))
 
     def log(self, done: Round) -> None:
         """Put a round's lines into `metrics.jsonl`, in place of earlier ones and what follows."""
@@ -163,8 +171,5 @@ class RoundFiles:
             {"global_step": done.explored_at, "round": done.number, **explored},
             {"global_step": done.global_step, "round": done.number, **learned},
         ]
-        path = self.folder / "metrics.jsonl"
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        lines = [line for line in lines if json.loads(line)["round"] < done.number]
-        lines += [json.dumps(entry) for entry in entries]
-        path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        earlier = [entry for entry in read_metrics(self.folder) if entry["round"] < done.number]
+        write_metrics(self.folder, [*earlier, *entries])

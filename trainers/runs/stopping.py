@@ -1,7 +1,4 @@
-"""What stops a run, or a step of it: the clock, a signal, and gradients that are not numbers.
-
-Knows the trainer's callbacks and gradients; no algorithm, no episodes.
-"""
+"""What stops a run, or a step of it: the clock, a signal, and gradients that are not numbers."""
 
 from __future__ import annotations
 
@@ -93,8 +90,8 @@ class SaveOnSignal(TrainerCallback):
         self._signal = number
         self._restore()
         name = signal.Signals(number).name
-        told = f"\n{name}: the present step ends with a checkpoint; a second one stops at once\n"
-        os.write(sys.stderr.fileno(), told.encode())  # print() must not be called twice at once
+        message = f"\n{name}: the present step ends with a checkpoint; a second one stops at once\n"
+        os.write(sys.stderr.fileno(), message.encode())  # print() must not be called twice at once
 
     def _restore(self) -> None:
         for number, handler in self._before.items():

@@ -5,6 +5,7 @@ Written for TRL 1.16; each private hook that is used has a contract test.
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
@@ -16,7 +17,6 @@ from trainers.credit.rewards import (
     reward_columns,
     zero_std_group_fraction,
 )
-from trainers.evaluation.results import Stopwatch
 from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
@@ -143,9 +143,9 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
         return per_function.masked_fill(self._rewards.isnan()[:, None], torch.nan)
 
     def _roll_out(self, prompts: list[str], _trainer: Any) -> dict[str, Any]:
-        watch = Stopwatch()
+        start = time.perf_counter()
         self.trajectories = self.rollout.run(list(prompts), **self.rollout_options())
-        self._log_metric("rollout_time", watch.seconds)
+        self._log_metric("rollout_time", time.perf_counter() - start)
         if self.rollout.schedule is not None:
             self._log_metric("horizon", float(self.rollout.schedule(self.state.global_step)))
         self.rows = self._rows_of_all(self.trajectories)

@@ -1,8 +1,7 @@
 """Plays a recorded episode again in its environment, and checks that it is the same one.
 
 Environments are deterministic, so what they show beyond their text can be had again from a task id
-and the actions. Knows how an environment is made from what a record and its folder say; nothing of
-what is looked at on the way.
+and the actions.
 """
 
 from __future__ import annotations
@@ -23,9 +22,8 @@ from agentgym_envs.actions import ACTION_FORMATS
 from agentgym_envs.core import COMPATIBILITIES, TextEnv
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.trajectory import Trajectory
-
-_FOLDERS_ABOVE = 2
-"""`<run>/trajectories/<file>` and `<cell>/<file>`: where what was played with is noted down."""
+from trainers.runs.folder import CELL_FILE
+from trainers.runs.reader import nearest_record
 
 _WITHOUT_REPLAY = ("action_format", "compat", "max_turns", "render_mode", "split", "tasks")
 _playing = threading.Lock()
@@ -46,13 +44,11 @@ def env_kwargs_of(folder: str | Path | None) -> dict[str, Any]:
     """
     if folder is None:
         return {}
-    path = Path(folder)
-    for place in (path, *path.parents[: _FOLDERS_ABOVE - 1]):
-        for name, part in (("cell.json", "settings"), ("run.json", "EnvArguments")):
-            with contextlib.suppress(OSError, ValueError):
-                record = json.loads((place / name).read_text(encoding="utf-8"))
-                written = record.get(part, {}).get("env_kwargs")
-                return dict(json.loads(written)) if written else {}
+    with contextlib.suppress(OSError, ValueError):
+        name, record = nearest_record(Path(folder))
+        part = "settings" if name == CELL_FILE else "EnvArguments"
+        written = record.get(part, {}).get("env_kwargs")
+        return dict(json.loads(written)) if written else {}
     return {}
 
 

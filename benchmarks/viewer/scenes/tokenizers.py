@@ -7,13 +7,13 @@ only if it turns the recorded ids into the recorded text, so no text that is sho
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
+from trainers.runs.folder import checkpoints, read_run
 
 TOKENIZER_FILE = "tokenizer.json"
 _WINDOW = 6
@@ -109,17 +109,17 @@ def _places(trajectory: Trajectory, folder: str | Path | None) -> Iterator[str]:
         for place in (Path(folder), Path(folder).parent):
             yield str(place)
             yield str(place / "model")
-            yield from sorted(map(str, place.glob("checkpoint-*")), reverse=True)[:1]
-            yield from _models_of(place / "run.json")
+            yield from map(str, list(checkpoints(place).values())[-1:])
+            yield from _models_of(place)
     if trajectory.policy:
         yield trajectory.policy
     yield "tiny"
 
 
-def _models_of(file: Path) -> Iterator[str]:
-    """Yield the models that a `run.json` names."""
+def _models_of(folder: Path) -> Iterator[str]:
+    """Yield the models that a run's `run.json` names."""
     with contextlib.suppress(OSError, ValueError):
-        for part in json.loads(file.read_text(encoding="utf-8")).values():
+        for part in read_run(folder).values():
             if isinstance(part, dict):
                 for key in ("model_name_or_path", "model"):
                     if isinstance(part.get(key), str):

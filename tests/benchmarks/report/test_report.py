@@ -115,8 +115,8 @@ def test_axes_are_marked_at_what_was_played_and_a_policy_keeps_its_colour(tmp_pa
     settings = read_sweep(folder.path).settings
     colours = plots.colours_of(read_sweep(folder.path))
     turns, passes = Figure().add_subplot(), Figure().add_subplot()
-    plots._turns(settings, colours)(turns)
-    plots._pass(settings, colours)(passes)
+    plots.success_by_turns(settings, colours)(turns)
+    plots.pass_at_k_curves(settings, colours)(passes)
     assert list(turns.get_xticks()) == [3, 7, 30]
     assert [label.get_text() for label in passes.get_xticklabels()] == ["1", "2", "4"]
     drawn = [line for line in passes.get_lines() if len(line.get_xdata())]
@@ -132,7 +132,7 @@ def test_the_environments_own_limit_has_its_place_where_an_episode_reached_it(tm
     for reached, marked in [(0, [7, 30]), (20, [7, 20, 30])]:
         own.whole.longest_cut = reached
         axes = Figure().add_subplot()
-        plots._turns(settings, {"p": "black"})(axes)
+        plots.success_by_turns(settings, {"p": "black"})(axes)
         assert list(axes.get_xticks()) == marked
         assert list(axes.get_lines()[0].get_xdata()) == marked
 
@@ -176,7 +176,7 @@ def test_what_cost_nothing_is_not_on_the_plot_of_costs(tmp_path, kind):
 
     folder = textcraft_sweep(tmp_path, ["expert", "model"], tokens=tokens)
     axes = Figure().add_subplot()
-    plots._cost(read_sweep(folder.path), kind)(axes)
+    plots.success_by_cost(read_sweep(folder.path), kind)(axes)
     labels = axes.get_legend_handles_labels()[1]
     assert ("expert" in labels) == (kind == "seconds")
     drawn = [line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata())]
@@ -195,7 +195,7 @@ def test_a_fault_of_the_report_is_not_shown_as_one_of_the_command_line(tmp_path,
     def broken(*args):
         raise ValueError("a fault in drawing")
 
-    monkeypatch.setattr(plots, "_cost", broken)
+    monkeypatch.setattr(plots, "success_by_cost", broken)
     with pytest.raises(ValueError, match="a fault in drawing"):
         command.main([str(folder.path)])
 

@@ -5,7 +5,8 @@ import pytest
 from agentgym_envs.trajectory import read_jsonl, write_jsonl
 from benchmarks.report.results import read_sweep
 from benchmarks.sweep.suites import SEARCHQA, TEXTCRAFT, find_suite
-from tests.benchmarks.report.samples import reported, rows_of, textcraft_sweep
+from tests.benchmarks.report.samples import played, reported, rows_of, textcraft_sweep
+from trainers.evaluation.results import summarize
 
 
 def test_seeds_are_pooled_as_further_samples_of_a_task(tmp_path):
@@ -13,6 +14,22 @@ def test_seeds_are_pooled_as_further_samples_of_a_task(tmp_path):
     (setting,) = read_sweep(tmp_path).settings
     assert (setting.seeds, setting.whole.samples) == ([0, 1, 2], 3)
     assert setting.whole.seconds == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize("seeds", [[0], [0, 1, 2]], ids=["once", "several times"])
+def test_an_evaluation_and_a_report_give_the_same_episodes_one_interval(tmp_path, seeds):
+    folder = textcraft_sweep(tmp_path, ["p"], seeds=seeds)
+    cells = folder.cells()
+    for cell in cells[1:]:  # some tasks are solved by some seeds only
+        (number, episodes), *_ = played(cell, 3)
+        folder.write(cell, number, episodes, seconds=1.0)
+    (setting,) = read_sweep(tmp_path).settings
+    episodes = [episode for cell in cells for episode in folder.episodes(cell)]
+    for order in (episodes, episodes[::-1]):
+        result = summarize(order)
+        estimate, score = setting.whole.success(), setting.whole.score()
+        assert (estimate.value, estimate.low, estimate.high) == (result.success, *result.ci95)
+        assert (len(setting.whole.successes), score.value) == (result.n_tasks, result.score)
 
 
 def test_cells_of_other_settings_are_rows_of_their_own_named_by_what_differs(tmp_path):

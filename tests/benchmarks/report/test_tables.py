@@ -1,10 +1,10 @@
 import pytest
 
 from agentgym_envs.trajectory import Trajectory
-from benchmarks.report.metrics import Tally
 from benchmarks.report.page import write_report
 from benchmarks.report.results import Setting, SweepResults
 from benchmarks.report.tables import MOST_PAIRS, pair_note, pair_table, panel_table, three_digits
+from trainers.evaluation.tally import Tally
 
 ENV_ID = "agentgym/TextCraft-v0"
 

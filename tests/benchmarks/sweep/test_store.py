@@ -2,11 +2,12 @@ import json
 
 import pytest
 
-from benchmarks.sweep.plan import FREE_SETTINGS
+from benchmarks.sweep.plan import FREE_SETTINGS, conditions, slug
 from benchmarks.sweep.runner import play_missing
-from benchmarks.sweep.store import CELL_FILE, SweepFolder
+from benchmarks.sweep.store import SweepFolder
 from tests.benchmarks.sweep.samples import cell, in_this_process
 from trainers.options.errors import CommandError
+from trainers.runs.folder import CELL_FILE
 
 LONG = "x" * 100
 FIRST = {"settings": (("action_format", "react"), ("env_kwargs", LONG)), "fingerprint": "a"}
@@ -89,3 +90,48 @@ def test_a_policy_whose_folder_is_gone_keeps_what_it_played(tmp_path):
     folder.claim([cell(fingerprint="")])
     with pytest.raises(ValueError, match="held other files"):  # what came in its place did not play
         folder.claim([cell(fingerprint="b")])
+
+
+ADDRESS = "https://ada:s3cret@host:8000/v1"
+KEYED = (
+    ("env_kwargs", '{"api_key": "s3cret", "retriever": "http://ada:s3cret@host/", "pages": 3}'),
+)
+
+
+def written_in(folder):
+    """Return every name and every text under a folder, as one text."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return "\n".join([*map(str, folder.rglob("*")), *(path.read_text() for path in files)])
+
+
+def test_a_sweeps_folder_holds_no_secret_and_a_resumed_sweep_finds_its_cells(tmp_path):
+    secret = cell(policy=ADDRESS, settings=KEYED)
+    folder = begun(tmp_path, secret)
+    folder.note_call({"argv": ["--policy", ADDRESS], "env_kwargs": {"token": "s3cret"}})
+    assert "s3cret" not in written_in(tmp_path)
+    assert '\\"pages\\": 3' in written_in(tmp_path)
+    folder.claim([secret])
+    assert folder.missing(secret) == [1, 2]
+    (found,) = folder.cells()
+    assert (found.name, folder.missing(found)) == (secret.name, [1, 2])
+    assert "s3cret" not in str(conditions(secret))
+
+
+def test_another_password_is_no_other_cell_and_another_host_is(tmp_path):
+    folder = begun(tmp_path, cell(policy=ADDRESS, settings=KEYED))
+    changed = tuple((name, text.replace("s3cret", "new")) for name, text in KEYED)
+    folder.claim([cell(policy=ADDRESS.replace("s3cret", "new"), settings=changed)])
+    assert len(folder.cells()) == 1
+    assert cell(policy=ADDRESS).name != cell(policy=ADDRESS.replace("host", "other")).name
+
+
+def test_a_folder_that_an_earlier_version_named_by_a_password_is_gone_on_with(tmp_path):
+    secret = cell(policy=ADDRESS)
+    folder = begun(tmp_path, secret)
+    named = tmp_path / "cells" / secret.name.partition("/")[0]
+    named.rename(named.with_name(slug(ADDRESS)))
+    file = next(tmp_path.rglob(CELL_FILE))
+    file.write_text(json.dumps(secret.to_json()))
+    folder.claim([secret])
+    assert folder.missing(secret) == [1, 2]
+    assert "s3cret" not in written_in(tmp_path)

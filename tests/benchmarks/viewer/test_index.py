@@ -272,3 +272,23 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_named() -> None:
     with pytest.raises(ValueError, match="there is no nowhere"):
         Index("nowhere")
+
+
+def test_compressed_episodes_are_listed_opened_and_followed_while_they_are_written(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "played.jsonl.gz"
+    write_jsonl(path, [made(0)])
+    first = path.read_bytes()
+    write_jsonl(path, [made(1, goal="find me")], append=True)
+    whole = path.read_bytes()
+    index = Index(tmp_path)
+    for written, count in ((first, 1), (whole[:-9], 1), (whole, 2)):
+        path.write_bytes(written)
+        index.update()
+        tasks = [row["task"] for row in rows(index)]
+        assert tasks[:count] == ["counting_0", "counting_1"][:count]
+    assert tasks == ["counting_0", "counting_1"]
+    assert index.epoch == 0
+    assert index.record(1)["task_id"] == "counting_1"
+    assert index.search("FIND me") == [1]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from random import Random
 
 import numpy as np
 import pytest
@@ -52,11 +53,12 @@ def test_a_bootstraps_memory_does_not_grow_with_the_tasks() -> None:
     assert peak < 6 * 2**20
 
 
-def test_where_all_tasks_agree_the_interval_of_a_mean_is_wilsons() -> None:
+def test_where_each_task_has_0_or_1_the_interval_of_a_mean_is_wilsons() -> None:
+    assert mean_over_tasks([0.0, 1.0, 1.0]) == wilson(2, 3)
     assert mean_over_tasks([0.0] * 5) == wilson(0, 5)
     assert mean_over_tasks([1.0] * 5) == wilson(5, 5)
     mixed = mean_over_tasks([0.0, 1.0, 0.5])
-    assert (mixed.low, mixed.high) == bootstrap_mean([0.0, 1.0, 0.5])
+    assert (mixed.low, mixed.high) == bootstrap_mean([0.0, 0.5, 1.0])
 
 
 @given(st.integers(1, 500), st.sampled_from([-1.0, 0.0, 1.0]))
@@ -71,10 +73,23 @@ def test_where_all_gains_agree_their_interval_is_as_wide_as_wilsons(n: int, gain
 
 def test_gains_that_differ_are_bootstrapped() -> None:
     found = mean_gain([0.5, -1.0, 0.0])
-    assert (found.low, found.high) == bootstrap_mean([0.5, -1.0, 0.0])
+    assert (found.low, found.high) == tuple(-x for x in bootstrap_mean([-0.5, 0.0, 1.0])[::-1])
 
 
 def test_an_interval_needs_values() -> None:
     for estimate in (mean_over_tasks, mean_gain):
         with pytest.raises(ValueError, match="at least one value"):
             estimate([])
+
+
+@given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=9), st.randoms())
+def test_the_order_of_the_tasks_changes_no_interval(shares: list[float], random: Random) -> None:
+    shuffled = random.sample(shares, len(shares))
+    assert mean_over_tasks(shares) == mean_over_tasks(shuffled)
+    gains = [share - 0.5 for share in shares]
+    assert mean_gain(gains) == mean_gain([share - 0.5 for share in shuffled])
+
+
+def test_the_negated_gains_have_the_negated_interval() -> None:
+    gain, loss = mean_gain([0.25, 1.0, -0.5]), mean_gain([-1.0, 0.5, -0.25])
+    assert (loss.value, loss.low, loss.high) == (-gain.value, -gain.high, -gain.low)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from agentgym_envs import Trajectory
-from trainers.evaluation.intervals import bootstrap_mean, wilson
+from trainers.evaluation.intervals import wilson
 from trainers.evaluation.results import EvalResult, paired_gain, summarize
 
 
@@ -29,8 +31,33 @@ def test_an_evaluation_does_not_claim_certainty_from_five_tasks(won: bool, sampl
     assert f"(95% interval {shown})" in str(found)
 
 
-def test_where_tasks_differ_the_interval_is_the_bootstrap() -> None:
-    assert result(True, False, True).ci95 == bootstrap_mean([1.0, 0.0, 1.0])
+def test_where_each_task_is_played_once_the_interval_is_wilsons() -> None:
+    expected = wilson(2, 3)
+    assert result(True, False, True).ci95 == (expected.low, expected.high)
+
+
+def test_one_id_in_two_environments_is_two_tasks() -> None:
+    names = ("mine/Game-v0", "yours/Game-v0")
+    episodes = [Trajectory(name, "game_1", status="terminated") for name in names]
+    assert summarize(episodes).n_tasks == 2
+
+
+def test_a_result_replaces_the_one_that_was_there_or_leaves_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "deep" / "result.json"
+    result(True).save(path)
+    assert EvalResult.load(path) == result(True)
+
+    def killed(self: Path, content: bytes) -> int:
+        with self.open("wb") as file:
+            file.write(content[: len(content) // 2])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "write_bytes", killed)
+    with pytest.raises(KeyboardInterrupt):
+        result(False).save(path)
+    assert EvalResult.load(path) == result(True)
 
 
 def test_a_gain_on_all_tasks_does_not_claim_certainty() -> None:

@@ -12,13 +12,12 @@ import pytest
 
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.runs import records as commit
-from trainers.runs.curve import draw_run_curve, read_metrics, series
+from trainers.runs.curve import draw_run_curve, series
+from trainers.runs.folder import read_metrics, read_run
 from trainers.runs.health import SYMPTOMS, HealthWarnings
 from trainers.runs.records import (
     LearningCurve,
     MetricsFile,
-    TrajectoryFiles,
-    read_run,
     write_run,
 )
 
@@ -198,11 +197,3 @@ def test_a_run_whose_episodes_have_no_room_is_told_so(
 ) -> None:
     trainer_in(max_steps=1, rollout={"max_tokens_per_episode": 60}).train()
     assert "had no room in the context" in caplog.text
-
-
-def test_each_of_several_processes_writes_files_of_its_own(tmp_path: Path) -> None:
-    for rank, world_size in ((0, 1), (0, 2), (1, 2)):
-        args = SimpleNamespace(output_dir=tmp_path, process_index=rank, world_size=world_size)
-        TrajectoryFiles.of(args).write("eval", 5, [])
-    names = sorted(path.name for path in (tmp_path / "trajectories").iterdir())
-    assert names == ["eval_000005.jsonl", "eval_000005_rank0.jsonl", "eval_000005_rank1.jsonl"]

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectory import Trajectory, Turn
-from benchmarks.report.metrics import paired, pass_at_k, tally
 from trainers.evaluation.intervals import wilson
+from trainers.evaluation.tally import paired, pass_at_k, tally
 
 
 def episode(

@@ -1,4 +1,4 @@
-"""What episodes say about a policy, with uncertainty. Knows trajectories and numbers; no files.
+"""What episodes say about a policy, with uncertainty; evaluations and reports both sum up here.
 
 Success (the goal was reached) and score (progress) are never mixed. Failed episodes, whose
 machinery broke, are counted apart and enter nothing else.
@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import comb
+from typing import TypeVar
 
 import numpy as np
 
 from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectory import Trajectory
-from trainers.evaluation.intervals import Estimate, mean_gain, mean_over_tasks, wilson
+from trainers.evaluation.intervals import Estimate, mean_gain, mean_over_tasks
 
+Key = TypeVar("Key")
 TaskKey = tuple[str, str, str]
 """env_id, source and task_id: an id alone names other tasks elsewhere."""
 
@@ -57,7 +59,7 @@ class Tally:
             self.unscored += episode.error == UNSCORED
             self.failures += episode.error != UNSCORED
             return
-        task = (episode.env_id, episode.source, episode.task_id)
+        task = task_key(episode)
         self.successes.setdefault(task, []).append(episode.success)
         self.scores.setdefault(task, []).append(episode.score)
         self.turns += len(episode.turns)
@@ -81,44 +83,43 @@ class Tally:
     @property
     def task_success(self) -> dict[TaskKey, float]:
         """The share of successful episodes of each task."""
-        return {task: float(np.mean(found)) for task, found in self.successes.items()}
+        return {task: float(np.mean(values)) for task, values in self.successes.items()}
 
     @property
     def task_score(self) -> dict[TaskKey, float]:
         """The mean score of each task."""
-        return {task: float(np.mean(found)) for task, found in self.scores.items()}
+        return {task: float(np.mean(values)) for task, values in self.scores.items()}
 
     def success(self) -> Estimate | None:
         """Return the mean over tasks of success (avg@k, k episodes a task); None without episodes.
 
-        With one episode a task it is a proportion, and the interval is Wilson's; with more it is
-        a bootstrap over tasks, for the episodes of one task are not independent.
+        The interval is over tasks, for the episodes of one task are not independent.
         """
-        if not self.successes:
-            return None
-        if all(len(outcomes) == 1 for outcomes in self.successes.values()):
-            hits = sum(outcomes[0] for outcomes in self.successes.values())
-            return wilson(hits, len(self.successes))
-        return mean_over_tasks(list(self.task_success.values()))
+        return mean_over_tasks(list(self.task_success.values())) if self.successes else None
 
     def score(self) -> Estimate | None:
-        """Return the mean over tasks of the score, with a bootstrap over tasks."""
+        """Return the mean over tasks of the score, with its interval."""
         return mean_over_tasks(list(self.task_score.values())) if self.scores else None
 
     def pass_at(self, k: int) -> Estimate | None:
         """Return pass@k with its interval; None where a task has fewer than k episodes."""
         if k < 1 or self.samples < k:
             return None
-        found = [pass_at_k(len(out), sum(out), k) for out in self.successes.values()]
-        return mean_over_tasks(found)
+        estimates = [pass_at_k(len(out), sum(out), k) for out in self.successes.values()]
+        return mean_over_tasks(estimates)
+
+
+def task_key(episode: Trajectory) -> TaskKey:
+    """Return what names the task that an episode played."""
+    return episode.env_id, episode.source, episode.task_id
 
 
 def tally(episodes: Iterable[Trajectory]) -> Tally:
     """Sum episodes up."""
-    found = Tally()
+    total = Tally()
     for episode in episodes:
-        found.add(episode)
-    return found
+        total.add(episode)
+    return total
 
 
 def pass_at_k(num_episodes: int, num_successes: int, k: int) -> float:
@@ -153,7 +154,7 @@ class Difference:
     worse: int
 
 
-def paired(first: Mapping[TaskKey, float], second: Mapping[TaskKey, float]) -> Difference | None:
+def paired(first: Mapping[Key, float], second: Mapping[Key, float]) -> Difference | None:
     """Compare success task by task; None where no task is shared.
 
     Args:

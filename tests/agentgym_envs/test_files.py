@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+from agentgym_envs.files import open_bytes, open_text, replacing, write_whole
+
+
+def test_text_and_bytes_replace_a_file_and_make_its_folder(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "file"
+    for content in ("old\n", "new\n", b"\x00"):
+        write_whole(path, content)
+        assert path.read_bytes() == (content if isinstance(content, bytes) else content.encode())
+    assert os.listdir(path.parent) == ["file"]
+
+
+def test_a_file_whose_writing_fails_stays_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), replacing(path) as unfinished:
+        unfinished.write_text("half")
+        assert path.read_text() == "old"
+        raise RuntimeError
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_link_stays_a_link_and_a_device_a_device(tmp_path: Path) -> None:
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.write_text("old")
+    link.symlink_to(file)
+    write_whole(link, "new")
+    assert (link.is_symlink(), file.read_text()) == (True, "new")
+    write_whole(os.devnull, "gone")
+    assert not Path(os.devnull).is_file()
+
+
+def test_a_file_whose_name_ends_with_gz_is_read_decompressed(tmp_path: Path) -> None:
+    path = tmp_path / "lines.gz"
+    path.write_bytes(gzip.compress(b"a\n") + gzip.compress(b"b\n"))
+    with open_bytes(path) as file:
+        assert list(file) == [b"a\n", b"b\n"]
+    with open_text(path) as text:
+        assert text.read() == "a\nb\n"

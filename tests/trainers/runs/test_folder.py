@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentgym_envs import Trajectory, write_jsonl
+from trainers.runs.folder import read_json, without_secrets, write_json
+from trainers.runs.reader import find_runs, is_set_aside, nearest_record
+
+
+@pytest.mark.parametrize(
+    ("value", "masked"),
+    [
+        ("https://ada:s3cret@host/v1", "https://***@host/v1"),
+        ("http://host/?api_key=s3cret&page=2", "http://host/?api_key=***&page=2"),
+        (
+            '--env_kwargs={"token": "a\\"b", "n": 1}',
+            '--env_kwargs={"token": "***", "n": 1}',
+        ),
+        ({"env_kwargs": {"a": {"password": 12}}}, {"env_kwargs": {"a": {"password": "***"}}}),
+        ({"env_kwargs": '{"secret": 12}'}, {"env_kwargs": '{"secret": "***"}'}),
+        ({"env_kwargs": {"num_tokens": 3, "key": None, "use_token": True}}, None),
+        ({"eos_token": "<eos>", "max_tokens_per_turn": 256, "monkey": "x"}, None),
+    ],
+)
+def test_secrets_are_masked_and_nothing_else(value: Any, masked: Any) -> None:
+    expected = value if masked is None else masked
+    assert without_secrets(value) == expected
+    assert without_secrets(expected) == expected
+
+
+def test_a_record_that_is_no_json_object_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    assert read_json(path) == {}
+    write_json(path, {"folder": tmp_path})
+    assert read_json(path) == {"folder": str(tmp_path)}
+    path.write_text("[1]")
+    with pytest.raises(ValueError, match=r"run\.json is not a JSON object"):
+        read_json(path)
+
+
+def test_runs_cells_and_lone_files_are_told_apart(tmp_path: Path) -> None:
+    run, cell = tmp_path / "run", tmp_path / "cells" / "one"
+    write_json(run / "run.json", {"command": "train"})
+    write_json(cell / "cell.json", {"policy": "expert"})
+    for path in (
+        run / "metrics.jsonl",
+        run / "trajectories" / "train_000001_rank0.jsonl.gz",
+        run / "previous-1" / "trajectories" / "eval_000000.jsonl",
+        run / "checkpoint-1" / "passed_over.jsonl",
+        cell / "batch_0000.jsonl",
+        tmp_path / "lone.jsonl",
+    ):
+        write_jsonl(path, [Trajectory("toy/Letters-v0", "a_1")])
+    runs = {source.path.relative_to(tmp_path).as_posix(): source for source in find_runs(tmp_path)}
+    assert {name: (source.kind, len(source.files)) for name, source in runs.items()} == {
+        "lone.jsonl": ("file", 1),
+        "cells/one": ("cell", 1),
+        "run": ("training", 1),
+        "run/previous-1/trajectories/eval_000000.jsonl": ("file", 1),
+    }
+    assert runs["run"].record == {"command": "train"}
+    assert runs["run"].phase(runs["run"].files[0]) == "train_000001"
+    assert nearest_record(run / "trajectories") == ("run.json", {"command": "train"})
+    aside = [name for name, source in runs.items() if is_set_aside(source.files[0], tmp_path)]
+    assert aside == ["run/previous-1/trajectories/eval_000000.jsonl"]
+    (lone,) = find_runs(tmp_path / "lone.jsonl")
+    assert (lone.kind, lone.record) == ("file", {})
+
+
+def test_the_reader_of_runs_brings_no_torch() -> None:
+    code = "import sys, trainers.runs.reader; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,127 @@
+"""Writes the episodes of a run to its `trajectories/`, in the background."""
+
+from __future__ import annotations
+
+import gzip
+import logging
+from collections import deque
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.files import COMPRESSED
+from agentgym_envs.trajectory import COMPRESSION, Trajectory
+from trainers.options.arguments import RolloutArguments
+from trainers.options.errors import MISSING_TRAIN_EXTRA
+from trainers.runs.folder import TRAJECTORIES
+
+try:
+    from transformers import TrainerCallback
+except ImportError as error:
+    raise ImportError(MISSING_TRAIN_EXTRA) from error
+
+logger = logging.getLogger(__name__)
+
+MOST_WAITING = 2
+"""Batches in memory that are still to be written; a further one waits."""
+
+
+class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
+    """Writes `trajectories/<name>_<global_step>.jsonl`; a step that is played again overwrites it.
+
+    A thread writes while training goes on. Checkpoints, evaluations and the end of training wait
+    for it, and so does the end of the process, whatever ends it but SIGKILL. What fails in the
+    thread is raised by the next call.
+
+    Args:
+        folder: the run's folder.
+        suffix: told apart where several processes play.
+        compress: write `.jsonl.gz`.
+        max_bytes: of `trajectories/` in all; what comes after is not written. 0 is no bound.
+    """
+
+    def __init__(
+        self, folder: str | Path, *, suffix: str = "", compress: bool = False, max_bytes: int = 0
+    ) -> None:
+        self._folder = Path(folder) / TRAJECTORIES
+        self._suffix = suffix
+        self._compress = compress
+        self._max_bytes = max_bytes
+        self._is_full = False
+        self._begun: set[Path] = set()
+        # One worker keeps the order, and Python waits for it before it ends.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="trajectories")
+        self._waiting: deque[Future[None]] = deque()
+
+    @classmethod
+    def of(cls, args: Any, rollout: RolloutArguments) -> TrajectoryFiles:
+        """Return the files of a trainer's process, told apart where several play.
+
+        Args:
+            args: the trainer's arguments.
+            rollout: what is kept of episodes.
+        """
+        suffix = f"_rank{args.process_index}" if args.world_size > 1 else ""
+        return cls(
+            args.output_dir,
+            suffix=suffix,
+            compress=rollout.compress_trajectories,
+            max_bytes=int(rollout.max_trajectory_gb * 1e9),
+        )
+
+    def write(self, name: str, global_step: int, trajectories: Iterable[Trajectory]) -> None:
+        """Let the episodes of a step be written; they must not change any more.
+
+        Several batches within a step go into the same file.
+        """
+        end = ".jsonl" + self._compress * COMPRESSED
+        path = self._folder / f"{name}_{global_step:06d}{self._suffix}{end}"
+        while self._waiting and (self._waiting[0].done() or len(self._waiting) >= MOST_WAITING):
+            self._waiting.popleft().result()
+        self._waiting.append(self._thread.submit(self._write, path, list(trajectories)))
+
+    def flush(self) -> None:
+        """Wait until all is written."""
+        while self._waiting:
+            self._waiting.popleft().result()
+
+    def on_save(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
+        """Let a checkpoint stand beside the episodes that led to it."""
+        self.flush()
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
+        """Let an evaluation's episodes be there once its metrics are."""
+        self.flush()
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
+        """Wait until all is written."""
+        self.flush()
+
+    def _write(self, path: Path, trajectories: list[Trajectory]) -> None:
+        if self._is_full:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        if path not in self._begun:
+            self._begun.add(path)
+            plain = path.with_name(path.name.removesuffix(COMPRESSED))
+            for earlier in (plain, plain.with_name(plain.name + COMPRESSED)):
+                earlier.unlink(missing_ok=True)
+        others = sum(file.stat().st_size for file in self._folder.iterdir() if file != path)
+        with (
+            path.open("ab") as raw,
+            gzip.open(raw, "ab", COMPRESSION) if self._compress else nullcontext(raw) as file,
+        ):
+            for trajectory in trajectories:
+                line = trajectory.to_line()
+                if self._max_bytes and others + raw.tell() + len(line) > self._max_bytes:
+                    self._is_full = True
+                    logger.warning(
+                        "%s holds the %.3g GB that --max_trajectory_gb allows: no more episodes "
+                        "are written, and training goes on.",
+                        self._folder,
+                        self._max_bytes / 1e9,
+                    )
+                    return
+                file.write(line)
