@@ -41,6 +41,7 @@ _EXPLORATION_STREAM = 5
 class AgentEvolConfig(AgentSFTConfig):
     """`AgentSFTConfig` for the fine-tuning of one round; it counts its steps anew in each."""
 
+    common_options: ClassVar[tuple[str, ...]] = ()
     tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 2e-4}
 
     output_dir: str | None = field(

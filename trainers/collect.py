@@ -16,7 +16,7 @@ from typing import ClassVar
 from agentgym_envs.agenttraj import read_agenttraj, read_trajectories, write_agenttraj
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from trainers.evaluation.results import Stopwatch, summarize
-from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.arguments import EnvArguments, EpisodeArguments, check_bounds
 from trainers.options.errors import CommandError, check_output
 from trainers.options.parser import CommandParser
 from trainers.policies.open import (
@@ -117,18 +117,7 @@ def played_once(
 
 @dataclass
 class CollectArguments:
-    """What is collected.
-
-    Attributes:
-        out: the file.
-        format: `"jsonl"`, ours with tokens, or `"agenttraj"`, AgentGym's conversations.
-        data: files of trajectories to convert; nothing is played then.
-        num_episodes: how many; None plays each task once. Fewer are spread evenly over the split.
-        num_tasks: tasks to play, spread evenly over the split; 0 takes all.
-        temperature: of the sampling; 0 is greedy.
-        seed: of the sampling.
-        append: add to the file instead of writing it anew.
-    """
+    """What is collected."""
 
     _argument_group_name: ClassVar[str] = "collection"
 
@@ -153,26 +142,28 @@ class CollectArguments:
         default=None,
         metadata={
             "help": "Episodes to play; by default each task once. Fewer are spread evenly over "
-            "the split."
+            "the split.",
+            "min": 1,
         },
     )
     num_tasks: int = field(
         default=0,
         metadata={
             "help": "Tasks to play, spread evenly over the split; 0 plays them all. Fewer tasks "
-            "leave more of --num_episodes to each, which DPO's pairs need."
+            "leave more of --num_episodes to each, which DPO's pairs need.",
+            "min": 0,
         },
     )
-    temperature: float = field(default=1.0, metadata={"help": "Temperature; 0 is greedy."})
-    seed: int = field(default=0, metadata={"help": "Seed of the sampling."})
-    append: bool = field(default=False, metadata={"help": "Add to the file."})
+    temperature: float = field(
+        default=1.0, metadata={"help": "Temperature; 0 is greedy.", "min": 0}
+    )
+    seed: int = field(default=0, metadata={"help": "Seed of the sampling.", "min": 0})
+    append: bool = field(
+        default=False, metadata={"help": "Add to the file instead of writing it anew."}
+    )
 
     def __post_init__(self) -> None:
-        if self.num_episodes is not None and self.num_episodes < 1:
-            raise ValueError(f"num_episodes must be >= 1, got {self.num_episodes}")
-        for name in ("num_tasks", "temperature", "seed"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must be >= 0, got {getattr(self, name)}")
+        check_bounds(self)
         for path in self.data:
             if not Path(path).is_file():
                 raise ValueError(f"data: there is no file {path}")
@@ -186,8 +177,8 @@ def main(argv: list[str] | None = None) -> int:
         command="agentgym collect",
         description="Play episodes with the expert, random actions or a model, and keep them; or "
         "convert episodes to and from AgentGym's published form.",
+        first=("env", "policy", "out", "num_episodes", "split"),
     )
-    parser.hide("eval_split")
     env, budgets, policy, options = parser.parse(argv)
     _check_kept(options)
     if options.data:

@@ -69,6 +69,7 @@ def parse_training(
         ),
         command=f"agentgym train {algorithm}",
         description=description,
+        first=("env", "model_name_or_path", "output_dir", "max_steps", "learning_rate"),
         config_name=_trl_config(config).__name__,
     )
     if parser.peek(argv, "model_name_or_path") == TINY:

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from agentgym_envs.trajectory import Trajectory, write_jsonl
 from trainers.evaluation.results import EvalResult, Gain, Stopwatch, paired_gain, summarize
-from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.arguments import EnvArguments, EpisodeArguments, check_bounds
 from trainers.options.errors import CommandError, check_output
 from trainers.options.parser import CommandParser
 from trainers.policies.open import PolicyArguments, TaskPlayer, open_environments, open_player
@@ -77,23 +77,19 @@ _EVALUATION_STREAM = 2
 
 @dataclass
 class MeasureArguments:
-    """What is measured and where it goes.
-
-    Attributes:
-        num_tasks: tasks of the split, spread evenly over it; 0 takes all.
-        samples: episodes per task.
-        temperature: of the sampling; 0 is greedy.
-        seed: of the sampling.
-        out: a JSON file for the result.
-        trajectories: a JSONL file for the episodes.
-    """
+    """What is measured and where it goes."""
 
     _argument_group_name: ClassVar[str] = "measurement"
 
-    num_tasks: int = field(default=0, metadata={"help": "Tasks of the split; 0 takes all."})
-    samples: int = field(default=1, metadata={"help": "Episodes per task."})
-    temperature: float = field(default=1.0, metadata={"help": "Temperature; 0 is greedy."})
-    seed: int = field(default=0, metadata={"help": "Seed of the sampling."})
+    num_tasks: int = field(
+        default=0,
+        metadata={"help": "Tasks of the split, spread evenly over it; 0 takes all.", "min": 0},
+    )
+    samples: int = field(default=1, metadata={"help": "Episodes per task.", "min": 1})
+    temperature: float = field(
+        default=1.0, metadata={"help": "Temperature; 0 is greedy.", "min": 0}
+    )
+    seed: int = field(default=0, metadata={"help": "Seed of the sampling.", "min": 0})
     out: str | None = field(
         default=None,
         metadata={"help": "Write the result to this JSON file.", "aliases": ["--output"]},
@@ -103,9 +99,7 @@ class MeasureArguments:
     )
 
     def __post_init__(self) -> None:
-        for name, least in (("num_tasks", 0), ("samples", 1), ("temperature", 0), ("seed", 0)):
-            if not getattr(self, name) >= least:
-                raise ValueError(f"{name} must be >= {least}, got {getattr(self, name)}")
+        check_bounds(self)
         check_output("out", self.out)
         check_output("trajectories", self.trajectories)
 
@@ -116,9 +110,9 @@ def main(argv: list[str] | None = None) -> int:
         (EnvArguments, EpisodeArguments, PolicyArguments, MeasureArguments),
         command="agentgym eval",
         description="Measure a policy's success on a split: a model, the expert or chance.",
+        first=("env", "policy", "split", "num_tasks", "out"),
     )
     parser.set_defaults(split="test", policy="tiny")
-    parser.hide("eval_split")
     env, budgets, policy, measure = parser.parse(argv)
     environments = open_environments(env)
     task_ids = spread(environments.task_ids(env.split, tasks=env.tasks), measure.num_tasks)

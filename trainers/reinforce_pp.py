@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from trainers.credit.advantages import centred, whiten, with_kl_to_go
 from trainers.credit.gae import ActionTime
@@ -30,11 +30,9 @@ BASELINES = ("none", "group")
 
 @dataclass
 class AgentReinforcePPConfig(AgentOnlineConfig):
-    """`AgentOnlineConfig` for REINFORCE++; `scale_rewards` has no meaning here.
+    """`AgentOnlineConfig` for REINFORCE++; `scale_rewards` has no meaning here."""
 
-    Attributes:
-        baseline: `"none"`, the plain algorithm with the KL in the reward, or `"group"`.
-    """
+    common_options: ClassVar[tuple[str, ...]] = ("num_generations", "baseline")
 
     output_dir: str | None = field(
         default="runs/reinforce_pp", metadata={"help": "Where checkpoints, logs and the model go."}
@@ -42,7 +40,8 @@ class AgentReinforcePPConfig(AgentOnlineConfig):
     baseline: str = field(
         default="none",
         metadata={
-            "help": "What a return is compared with: nothing, or its group's mean.",
+            "help": "What a return is compared with: nothing, the plain algorithm with the KL in "
+            "the reward, or its group's mean.",
             "choices": list(BASELINES),
         },
     )

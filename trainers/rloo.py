@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from trainers.credit.advantages import leave_one_out
 from trainers.online import OnlineTrainer, train_online
@@ -31,6 +31,8 @@ except ImportError as error:
 @dataclass
 class AgentRLOOConfig(AgentOnlineConfig):
     """`AgentOnlineConfig` for RLOO; `scale_rewards` has no meaning here."""
+
+    common_options: ClassVar[tuple[str, ...]] = ("num_generations",)
 
     output_dir: str | None = field(
         default="runs/rloo", metadata={"help": "Where checkpoints, logs and the model go."}

@@ -39,14 +39,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class DataArguments:
-    """The episodes that are imitated.
-
-    Attributes:
-        data: files of trajectories, ours or AgentTraj's; without any, the expert plays the training
-            split.
-        num_episodes: expert episodes to play where there are no files; None plays each task once.
-        unsuccessful: imitate unsuccessful episodes too.
-    """
+    """The episodes that are imitated."""
 
     _argument_group_name: ClassVar[str] = "data"
 

@@ -60,7 +60,7 @@ def test_environments_that_cannot_be_made_are_told(options: dict[str, Any], told
     ("options", "told"),
     [
         ({"max_requests": 0}, "max_requests must be >= 1, got 0"),
-        ({"request_timeout": 0.0}, "request_timeout must be > 0 seconds, got 0.0"),
+        ({"request_timeout": 0.0}, "request_timeout must be > 0, got 0.0"),
     ],
 )
 def test_a_number_out_of_its_range_is_told(options: dict[str, Any], told: str) -> None:
