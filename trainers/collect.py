@@ -17,7 +17,7 @@ from agentgym_envs.agenttraj import read_agenttraj, read_trajectories, write_age
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from trainers.evaluation.results import Stopwatch, summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments, check_bounds
-from trainers.options.errors import CommandError, check_output
+from trainers.options.errors import CommandError, check_output, run_command
 from trainers.options.parser import CommandParser
 from trainers.policies.open import (
     PolicyArguments,
@@ -232,4 +232,4 @@ def _summary(played: Sequence[Trajectory], seconds: float) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

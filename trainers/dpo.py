@@ -15,12 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA, CommandError, run_command
-
-try:
-    from trl import DPOConfig
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from trl import DPOConfig
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import expert_episodes, given_episodes, played_once
@@ -30,6 +25,7 @@ from trainers.evaluation.validation import PlaysValidation
 from trainers.models.loading import adapter_config, context_length, load_for_playing, load_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments, check_bounds
 from trainers.options.configs import AgentDefaults, ModelArguments, derive_evaluation
+from trainers.options.errors import CommandError, run_command
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments, spread
 from trainers.sft import watch_by_playing

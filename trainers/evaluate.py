@@ -13,7 +13,7 @@ from typing import ClassVar
 from agentgym_envs.trajectory import Trajectory, write_jsonl
 from trainers.evaluation.results import EvalResult, Gain, Stopwatch, paired_gain, summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments, check_bounds
-from trainers.options.errors import CommandError, check_output
+from trainers.options.errors import CommandError, check_output, run_command
 from trainers.options.parser import CommandParser
 from trainers.policies.open import PolicyArguments, TaskPlayer, open_environments, open_player
 from trainers.rollout.environments import spread
@@ -142,4 +142,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from transformers.integrations import is_deepspeed_zero3_enabled
+
 from agentgym_envs.trajectory import Trajectory
 from trainers.command import parse_training, run_training
 from trainers.credit.rewards import (
@@ -20,7 +22,7 @@ from trainers.evaluation.validation import PlaysValidation, validation_ids, vali
 from trainers.models.loading import adapter_config, load_policy, resolve_model
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentOnlineConfig
-from trainers.options.errors import MISSING_TRAIN_EXTRA, CommandError
+from trainers.options.errors import CommandError
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments
 from trainers.runs.progress import use_short_progress
@@ -28,11 +30,6 @@ from trainers.runs.records import TrajectoryFiles, keep_records
 from trainers.runs.schedule_state import KeepsSchedule
 from trainers.trl_bridge import EpisodeTrainer, task_dataset
 from trainers.trl_bridge.reuse import KeepsBatches
-
-try:
-    from transformers.integrations import is_deepspeed_zero3_enabled
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 _TRAINING_STREAM = 0
 

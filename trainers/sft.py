@@ -13,12 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA, CommandError, run_command
-
-try:
-    from trl import SFTConfig
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from trl import SFTConfig
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import expert_episodes, given_episodes
@@ -27,6 +22,7 @@ from trainers.evaluation.validation import PlaysValidation, validation_of
 from trainers.models.loading import adapter_config, context_length, load_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig, ModelArguments, derive_evaluation
+from trainers.options.errors import CommandError, run_command
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments
 from trainers.runs.progress import use_short_progress

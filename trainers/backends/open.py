@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+import torch
 
 from trainers.backends.hf import HFBackend
 from trainers.models.loading import context_length

@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from trl import get_peft_config, get_quantization_config
+
 from trainers.models.opening import opening
 from trainers.options.configs import TINY, ModelArguments, has_accelerator
-from trainers.options.errors import MISSING_TRAIN_EXTRA, CommandError
-
-try:
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-    from trl import get_peft_config, get_quantization_config
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from trainers.options.errors import CommandError
 
 
 def resolve_model(name: str | None) -> str:

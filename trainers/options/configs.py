@@ -8,13 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-
-try:
-    import torch
-    from trl import GRPOConfig, ModelConfig, SFTConfig
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+import torch
+from trl import GRPOConfig, ModelConfig, SFTConfig
 
 SUCCESS_METRIC = "eval_success"
 TINY = "tiny"

@@ -4,17 +4,37 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from agentgym_envs import EnvFailure, NoExpert, UnknownTask
 
-MISSING_TRAIN_EXTRA = (
-    "training and language-model policies need torch, transformers and trl; install them with: "
-    'pip install "agentgym-envs[train]"'
-)
+TRAIN_PACKAGES = {
+    *("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers"),
+    *("safetensors", "httpx", "yaml", "rich", "matplotlib", "markdown_it"),
+}
+"""What the train extra installs, by the names that are imported."""
 
 REMEDY = 'pip install "agentgym-envs['  # what every missing extra's error says
+
+
+@contextmanager
+def explain_missing_extra() -> Iterator[None]:
+    """Say what to install where a package of the train extra cannot be imported.
+
+    Raises:
+        ImportError: with the pip command; any other error passes through.
+    """
+    try:
+        yield
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in TRAIN_PACKAGES:
+            raise
+        raise ImportError(
+            "training and language-model policies need torch, transformers and trl; install them "
+            'with: pip install "agentgym-envs[train]"'
+        ) from error
 
 
 class CommandError(ValueError):
@@ -54,7 +74,8 @@ def run_command(command: Callable[[], int | None]) -> int:
         for a mistake on the command line, 130 on Ctrl-C.
     """
     try:
-        return int(command() or 0)
+        with explain_missing_extra():
+            return int(command() or 0)
     except ImportError as error:
         if REMEDY not in str(error):
             raise

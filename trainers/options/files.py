@@ -11,12 +11,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-
-try:
-    import yaml  # type: ignore[import-untyped]
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+import yaml  # type: ignore[import-untyped]
 
 PRESETS = Path(__file__).parent / "presets"
 """The option files that are shipped: the paper's runs, LoRA and QLoRA."""

@@ -16,8 +16,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from transformers import HfArgumentParser
+from transformers.hf_argparser import string_to_bool
+
 from trainers.options.arguments import BOUNDS
-from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.options.files import (
     OptionValue,
     describe_presets,
@@ -25,12 +27,6 @@ from trainers.options.files import (
     option_file,
     read_options,
 )
-
-try:
-    from transformers import HfArgumentParser
-    from transformers.hf_argparser import string_to_bool
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 MOST_CHOICES_SHOWN = 6
 _SHOWN = {"model_name_or_path": "--model MODEL", "turns": "--max-turns TURNS"}

@@ -22,18 +22,14 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import torch
+from transformers import TrainerCallback
+
 from agentgym_envs.trajectory import Trajectory, write_jsonl
-from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.runs.curve import draw_run_curve, whole_lines
 from trainers.runs.folder import replace_text
 from trainers.runs.health import HealthWarnings
 from trainers.runs.stopping import SkipNonFinite
-
-try:
-    import torch
-    from transformers import TrainerCallback
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 logger = logging.getLogger(__name__)
 

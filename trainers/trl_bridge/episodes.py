@@ -10,6 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+from accelerate.utils import gather_object
+from trl import GRPOTrainer
+
 from agentgym_envs.trajectory import Trajectory
 from trainers.credit.rewards import (
     OWN_METRICS,
@@ -18,18 +22,10 @@ from trainers.credit.rewards import (
     share_without_signal,
 )
 from trainers.evaluation.results import Stopwatch
-from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
 from trainers.trl_bridge.epoch_order import EpochOrder
 from trainers.trl_bridge.passes import CompactPasses
 from trainers.trl_bridge.rows import Rows, rows_of
-
-try:
-    import torch
-    from accelerate.utils import gather_object
-    from trl import GRPOTrainer
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-from trainers.trl_bridge.compact import Compact
+import torch
 
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from trainers.trl_bridge.compact import Compact
 
 
 class CompactPasses:

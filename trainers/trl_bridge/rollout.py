@@ -6,15 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+import torch
+
 from agentgym_envs.trajectory import Trajectory
 from trainers.credit.rewards import reward_columns
-from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.trl_bridge.rows import rows_of
-
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 RolloutFunc = Callable[[list[str], Any], dict[str, Any]]
 
