@@ -25,7 +25,7 @@ from trainers.evaluation.results import summarize
 from trainers.models.loading import adapter_config, load_for_playing, load_policy, save_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import SUCCESS_METRIC, AgentSFTConfig, ModelArguments
-from trainers.options.errors import CommandError, run_command
+from trainers.options.errors import UsageError, run_command
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments, spread
 from trainers.runs.curve import draw_run_curve
@@ -85,7 +85,7 @@ class AgentEvol:
         evaluation: EvaluationArguments,
     ) -> None:
         if rollout.horizon is not None and rollout.horizon.startswith("adaptive"):
-            raise CommandError(
+            raise UsageError(
                 f"agentevol cannot follow --horizon {rollout.horizon}: that goes by the success of "
                 f"every optimizer step, and a round plays once; use fixed: or scaling:"
             )
@@ -213,7 +213,7 @@ class AgentEvol:
     ) -> Round:
         """Fine-tune on a round's data, and leave its model and record in its folder."""
         if not data:
-            raise CommandError(
+            raise UsageError(
                 f"round {number} has nothing to learn from: none of {len(explored)} episodes "
                 f"succeeded and there is no base set; raise --num_samples, pass --data or "
                 f"--expert_episodes, or start from a stronger --model"

@@ -17,7 +17,7 @@ from agentgym_envs.agenttraj import read_agenttraj, read_trajectories, write_age
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from trainers.evaluation.results import Stopwatch, summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments, check_bounds
-from trainers.options.errors import CommandError, check_output, run_command
+from trainers.options.errors import UsageError, check_output, run_command
 from trainers.options.parser import CommandParser
 from trainers.policies.open import (
     PolicyArguments,
@@ -55,11 +55,11 @@ def collect(
         on_trajectory: called with each episode as it ends.
 
     Raises:
-        CommandError: there are no tasks.
+        UsageError: there are no tasks.
         ValueError: fewer than one episode is asked for.
     """
     if not task_ids:
-        raise CommandError("there are no tasks to play")
+        raise UsageError("there are no tasks to play")
     count = len(task_ids) if num_episodes is None else num_episodes
     if count < 1:
         raise ValueError(f"num_episodes must be >= 1, got {count}")
@@ -84,14 +84,14 @@ def given_episodes(files: Sequence[str]) -> list[Trajectory]:
     """Read the files of `--data`.
 
     Raises:
-        CommandError: one of them is not there, or holds something else.
+        UsageError: one of them is not there, or holds something else.
     """
     try:
         return [trajectory for path in files for trajectory in read_trajectories(path)]
     except FileNotFoundError as error:
-        raise CommandError(f"--data: there is no file {error.filename}") from error
+        raise UsageError(f"--data: there is no file {error.filename}") from error
     except (OSError, ValueError) as error:
-        raise CommandError(f"--data: {error}") from error
+        raise UsageError(f"--data: {error}") from error
 
 
 def played_once(
@@ -213,7 +213,7 @@ def _check_kept(options: CollectArguments) -> None:
         try:
             next(read(options.out), None)
         except ValueError as error:
-            raise CommandError(f"cannot append --format {options.format}: {error}") from error
+            raise UsageError(f"cannot append --format {options.format}: {error}") from error
 
 
 def _write(episodes: Sequence[Trajectory], options: CollectArguments) -> int:

@@ -25,7 +25,7 @@ from trainers.evaluation.validation import PlaysValidation
 from trainers.models.loading import adapter_config, context_length, load_for_playing, load_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments, check_bounds
 from trainers.options.configs import AgentDefaults, ModelArguments, derive_evaluation
-from trainers.options.errors import CommandError, run_command
+from trainers.options.errors import UsageError, run_command
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments, spread
 from trainers.sft import watch_by_playing
@@ -255,7 +255,7 @@ def main(argv: list[str] | None = None) -> int:
             resume=run.resume,
         )
     else:
-        raise CommandError("there are no pairs: pass --data FILE, or --env to play for them")
+        raise UsageError("there are no pairs: pass --data FILE, or --env to play for them")
     logger.info("%d pairs of episodes", len(pairs))
     model, tokenizer = load_policy(model_args)
     trainer = AgentDPOTrainer(

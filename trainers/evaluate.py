@@ -13,7 +13,7 @@ from typing import ClassVar
 from agentgym_envs.trajectory import Trajectory, write_jsonl
 from trainers.evaluation.results import EvalResult, Gain, Stopwatch, paired_gain, summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments, check_bounds
-from trainers.options.errors import CommandError, check_output, run_command
+from trainers.options.errors import UsageError, check_output, run_command
 from trainers.options.parser import CommandParser
 from trainers.policies.open import PolicyArguments, TaskPlayer, open_environments, open_player
 from trainers.rollout.environments import spread
@@ -44,11 +44,11 @@ def evaluate(
         on_played: called with all of them, by task.
 
     Raises:
-        CommandError: there are no tasks, or no episode has a score.
+        UsageError: there are no tasks, or no episode has a score.
         ValueError: there are no samples.
     """
     if not task_ids:
-        raise CommandError("there are no tasks to evaluate on")
+        raise UsageError("there are no tasks to evaluate on")
     if samples < 1:
         raise ValueError(f"samples must be >= 1, got {samples}")
     watch = Stopwatch()
@@ -69,7 +69,7 @@ def evaluate(
             wall_s=watch.seconds,
         )
     except ValueError as error:
-        raise CommandError(str(error)) from error
+        raise UsageError(str(error)) from error
 
 
 _EVALUATION_STREAM = 2

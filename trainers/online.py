@@ -22,7 +22,7 @@ from trainers.evaluation.validation import PlaysValidation, validation_ids, vali
 from trainers.models.loading import adapter_config, load_policy, resolve_model
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentOnlineConfig
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments
 from trainers.runs.progress import use_short_progress
@@ -77,7 +77,7 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
         if args.use_vllm:
-            raise CommandError("use_vllm starts an engine that plays nothing; use --backend vllm")
+            raise UsageError("use_vllm starts an engine that plays nothing; use --backend vllm")
         self.environments_played = open_environments(env, episodes=args.generation_batch_size)
         chosen = self.environments_played.args
         if train_dataset is None:
@@ -170,7 +170,7 @@ def _refuse_too_few_tasks(tasks: Any, args: Any) -> None:
     """Refuse tasks that do not fill a batch: TRL would train no step, and save the model as is."""
     needed = args.generation_batch_size // args.num_generations
     if hasattr(tasks, "__len__") and len(tasks) < needed:
-        raise CommandError(
+        raise UsageError(
             f"a batch of {args.generation_batch_size} episodes with num_generations="
             f"{args.num_generations} needs {needed} tasks, got {len(tasks)}; raise "
             "num_generations, make the batch smaller, or choose more tasks"
@@ -180,7 +180,7 @@ def _refuse_too_few_tasks(tasks: Any, args: Any) -> None:
 def _refuse_split_weights(backend: str, *, is_split: bool) -> None:
     """Refuse to play in passes that all processes would have to make together."""
     if is_split and backend == "hf":
-        raise CommandError(
+        raise UsageError(
             "backend 'hf' cannot play with weights that are split over processes: each makes as "
             "many passes as its own episodes need, so they would wait for each other for ever; "
             "use --backend vllm under FSDP2, or ZeRO-2 in place of ZeRO-3"

@@ -22,7 +22,7 @@ from trainers.evaluation.validation import PlaysValidation, validation_of
 from trainers.models.loading import adapter_config, context_length, load_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig, ModelArguments, derive_evaluation
-from trainers.options.errors import CommandError, run_command
+from trainers.options.errors import UsageError, run_command
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments
 from trainers.runs.progress import use_short_progress
@@ -95,7 +95,7 @@ def token_rows(
     if too_long:
         logger.warning("left out %d sequences of more than %s tokens", too_long, max_tokens)
     if not rows:
-        raise CommandError(
+        raise UsageError(
             f"none of {total} episodes can be trained on: they failed, had no success (pass "
             f"--unsuccessful to keep those), or were longer than {max_tokens} tokens"
         )
@@ -206,7 +206,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     environments = Environments(env) if env.env else None
     if not data.data and environments is None:
-        raise CommandError("there is nothing to imitate: pass --data FILE, or --env for its expert")
+        raise UsageError("there is nothing to imitate: pass --data FILE, or --env for its expert")
     trajectories = given_episodes(data.data)
     model, tokenizer = load_policy(model_args)  # before the expert plays, which may take long
     if environments is not None and not data.data:

@@ -16,7 +16,7 @@ from benchmarks.sweep.suites import SUITES, find_suite
 from benchmarks.sweep.worker import check_playable
 from trainers.options.arguments import EnvConstructionArguments, EpisodeArguments, check_bounds
 from trainers.options.parser import CommandParser
-from trainers.policies.open import OpeningArguments
+from trainers.policies.open import PolicyLoadingArguments
 from trainers.runs.records import run_record
 
 
@@ -95,18 +95,18 @@ class SweepArguments:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `agentgym sweep`: 0 when every episode is there, 1 when batches were given up."""
     parser = CommandParser(
-        (SweepArguments, EnvConstructionArguments, EpisodeArguments, OpeningArguments),
+        (SweepArguments, EnvConstructionArguments, EpisodeArguments, PolicyLoadingArguments),
         command="agentgym sweep",
         description="Play a benchmark suite with several policies, turn limits and seeds. Killed "
         "at any moment and called again, it goes on with the batches that are missing.",
         first=("suite", "policy", "turns", "seeds", "out"),
     )
-    sweep, making, budgets, opening = parser.parse(argv)
+    sweep, construction, budgets, loading = parser.parse(argv)
     if not sweep.policy:
         parser.error("no policy is named; pass --policy, such as --policy random --policy expert")
     folder = SweepFolder(sweep.out)
     try:
-        cells = _cells(sweep, {**asdict(making), **asdict(budgets), **asdict(opening)})
+        cells = _cells(sweep, {**asdict(construction), **asdict(budgets), **asdict(loading)})
         play = _where(sweep)
         # Before the folder is claimed, or a misspelt policy would stay in every later report.
         check_playable([cell for cell in cells if folder.missing(cell)])

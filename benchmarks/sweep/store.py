@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from benchmarks.sweep.plan import Cell, differences
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 from trainers.runs.folder import replace_text
 
 CELLS = "cells"
@@ -91,10 +91,10 @@ class SweepFolder:
         """Put a played batch in place.
 
         Raises:
-            CommandError: another call has claimed the cell meanwhile, with other settings.
+            UsageError: another call has claimed the cell meanwhile, with other settings.
         """
         if told := self._differences(cell):
-            raise CommandError(f"another call has claimed this cell with other settings ({told})")
+            raise UsageError(f"another call has claimed this cell with other settings ({told})")
         file = self._batch(cell, batch)
         # The seconds first: what tells that the batch is done comes last.
         replace_text(file.with_suffix(".json"), json.dumps({"seconds": round(seconds, 3)}) + "\n")

@@ -14,7 +14,7 @@ from trainers.evaluate import EvalResult, evaluate, main, paired_gain
 from trainers.evaluation.intervals import bootstrap_mean
 from trainers.evaluation.results import summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 from trainers.policies.model import PolicyPlayer
 from trainers.policies.open import TextPlayer
 from trainers.rollout.environments import Environments, spread
@@ -142,7 +142,7 @@ class Unscored:
 
 def test_episodes_are_kept_where_none_has_a_score() -> None:
     kept: list[Trajectory] = []
-    with pytest.raises(CommandError, match="of 2, 2 need a judge"):
+    with pytest.raises(UsageError, match="of 2, 2 need a judge"):
         evaluate(Unscored(), ["a", "b"], on_played=kept.extend)
     assert len(kept) == 2
 

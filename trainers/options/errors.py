@@ -1,10 +1,11 @@
-"""Errors of the commands: a user's mistake, a missing extra, and how a command ends by one."""
+"""Errors of the commands: wrong options, a missing extra, and the exit status of each."""
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -37,15 +38,40 @@ def explain_missing_extra() -> Iterator[None]:
         ) from error
 
 
-class CommandError(ValueError):
-    """A command cannot do what it was told; the message says why, for the person who told it.
+class UsageError(ValueError):
+    """A command's options cannot be followed; `agentgym` shows the message without a traceback."""
 
-    `agentgym` shows the message alone, without a traceback.
+
+@contextmanager
+def explain_load_errors(policy: str, *, names: Iterable[str], otherwise: str) -> Iterator[None]:
+    """Turn what transformers and the servers' clients raise into a usage error.
+
+    Args:
+        policy: what is loaded.
+        names: words that are allowed in its place.
+        otherwise: what is allowed, for the message where `policy` is none of them misspelt.
+
+    Raises:
+        UsageError: it cannot be loaded.
     """
+    try:
+        yield
+    except UsageError:
+        raise
+    except (OSError, ValueError) as error:
+        hint = did_you_mean(policy, names, otherwise=f"allowed: {otherwise}")
+        cause = " ".join(str(error).split())
+        raise UsageError(f"cannot open the policy {policy!r}{hint} ({cause})") from error
+
+
+def did_you_mean(name: str, allowed: Iterable[str], *, otherwise: str) -> str:
+    """Return the end of an error message: the nearest allowed names, or what else to do."""
+    near = difflib.get_close_matches(name, list(allowed), n=3)
+    return f"; did you mean {' or '.join(near)}?" if near else f"; {otherwise}"
 
 
 def check_output(name: str, path: str | None) -> None:
-    """See that a file can be written, before there is anything to lose.
+    """Check that a file can be written, before there is anything to lose.
 
     Args:
         name: the option's, for the message.
@@ -67,7 +93,7 @@ def check_output(name: str, path: str | None) -> None:
 
 
 def run_command(command: Callable[[], int | None]) -> int:
-    """Run a command, and tell its mistakes on stderr.
+    """Run a command; errors that a user can mend are printed without a traceback.
 
     Returns:
         the exit status: the command's own, 1 where an extra is missing or the machinery broke, 2
@@ -81,7 +107,7 @@ def run_command(command: Callable[[], int | None]) -> int:
             raise
         print(f"agentgym: {error}", file=sys.stderr)
         return 1
-    except (CommandError, NoExpert, UnknownTask) as error:
+    except (UsageError, NoExpert, UnknownTask) as error:
         return refuse(str(error))
     except EnvFailure as error:
         print(f"agentgym: the machinery broke, not the policy: {error}", file=sys.stderr)
@@ -92,6 +118,6 @@ def run_command(command: Callable[[], int | None]) -> int:
 
 
 def refuse(message: str) -> int:
-    """Tell a mistake on the command line; return the status for it."""
+    """Print what is wrong with the command line; return the exit status for it."""
     print(f"agentgym: {message}\nTry: agentgym --help", file=sys.stderr)
     return 2

@@ -6,12 +6,12 @@ Knows YAML and files; which options there are is the parser's (`trainers.options
 
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
 import yaml  # type: ignore[import-untyped]
+
+from trainers.options.errors import did_you_mean
 
 PRESETS = Path(__file__).parent / "presets"
 """The option files that are shipped: the paper's runs, LoRA and QLoRA."""
@@ -101,9 +101,3 @@ def read_options(path: Path) -> dict[str, OptionValue]:
         else:
             options[key] = written
     return options
-
-
-def did_you_mean(name: str, allowed: Iterable[str], *, otherwise: str) -> str:
-    """Return the end of an error message: the nearest allowed names, or what else to do."""
-    near = difflib.get_close_matches(name, list(allowed), n=3)
-    return f"; did you mean {' or '.join(near)}?" if near else f"; {otherwise}"

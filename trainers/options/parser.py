@@ -20,10 +20,10 @@ from transformers import HfArgumentParser
 from transformers.hf_argparser import string_to_bool
 
 from trainers.options.arguments import BOUNDS
+from trainers.options.errors import did_you_mean
 from trainers.options.files import (
     OptionValue,
     describe_presets,
-    did_you_mean,
     option_file,
     read_options,
 )

@@ -15,7 +15,7 @@ from typing import Any
 from agentgym_envs.trajectory import Trajectory
 from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
 from trainers.options.arguments import EpisodeArguments, read_object
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 from trainers.policies.open import PolicyArguments
 from trainers.rollout.environments import Environments
 from trainers.rollout.episodes import Episode, EpisodeLoop, Reply, Stop
@@ -127,7 +127,7 @@ class APIPolicy:
             too_long = any(words in error.message.lower() for words in _OVERFLOW)
             if error.status in (400, 413, 422) and too_long:
                 return Stop("token_budget")
-            raise CommandError(_remedy(error)) from error
+            raise UsageError(_remedy(error)) from error
         conversation.completions.append(completion)
         conversation.num_tokens = num_tokens
         return Reply(completion, _answer(completion), num_sampled)
@@ -281,12 +281,12 @@ def _only_model(client: JSONClient) -> str:
     try:
         served = [model["id"] for model in client.get("/models")["data"]]
     except (RequestFailed, RequestRefused) as error:
-        raise CommandError(
+        raise UsageError(
             f"{error}; expected an OpenAI-compatible server's address with its /v1, such as "
             f"http://localhost:8000/v1, or --api_model beside it"
         ) from error
     if len(served) != 1:
-        raise CommandError(f"{client.base_url} serves {served}; name one with --api_model")
+        raise UsageError(f"{client.base_url} serves {served}; name one with --api_model")
     return str(served[0])
 
 

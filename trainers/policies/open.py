@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.models.opening import opening
 from trainers.options.arguments import (
     EnvArguments,
     EpisodeArguments,
     check_bounds,
     read_object,
 )
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError, explain_load_errors
 from trainers.policies.scripted import play
 from trainers.rollout.environments import Environments
 from trainers.tokens.seeds import batch_seed
@@ -97,7 +96,7 @@ class TextPlayer:
 
 
 @dataclass
-class OpeningArguments:
+class PolicyLoadingArguments:
     """How a policy is opened, whichever it is."""
 
     _argument_group_name: ClassVar[str] = "policy"
@@ -135,7 +134,7 @@ class OpeningArguments:
 
 
 @dataclass
-class PolicyArguments(OpeningArguments):
+class PolicyArguments(PolicyLoadingArguments):
     """Who plays, and how it is opened."""
 
     policy: str = field(
@@ -164,12 +163,12 @@ def open_environments(args: EnvArguments) -> Environments:
     """Open the environments that `args` name.
 
     Raises:
-        CommandError: none is named, or one cannot be made as told.
+        UsageError: none is named, or one cannot be made as told.
     """
     try:
         return Environments(args)
     except (TypeError, ValueError) as error:  # TypeError: Gymnasium's, for unknown arguments
-        raise CommandError(str(error)) from error
+        raise UsageError(str(error)) from error
 
 
 def open_player(
@@ -190,13 +189,13 @@ def open_player(
         model: what `open_model` gave for the same policy, where it is open already.
 
     Raises:
-        CommandError: there is no such policy, the options do not fit it, or its server refuses
+        UsageError: there is no such policy, the options do not fit it, or its server refuses
             them.
     """
     if args.policy in TEXT_POLICIES:
         rules = FailureRules(max_failed_share=budgets.max_failed_share)
         return TextPlayer(environments, args.policy, seed=seed, failure_rules=rules)
-    with _opening(args.policy):
+    with _explain_load_errors(args.policy):
         # The expert and random actions shall not wait for torch.
         if args.is_address:
             from trainers.policies.api import open_api_player
@@ -228,7 +227,7 @@ def open_model(
         overlap: whether environments are played by `EnvArguments.overlap`.
 
     Raises:
-        CommandError: there is no such policy, the options do not fit it, or its server refuses
+        UsageError: there is no such policy, the options do not fit it, or its server refuses
             them.
     """
     from transformers import AutoTokenizer
@@ -240,7 +239,7 @@ def open_model(
 
     hide_loading_bars()
     max_length = budgets.max_tokens_per_episode
-    with _opening(args.policy):
+    with _explain_load_errors(args.policy):
         if budgets.backend == "hf":
             named = ModelArguments(model_name_or_path=args.policy, dtype=args.dtype)
             model, tokenizer = load_for_playing(named)
@@ -258,18 +257,18 @@ def check_model(args: PolicyArguments) -> None:
         args: who plays: neither a text policy nor an address.
 
     Raises:
-        CommandError: there is none.
+        UsageError: there is none.
     """
     from transformers import AutoTokenizer
 
     from trainers.models.loading import resolve_model
 
-    with _opening(args.policy):
+    with _explain_load_errors(args.policy):
         AutoTokenizer.from_pretrained(resolve_model(args.policy))
 
 
-def _opening(policy: str) -> AbstractContextManager[None]:
-    return opening(
+def _explain_load_errors(policy: str) -> AbstractContextManager[None]:
+    return explain_load_errors(
         policy,
         names=(*TEXT_POLICIES, "tiny"),
         otherwise="expert, random, tiny, a folder, a Hugging Face id or the address of an "

@@ -6,7 +6,7 @@ from benchmarks.sweep.plan import FREE_SETTINGS
 from benchmarks.sweep.runner import play_missing
 from benchmarks.sweep.store import CELL_FILE, SweepFolder
 from tests.benchmarks.sweep.samples import cell, in_this_process
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 
 LONG = "x" * 100
 FIRST = {"settings": (("action_format", "react"), ("env_kwargs", LONG)), "fingerprint": "a"}
@@ -60,7 +60,7 @@ def test_a_call_whose_cell_was_claimed_otherwise_adds_nothing_to_it(tmp_path):
     folder = SweepFolder(tmp_path)
     folder.claim([cell()])
     folder.claim([cell(temperature=0.5)])
-    with pytest.raises(CommandError, match="another call.*temperature: 0.5 there, 1.0 asked for"):
+    with pytest.raises(UsageError, match="another call.*temperature: 0.5 there, 1.0 asked for"):
         folder.write(cell(), 0, [], seconds=1.0)
     assert not folder.is_done(cell(), 0)
 
