@@ -1,6 +1,5 @@
 """AgentEvol: rounds of exploring, keeping what succeeded, and imitating it (arXiv 2406.04151).
 
-Knows rounds and their folders; episodes are played by `PolicyPlayer`, imitation is `trainers.sft`.
 The paper's section 4 maximizes the reward-weighted likelihood of a round's episodes together with
 the base set's, with rewards 0 or 1, starting from the same initial policy in every round.
 Deviations:
@@ -18,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.collect import expert_episodes, given_episodes, played_once
+from trainers.collect import cached_rollout, expert_episodes, read_data_files
 from trainers.command import INTERRUPTED, command_to_resume, parse_training, run_training
 from trainers.credit.pairs import distinct
 from trainers.evaluation.results import summarize
@@ -125,12 +124,12 @@ class AgentEvol:
         steps = 0
         for number in range(1, self.options.rounds(self.args.max_steps) + 1):
             explored = self._explore(number, steps, resume=resume)
-            kept = _successes(explored)
+            successes = _successes(explored)
             done = self.files.read(number)
             if done is None:
-                data = [*base, *(earlier if self.options.merge == "all" else []), *kept]
-                done = self._learn(number, explored, kept, data, steps, resume=resume)
-            earlier += kept
+                data = [*base, *(earlier if self.options.merge == "all" else []), *successes]
+                done = self._learn(number, explored, successes, data, steps, resume=resume)
+            earlier += successes
             steps = done.global_step
             if self._is_main:
                 self.files.log(done)
@@ -156,12 +155,12 @@ class AgentEvol:
     # The steps of a round ---------------------------------------------------------------------
 
     def _base_set(self, *, resume: bool) -> list[Trajectory]:
-        base = given_episodes(self.options.data)
+        base = read_data_files(self.options.data)
         count = self.options.expert_episodes
         if count:
             ids = self._task_ids(0)
             with self.args.main_process_first(local=False, desc="the expert's episodes"):
-                base += played_once(
+                base += cached_rollout(
                     self.files.base,
                     lambda: expert_episodes(
                         self.environments, ids, num_episodes=None if count < 0 else count
@@ -195,7 +194,7 @@ class AgentEvol:
 
         path = self.files.explored(global_step)
         with self.args.main_process_first(local=False, desc="exploration"):
-            return played_once(path, play, reuse=resume or not self._is_main)
+            return cached_rollout(path, play, reuse=resume or not self._is_main)
 
     def _task_ids(self, count: int) -> list[str]:
         chosen = self.environments.args
@@ -205,7 +204,7 @@ class AgentEvol:
         self,
         number: int,
         explored: Sequence[Trajectory],
-        kept: Sequence[Trajectory],
+        successes: Sequence[Trajectory],
         data: Sequence[Trajectory],
         steps: int,
         *,
@@ -244,7 +243,7 @@ class AgentEvol:
             explored_at=steps,
             success=summarize(explored).success,
             explored=len(explored),
-            kept=len(kept),
+            kept=len(successes),
             trained_on=len(data),
             global_step=steps + trainer.state.global_step,
             eval_success=_validation_success(trainer),

@@ -1,4 +1,4 @@
-"""Plays episodes with a policy and keeps them, and `agentgym collect`.
+"""Plays episodes with a policy and writes them to a file: `agentgym collect`.
 
 Writes our own form of trajectories (JSONL, with tokens) or AgentTraj's (JSON, text only), and turns
 files of one form into the other.
@@ -80,7 +80,7 @@ def expert_episodes(
     return collect(TextPlayer(environments, "expert"), task_ids, num_episodes=num_episodes)
 
 
-def given_episodes(files: Sequence[str]) -> list[Trajectory]:
+def read_data_files(files: Sequence[str]) -> list[Trajectory]:
     """Read the files of `--data`.
 
     Raises:
@@ -94,10 +94,10 @@ def given_episodes(files: Sequence[str]) -> list[Trajectory]:
         raise UsageError(f"--data: {error}") from error
 
 
-def played_once(
+def cached_rollout(
     path: str | Path, play: Callable[[], list[Trajectory]], *, reuse: bool
 ) -> list[Trajectory]:
-    """Play episodes and keep them in a file, or read what an interrupted run kept there.
+    """Play episodes and write them to a file, or read those that an interrupted run wrote there.
 
     The file is there as a whole or not at all, so a run that is resumed can trust it.
 
@@ -175,14 +175,14 @@ def main(argv: list[str] | None = None) -> int:
     parser = CommandParser(
         (EnvArguments, EpisodeArguments, PolicyArguments, CollectArguments),
         command="agentgym collect",
-        description="Play episodes with the expert, random actions or a model, and keep them; or "
+        description="Play episodes with the expert, random actions or a model, and write them; or "
         "convert episodes to and from AgentGym's published form.",
         first=("env", "policy", "out", "num_episodes", "split"),
     )
     env, budgets, policy, options = parser.parse(argv)
-    _check_kept(options)
+    _check_format(options)
     if options.data:
-        print(f"wrote {_write(given_episodes(options.data), options)} episodes to {options.out}")
+        print(f"wrote {_write(read_data_files(options.data), options)} episodes to {options.out}")
         return 0
     environments = open_environments(env)
     player = open_player(policy, environments, budgets, seed=options.seed)
@@ -190,7 +190,7 @@ def main(argv: list[str] | None = None) -> int:
     total = options.num_episodes or len(tasks)
     stopwatch = Stopwatch()
     with Watch(player.name, total, kept_for=options.out) as watch:
-        played = collect(
+        episodes = collect(
             player,
             tasks,
             num_episodes=options.num_episodes,
@@ -199,15 +199,15 @@ def main(argv: list[str] | None = None) -> int:
             on_trajectory=watch,
         )
         seconds = stopwatch.seconds
-        count = _write(played, options)
+        count = _write(episodes, options)
         watch.written()
     environments.close()
-    print(f"wrote {count} episodes to {options.out}\n{_summary(played, seconds)}")
+    print(f"wrote {count} episodes to {options.out}\n{_summary(episodes, seconds)}")
     return 0
 
 
-def _check_kept(options: CollectArguments) -> None:
-    """See that what is there is of the form that is to be added, before there is more to lose."""
+def _check_format(options: CollectArguments) -> None:
+    """Check that a file that is appended to has the same format, before any episode is played."""
     if options.append and Path(options.out).exists():
         read = read_agenttraj if options.format == "agenttraj" else read_jsonl
         try:
@@ -224,10 +224,10 @@ def _write(episodes: Sequence[Trajectory], options: CollectArguments) -> int:
     return len(episodes)
 
 
-def _summary(played: Sequence[Trajectory], seconds: float) -> str:
+def _summary(episodes: Sequence[Trajectory], seconds: float) -> str:
     try:
-        return str(summarize(played, policy=played[0].policy, wall_s=seconds))
-    except ValueError as error:  # none of them has a score; they are kept all the same
+        return str(summarize(episodes, policy=episodes[0].policy, wall_s=seconds))
+    except ValueError as error:  # none of them has a score; they are written all the same
         return f"no success rate: {error}"
 
 

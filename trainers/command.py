@@ -1,7 +1,4 @@
-"""What every training command does around its trainer: read options, run, resume, save.
-
-Knows `transformers.Trainer`'s public methods; no algorithm.
-"""
+"""What every training command does around its trainer: read options, run, resume, save."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ from trainers.runs.stopping import Interrupted, SaveOnSignal
 INTERRUPTED = 130
 """The exit status where Ctrl-C ended a run, as shells have it."""
 
-TOLD_ELSEWHERE = {
+IGNORED_IN_DIFF = {
     *("argv", "command_line", "started", "pid", "seed", "resumed", "device"),
     *("output_dir", "logging_dir", "run_name", "resume_from_checkpoint", "local_rank"),
 }
@@ -154,19 +151,19 @@ def changed_options(before: dict[str, Any], now: dict[str, Any]) -> dict[str, li
     changed: dict[str, list[Any]] = {}
     for group in sorted(set(before) | set(now)):
         one, other = before.get(group), now.get(group)
-        if group in TOLD_ELSEWHERE or one == other:
+        if group in IGNORED_IN_DIFF or one == other:
             continue
         if not (isinstance(one, dict) and isinstance(other, dict)):
             changed[group] = [one, other]
             continue
-        for name in sorted((set(one) | set(other)) - TOLD_ELSEWHERE):
+        for name in sorted((set(one) | set(other)) - IGNORED_IN_DIFF):
             if one.get(name) != other.get(name):
                 changed[f"{group}.{name}"] = [one.get(name), other.get(name)]
     return changed
 
 
 def _resumed(folder: Path, checkpoint: Path, *, command: str, configs: list[Any]) -> dict[str, Any]:
-    """Say what differs from the run that is resumed; return what `run.json` keeps of it."""
+    """Print what differs from the run that is resumed; return what `run.json` records of it."""
     before = read_run(folder)
     if before.get("command", command) != command:
         raise ValueError(

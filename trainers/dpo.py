@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from trl import DPOConfig
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.collect import expert_episodes, given_episodes, played_once
+from trainers.collect import cached_rollout, expert_episodes, read_data_files
 from trainers.command import parse_training, run_training
 from trainers.credit.pairs import Pair, pair_rows, preference_pairs
 from trainers.evaluation.validation import PlaysValidation
@@ -222,12 +222,12 @@ def sampled_pairs(
     folder = Path(args.output_dir) / "pairs"
     with args.main_process_first(local=False, desc="playing for pairs"):
         reuse = resume or args.process_index > 0
-        expert = played_once(
+        expert = cached_rollout(
             folder / "expert.jsonl",
             lambda: expert_episodes(environments, task_ids),
             reuse=reuse,
         )
-        sampled = played_once(folder / "sampled.jsonl", sample, reuse=reuse)
+        sampled = cached_rollout(folder / "sampled.jsonl", sample, reuse=reuse)
     unsuccessful = [trajectory for trajectory in sampled if not trajectory.success]
     return pairing.pairs(expert, against=unsuccessful, seed=args.seed)
 
@@ -243,7 +243,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     environments = Environments(env) if env.env else None
     if pairing.data:
-        episodes = given_episodes(pairing.data)
+        episodes = read_data_files(pairing.data)
         pairs = pairing.pairs(episodes, seed=args.seed)
     elif environments is not None:
         pairs = sampled_pairs(

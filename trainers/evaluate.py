@@ -30,9 +30,9 @@ def evaluate(
     temperature: float = 1.0,
     seed: int = 0,
     on_trajectory: Callable[[Trajectory], None] | None = None,
-    on_played: Callable[[list[Trajectory]], None] | None = None,
+    on_trajectories: Callable[[list[Trajectory]], None] | None = None,
 ) -> EvalResult:
-    """Play every task `samples` times and sum up what came out.
+    """Play every task `samples` times and return the success with its interval.
 
     Args:
         player: the policy, such as a `PolicyPlayer`.
@@ -41,7 +41,7 @@ def evaluate(
         temperature: of the sampling; 0 is greedy. Policies without tokens ignore it.
         seed: of the sampling.
         on_trajectory: called with each episode as it ends.
-        on_played: called with all of them, by task.
+        on_trajectories: called with all of them, by task.
 
     Raises:
         UsageError: there are no tasks, or no episode has a score.
@@ -52,17 +52,17 @@ def evaluate(
     if samples < 1:
         raise ValueError(f"samples must be >= 1, got {samples}")
     watch = Stopwatch()
-    played = player.play(
+    trajectories = player.play(
         [task_id for task_id in task_ids for _ in range(samples)],
         temperature=temperature,
         stream=(_EVALUATION_STREAM, seed),
         on_trajectory=on_trajectory,
     )
-    if on_played is not None:
-        on_played(played)
+    if on_trajectories is not None:
+        on_trajectories(trajectories)
     try:
         return summarize(
-            played,
+            trajectories,
             policy=player.name,
             temperature=temperature if player.has_temperature else None,
             seed=seed,
@@ -120,9 +120,9 @@ def main(argv: list[str] | None = None) -> int:
     total = len(task_ids) * measure.samples
     with Watch(player.name, total, kept_for=measure.trajectories) as watch:
 
-        def keep(played: list[Trajectory]) -> None:
+        def write(trajectories: list[Trajectory]) -> None:
             if measure.trajectories is not None:
-                write_jsonl(measure.trajectories, played)
+                write_jsonl(measure.trajectories, trajectories)
                 watch.written()
 
         result = evaluate(
@@ -132,7 +132,7 @@ def main(argv: list[str] | None = None) -> int:
             temperature=measure.temperature,
             seed=measure.seed,
             on_trajectory=watch,
-            on_played=keep,
+            on_trajectories=write,
         )
     print(result)
     if measure.out is not None:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from trl import SFTConfig
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.collect import expert_episodes, given_episodes
+from trainers.collect import expert_episodes, read_data_files
 from trainers.command import parse_training, run_training
 from trainers.evaluation.validation import PlaysValidation, validation_of
 from trainers.models.loading import adapter_config, context_length, load_policy
@@ -207,7 +207,7 @@ def main(argv: list[str] | None = None) -> int:
     environments = Environments(env) if env.env else None
     if not data.data and environments is None:
         raise UsageError("there is nothing to imitate: pass --data FILE, or --env for its expert")
-    trajectories = given_episodes(data.data)
+    trajectories = read_data_files(data.data)
     model, tokenizer = load_policy(model_args)  # before the expert plays, which may take long
     if environments is not None and not data.data:
         trajectories = played_by_expert(environments, num_episodes=data.num_episodes)

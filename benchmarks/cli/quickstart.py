@@ -3,8 +3,7 @@
 Measures the shipped `tiny` policy on TextCraft's held-out test goals, trains it on the training
 goals by GRPO under a growing turn horizon, measures it again on the same test goals, and leaves a
 summary, the learning curve as a picture and every trajectory. `--algorithm ppo` trains by PPO on as
-many episodes; `--algorithm sft` imitates the expert instead, for comparison. Knows which pieces to
-put together, not how they work.
+many episodes; `--algorithm sft` imitates the expert instead, for comparison.
 """
 
 from __future__ import annotations
@@ -150,7 +149,7 @@ class Measurement:
             ways = [(panel, arguments.samples, 1.0)]
             ways += [(f"{panel}_greedy", 1, 0.0)] if arguments.greedy else []
             for label, samples, temperature in ways:
-                kept = folder / "trajectories" / f"{name}_{label}.jsonl"
+                path = folder / "trajectories" / f"{name}_{label}.jsonl"
                 with Watch(name, samples * len(task_ids)) as watch:
                     results[label] = evaluate(
                         player,
@@ -159,7 +158,7 @@ class Measurement:
                         temperature=temperature,
                         seed=arguments.seed,
                         on_trajectory=watch,
-                        on_played=partial(write_jsonl, kept),
+                        on_trajectories=partial(write_jsonl, path),
                     )
                 results[label].save(folder / f"{name}_{label}.json")
         return results

@@ -1,4 +1,4 @@
-"""Draws the quickstart's learning curve from its folder. Knows its summary, no models."""
+"""Draws the quickstart's learning curve from its folder."""
 
 from __future__ import annotations
 

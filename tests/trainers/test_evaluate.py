@@ -143,7 +143,7 @@ class Unscored:
 def test_episodes_are_kept_where_none_has_a_score() -> None:
     kept: list[Trajectory] = []
     with pytest.raises(UsageError, match="of 2, 2 need a judge"):
-        evaluate(Unscored(), ["a", "b"], on_played=kept.extend)
+        evaluate(Unscored(), ["a", "b"], on_trajectories=kept.extend)
     assert len(kept) == 2
 
 

@@ -240,7 +240,7 @@ class EpisodeArguments(BackendArguments):
 
 @dataclass
 class RolloutArguments(EpisodeArguments):
-    """How training episodes are played and what is kept of them."""
+    """How training episodes are played and which of them are written."""
 
     common_options: ClassVar[tuple[str, ...]] = ("horizon",)
 

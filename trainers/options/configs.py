@@ -200,7 +200,7 @@ class AgentSFTConfig(AgentDefaults, SFTConfig):
 
 
 def has_accelerator() -> bool:
-    """Say whether torch sees a GPU or another accelerator."""
+    """Return whether torch sees a GPU or another accelerator."""
     return torch.accelerator.is_available()
 
 

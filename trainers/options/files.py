@@ -1,7 +1,7 @@
 """Option files: YAML whose keys are a command's options, and the presets that are shipped.
 
-Knows YAML and files; which options there are is the parser's (`trainers.options.parser`). TRL's own
-`TrlParser` reads such files too, but takes the key `env` for environment variables.
+`trainers.options.parser` checks the keys. TRL's own `TrlParser` reads such files too, but takes the
+key `env` for environment variables.
 """
 
 from __future__ import annotations

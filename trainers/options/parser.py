@@ -170,11 +170,11 @@ class CommandParser(HfArgumentParser):
         """
         finder = argparse.ArgumentParser(self.prog, add_help=False, allow_abbrev=False)
         finder.add_argument("--config", action="append", default=[])
-        found, arguments = finder.parse_known_args(arguments)
+        files, arguments = finder.parse_known_args(arguments)
         self._files_read = []
         options: dict[str, OptionValue] = {}
         try:
-            for name in found.config:
+            for name in files.config:
                 options |= self._options_in(option_file(name))
                 self._files_read.append(name)
         except ValueError as error:

@@ -158,7 +158,9 @@ def test_an_episode_whose_requests_fail_is_failed_and_in_no_success_rate() -> No
     ended: list[Trajectory] = []
     seen: list[Trajectory] = []
     with serving({CHAT: broken_for_a}) as server:
-        result = evaluate(player_of(server), ids, on_trajectory=ended.append, on_played=seen.extend)
+        result = evaluate(
+            player_of(server), ids, on_trajectory=ended.append, on_trajectories=seen.extend
+        )
     assert (result.success, result.n_tasks, result.failures) == (1.0, 7, 1)
     assert [t.task_id for t in seen] == ids
     assert ended == [*seen[1:], seen[0]]  # each of them once, the one that was tried again last
