@@ -16,8 +16,8 @@ from typing import ClassVar
 from agentgym_envs.agenttraj import read_agenttraj, read_trajectories, write_agenttraj
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from trainers.evaluation.results import Stopwatch, summarize
-from trainers.options.arguments import EnvArguments, EpisodeArguments, check_bounds
-from trainers.options.errors import UsageError, check_output, run_command
+from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.errors import UsageError, check_bounds, check_output, run_command
 from trainers.options.parser import CommandParser
 from trainers.policies.open import (
     PolicyArguments,

@@ -23,9 +23,9 @@ from trainers.command import parse_training, run_training
 from trainers.credit.pairs import Pair, pair_rows, preference_pairs
 from trainers.evaluation.validation import PlaysValidation
 from trainers.models.loading import adapter_config, context_length, load_for_playing, load_policy
-from trainers.options.arguments import EvaluationArguments, RolloutArguments, check_bounds
+from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentDefaults, ModelArguments, derive_evaluation
-from trainers.options.errors import UsageError, run_command
+from trainers.options.errors import UsageError, check_bounds, run_command
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments, spread
 from trainers.sft import watch_by_playing

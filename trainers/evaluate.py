@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from agentgym_envs.trajectory import Trajectory, write_jsonl
 from trainers.evaluation.results import EvalResult, Gain, Stopwatch, paired_gain, summarize
-from trainers.options.arguments import EnvArguments, EpisodeArguments, check_bounds
-from trainers.options.errors import UsageError, check_output, run_command
+from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.errors import UsageError, check_bounds, check_output, run_command
 from trainers.options.parser import CommandParser
 from trainers.policies.open import PolicyArguments, TaskPlayer, open_environments, open_player
 from trainers.rollout.environments import spread

@@ -23,9 +23,8 @@ from trainers.credit.advantages import turn_of_token, whiten
 from trainers.credit.gae import ActionTime, Credit, pay_turns, token_credit, turn_credit
 from trainers.models.critic import Critic
 from trainers.online import OnlineTrainer, train_online
-from trainers.options.arguments import check_bounds
 from trainers.options.configs import AgentOnlineConfig
-from trainers.options.errors import run_command
+from trainers.options.errors import check_bounds, run_command
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import EpisodeBatch
 from trainers.trl_bridge.critics import TrainsCritic

@@ -23,13 +23,9 @@ from trainers.evaluate import evaluate
 from trainers.evaluation.results import EvalResult, paired_gain
 from trainers.grpo import AgentGRPOTrainer
 from trainers.models.loading import load_policy, save_policy
-from trainers.options.arguments import (
-    EnvArguments,
-    EpisodeArguments,
-    RolloutArguments,
-    check_bounds,
-)
+from trainers.options.arguments import EnvArguments, EpisodeArguments, RolloutArguments
 from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig, ModelArguments
+from trainers.options.errors import check_bounds
 from trainers.options.parser import CommandParser
 from trainers.policies.model import PolicyPlayer
 from trainers.ppo import AgentPPOConfig, AgentPPOTrainer

@@ -14,7 +14,8 @@ from benchmarks.sweep.runner import Play, over_processes, over_ray, play_missing
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suites import SUITES, find_suite
 from benchmarks.sweep.worker import check_playable
-from trainers.options.arguments import EnvConstructionArguments, EpisodeArguments, check_bounds
+from trainers.options.arguments import EnvConstructionArguments, EpisodeArguments
+from trainers.options.errors import check_bounds
 from trainers.options.parser import CommandParser
 from trainers.policies.open import PolicyLoadingArguments
 from trainers.runs.records import run_record

@@ -8,11 +8,12 @@ Training options are in `configs`. A field's metadata has its `help`, and its bo
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from agentgym_envs import resolve_env_id
 from agentgym_envs.actions import ACTION_FORMATS
+from trainers.options.errors import check_bounds
 from wrappers.schedules import HorizonSchedule, parse_schedule
 from wrappers.vector.env import Backend
 
@@ -36,30 +37,6 @@ def read_object(name: str, text: str | None) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise ValueError(f"{name} must be a JSON object, got {text!r}")
     return values
-
-
-BOUNDS = ("min", "above", "max")
-"""Keys of a field's metadata that `check_bounds` reads."""
-
-
-def check_bounds(args: Any) -> None:
-    """Check a dataclass's fields against the bounds that their metadata names; None has none.
-
-    Raises:
-        ValueError: a value is out of its bounds.
-    """
-    for entry in fields(args):
-        least, above, most = map(entry.metadata.get, BOUNDS)
-        value = getattr(args, entry.name)
-        if value is None:
-            continue
-        # Written so that NaN is out of all bounds.
-        if least is not None and most is not None and not least <= value <= most:
-            raise ValueError(f"{entry.name} must be in {least}..{most}, got {value}")
-        if least is not None and not value >= least:
-            raise ValueError(f"{entry.name} must be >= {least}, got {value}")
-        if above is not None and not value > above:
-            raise ValueError(f"{entry.name} must be > {above}, got {value}")
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Errors of the commands: wrong options, a missing extra, and the exit status of each."""
+"""Errors of the commands: options out of bounds, a missing extra, the exit status of each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from agentgym_envs import EnvFailure, NoExpert, UnknownTask
 
@@ -68,6 +70,30 @@ def did_you_mean(name: str, allowed: Iterable[str], *, otherwise: str) -> str:
     """Return the end of an error message: the nearest allowed names, or what else to do."""
     near = difflib.get_close_matches(name, list(allowed), n=3)
     return f"; did you mean {' or '.join(near)}?" if near else f"; {otherwise}"
+
+
+BOUNDS = ("min", "above", "max")
+"""Keys of a field's metadata that `check_bounds` reads."""
+
+
+def check_bounds(args: Any) -> None:
+    """Check a dataclass's fields against the bounds that their metadata names; None has none.
+
+    Raises:
+        ValueError: a value is out of its bounds.
+    """
+    for entry in fields(args):
+        least, above, most = map(entry.metadata.get, BOUNDS)
+        value = getattr(args, entry.name)
+        if value is None:
+            continue
+        # Written so that NaN is out of all bounds.
+        if least is not None and most is not None and not least <= value <= most:
+            raise ValueError(f"{entry.name} must be in {least}..{most}, got {value}")
+        if least is not None and not value >= least:
+            raise ValueError(f"{entry.name} must be >= {least}, got {value}")
+        if above is not None and not value > above:
+            raise ValueError(f"{entry.name} must be > {above}, got {value}")
 
 
 def check_output(name: str, path: str | None) -> None:

@@ -19,8 +19,7 @@ from typing import Any
 from transformers import HfArgumentParser
 from transformers.hf_argparser import string_to_bool
 
-from trainers.options.arguments import BOUNDS
-from trainers.options.errors import did_you_mean
+from trainers.options.errors import BOUNDS, did_you_mean
 from trainers.options.files import (
     OptionValue,
     describe_presets,

@@ -13,13 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.options.arguments import (
-    EnvArguments,
-    EpisodeArguments,
-    check_bounds,
-    read_object,
-)
-from trainers.options.errors import UsageError, explain_load_errors
+from trainers.options.arguments import EnvArguments, EpisodeArguments, read_object
+from trainers.options.errors import UsageError, check_bounds, explain_load_errors
 from trainers.policies.scripted import play
 from trainers.rollout.environments import Environments
 from trainers.tokens.seeds import batch_seed

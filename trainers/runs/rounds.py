@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from trainers.options.arguments import check_bounds
+from trainers.options.errors import check_bounds
 
 NUM_ROUNDS = 4
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from trainers.options.arguments import EpisodeArguments, check_bounds
+from trainers.options.arguments import EpisodeArguments
+from trainers.options.errors import check_bounds
 from trainers.options.parser import CommandParser
 
 
