@@ -8,6 +8,8 @@ import os
 from importlib import import_module
 from typing import Any
 
+from trainers.options.errors import explain_missing_extra
+
 # Read once, when torch starts its threads: beside any other busy process, threads that spin while
 # they wait made two cores twenty times slower than one.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -42,7 +44,8 @@ __all__ = sorted(_HOME_OF)  # type: ignore[assignment]
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'trainers' has no attribute {name!r}")
-    return getattr(import_module(_HOME_OF[name]), name)
+    with explain_missing_extra():
+        return getattr(import_module(_HOME_OF[name]), name)
 
 
 def __dir__() -> list[str]:

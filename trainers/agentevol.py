@@ -24,7 +24,7 @@ from trainers.evaluation.results import summarize
 from trainers.models.loading import adapter_config, load_for_playing, load_policy, save_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import SUCCESS_METRIC, AgentSFTConfig, ModelArguments
-from trainers.options.errors import CommandError, run_command
+from trainers.options.errors import UsageError, run_command
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments, spread
 from trainers.runs.curve import draw_run_curve
@@ -40,6 +40,7 @@ _EXPLORATION_STREAM = 5
 class AgentEvolConfig(AgentSFTConfig):
     """`AgentSFTConfig` for the fine-tuning of one round; it counts its steps anew in each."""
 
+    common_options: ClassVar[tuple[str, ...]] = ()
     tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 2e-4}
 
     output_dir: str | None = field(
@@ -83,7 +84,7 @@ class AgentEvol:
         evaluation: EvaluationArguments,
     ) -> None:
         if rollout.horizon is not None and rollout.horizon.startswith("adaptive"):
-            raise CommandError(
+            raise UsageError(
                 f"agentevol cannot follow --horizon {rollout.horizon}: that goes by the success of "
                 f"every optimizer step, and a round plays once; use fixed: or scaling:"
             )
@@ -123,12 +124,12 @@ class AgentEvol:
         steps = 0
         for number in range(1, self.options.rounds(self.args.max_steps) + 1):
             explored = self._explore(number, steps, resume=resume)
-            kept = _successes(explored)
+            successes = _successes(explored)
             done = self.files.read(number)
             if done is None:
-                data = [*base, *(earlier if self.options.merge == "all" else []), *kept]
-                done = self._learn(number, explored, kept, data, steps, resume=resume)
-            earlier += kept
+                data = [*base, *(earlier if self.options.merge == "all" else []), *successes]
+                done = self._learn(number, explored, successes, data, steps, resume=resume)
+            earlier += successes
             steps = done.global_step
             if self._is_main:
                 self.files.log(done)
@@ -206,7 +207,7 @@ class AgentEvol:
         self,
         number: int,
         explored: Sequence[Trajectory],
-        kept: Sequence[Trajectory],
+        successes: Sequence[Trajectory],
         data: Sequence[Trajectory],
         steps: int,
         *,
@@ -214,7 +215,7 @@ class AgentEvol:
     ) -> Round:
         """Fine-tune on a round's data, and leave its model and record in its folder."""
         if not data:
-            raise CommandError(
+            raise UsageError(
                 f"round {number} has nothing to learn from: none of {len(explored)} episodes "
                 f"succeeded and there is no base set; raise --num_samples, pass --data or "
                 f"--expert_episodes, or start from a stronger --model"
@@ -245,7 +246,7 @@ class AgentEvol:
             explored_at=steps,
             success=summarize(explored).success,
             explored=len(explored),
-            kept=len(kept),
+            kept=len(successes),
             trained_on=len(data),
             global_step=steps + trainer.state.global_step,
             eval_success=_validation_success(trainer),

@@ -1,4 +1,4 @@
-"""Plays episodes with a policy and keeps them, and `agentgym collect`.
+"""Plays episodes with a policy and writes them to a file: `agentgym collect`.
 
 Writes our own form of trajectories (JSONL, with tokens) or AgentTraj's (JSON, text only), and turns
 files of one form into the other.
@@ -17,7 +17,7 @@ from agentgym_envs.agenttraj import read_agenttraj, read_trajectories, write_age
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from trainers.evaluation.results import summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments
-from trainers.options.errors import CommandError, check_output
+from trainers.options.errors import UsageError, check_bounds, check_output, run_command
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
 from trainers.policies.open import open_environments, open_rollout
@@ -52,11 +52,11 @@ def collect(
         on_trajectory: called with each episode as it ends.
 
     Raises:
-        CommandError: there are no tasks.
+        UsageError: there are no tasks.
         ValueError: fewer than one episode is asked for.
     """
     if not task_ids:
-        raise CommandError("there are no tasks to play")
+        raise UsageError("there are no tasks to play")
     count = len(task_ids) if num_episodes is None else num_episodes
     if count < 1:
         raise ValueError(f"num_episodes must be >= 1, got {count}")
@@ -81,14 +81,14 @@ def read_data_files(files: Sequence[str]) -> list[Trajectory]:
     """Read the files of `--data`.
 
     Raises:
-        CommandError: one of them is not there, or holds something else.
+        UsageError: one of them is not there, or holds something else.
     """
     try:
         return [trajectory for path in files for trajectory in read_trajectories(path)]
     except FileNotFoundError as error:
-        raise CommandError(f"--data: there is no file {error.filename}") from error
+        raise UsageError(f"--data: there is no file {error.filename}") from error
     except (OSError, ValueError) as error:
-        raise CommandError(f"--data: {error}") from error
+        raise UsageError(f"--data: {error}") from error
 
 
 def cached_rollout(
@@ -108,18 +108,7 @@ def cached_rollout(
 
 @dataclass
 class CollectArguments:
-    """What is collected.
-
-    Attributes:
-        out: the file.
-        format: `"jsonl"`, ours with tokens, or `"agenttraj"`, AgentGym's conversations.
-        data: files of trajectories to convert; nothing is played then.
-        num_episodes: how many; None plays each task once. Fewer are spread evenly over the split.
-        num_tasks: tasks to play, spread evenly over the split; 0 takes all.
-        temperature: of the sampling; 0 is greedy.
-        seed: of the sampling.
-        append: add to the file instead of writing it anew.
-    """
+    """What is collected."""
 
     _argument_group_name: ClassVar[str] = "collection"
 
@@ -144,26 +133,28 @@ class CollectArguments:
         default=None,
         metadata={
             "help": "Episodes to play; by default each task once. Fewer are spread evenly over "
-            "the split."
+            "the split.",
+            "min": 1,
         },
     )
     num_tasks: int = field(
         default=0,
         metadata={
             "help": "Tasks to play, spread evenly over the split; 0 plays them all. Fewer tasks "
-            "leave more of --num_episodes to each, which DPO's pairs need."
+            "leave more of --num_episodes to each, which DPO's pairs need.",
+            "min": 0,
         },
     )
-    temperature: float = field(default=1.0, metadata={"help": "Temperature; 0 is greedy."})
-    seed: int = field(default=0, metadata={"help": "Seed of the sampling."})
-    append: bool = field(default=False, metadata={"help": "Add to the file."})
+    temperature: float = field(
+        default=1.0, metadata={"help": "Temperature; 0 is greedy.", "min": 0}
+    )
+    seed: int = field(default=0, metadata={"help": "Seed of the sampling.", "min": 0})
+    append: bool = field(
+        default=False, metadata={"help": "Add to the file instead of writing it anew."}
+    )
 
     def __post_init__(self) -> None:
-        if self.num_episodes is not None and self.num_episodes < 1:
-            raise ValueError(f"num_episodes must be >= 1, got {self.num_episodes}")
-        for name in ("num_tasks", "temperature", "seed"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must be >= 0, got {getattr(self, name)}")
+        check_bounds(self)
         for path in self.data:
             if not Path(path).is_file():
                 raise ValueError(f"data: there is no file {path}")
@@ -175,10 +166,10 @@ def main(argv: list[str] | None = None) -> int:
     parser = CommandParser(
         (EnvArguments, EpisodeArguments, PolicyArguments, CollectArguments),
         command="agentgym collect",
-        description="Play episodes with the expert, random actions or a model, and keep them; or "
+        description="Play episodes with the expert, random actions or a model, and write them; or "
         "convert episodes to and from AgentGym's published form.",
+        first=("env", "policy", "out", "num_episodes", "split"),
     )
-    parser.hide("eval_split")
     env, budgets, policy, options = parser.parse(argv)
     _check_format(options)
     if options.data:
@@ -213,7 +204,7 @@ def _check_format(options: CollectArguments) -> None:
         try:
             next(read(options.out), None)
         except ValueError as error:
-            raise CommandError(f"cannot append --format {options.format}: {error}") from error
+            raise UsageError(f"cannot append --format {options.format}: {error}") from error
 
 
 def _write(episodes: Sequence[Trajectory], options: CollectArguments) -> int:
@@ -232,4 +223,4 @@ def _summary(episodes: Sequence[Trajectory], seconds: float) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

@@ -1,7 +1,4 @@
-"""What every training command does around its trainer: read options, run, resume, save.
-
-Knows `transformers.Trainer`'s public methods; no algorithm.
-"""
+"""What every training command does around its trainer: read options, run, resume, save."""
 
 from __future__ import annotations
 
@@ -69,6 +66,7 @@ def parse_training(
         ),
         command=f"agentgym train {algorithm}",
         description=description,
+        first=("env", "model_name_or_path", "output_dir", "max_steps", "learning_rate"),
         config_name=_trl_config(config).__name__,
     )
     if parser.peek(argv, "model_name_or_path") == TINY:
@@ -165,7 +163,7 @@ def changed_options(before: dict[str, Any], now: dict[str, Any]) -> dict[str, li
 
 
 def _resumed(folder: Path, checkpoint: Path, *, command: str, configs: list[Any]) -> dict[str, Any]:
-    """Say what differs from the run that is resumed; return what `run.json` keeps of it."""
+    """Print what differs from the run that is resumed; return what `run.json` records of it."""
     before = read_run(folder)
     if before.get("command", command) != command:
         raise ValueError(

@@ -15,12 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA, CommandError, run_command
-
-try:
-    from trl import DPOConfig
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from trl import DPOConfig
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import cached_rollout, expert_episodes, read_data_files
@@ -30,6 +25,7 @@ from trainers.evaluation.validation import RolloutEvaluationMixin, watch_by_play
 from trainers.models.loading import adapter_config, context_length, load_for_playing, load_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentDefaults, ModelArguments, derive_evaluation
+from trainers.options.errors import UsageError, check_bounds, run_command
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments, spread
 from trainers.tokens.chat import ChatFormat
@@ -44,6 +40,7 @@ _SAMPLING_STREAM = 4
 class AgentDPOConfig(AgentDefaults, DPOConfig):
     """`trl.DPOConfig` with defaults for agents; whole episodes are trained on, never cut."""
 
+    common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs", "beta")
     tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-5}
 
     output_dir: str | None = field(
@@ -74,20 +71,10 @@ class AgentDPOConfig(AgentDefaults, DPOConfig):
 
 @dataclass
 class PairArguments:
-    """Where preference pairs come from.
-
-    Attributes:
-        data: files of trajectories, ours or AgentTraj's; without any, the expert and the policy
-            play the training split.
-        max_pairs_per_task: pairs drawn per task; 0 takes all.
-        min_return_gap: smaller differences of the return are a tie.
-        compared_turns: turns of each episode that are compared; 0 takes all.
-        num_tasks: tasks to play where there are no files; 0 takes all.
-        num_samples: the policy's episodes per task.
-        sampling_temperature: of the policy's episodes.
-    """
+    """Where preference pairs come from."""
 
     _argument_group_name: ClassVar[str] = "pairs"
+    common_options: ClassVar[tuple[str, ...]] = ("data", "num_tasks", "num_samples")
 
     data: list[str] = field(
         default_factory=list,
@@ -111,20 +98,18 @@ class PairArguments:
         },
     )
     num_tasks: int = field(
-        default=0, metadata={"help": "Tasks to play without --data; 0 plays the whole split."}
+        default=0,
+        metadata={"help": "Tasks to play without --data; 0 plays the whole split.", "min": 0},
     )
     num_samples: int = field(
-        default=4, metadata={"help": "Episodes of the policy per task, without --data."}
+        default=4, metadata={"help": "Episodes of the policy per task, without --data.", "min": 1}
     )
     sampling_temperature: float = field(
         default=1.0, metadata={"help": "Temperature of the policy's episodes."}
     )
 
     def __post_init__(self) -> None:
-        if self.num_tasks < 0:
-            raise ValueError(f"num_tasks must be >= 0, got {self.num_tasks}")
-        if self.num_samples < 1:
-            raise ValueError(f"num_samples must be >= 1, got {self.num_samples}")
+        check_bounds(self)
 
     def pairs(
         self,
@@ -270,7 +255,7 @@ def main(argv: list[str] | None = None) -> int:
             resume=run.resume,
         )
     else:
-        raise CommandError("there are no pairs: pass --data FILE, or --env to play for them")
+        raise UsageError("there are no pairs: pass --data FILE, or --env to play for them")
     logger.info("%d pairs of episodes", len(pairs))
     model, tokenizer = load_policy(model_args)
     trainer = AgentDPOTrainer(

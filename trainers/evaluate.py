@@ -14,7 +14,7 @@ from typing import ClassVar
 from agentgym_envs.trajectory import Trajectory, write_jsonl
 from trainers.evaluation.results import EvalResult, Gain, paired_gain, summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments
-from trainers.options.errors import CommandError, check_output
+from trainers.options.errors import UsageError, check_bounds, check_output, run_command
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
 from trainers.policies.open import open_environments, open_rollout
@@ -33,9 +33,9 @@ def evaluate(
     temperature: float = 1.0,
     seed: int = 0,
     on_trajectory: Callable[[Trajectory], None] | None = None,
-    on_played: Callable[[list[Trajectory]], None] | None = None,
+    on_trajectories: Callable[[list[Trajectory]], None] | None = None,
 ) -> EvalResult:
-    """Play every task `samples` times and sum up what came out.
+    """Play every task `samples` times and return the success with its interval.
 
     Args:
         rollout: the environments and the policy.
@@ -44,14 +44,14 @@ def evaluate(
         temperature: of the sampling; 0 is greedy. Policies without tokens ignore it.
         seed: of the sampling.
         on_trajectory: called with each episode as it ends.
-        on_played: called with all of them, by task.
+        on_trajectories: called with all of them, by task.
 
     Raises:
-        CommandError: there are no tasks, or no episode has a score.
+        UsageError: there are no tasks, or no episode has a score.
         ValueError: there are no samples.
     """
     if not task_ids:
-        raise CommandError("there are no tasks to evaluate on")
+        raise UsageError("there are no tasks to evaluate on")
     if samples < 1:
         raise ValueError(f"samples must be >= 1, got {samples}")
     start = time.perf_counter()
@@ -61,8 +61,8 @@ def evaluate(
         stream=(_EVALUATION_STREAM, seed),
         on_trajectory=on_trajectory,
     )
-    if on_played is not None:
-        on_played(trajectories)
+    if on_trajectories is not None:
+        on_trajectories(trajectories)
     try:
         return summarize(
             trajectories,
@@ -72,7 +72,7 @@ def evaluate(
             wall_s=time.perf_counter() - start,
         )
     except ValueError as error:
-        raise CommandError(str(error)) from error
+        raise UsageError(str(error)) from error
 
 
 _EVALUATION_STREAM = 2
@@ -80,23 +80,19 @@ _EVALUATION_STREAM = 2
 
 @dataclass
 class MeasureArguments:
-    """What is measured and where it goes.
-
-    Attributes:
-        num_tasks: tasks of the split, spread evenly over it; 0 takes all.
-        samples: episodes per task.
-        temperature: of the sampling; 0 is greedy.
-        seed: of the sampling.
-        out: a JSON file for the result.
-        trajectories: a JSONL file for the episodes.
-    """
+    """What is measured and where it goes."""
 
     _argument_group_name: ClassVar[str] = "measurement"
 
-    num_tasks: int = field(default=0, metadata={"help": "Tasks of the split; 0 takes all."})
-    samples: int = field(default=1, metadata={"help": "Episodes per task."})
-    temperature: float = field(default=1.0, metadata={"help": "Temperature; 0 is greedy."})
-    seed: int = field(default=0, metadata={"help": "Seed of the sampling."})
+    num_tasks: int = field(
+        default=0,
+        metadata={"help": "Tasks of the split, spread evenly over it; 0 takes all.", "min": 0},
+    )
+    samples: int = field(default=1, metadata={"help": "Episodes per task.", "min": 1})
+    temperature: float = field(
+        default=1.0, metadata={"help": "Temperature; 0 is greedy.", "min": 0}
+    )
+    seed: int = field(default=0, metadata={"help": "Seed of the sampling.", "min": 0})
     out: str | None = field(
         default=None,
         metadata={"help": "Write the result to this JSON file.", "aliases": ["--output"]},
@@ -106,9 +102,7 @@ class MeasureArguments:
     )
 
     def __post_init__(self) -> None:
-        for name, least in (("num_tasks", 0), ("samples", 1), ("temperature", 0), ("seed", 0)):
-            if not getattr(self, name) >= least:
-                raise ValueError(f"{name} must be >= {least}, got {getattr(self, name)}")
+        check_bounds(self)
         check_output("out", self.out)
         check_output("trajectories", self.trajectories)
 
@@ -119,9 +113,9 @@ def main(argv: list[str] | None = None) -> int:
         (EnvArguments, EpisodeArguments, PolicyArguments, MeasureArguments),
         command="agentgym eval",
         description="Measure a policy's success on a split: a model, the expert or chance.",
+        first=("env", "policy", "split", "num_tasks", "out"),
     )
     parser.set_defaults(split="test", policy="tiny")
-    parser.hide("eval_split")
     env, budgets, policy, measure = parser.parse(argv)
     environments = open_environments(env)
     task_ids = spread(environments.task_ids(env.split, tasks=env.tasks), measure.num_tasks)
@@ -129,9 +123,9 @@ def main(argv: list[str] | None = None) -> int:
     total = len(task_ids) * measure.samples
     with Watch(rollout.policy.name, total, kept_for=measure.trajectories) as watch:
 
-        def keep(played: list[Trajectory]) -> None:
+        def write(trajectories: list[Trajectory]) -> None:
             if measure.trajectories is not None:
-                write_jsonl(measure.trajectories, played)
+                write_jsonl(measure.trajectories, trajectories)
                 watch.written()
 
         result = evaluate(
@@ -141,7 +135,7 @@ def main(argv: list[str] | None = None) -> int:
             temperature=measure.temperature,
             seed=measure.seed,
             on_trajectory=watch,
-            on_played=keep,
+            on_trajectories=write,
         )
     print(result)
     if measure.out is not None:
@@ -151,4 +145,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

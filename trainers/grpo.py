@@ -14,17 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any
 
+import torch
+
 from agentgym_envs.trajectory import Trajectory
 from trainers.credit.advantages import anchor_state_advantages, discounted_returns, turn_of_token
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentGRPOConfig
-from trainers.options.errors import MISSING_TRAIN_EXTRA, run_command
+from trainers.options.errors import run_command
 from trainers.trl_bridge import EpisodeBatch
-
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 
 class AgentGRPOTrainer(OnlineTrainer):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from transformers.integrations import is_deepspeed_zero3_enabled
+
 from agentgym_envs.trajectory import Trajectory
 from trainers.command import parse_training, run_training
 from trainers.credit.rewards import (
@@ -16,7 +18,7 @@ from trainers.evaluation.validation import RolloutEvaluationMixin, validation_id
 from trainers.models.loading import adapter_config, load_policy, resolve_model
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentOnlineConfig
-from trainers.options.errors import MISSING_TRAIN_EXTRA, CommandError
+from trainers.options.errors import UsageError
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
 from trainers.runs.progress import use_short_progress
@@ -25,11 +27,6 @@ from trainers.runs.schedule_state import ScheduleStateCallback
 from trainers.runs.trajectories import TrajectoryFiles
 from trainers.trl_bridge import EpisodeTrainer, task_dataset
 from trainers.trl_bridge.reuse import BatchCheckpointMixin
-
-try:
-    from transformers.integrations import is_deepspeed_zero3_enabled
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 _TRAINING_STREAM = 0
 
@@ -79,7 +76,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
         if args.use_vllm:
-            raise CommandError("use_vllm starts an engine that plays nothing; use --backend vllm")
+            raise UsageError("use_vllm starts an engine that plays nothing; use --backend vllm")
         self.environments_played = open_environments(env, episodes=args.generation_batch_size)
         chosen = self.environments_played.args
         if train_dataset is None:
@@ -182,7 +179,7 @@ def _refuse_too_few_tasks(tasks: Any, args: Any) -> None:
     """Refuse tasks that do not fill a batch: TRL would train no step, and save the model as is."""
     needed = args.generation_batch_size // args.num_generations
     if hasattr(tasks, "__len__") and len(tasks) < needed:
-        raise CommandError(
+        raise UsageError(
             f"a batch of {args.generation_batch_size} episodes with num_generations="
             f"{args.num_generations} needs {needed} tasks, got {len(tasks)}; raise "
             "num_generations, make the batch smaller, or choose more tasks"
@@ -192,7 +189,7 @@ def _refuse_too_few_tasks(tasks: Any, args: Any) -> None:
 def refuse_split_weights(backend: str, *, is_split: bool) -> None:
     """Refuse to play in passes that all processes would have to make together."""
     if is_split and backend == "hf":
-        raise CommandError(
+        raise UsageError(
             "backend 'hf' cannot play with weights that are split over processes: each makes as "
             "many passes as its own episodes need, so they would wait for each other for ever; "
             "use --backend vllm under FSDP2, or ZeRO-2 in place of ZeRO-3"

@@ -30,7 +30,7 @@ from trainers.credit.gae import (
 from trainers.models.critic import Critic
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentOnlineConfig
-from trainers.options.errors import run_command
+from trainers.options.errors import check_bounds, run_command
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import EpisodeBatch
 from trainers.trl_bridge.critics import CriticMixin
@@ -42,27 +42,16 @@ CRITIC_FOLDER = "critic"
 
 @dataclass
 class AgentPPOConfig(AgentOnlineConfig):
-    """`AgentOnlineConfig` for PPO; `scale_rewards` has no meaning here.
+    """`AgentOnlineConfig` for PPO; `scale_rewards` has no meaning here."""
 
-    Attributes:
-        num_generations: 1, for nothing is compared within a group: each episode of a batch plays a
-            task of its own.
-        num_iterations: optimizer steps on each batch of episodes (times the mini-batches).
-        critic: `"own"`, a backbone of its own; `"shared"`, a head on the policy's backbone, which
-            the value loss trains too; `"head"`, the same head, with a value loss that stops there.
-        critic_model: the own backbone; None copies the policy's.
-        critic_learning_rate: None takes ten times the policy's.
-        gae_level: `"token"`, or `"turn"` with one value per turn, at its first token.
-        lam, critic_lam: GAE's lambda, of the advantages and of the values' targets.
-    """
-
+    common_options: ClassVar[tuple[str, ...]] = ("critic", "critic_learning_rate", "lam")
     tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-4, "critic_learning_rate": 1e-3}
 
     output_dir: str | None = field(
         default="runs/ppo", metadata={"help": "Where checkpoints, logs and the model go."}
     )
     num_generations: int | None = field(
-        default=1, metadata={"help": "Episodes per task in a batch; PPO compares none."}
+        default=1, metadata={"help": "Episodes per task in a batch; PPO compares none, so 1."}
     )
     num_iterations: int = field(
         default=2, metadata={"help": "Times that each batch of episodes is trained on."}
@@ -73,7 +62,8 @@ class AgentPPOConfig(AgentOnlineConfig):
     critic: str = field(
         default="own",
         metadata={
-            "help": "A backbone of its own, or a head on the policy's: trained with it, or alone.",
+            "help": "own: a backbone of its own. shared: a head on the policy's, which the value "
+            "loss trains too. head: the same head, with a value loss that stops there.",
             "choices": list(CRITICS),
         },
     )
@@ -84,19 +74,29 @@ class AgentPPOConfig(AgentOnlineConfig):
         default=None, metadata={"help": "By default ten times --learning_rate."}
     )
     critic_warmup_steps: int = field(
-        default=0, metadata={"help": "First steps that train the critic alone."}
+        default=0, metadata={"help": "First steps that train the critic alone.", "min": 0}
     )
-    vf_coef: float = field(default=0.5, metadata={"help": "Weight of the value loss."})
+    vf_coef: float = field(default=0.5, metadata={"help": "Weight of the value loss.", "min": 0})
     cliprange_value: float = field(
-        default=0.2, metadata={"help": "How far values move per batch before clipping; 0 = free."}
+        default=0.2,
+        metadata={"help": "How far values move per batch before clipping; 0 = free.", "min": 0},
     )
     gae_level: str = field(
         default="token",
-        metadata={"help": "Credit tokens, or turns as a whole.", "choices": list(GAE_LEVELS)},
+        metadata={
+            "help": "Credit tokens, or turns as a whole, with one value each at their first token.",
+            "choices": list(GAE_LEVELS),
+        },
     )
-    gamma: float = field(default=1.0, metadata={"help": "Discount per token, or per turn."})
-    lam: float = field(default=1.0, metadata={"help": "GAE's lambda, of the advantages."})
-    critic_lam: float = field(default=1.0, metadata={"help": "GAE's lambda, of value targets."})
+    gamma: float = field(
+        default=1.0, metadata={"help": "Discount per token, or per turn.", "min": 0, "max": 1}
+    )
+    lam: float = field(
+        default=1.0, metadata={"help": "GAE's lambda, of the advantages.", "min": 0, "max": 1}
+    )
+    critic_lam: float = field(
+        default=1.0, metadata={"help": "GAE's lambda, of value targets.", "min": 0, "max": 1}
+    )
     whiten_advantages: bool = field(
         default=True, metadata={"help": "Mean 0 and variance 1 over the batch's sampled tokens."}
     )
@@ -108,6 +108,7 @@ class AgentPPOConfig(AgentOnlineConfig):
     )
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         _check(self)
         if self.critic_learning_rate is None:
             self.critic_learning_rate = 10 * self.learning_rate
@@ -131,12 +132,6 @@ def _check(args: AgentPPOConfig) -> None:
             f"critic_model {args.critic_model!r} is a backbone of its own, which "
             f"critic={args.critic!r} has not; leave out one of the two"
         )
-    for name in ("gamma", "lam", "critic_lam"):
-        if not 0 <= getattr(args, name) <= 1:
-            raise ValueError(f"{name} must be in [0, 1], got {getattr(args, name)}")
-    for name in ("vf_coef", "cliprange_value", "critic_warmup_steps"):
-        if getattr(args, name) < 0:
-            raise ValueError(f"{name} must be >= 0, got {getattr(args, name)}")
 
 
 class AgentPPOTrainer(CriticMixin, OnlineTrainer):

@@ -12,30 +12,25 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
+
+import torch
 
 from trainers.credit.advantages import kl_penalized_returns, subtract_group_mean, whiten
 from trainers.credit.gae import SampledTokenIndex
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentOnlineConfig
-from trainers.options.errors import MISSING_TRAIN_EXTRA, run_command
+from trainers.options.errors import run_command
 from trainers.trl_bridge import EpisodeBatch
-
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 BASELINES = ("none", "group")
 
 
 @dataclass
 class AgentReinforcePPConfig(AgentOnlineConfig):
-    """`AgentOnlineConfig` for REINFORCE++; `scale_rewards` has no meaning here.
+    """`AgentOnlineConfig` for REINFORCE++; `scale_rewards` has no meaning here."""
 
-    Attributes:
-        baseline: `"none"`, the plain algorithm with the KL in the reward, or `"group"`.
-    """
+    common_options: ClassVar[tuple[str, ...]] = ("num_generations", "baseline")
 
     output_dir: str | None = field(
         default="runs/reinforce_pp", metadata={"help": "Where checkpoints, logs and the model go."}
@@ -43,7 +38,8 @@ class AgentReinforcePPConfig(AgentOnlineConfig):
     baseline: str = field(
         default="none",
         metadata={
-            "help": "What a return is compared with: nothing, or its group's mean.",
+            "help": "What a return is compared with: nothing, the plain algorithm with the KL in "
+            "the reward, or its group's mean.",
             "choices": list(BASELINES),
         },
     )

@@ -15,23 +15,22 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
+
+import torch
 
 from trainers.credit.advantages import leave_one_out
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentOnlineConfig
-from trainers.options.errors import MISSING_TRAIN_EXTRA, run_command
+from trainers.options.errors import run_command
 from trainers.trl_bridge import EpisodeBatch
-
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 
 @dataclass
 class AgentRLOOConfig(AgentOnlineConfig):
     """`AgentOnlineConfig` for RLOO; `scale_rewards` has no meaning here."""
+
+    common_options: ClassVar[tuple[str, ...]] = ("num_generations",)
 
     output_dir: str | None = field(
         default="runs/rloo", metadata={"help": "Where checkpoints, logs and the model go."}

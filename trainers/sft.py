@@ -13,12 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA, CommandError, run_command
-
-try:
-    from trl import SFTConfig
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from trl import SFTConfig
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import expert_episodes, read_data_files
@@ -27,6 +22,7 @@ from trainers.evaluation.validation import RolloutEvaluationMixin, watch_by_play
 from trainers.models.loading import adapter_config, context_length, load_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig, ModelArguments, derive_evaluation
+from trainers.options.errors import UsageError, run_command
 from trainers.rollout.environments import Environments
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import ImitationTrainer, labelled_dataset
@@ -36,14 +32,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class DataArguments:
-    """The episodes that are imitated.
-
-    Attributes:
-        data: files of trajectories, ours or AgentTraj's; without any, the expert plays the training
-            split.
-        num_episodes: expert episodes to play where there are no files; None plays each task once.
-        unsuccessful: imitate unsuccessful episodes too.
-    """
+    """The episodes that are imitated."""
 
     _argument_group_name: ClassVar[str] = "data"
 
@@ -103,7 +92,7 @@ def token_rows(
     if too_long:
         logger.warning("left out %d sequences of more than %s tokens", too_long, max_tokens)
     if not rows:
-        raise CommandError(
+        raise UsageError(
             f"none of {total} episodes can be trained on: they failed, had no success (pass "
             f"--unsuccessful to keep those), or were longer than {max_tokens} tokens"
         )
@@ -188,7 +177,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     environments = Environments(env) if env.env else None
     if not data.data and environments is None:
-        raise CommandError("there is nothing to imitate: pass --data FILE, or --env for its expert")
+        raise UsageError("there is nothing to imitate: pass --data FILE, or --env for its expert")
     trajectories = read_data_files(data.data)
     model, tokenizer = load_policy(model_args)  # before the expert plays, which may take long
     if environments is not None and not data.data:

@@ -1,7 +1,6 @@
-"""The `agentgym` command: finds the subcommand and hands it the rest of the line.
+"""The `agentgym` command: calls the subcommand with the rest of the line.
 
-Knows names and one-line summaries; a subcommand's module is imported only when it is called, so
-that `agentgym envs` needs no torch.
+A subcommand's module is imported only when it is called, so that `agentgym envs` needs no torch.
 """
 
 from __future__ import annotations
@@ -47,17 +46,23 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "build-index": ("benchmarks.retrieval.build_index:main", "encode a corpus for dense retrieval"),
 }
 
+SPECIALIST_COMMANDS = ("throughput", "study", "serve-retriever", "build-index")
+"""Those that the help lists last."""
+
 _HELP = """\
 usage: agentgym COMMAND [options]
 
 Text environments of the AgentGym scenarios, and trainers that make language models better on them.
 
 commands:
-{commands}
+{everyday}
+
+for measuring speed, studies and search servers:
+{specialist}
 
 algorithms of agentgym train: {trainers}
 
-`agentgym COMMAND --help` and `agentgym train ALGORITHM --help` tell the options; they may be
+`agentgym COMMAND --help` and `agentgym train ALGORITHM --help` list the options; they may be
 written with - or _. Environments go by id or short name: agentgym/TextCraft-v0, TextCraft.
 
 examples:
@@ -95,7 +100,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _is_unread(stream: TextIO) -> bool:
-    """Tell whether a stream is a pipe whose reader has gone."""
+    """Return whether a stream is a pipe whose reader has gone."""
     try:
         stream.flush()
     except BrokenPipeError:
@@ -148,5 +153,10 @@ def _trainer_names() -> str:
 
 
 def _help() -> str:
-    lines = [f"  {name:<15} {summary}" for name, (_, summary) in COMMANDS.items()]
-    return _HELP.format(commands="\n".join(lines), trainers=_trainer_names())
+    lines = {name: f"  {name:<15} {summary}" for name, (_, summary) in COMMANDS.items()}
+    specialist = [lines.pop(name) for name in SPECIALIST_COMMANDS]
+    return _HELP.format(
+        everyday="\n".join(lines.values()),
+        specialist="\n".join(specialist),
+        trainers=_trainer_names(),
+    )

@@ -1,7 +1,4 @@
-"""`agentgym play`: a person plays a text environment in the terminal.
-
-Knows the environments' common interface only; the expert and the rules are the environment's.
-"""
+"""`agentgym play`: a person plays a text environment in the terminal."""
 
 from __future__ import annotations
 
@@ -67,8 +64,8 @@ def _make(options: argparse.Namespace) -> gym.Env[Any, Any]:
             **further,
         )
     except TypeError as error:  # Gymnasium's, for arguments that an environment does not take
-        told = f"does not take {sorted(further)}" if further else "is not a text environment"
-        raise ValueError(f"{env_id} {told} ({error}); agentgym envs lists them") from error
+        problem = f"does not take {sorted(further)}" if further else "is not a text environment"
+        raise ValueError(f"{env_id} {problem} ({error}); agentgym envs lists them") from error
 
 
 class Session:

@@ -3,8 +3,7 @@
 Measures the shipped `tiny` policy on TextCraft's held-out test goals, trains it on the training
 goals by GRPO under a growing turn horizon, measures it again on the same test goals, and leaves a
 summary, the learning curve as a picture and every trajectory. `--algorithm ppo` trains by PPO on as
-many episodes; `--algorithm sft` imitates the expert instead, for comparison. Knows which pieces to
-put together, not how they work.
+many episodes; `--algorithm sft` imitates the expert instead, for comparison.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from trainers.grpo import AgentGRPOTrainer
 from trainers.models.loading import load_policy, save_policy
 from trainers.options.arguments import EnvArguments, EpisodeArguments, RolloutArguments
 from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig, ModelArguments
+from trainers.options.errors import check_bounds
 from trainers.options.parser import CommandParser
 from trainers.policies.model import ModelPolicy
 from trainers.ppo import AgentPPOConfig, AgentPPOTrainer
@@ -44,28 +44,7 @@ SLOTS = 100
 
 @dataclass
 class QuickstartArguments:
-    """What the quickstart does.
-
-    Attributes:
-        output_dir: where everything goes.
-        algorithm: `"grpo"`, `"ppo"`, or `"sft"` for imitation instead.
-        model: the policy that is trained.
-        batches: batches of episodes. PPO takes two optimizer steps on each, GRPO one; for SFT it
-            is the number of steps.
-        minutes: stop training after so many minutes, whatever `batches` says; 0 never.
-        max_turns: turns of an episode. Fewer than TextCraft's 30 to keep the quickstart quick; the
-            expert solves all but four of the test goals within 16.
-        max_tokens_per_turn: the sampled tokens of a turn.
-        horizon: the turn horizon over training; None grows it in three stages of equal length.
-        learning_rate: AdamW's at the start; it falls to 0 in a straight line.
-        episodes: of a batch.
-        num_generations: episodes of a goal in a batch of GRPO's; PPO plays each goal once.
-        samples: episodes per test goal and measurement, at temperature 1.
-        num_tasks: test goals; 0 takes all 100.
-        train_tasks: training goals that are measured too; 0 measures none.
-        greedy: measure greedily too.
-        seed: of everything that is drawn.
-    """
+    """What the quickstart does."""
 
     _argument_group_name: ClassVar[str] = "quickstart"
 
@@ -74,25 +53,44 @@ class QuickstartArguments:
         default="grpo", metadata={"help": "grpo or ppo, or sft: imitate the expert instead."}
     )
     model: str = field(default="tiny", metadata={"help": "tiny, a folder or a Hugging Face id."})
-    batches: int = field(default=32, metadata={"help": "Batches of episodes."})
+    batches: int = field(
+        default=32,
+        metadata={
+            "help": "Batches of episodes: one optimizer step on each, two for ppo; sft: steps.",
+            "min": 1,
+        },
+    )
     minutes: float = field(
         default=0.0, metadata={"help": "Stop training after so many minutes; 0 never does."}
     )
-    max_turns: int = field(default=16, metadata={"help": "Turns of an episode."})
+    max_turns: int = field(
+        default=16,
+        metadata={
+            "help": "Turns of an episode; TextCraft's own limit is 30, the expert mostly needs 16."
+        },
+    )
     max_tokens_per_turn: int = field(default=96, metadata={"help": "Sampled tokens of a turn."})
     horizon: str | None = field(
-        default=None, metadata={"help": "Turn horizon over training; by default three stages."}
+        default=None,
+        metadata={"help": "Turn horizon over training; by default three stages of equal length."},
     )
-    learning_rate: float = field(default=6e-4, metadata={"help": "Learning rate at the start."})
+    learning_rate: float = field(
+        default=6e-4,
+        metadata={"help": "Learning rate at the start; it falls to 0 in a straight line."},
+    )
     episodes: int = field(default=64, metadata={"help": "Episodes of a batch."})
-    num_generations: int = field(default=8, metadata={"help": "grpo: episodes of a goal."})
-    samples: int = field(default=2, metadata={"help": "Episodes per test goal."})
+    num_generations: int = field(
+        default=8, metadata={"help": "grpo: episodes of a goal.", "min": 1}
+    )
+    samples: int = field(
+        default=2, metadata={"help": "Episodes per test goal and measurement.", "min": 1}
+    )
     num_tasks: int = field(default=0, metadata={"help": "Test goals; 0 takes all 100."})
     train_tasks: int = field(
         default=0, metadata={"help": "Training goals to measure besides; 0 measures none."}
     )
     greedy: bool = field(default=False, metadata={"help": "Measure greedily too."})
-    seed: int = field(default=0, metadata={"help": "Seed of everything that is drawn."})
+    seed: int = field(default=0, metadata={"help": "Seed of everything that is drawn.", "min": 0})
 
     def __post_init__(self) -> None:
         """Check the numbers, and that a batch divides into what each optimizer step takes.
@@ -100,9 +98,7 @@ class QuickstartArguments:
         Raises:
             ValueError: one is not allowed, or it does not.
         """
-        for name, least in (("seed", 0), ("batches", 1), ("samples", 1), ("num_generations", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be >= {least}, got {getattr(self, name)}")
+        check_bounds(self)
         part = self.num_generations * (PPO_STEPS if self.algorithm == "ppo" else 1)
         if self.algorithm != "sft" and (self.episodes < 1 or self.episodes % part):
             raise ValueError(
@@ -149,7 +145,7 @@ class Measurement:
             ways = [(panel, arguments.samples, 1.0)]
             ways += [(f"{panel}_greedy", 1, 0.0)] if arguments.greedy else []
             for label, samples, temperature in ways:
-                kept = folder / TRAJECTORIES / f"{name}_{label}.jsonl"
+                path = folder / TRAJECTORIES / f"{name}_{label}.jsonl"
                 with Watch(name, samples * len(task_ids)) as watch:
                     results[label] = evaluate(
                         rollout,
@@ -158,7 +154,7 @@ class Measurement:
                         temperature=temperature,
                         seed=arguments.seed,
                         on_trajectory=watch,
-                        on_played=partial(write_jsonl, kept),
+                        on_trajectories=partial(write_jsonl, path),
                     )
                 results[label].save(folder / f"{name}_{label}.json")
         return results

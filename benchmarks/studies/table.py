@@ -11,7 +11,7 @@ from benchmarks.cli.listing import table
 from benchmarks.studies.runs import RESULT, START
 from trainers.evaluation.intervals import mean_gain
 from trainers.evaluation.results import EvalResult
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 
 
 def results_by_seed(folder: Path) -> dict[int, EvalResult]:
@@ -49,11 +49,11 @@ def learning_table(folder: Path) -> str:
     """Return the Markdown table of `agentgym study learning`; rows in order of their gain.
 
     Raises:
-        CommandError: the start has not been measured.
+        UsageError: the start has not been measured.
     """
     before = results_by_seed(folder / START)
     if not before:
-        raise CommandError(f"{folder / START} holds no measurement of the start yet")
+        raise UsageError(f"{folder / START} holds no measurement of the start yet")
     rows: list[tuple[float, tuple[str, ...]]] = []
     seeds = sorted(before)
     for path in sorted(folder.iterdir()):

@@ -14,31 +14,16 @@ from benchmarks.sweep.runner import Play, over_processes, over_ray, play_missing
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suites import SUITES, find_suite
 from benchmarks.sweep.worker import check_playable
-from trainers.options.arguments import EpisodeArguments, MakeArguments
+from trainers.options.arguments import EnvConstructionArguments, EpisodeArguments
+from trainers.options.errors import check_bounds
 from trainers.options.parser import CommandParser
-from trainers.options.policies import OpeningArguments
+from trainers.options.policies import PolicyLoadingArguments
 from trainers.runs.records import run_record
 
 
 @dataclass
 class SweepArguments:
-    """The grid, and where it is played.
-
-    Attributes:
-        suite: the name of a suite.
-        policy: who plays.
-        samples: episodes per task and seed.
-        turns: turn limits, comma-separated; `default` is each environment's own.
-        seeds: comma-separated.
-        temperature: of the sampling.
-        out: the folder.
-        batch_size: episodes that a worker plays together.
-        workers: processes; 0 takes one per core, or one in all where there is a GPU.
-        threads: torch threads of each; 0 shares the cores out.
-        ray: the address of a Ray cluster to play on instead.
-        ray_cpus: cores of each Ray worker.
-        ray_gpus: GPUs of each Ray worker.
-    """
+    """The grid, and where it is played."""
 
     _argument_group_name: ClassVar[str] = "sweep"
 
@@ -54,7 +39,7 @@ class SweepArguments:
             "aliases": ["--model"],
         },
     )
-    samples: int = field(default=1, metadata={"help": "Episodes per task and seed."})
+    samples: int = field(default=1, metadata={"help": "Episodes per task and seed.", "min": 1})
     turns: str = field(
         default="default",
         metadata={
@@ -63,30 +48,28 @@ class SweepArguments:
         },
     )
     seeds: str = field(default="0", metadata={"help": "Seeds of the sampling, such as 0,1,2."})
-    temperature: float = field(default=1.0, metadata={"help": "Temperature; 0 is greedy."})
-    out: str = field(default="runs/sweep", metadata={"help": "The sweep's folder."})
-    batch_size: int = field(default=32, metadata={"help": "Episodes a worker plays together."})
-    workers: int = field(
-        default=0, metadata={"help": "Processes; 0: one per core, one in all on a GPU."}
+    temperature: float = field(
+        default=1.0, metadata={"help": "Temperature; 0 is greedy.", "min": 0}
     )
-    threads: int = field(default=0, metadata={"help": "torch threads of each; 0 shares the cores."})
+    out: str = field(default="runs/sweep", metadata={"help": "The sweep's folder."})
+    batch_size: int = field(
+        default=32, metadata={"help": "Episodes a worker plays together.", "min": 1}
+    )
+    workers: int = field(
+        default=0, metadata={"help": "Processes; 0: one per core, one in all on a GPU.", "min": 0}
+    )
+    threads: int = field(
+        default=0, metadata={"help": "torch threads of each; 0 shares the cores.", "min": 0}
+    )
     ray: str | None = field(
         default=None, metadata={"help": "Play on the Ray cluster of this address instead."}
     )
-    ray_cpus: float = field(default=1.0, metadata={"help": "Cores of each Ray worker."})
-    ray_gpus: float = field(default=0.0, metadata={"help": "GPUs of each Ray worker."})
+    ray_cpus: float = field(default=1.0, metadata={"help": "Cores of each Ray worker.", "above": 0})
+    ray_gpus: float = field(default=0.0, metadata={"help": "GPUs of each Ray worker.", "min": 0})
 
     def __post_init__(self) -> None:
         find_suite(self.suite)
-        at_least = {
-            **dict.fromkeys(("samples", "batch_size"), 1),
-            **dict.fromkeys(("workers", "threads", "temperature", "ray_gpus"), 0),
-        }
-        for name, least in at_least.items():
-            if not getattr(self, name) >= least:
-                raise ValueError(f"{name} must be >= {least}, got {getattr(self, name)}")
-        if not self.ray_cpus > 0:
-            raise ValueError(f"ray_cpus must be > 0, got {self.ray_cpus}")
+        check_bounds(self)
         _ = self.turn_limits, self.seed_list
 
     @property
@@ -113,17 +96,18 @@ class SweepArguments:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `agentgym sweep`: 0 when every episode is there, 1 when batches were given up."""
     parser = CommandParser(
-        (SweepArguments, MakeArguments, EpisodeArguments, OpeningArguments),
+        (SweepArguments, EnvConstructionArguments, EpisodeArguments, PolicyLoadingArguments),
         command="agentgym sweep",
         description="Play a benchmark suite with several policies, turn limits and seeds. Killed "
         "at any moment and called again, it goes on with the batches that are missing.",
+        first=("suite", "policy", "turns", "seeds", "out"),
     )
-    sweep, making, budgets, opening = parser.parse(argv)
+    sweep, construction, budgets, loading = parser.parse(argv)
     if not sweep.policy:
         parser.error("no policy is named; pass --policy, such as --policy random --policy expert")
     folder = SweepFolder(sweep.out)
     try:
-        cells = _cells(sweep, {**asdict(making), **asdict(budgets), **asdict(opening)})
+        cells = _cells(sweep, {**asdict(construction), **asdict(budgets), **asdict(loading)})
         play = _where(sweep)
         # Before the folder is claimed, or a misspelt policy would stay in every later report.
         check_playable([cell for cell in cells if folder.missing(cell)])

@@ -15,12 +15,12 @@ from benchmarks.names import short_names
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.worker import Batch, Worker, begin_process, play_batch
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 from trainers.runs.progress_bar import episode_progress
 
 _LOG = logging.getLogger(__name__)
 
-_GIVEN_UP = (EnvFailure, CommandError)
+_GIVEN_UP = (EnvFailure, UsageError)
 """What ends a batch and not the sweep: machinery that broke, a policy that cannot be opened."""
 
 Began = Callable[[Batch], None]

@@ -17,7 +17,7 @@ from typing import Any
 
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from benchmarks.sweep.plan import Cell, differences, slug
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 from trainers.runs.folder import CELL_FILE, without_secrets, write_json
 
 CELLS = "cells"
@@ -91,10 +91,10 @@ class SweepFolder:
         """Put a played batch in place.
 
         Raises:
-            CommandError: another call has claimed the cell meanwhile, with other settings.
+            UsageError: another call has claimed the cell meanwhile, with other settings.
         """
         if differing := self._differences(cell):
-            raise CommandError(
+            raise UsageError(
                 f"another call has claimed this cell with other settings ({differing})"
             )
         file = self._batch(cell, batch)

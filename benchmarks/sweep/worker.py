@@ -19,8 +19,8 @@ from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
 from trainers.options.arguments import EnvArguments, EpisodeArguments
-from trainers.options.errors import CommandError
-from trainers.options.policies import OpeningArguments, PolicyArguments
+from trainers.options.errors import UsageError
+from trainers.options.policies import PolicyArguments, PolicyLoadingArguments
 from trainers.policies.open import (
     TEXT_POLICIES,
     OpenModel,
@@ -64,7 +64,7 @@ class Worker:
 
         Raises:
             EnvFailure: more of them failed than `max_failed_share` allows; nothing is kept.
-            CommandError: the environment or the policy cannot be opened, or the cell is not this
+            UsageError: the environment or the policy cannot be opened, or the cell is not this
                 sweep's any more; nothing is kept.
         """
         cell = batch.cell
@@ -103,7 +103,7 @@ class Worker:
         if self._model is None or self._model[0] != cell.policy:
             self._model = None  # the old one goes before the new one comes
             if cell.fingerprint is not None and policy_fingerprint(cell.policy) != cell.fingerprint:
-                raise CommandError(f"{cell.policy} holds other files than when the sweep began")
+                raise UsageError(f"{cell.policy} holds other files than when the sweep began")
             self._model = (cell.policy, open_model(policy, budgets))
         return self._model[1]
 
@@ -112,7 +112,7 @@ def check_playable(cells: Sequence[Cell]) -> None:
     """See that the environments and policies of cells can be opened; loads no model's weights.
 
     Raises:
-        CommandError: one cannot be opened.
+        UsageError: one cannot be opened.
     """
     for cell in {cell.env_id: cell for cell in cells}.values():
         _environments(cell, num_envs=1).close()
@@ -125,8 +125,8 @@ def check_playable(cells: Sequence[Cell]) -> None:
 
 
 def _policy(cell: Cell) -> PolicyArguments:
-    opening = _made(OpeningArguments, cell)
-    return PolicyArguments(**vars(opening), policy=cell.policy)
+    loading = _made(PolicyLoadingArguments, cell)
+    return PolicyArguments(**vars(loading), policy=cell.policy)
 
 
 def _has_weights(policy: PolicyArguments) -> bool:

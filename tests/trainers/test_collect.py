@@ -11,7 +11,7 @@ from agentgym_envs import Trajectory, read_jsonl
 from tests.trainers.toys import ENV_ID, FAILED, make_folder
 from trainers.collect import collect, expert_episodes, main
 from trainers.options.arguments import EnvArguments
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 from trainers.policies.scripted import RandomPolicy
 from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
@@ -162,12 +162,12 @@ def test_episodes_are_not_added_to_a_file_of_another_form(
     monkeypatch.setattr(Rollout, "run", lambda *args, **kwargs: pytest.fail("it plays"))
     out = tmp_path / "episodes"
     out.write_text(there)
-    with pytest.raises(CommandError, match=told):
+    with pytest.raises(UsageError, match=told):
         main(f"--env {ENV_ID} --out {out} --append --format {form}".split())
     assert out.read_text() == there
 
 
 def test_a_file_of_something_else_cannot_be_converted(tmp_path: Path) -> None:
     (tmp_path / "other").write_text("something else")
-    with pytest.raises(CommandError, match="other, line 1: not a trajectory"):
+    with pytest.raises(UsageError, match="other, line 1: not a trajectory"):
         main(f"--data {tmp_path / 'other'} --out {tmp_path / 'episodes.jsonl'}".split())

@@ -15,7 +15,7 @@ from trainers.evaluate import EvalResult, evaluate, main, paired_gain
 from trainers.evaluation.intervals import bootstrap_mean
 from trainers.evaluation.results import summarize
 from trainers.options.arguments import EnvArguments
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 from trainers.policies.scripted import ExpertPolicy, FunctionPolicy
 from trainers.rollout.environments import Environments, spread
 
@@ -133,8 +133,8 @@ class Unscored:
 
 def test_episodes_are_kept_where_none_has_a_score() -> None:
     kept: list[Trajectory] = []
-    with pytest.raises(CommandError, match="of 2, 2 need a judge"):
-        evaluate(Unscored(), ["a", "b"], on_played=kept.extend)
+    with pytest.raises(UsageError, match="of 2, 2 need a judge"):
+        evaluate(Unscored(), ["a", "b"], on_trajectories=kept.extend)
     assert len(kept) == 2
 
 

@@ -21,7 +21,7 @@ from trainers.command import changed_options, command_to_resume, run_training
 from trainers.grpo import main
 from trainers.models.loading import load_policy
 from trainers.options.configs import ModelArguments
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 from trainers.runs.folder import last_checkpoint, set_aside
 from trainers.runs.stopping import Interrupted, SaveOnSignal, SkipNonFinite
 
@@ -263,14 +263,14 @@ def test_a_model_that_the_run_starts_from_stays_where_it_is(tmp_path: Path) -> N
 
 def test_the_model_of_a_run_that_has_not_ended_is_its_checkpoint(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{}")
-    with pytest.raises(CommandError, match="has not ended, so there is no model yet; go on with"):
+    with pytest.raises(UsageError, match="has not ended, so there is no model yet; go on with"):
         load_policy(ModelArguments(model_name_or_path=str(tmp_path)))
     (tmp_path / "checkpoint-5").mkdir()
     (tmp_path / "checkpoint-5/trainer_state.json").write_text('{"global_step": 5}')
-    with pytest.raises(CommandError, match="name its last checkpoint, .*checkpoint-5, or go on"):
+    with pytest.raises(UsageError, match="name its last checkpoint, .*checkpoint-5, or go on"):
         load_policy(ModelArguments(model_name_or_path=str(tmp_path)))
     make_folder(tmp_path / "model")
-    with pytest.raises(CommandError, match="whose model is in .*model: name that"):
+    with pytest.raises(UsageError, match="whose model is in .*model: name that"):
         load_policy(ModelArguments(model_name_or_path=str(tmp_path)))
 
 

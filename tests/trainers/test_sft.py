@@ -15,7 +15,7 @@ from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer,
 from trainers.collect import expert_episodes
 from trainers.options.arguments import EnvArguments
 from trainers.options.configs import AgentSFTConfig
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 from trainers.rollout.environments import Environments
 from trainers.sft import AgentSFTTrainer, main, token_rows
 from trainers.tokens.chat import ChatFormat
@@ -194,7 +194,7 @@ def test_the_command_reads_episodes_and_needs_no_environment(
 
 def test_a_model_that_is_not_there_is_told(tmp_path: Path) -> None:
     nowhere = str(tmp_path / "nowhere")
-    with pytest.raises(CommandError, match=f"cannot open the policy '{nowhere}'; allowed: tiny, a"):
+    with pytest.raises(UsageError, match=f"cannot open the policy '{nowhere}'; allowed: tiny, a"):
         main(f"--env {ENV_ID} --model {nowhere} --output_dir {tmp_path / 'run'}".split())
 
 

@@ -9,12 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any, TypeVar
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-
-try:
-    import httpx
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+import httpx
 
 logger = logging.getLogger(__name__)
 Item = TypeVar("Item")

@@ -9,13 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
-from trainers.credit.gae import SampledTokenIndex
-from trainers.options.errors import MISSING_TRAIN_EXTRA
+import torch
 
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from trainers.credit.gae import SampledTokenIndex
 
 EPSILON = 1e-6
 """Added to deviations that something is divided by."""

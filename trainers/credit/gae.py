@@ -10,12 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+import torch
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from agentgym_envs.trajectory import TokenTrace, Trajectory
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.seeds import batch_seed
 
@@ -161,7 +161,7 @@ def pair_rows(
             )
     reasons = ", ".join(f"{count} with {reason}" for reason, count in left_out.items() if count)
     if not rows:
-        raise CommandError(
+        raise UsageError(
             f"there is no pair to learn from: {total} found, {reasons or 'none left out'}; a pair "
             f"is two episodes of one task of which one did better, so collect several per task, "
             f"or raise --max_length"

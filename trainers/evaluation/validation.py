@@ -11,21 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from accelerate.utils import gather_object
+
 from agentgym_envs.trajectory import Trajectory
 from trainers.evaluation.results import summarize
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
-from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments, spread
 from trainers.rollout.rollout import Rollout
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import keep_records
 from trainers.runs.trajectories import TrajectoryFiles
-
-try:
-    from accelerate.utils import gather_object
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 VALIDATION_STREAM = 1
 """Names the random numbers of evaluations apart from those of training batches."""

@@ -10,17 +10,13 @@ import copy
 from pathlib import Path
 from typing import Any
 
-from trainers.models.loading import resolve_model
-from trainers.options.errors import MISSING_TRAIN_EXTRA
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+from transformers import AutoModel
+from trl.trainer import disable_dropout_in_model
 
-try:
-    import torch
-    from safetensors.torch import load_file, save_file
-    from torch import nn
-    from transformers import AutoModel
-    from trl.trainer import disable_dropout_in_model
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from trainers.models.loading import resolve_model
 
 HEAD_FILE = "value_head.safetensors"
 STATE_FILE = "critic.safetensors"

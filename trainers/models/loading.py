@@ -5,32 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from trainers.models.opening import opening
-from trainers.options.configs import TINY, ModelArguments, has_accelerator
-from trainers.options.errors import MISSING_TRAIN_EXTRA, CommandError
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from trl import get_peft_config, get_quantization_config
 
-try:
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-    from trl import get_peft_config, get_quantization_config
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from trainers.options.configs import TINY, ModelArguments, has_accelerator
+from trainers.options.errors import UsageError, explain_load_errors
+from trainers.runs.folder import explain_missing_model
 
 
 def resolve_model(name: str | None) -> str:
     """Return what Hugging Face can load: `"tiny"` becomes the folder of the shipped policy.
 
     Raises:
-        ValueError: there is no name.
+        UsageError: there is no name, or it is a run's folder in which no model lies.
     """
     if not name:
-        raise CommandError(
-            "no model is named; pass --model with a Hugging Face id, a folder or tiny"
-        )
+        raise UsageError("no model is named; pass --model with a Hugging Face id, a folder or tiny")
     if name == TINY:
         from trainers.models.tiny import tiny_folder  # only this name needs the file
 
         return tiny_folder()
+    elsewhere = explain_missing_model(name)
+    if elsewhere is not None:
+        raise UsageError(elsewhere)
     return name
 
 
@@ -44,10 +42,12 @@ def load_policy(args: ModelArguments) -> tuple[Any, Any]:
         (model, tokenizer); the tokenizer has a padding token.
 
     Raises:
-        CommandError: there is no such model.
+        UsageError: there is no such model.
     """
     name = resolve_model(args.model_name_or_path)
-    with opening(name, names=(TINY,), otherwise=f"{TINY}, a folder or a Hugging Face id"):
+    with explain_load_errors(
+        name, names=(TINY,), otherwise=f"{TINY}, a folder or a Hugging Face id"
+    ):
         return _load(name, args)
 
 

@@ -1,7 +1,8 @@
-"""What the commands can be told, as dataclasses: environments, rollouts, evaluation, the model.
+"""The commands' options as dataclasses: environments, rollouts, evaluation; our defaults.
 
-Holds our defaults for everything that is not a training option (those are in `configs`). Knows
-neither torch nor TRL's trainers.
+Training options are in `configs`. A field's metadata has its `help`, and its bounds: `min` and
+`max`, or `above` where the bound itself is not allowed. `common_options` names the fields that
+`--help` shows; without it all are.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, ClassVar
 
 from agentgym_envs import resolve_env_id
 from agentgym_envs.actions import ACTION_FORMATS
+from trainers.options.errors import check_bounds
 from wrappers import FailureRules, HorizonSchedule, parse_schedule
 from wrappers.vector.env import Backend
 
@@ -38,18 +40,11 @@ def read_object(name: str, text: str | None) -> dict[str, Any]:
 
 
 @dataclass
-class MakeArguments:
-    """How environments are made and run, whichever they are.
-
-    Attributes:
-        action_format: how the policy writes actions.
-        env_backend: `"sync"`, `"thread"` or `"process"`.
-        step_timeout: seconds before a slow environment counts as failed (thread and process).
-        wrapper: Gymnasium wrappers as `module:Class`, the first one innermost.
-        env_kwargs: further keyword arguments of the environments, as a JSON object.
-    """
+class EnvConstructionArguments:
+    """How environments are made and run, whichever they are."""
 
     _argument_group_name: ClassVar[str] = "environment"
+    common_options: ClassVar[tuple[str, ...]] = ("action_format",)
 
     action_format: str = field(
         default="react",
@@ -57,7 +52,10 @@ class MakeArguments:
     )
     env_backend: Backend = field(default="sync", metadata={"help": "Where environments run."})
     step_timeout: float | None = field(
-        default=None, metadata={"help": "Seconds before a slow environment counts as failed."}
+        default=None,
+        metadata={
+            "help": "Seconds before a slow environment counts as failed (thread and process)."
+        },
     )
     wrapper: list[str] = field(
         default_factory=list,
@@ -75,6 +73,7 @@ class MakeArguments:
     )
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         _ = self.extra_kwargs
 
     @property
@@ -88,20 +87,10 @@ class MakeArguments:
 
 
 @dataclass
-class EnvArguments(MakeArguments):
-    """Which environments are played, and how they are run.
+class EnvArguments(EnvConstructionArguments):
+    """Which environments are played, and how they are run."""
 
-    Attributes:
-        env: registered ids or short names; several mean mixed training.
-        split: the split that training episodes come from.
-        eval_split: the split that evaluation during training plays.
-        tasks: subtasks, depths or ids that training is narrowed to.
-        max_turns: turns before an episode is truncated; None takes each environment's own.
-        num_envs: episodes advanced together, per environment; None takes one per episode of a
-            batch, at most 64.
-        overlap: sample for the episodes whose environments have answered while others step (thread
-            and process).
-    """
+    common_options: ClassVar[tuple[str, ...]] = ("env", "split", "tasks", "max_turns")
 
     env: list[str] = field(
         default_factory=list,
@@ -118,11 +107,15 @@ class EnvArguments(MakeArguments):
         default=None, metadata={"help": "Only these subtasks, depths or task ids of the split."}
     )
     max_turns: int | None = field(
-        default=None, metadata={"help": "Turn limit; by default each environment's own."}
+        default=None, metadata={"help": "Turn limit; by default each environment's own.", "min": 1}
     )
     num_envs: int | None = field(
         default=None,
-        metadata={"help": "Episodes advanced together; by default the batch, at most 64."},
+        metadata={
+            "help": "Episodes advanced together, per environment; by default the batch, at most "
+            "64.",
+            "min": 1,
+        },
     )
     overlap: bool = field(
         default=False,
@@ -135,10 +128,6 @@ class EnvArguments(MakeArguments):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.env = [resolve_env_id(name) for name in self.env]
-        for name in ("max_turns", "num_envs"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name} must be >= 1, got {value}")
         if self.overlap and self.env_backend == "sync":
             raise ValueError(
                 "overlap needs environments that step by themselves, got --env_backend sync; "
@@ -151,25 +140,31 @@ BACKENDS = ("hf", "vllm", "vllm_server")
 
 @dataclass
 class BackendArguments:
-    """What a model's turns are sampled with.
+    """What a model's turns are sampled with."""
 
-    Attributes:
-        backend: `"hf"` (transformers), `"vllm"` (an engine in this process) or `"vllm_server"`.
-        server_url: where the server is, `http://host:port`.
-        backend_kwargs: further arguments of the backend, as a JSON object: `vllm.LLM`'s, or the
-            server client's `weights_dir`, `timeout`, `retries`, `max_requests`.
-    """
+    common_options: ClassVar[tuple[str, ...]] = ("backend",)
 
     backend: str = field(
         default="hf",
-        metadata={"help": "What samples a model's turns.", "choices": list(BACKENDS)},
+        metadata={
+            "help": "What samples a model's turns: transformers, a vLLM engine in this process, or "
+            "a vLLM server.",
+            "choices": list(BACKENDS),
+        },
     )
-    server_url: str | None = field(default=None, metadata={"help": "The vLLM server's address."})
+    server_url: str | None = field(
+        default=None, metadata={"help": "The vLLM server's address, http://host:port."}
+    )
     backend_kwargs: str | None = field(
-        default=None, metadata={"help": "Further arguments of the backend, as JSON."}
+        default=None,
+        metadata={
+            "help": "Further arguments of the backend, as JSON: vllm.LLM's, or weights_dir, "
+            "timeout, retries and max_requests of the server's client."
+        },
     )
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         options = self.backend_options
         if (self.backend == "vllm_server") != (self.server_url is not None):
             raise ValueError(
@@ -191,40 +186,33 @@ class BackendArguments:
 
 @dataclass
 class EpisodeArguments(BackendArguments):
-    """The budgets of an episode, and what samples its turns.
-
-    Attributes:
-        max_tokens_per_turn: the sampled tokens of a turn.
-        max_tokens_per_episode: the whole token sequence of an episode; None takes what the model
-            can attend to.
-        keep_last_turns: the turns of history that the policy sees; None keeps all.
-        max_failed_share: the share of failed episodes that stops the run.
-    """
+    """The budgets of an episode, and what samples its turns."""
 
     _argument_group_name: ClassVar[str] = "rollout"
+    common_options: ClassVar[tuple[str, ...]] = ("max_tokens_per_turn", "max_tokens_per_episode")
 
     max_tokens_per_turn: int = field(
-        default=256, metadata={"help": "Sampled tokens of one turn, at most."}
+        default=256, metadata={"help": "Sampled tokens of one turn, at most.", "min": 1}
     )
     max_tokens_per_episode: int | None = field(
         default=None,
-        metadata={"help": "Tokens of one episode, at most; by default the model's context."},
+        metadata={
+            "help": "Tokens of one episode, at most; by default the model's context.",
+            "min": 1,
+        },
     )
     keep_last_turns: int | None = field(
-        default=None, metadata={"help": "Turns of history the policy sees; by default all."}
+        default=None,
+        metadata={"help": "Turns of history the policy sees; by default all.", "min": 1},
     )
     max_failed_share: float = field(
-        default=0.2, metadata={"help": "Stop when more than this share of episodes failed."}
+        default=0.2,
+        metadata={
+            "help": "Stop when more than this share of episodes failed.",
+            "min": 0,
+            "max": 1,
+        },
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("max_tokens_per_turn", "max_tokens_per_episode", "keep_last_turns"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name} must be >= 1, got {value}")
-        if not 0.0 <= self.max_failed_share <= 1.0:
-            raise ValueError(f"max_failed_share must be in 0..1, got {self.max_failed_share}")
 
     @property
     def failure_rules(self) -> FailureRules:
@@ -234,18 +222,9 @@ class EpisodeArguments(BackendArguments):
 
 @dataclass
 class RolloutArguments(EpisodeArguments):
-    """How training episodes are played and what is kept of them.
+    """How training episodes are played and which of them are written."""
 
-    Attributes:
-        horizon: the turn-horizon schedule, `"fixed:20"`, `"scaling:6,13,20@100"` or
-            `"adaptive:6,13,20@20"`; None plays the environments' own limit.
-        mask_truncated_episodes: leave truncated episodes out of the loss; they still count in
-            their group's baseline.
-        save_trajectories_every: write the episodes of every so many optimizer steps; 0 never.
-        compress_trajectories: write them as `.jsonl.gz`, about a third of the size.
-        max_trajectory_gb: size of the run's `trajectories/` from which on no more episodes are
-            written; 0 is no bound.
-    """
+    common_options: ClassVar[tuple[str, ...]] = ("horizon",)
 
     horizon: str | None = field(
         default=None,
@@ -256,10 +235,14 @@ class RolloutArguments(EpisodeArguments):
         },
     )
     mask_truncated_episodes: bool = field(
-        default=False, metadata={"help": "Leave truncated episodes out of the loss."}
+        default=False,
+        metadata={
+            "help": "Leave truncated episodes out of the loss; they stay in their group's baseline."
+        },
     )
     save_trajectories_every: int = field(
-        default=1, metadata={"help": "Write the episodes of every N-th step; 0 never writes."}
+        default=1,
+        metadata={"help": "Write the episodes of every N-th step; 0 never writes.", "min": 0},
     )
     compress_trajectories: bool = field(
         default=False,
@@ -281,10 +264,6 @@ class RolloutArguments(EpisodeArguments):
             )
         if self.horizon is not None:
             parse_schedule(self.horizon)
-        if self.save_trajectories_every < 0:
-            raise ValueError(
-                f"save_trajectories_every must be >= 0, got {self.save_trajectories_every}"
-            )
 
     @property
     def schedule(self) -> HorizonSchedule | None:
@@ -294,40 +273,32 @@ class RolloutArguments(EpisodeArguments):
 
 @dataclass
 class EvaluationArguments:
-    """How success is measured during training.
-
-    Attributes:
-        num_eval_tasks: tasks of the evaluation split, spread evenly over it; 0 takes all.
-        eval_samples: episodes per task.
-        eval_temperature: sampling temperature; 0 is greedy.
-    """
+    """How success is measured during training."""
 
     _argument_group_name: ClassVar[str] = "evaluation"
+    common_options: ClassVar[tuple[str, ...]] = ("num_eval_tasks",)
 
     num_eval_tasks: int = field(
-        default=40, metadata={"help": "Tasks of the evaluation split to play; 0 plays all."}
+        default=40,
+        metadata={
+            "help": "Tasks of the evaluation split, spread evenly over it; 0 plays all.",
+            "min": 0,
+        },
     )
-    eval_samples: int = field(default=1, metadata={"help": "Episodes per evaluation task."})
+    eval_samples: int = field(
+        default=1, metadata={"help": "Episodes per evaluation task.", "min": 1}
+    )
     eval_temperature: float = field(
-        default=1.0, metadata={"help": "Temperature of evaluations; 0 is greedy."}
+        default=1.0, metadata={"help": "Temperature of evaluations; 0 is greedy.", "min": 0}
     )
 
     def __post_init__(self) -> None:
-        if self.num_eval_tasks < 0:
-            raise ValueError(f"num_eval_tasks must be >= 0, got {self.num_eval_tasks}")
-        if self.eval_samples < 1:
-            raise ValueError(f"eval_samples must be >= 1, got {self.eval_samples}")
-        if self.eval_temperature < 0:
-            raise ValueError(f"eval_temperature must be >= 0, got {self.eval_temperature}")
+        check_bounds(self)
 
 
 @dataclass
 class RunArguments:
-    """What a training command does besides training.
-
-    Attributes:
-        resume: continue from the last checkpoint in the output folder, if there is one.
-    """
+    """What a training command does besides training."""
 
     _argument_group_name: ClassVar[str] = "run"
 

@@ -8,13 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-
-try:
-    import torch
-    from trl import GRPOConfig, ModelConfig, SFTConfig
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+import torch
+from trl import GRPOConfig, ModelConfig, SFTConfig
 
 SUCCESS_METRIC = "eval_success"
 TINY = "tiny"
@@ -22,14 +17,10 @@ TINY = "tiny"
 
 @dataclass
 class ModelArguments(ModelConfig):
-    """The policy; TRL's own `ModelConfig` with a default model.
-
-    Attributes:
-        model_name_or_path: a Hugging Face id, a local folder, or `"tiny"`, the shipped policy.
-        lora_dropout: 0 by default, so that sampling and training see one distribution.
-    """
+    """The policy; TRL's own `ModelConfig` with a default model."""
 
     _argument_group_name: ClassVar[str] = "model"
+    common_options: ClassVar[tuple[str, ...]] = ("model_name_or_path", "dtype", "use_peft")
 
     model_name_or_path: str | None = field(
         default=TINY,
@@ -41,6 +32,7 @@ class ModelArguments(ModelConfig):
     use_peft: bool = field(default=False, metadata={"help": "Train a LoRA adapter (peft)."})
     lora_r: int = field(default=16, metadata={"help": "Rank of the LoRA adapter."})
     lora_alpha: int = field(default=32, metadata={"help": "Scale of the LoRA adapter."})
+    # 0, so that sampling and training see one distribution.
     lora_dropout: float = field(default=0.0, metadata={"help": "Dropout of the LoRA adapter."})
     lora_target_modules: list[str] | None = field(
         default=None, metadata={"help": "Modules that get an adapter, such as q_proj v_proj."}
@@ -63,6 +55,10 @@ class AgentDefaults:
     """
 
     _argument_group_name: ClassVar[str] = "training"
+    common_options: ClassVar[tuple[str, ...]] = (
+        *("output_dir", "max_steps", "learning_rate", "per_device_train_batch_size"),
+        *("gradient_accumulation_steps", "eval_steps", "seed"),
+    )
 
     tiny_defaults: ClassVar[dict[str, Any]] = {}
     """What a from-scratch policy of a million parameters needs instead."""
@@ -106,6 +102,7 @@ class AgentDefaults:
 class AgentOnlineConfig(AgentDefaults, GRPOConfig):
     """`trl.GRPOConfig` with defaults for agents; each algorithm that plays extends it."""
 
+    common_options: ClassVar[tuple[str, ...]] = ("temperature", "beta")
     tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-4}
 
     output_dir: str | None = field(
@@ -150,20 +147,16 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
 
 @dataclass
 class AgentGRPOConfig(AgentOnlineConfig):
-    """`AgentOnlineConfig` for GRPO and GiGPO.
+    """`AgentOnlineConfig` for GRPO and GiGPO."""
 
-    Attributes:
-        turn_advantage_weight: weight of the turns' own advantages (GiGPO's omega).
-        turn_discount: per turn, of their returns.
-        turn_anchor: what tells the state that turns are compared in.
-    """
+    common_options: ClassVar[tuple[str, ...]] = ("num_generations", "turn_advantage_weight")
 
     output_dir: str | None = field(
         default="runs/grpo", metadata={"help": "Where checkpoints, logs and the model go."}
     )
     turn_advantage_weight: float = field(
         default=0.0,
-        metadata={"help": "Weight of the turns' own advantages (GiGPO); 0 is GRPO."},
+        metadata={"help": "Weight of the turns' own advantages (GiGPO's omega); 0 is GRPO."},
     )
     turn_discount: float = field(
         default=0.95, metadata={"help": "Discount per turn of the turns' own returns (GiGPO)."}
@@ -181,6 +174,7 @@ class AgentGRPOConfig(AgentOnlineConfig):
 class AgentSFTConfig(AgentDefaults, SFTConfig):
     """`trl.SFTConfig` with defaults for agents; whole episodes are trained on, never cut."""
 
+    common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs",)
     tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 1e-3}
 
     output_dir: str | None = field(
@@ -206,7 +200,7 @@ class AgentSFTConfig(AgentDefaults, SFTConfig):
 
 
 def has_accelerator() -> bool:
-    """Say whether torch sees a GPU or another accelerator."""
+    """Return whether torch sees a GPU or another accelerator."""
     return torch.accelerator.is_available()
 
 

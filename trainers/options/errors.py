@@ -1,31 +1,103 @@
-"""Errors of the commands: a user's mistake, a missing extra, and how a command ends by one."""
+"""Errors of the commands: options out of bounds, a missing extra, the exit status of each."""
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from agentgym_envs import EnvFailure, NoExpert, UnknownTask
 
-MISSING_TRAIN_EXTRA = (
-    "training and language-model policies need torch, transformers and trl; install them with: "
-    'pip install "agentgym-envs[train]"'
-)
+TRAIN_PACKAGES = {
+    *("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers"),
+    *("safetensors", "httpx", "yaml", "rich", "matplotlib", "markdown_it"),
+}
+"""What the train extra installs, by the names that are imported."""
 
 REMEDY = 'pip install "agentgym-envs['  # what every missing extra's error says
 
 
-class CommandError(ValueError):
-    """A command cannot do what it was told; the message says why, for the person who told it.
+@contextmanager
+def explain_missing_extra() -> Iterator[None]:
+    """Say what to install where a package of the train extra cannot be imported.
 
-    `agentgym` shows the message alone, without a traceback.
+    Raises:
+        ImportError: with the pip command; any other error passes through.
     """
+    try:
+        yield
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in TRAIN_PACKAGES:
+            raise
+        raise ImportError(
+            "training and language-model policies need torch, transformers and trl; install them "
+            'with: pip install "agentgym-envs[train]"'
+        ) from error
+
+
+class UsageError(ValueError):
+    """A command's options cannot be followed; `agentgym` shows the message without a traceback."""
+
+
+@contextmanager
+def explain_load_errors(policy: str, *, names: Iterable[str], otherwise: str) -> Iterator[None]:
+    """Turn what transformers and the servers' clients raise into a usage error.
+
+    Args:
+        policy: what is loaded.
+        names: words that are allowed in its place.
+        otherwise: what is allowed, for the message where `policy` is none of them misspelt.
+
+    Raises:
+        UsageError: it cannot be loaded.
+    """
+    try:
+        yield
+    except UsageError:
+        raise
+    except (OSError, ValueError) as error:
+        hint = did_you_mean(policy, names, otherwise=f"allowed: {otherwise}")
+        cause = " ".join(str(error).split())
+        raise UsageError(f"cannot open the policy {policy!r}{hint} ({cause})") from error
+
+
+def did_you_mean(name: str, allowed: Iterable[str], *, otherwise: str) -> str:
+    """Return the end of an error message: the nearest allowed names, or what else to do."""
+    near = difflib.get_close_matches(name, list(allowed), n=3)
+    return f"; did you mean {' or '.join(near)}?" if near else f"; {otherwise}"
+
+
+BOUNDS = ("min", "above", "max")
+"""Keys of a field's metadata that `check_bounds` reads."""
+
+
+def check_bounds(args: Any) -> None:
+    """Check a dataclass's fields against the bounds that their metadata names; None has none.
+
+    Raises:
+        ValueError: a value is out of its bounds.
+    """
+    for entry in fields(args):
+        least, above, most = map(entry.metadata.get, BOUNDS)
+        value = getattr(args, entry.name)
+        if value is None:
+            continue
+        # Written so that NaN is out of all bounds.
+        if least is not None and most is not None and not least <= value <= most:
+            raise ValueError(f"{entry.name} must be in {least}..{most}, got {value}")
+        if least is not None and not value >= least:
+            raise ValueError(f"{entry.name} must be >= {least}, got {value}")
+        if above is not None and not value > above:
+            raise ValueError(f"{entry.name} must be > {above}, got {value}")
 
 
 def check_output(name: str, path: str | None) -> None:
-    """See that a file can be written, before there is anything to lose.
+    """Check that a file can be written, before there is anything to lose.
 
     Args:
         name: the option's, for the message.
@@ -47,20 +119,21 @@ def check_output(name: str, path: str | None) -> None:
 
 
 def run_command(command: Callable[[], int | None]) -> int:
-    """Run a command, and tell its mistakes on stderr.
+    """Run a command; errors that a user can mend are printed without a traceback.
 
     Returns:
         the exit status: the command's own, 1 where an extra is missing or the machinery broke, 2
         for a mistake on the command line, 130 on Ctrl-C.
     """
     try:
-        return int(command() or 0)
+        with explain_missing_extra():
+            return int(command() or 0)
     except ImportError as error:
         if REMEDY not in str(error):
             raise
         print(f"agentgym: {error}", file=sys.stderr)
         return 1
-    except (CommandError, NoExpert, UnknownTask) as error:
+    except (UsageError, NoExpert, UnknownTask) as error:
         return refuse(str(error))
     except EnvFailure as error:
         print(f"agentgym: the machinery broke, not the policy: {error}", file=sys.stderr)
@@ -71,6 +144,6 @@ def run_command(command: Callable[[], int | None]) -> int:
 
 
 def refuse(message: str) -> int:
-    """Tell a mistake on the command line; return the status for it."""
+    """Print what is wrong with the command line; return the exit status for it."""
     print(f"agentgym: {message}\nTry: agentgym --help", file=sys.stderr)
     return 2

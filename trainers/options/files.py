@@ -1,22 +1,17 @@
 """Option files: YAML whose keys are a command's options, and the presets that are shipped.
 
-Knows YAML and files; which options there are is the parser's (`trainers.options.parser`). TRL's own
-`TrlParser` reads such files too, but takes the key `env` for environment variables.
+`trainers.options.parser` checks the keys. TRL's own `TrlParser` reads such files too, but takes the
+key `env` for environment variables.
 """
 
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
+import yaml  # type: ignore[import-untyped]
 
-try:
-    import yaml  # type: ignore[import-untyped]
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from trainers.options.errors import did_you_mean
 
 PRESETS = Path(__file__).parent / "presets"
 """The option files that are shipped: the paper's runs, LoRA and QLoRA."""
@@ -106,9 +101,3 @@ def read_options(path: Path) -> dict[str, OptionValue]:
         else:
             options[key] = written
     return options
-
-
-def did_you_mean(name: str, allowed: Iterable[str], *, otherwise: str) -> str:
-    """Return the end of an error message: the nearest allowed names, or what else to do."""
-    near = difflib.get_close_matches(name, list(allowed), n=3)
-    return f"; did you mean {' or '.join(near)}?" if near else f"; {otherwise}"

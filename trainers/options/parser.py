@@ -1,53 +1,37 @@
-"""Command lines: a parser over our dataclasses and TRL's whose help a person can follow.
+"""Command lines: a parser over our dataclasses and TRL's.
 
-Every option of the TRL config is accepted; the help shows ours and the most used ones, and
-`--help_all` shows all. `--config` reads options from files (`trainers.options.files`).
+Every option of the TRL config is accepted. `--help` shows the common options (`common_options`) and
+`--help_all` shows all; `--config` reads options from files (`trainers.options.files`).
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import dataclasses
+import inspect
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
+from transformers import HfArgumentParser
+from transformers.hf_argparser import string_to_bool
+
+from trainers.options.errors import BOUNDS, did_you_mean
 from trainers.options.files import (
     OptionValue,
     describe_presets,
-    did_you_mean,
     option_file,
     read_options,
 )
-
-try:
-    from transformers import HfArgumentParser
-    from transformers.hf_argparser import string_to_bool
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
-
-COMMON_TRAINING_OPTIONS = frozenset(
-    {
-        "output_dir", "max_steps", "num_train_epochs", "learning_rate", "lr_scheduler_type",
-        "warmup_steps", "per_device_train_batch_size", "gradient_accumulation_steps",
-        "num_generations", "num_iterations", "temperature", "beta", "loss_type", "scale_rewards",
-        "seed", "logging_steps", "eval_strategy", "eval_steps", "save_strategy", "save_steps",
-        "save_total_limit", "load_best_model_at_end", "report_to", "bf16",
-        "gradient_checkpointing", "use_cpu", "max_length",
-    }
-)  # fmt: skip
-COMMON_MODEL_OPTIONS = frozenset(
-    {"model_name_or_path", "dtype", "use_peft", "lora_r", "lora_alpha", "load_in_4bit"}
-)
-
 
 MOST_CHOICES_SHOWN = 6
 _SHOWN = {"model_name_or_path": "--model MODEL", "turns": "--max-turns TURNS"}
 
 
-class ShortHelp(argparse.ArgumentDefaultsHelpFormatter):
+class OptionFormatter(argparse.ArgumentDefaultsHelpFormatter):
     """Shows one spelling of each option, and the default."""
 
     def __init__(self, prog: str) -> None:
@@ -76,6 +60,20 @@ class ShortHelp(argparse.ArgumentDefaultsHelpFormatter):
         return action.dest.rpartition("_")[2].upper() + more
 
 
+def common_options(kind: type) -> set[str]:
+    """Return the fields of a dataclass that `--help` shows.
+
+    A class names them in `common_options`, those that it inherits from TRL included; of a class
+    without such a list all are shown that it declares itself.
+    """
+    shown: set[str] = set()
+    for base in kind.__mro__:
+        if not base.__module__.startswith(("trl.", "transformers.")):
+            declared = inspect.get_annotations(base)
+            shown.update(vars(base).get("common_options", declared))
+    return shown
+
+
 class CommandParser(HfArgumentParser):
     """Parses one command's options into dataclasses.
 
@@ -83,6 +81,7 @@ class CommandParser(HfArgumentParser):
         dataclass_types: the dataclasses, in the order they come back.
         command: what the user typed, for the usage line.
         description: what the command does.
+        first: fields that the help shows before all others.
         config_name: the TRL config whose options are all accepted; None where there is none.
     """
 
@@ -92,21 +91,21 @@ class CommandParser(HfArgumentParser):
         *,
         command: str,
         description: str,
+        first: Sequence[str] = (),
         config_name: str | None = None,
     ) -> None:
-        epilog = "Options may be written with - or _."
+        epilog = "Options may be written with - or _; --help_all lists all of them"
         if config_name is not None:
-            epilog += (
-                f" Every option of trl.{config_name} and trl.ModelConfig is accepted too; "
-                "--help_all lists them."
-            )
+            epilog += f", with those of trl.{config_name} and trl.ModelConfig"
+        self._first = first
+        self._shows_all = False
         super().__init__(
             dataclass_types,
             prog=command,
             usage=f"{command} [options]",
             description=description,
-            epilog=epilog,
-            formatter_class=ShortHelp,
+            epilog=f"{epilog}.",
+            formatter_class=OptionFormatter,
             allow_abbrev=False,
         )
         self.add_argument(
@@ -116,8 +115,8 @@ class CommandParser(HfArgumentParser):
             help="YAML file of options, or a preset's name; repeat for several, later ones win. "
             "Options on the command line override it.",
         )
+        self.add_argument("--help_all", "--help-all", action="store_true", help="List all.")
         if config_name is not None:
-            self.add_argument("--help_all", "--help-all", action="store_true", help="List all.")
             self.add_argument(
                 "--list_presets", "--list-presets", action="store_true", help="List the presets."
             )
@@ -134,12 +133,12 @@ class CommandParser(HfArgumentParser):
         """
         arguments = list(sys.argv[1:] if argv is None else argv)
         if "--help_all" in arguments or "--help-all" in arguments:
+            self._shows_all = True
             self.print_help()
             self.exit()
         if self._config_name is not None and {"--list_presets", "--list-presets"} & set(arguments):
             print(describe_presets(), end="")
             self.exit()
-        self._hide_rare_options()
         namespace = vars(self.parse_args(self._with_files(arguments)))
         values = []
         for kind in self.dataclass_types:
@@ -149,12 +148,6 @@ class CommandParser(HfArgumentParser):
             except ValueError as error:
                 self.error(str(error))
         return tuple(values)
-
-    def hide(self, *names: str) -> None:
-        """Leave options out of the help that the command has no use for."""
-        for action in self._actions:
-            if action.dest in names:
-                action.help = argparse.SUPPRESS
 
     def peek(self, argv: Sequence[str] | None, name: str) -> Any:
         """Return one option's value before the rest is parsed; only `--config` must be right."""
@@ -176,11 +169,11 @@ class CommandParser(HfArgumentParser):
         """
         finder = argparse.ArgumentParser(self.prog, add_help=False, allow_abbrev=False)
         finder.add_argument("--config", action="append", default=[])
-        found, arguments = finder.parse_known_args(arguments)
+        files, arguments = finder.parse_known_args(arguments)
         self._files_read = []
         options: dict[str, OptionValue] = {}
         try:
-            for name in found.config:
+            for name in files.config:
                 options |= self._options_in(option_file(name))
                 self._files_read.append(name)
         except ValueError as error:
@@ -218,25 +211,43 @@ class CommandParser(HfArgumentParser):
             options[dest] = value
         return options
 
-    def _own_options(self) -> set[str]:
-        """Return the training options that TRL and transformers do not know."""
-        ours: set[str] = set()
-        for kind in self.dataclass_types:
-            theirs = [c for c in kind.__mro__ if c.__module__.startswith(("trl.", "transformers."))]
-            if theirs:
-                known = {entry.name for base in theirs for entry in dataclasses.fields(base)}
-                ours |= {entry.name for entry in dataclasses.fields(kind)} - known
-        return ours
+    @staticmethod
+    def _parse_dataclass_field(
+        parser: argparse.ArgumentParser, field: dataclasses.Field[Any]
+    ) -> None:
+        """Add a field's option; argparse is not given the bounds, which `check_bounds` checks."""
+        field = copy.copy(field)
+        known = {key: value for key, value in field.metadata.items() if key not in BOUNDS}
+        field.metadata = MappingProxyType(known)
+        HfArgumentParser._parse_dataclass_field(parser, field)
 
-    def _hide_rare_options(self) -> None:
-        if self._config_name is None:
-            return
-        for group in self._action_groups:
-            shown: Collection[str] | None = {
-                "training": COMMON_TRAINING_OPTIONS | self._own_options(),
-                "model": COMMON_MODEL_OPTIONS,
-            }.get(group.title or "")
-            for action in group._group_actions:
-                is_negation = action.option_strings[0].startswith("--no_")
-                if shown is not None and (action.dest not in shown or is_negation):
-                    action.help = argparse.SUPPRESS
+    def format_help(self) -> str:
+        """Return the help: the common options, or all of them after `--help_all`."""
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        for title, actions in self._help_sections():
+            formatter.start_section(title)
+            formatter.add_arguments(actions)
+            formatter.end_section()
+        formatter.add_text(self.epilog)
+        return formatter.format_help()
+
+    def _help_sections(self) -> list[tuple[str | None, list[argparse.Action]]]:
+        """Return the help's sections: title and options."""
+        _, general, *groups = self._action_groups  # the positionals, of which there are none
+        sections = [(group.title, group._group_actions) for group in (*groups, general)]
+        if self._shows_all:
+            return sections
+        fields = {entry.name for kind in self.dataclass_types for entry in dataclasses.fields(kind)}
+        rare = fields.difference(*map(common_options, self.dataclass_types))
+        by_name = {action.dest: action for action in reversed(self._actions)}  # not --no_NAME
+        first = [by_name[name] for name in self._first]
+        shown = [action for name, action in by_name.items() if name not in rare]
+        return [
+            ("most used", first),
+            *(
+                (title, [a for a in group if a in shown and a not in first])
+                for title, group in sections
+            ),
+        ]

@@ -6,22 +6,15 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from trainers.options.arguments import read_object
+from trainers.options.errors import check_bounds
 
 
 @dataclass
-class OpeningArguments:
-    """How a policy is opened, whichever it is.
-
-    Attributes:
-        dtype: the precision a model is loaded in.
-        api_model: the model's name on an OpenAI-compatible server; None takes the one it serves.
-        api_kwargs: further fields of every request to it, as a JSON object; a null leaves a field
-            out.
-        max_requests: requests to it under way at once.
-        request_timeout: seconds before such a request counts as lost.
-    """
+class PolicyLoadingArguments:
+    """How a policy is opened, whichever it is."""
 
     _argument_group_name: ClassVar[str] = "policy"
+    common_options: ClassVar[tuple[str, ...]] = ("dtype", "api_model")
 
     dtype: str = field(
         default="float32",
@@ -41,27 +34,22 @@ class OpeningArguments:
             '\'{"max_tokens": null, "max_completion_tokens": 256}\'.'
         },
     )
-    max_requests: int = field(default=16, metadata={"help": "Requests to it under way at once."})
+    max_requests: int = field(
+        default=16, metadata={"help": "Requests to it under way at once.", "min": 1}
+    )
     request_timeout: float = field(
-        default=120.0, metadata={"help": "Seconds before a request to it counts as lost."}
+        default=120.0,
+        metadata={"help": "Seconds before a request to it counts as lost.", "above": 0},
     )
 
     def __post_init__(self) -> None:
         read_object("api_kwargs", self.api_kwargs)
-        if self.max_requests < 1:
-            raise ValueError(f"max_requests must be >= 1, got {self.max_requests}")
-        if not self.request_timeout > 0:
-            raise ValueError(f"request_timeout must be > 0 seconds, got {self.request_timeout}")
+        check_bounds(self)
 
 
 @dataclass
-class PolicyArguments(OpeningArguments):
-    """Who plays, and how it is opened.
-
-    Attributes:
-        policy: `"expert"`, `"random"`, `"tiny"`, a Hugging Face id, a local folder, or the address
-            of an OpenAI-compatible server.
-    """
+class PolicyArguments(PolicyLoadingArguments):
+    """Who plays, and how it is opened."""
 
     policy: str = field(
         default="expert",

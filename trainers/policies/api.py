@@ -12,7 +12,7 @@ from typing import Any
 
 from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
 from trainers.options.arguments import EpisodeArguments, read_object
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 from trainers.options.policies import PolicyArguments
 from trainers.rollout.types import Episode, Failure, Policy, Reply, Stop
 from trainers.tokens.seeds import batch_seed
@@ -125,7 +125,7 @@ class APIPolicy(Policy):
             too_long = any(words in error.message.lower() for words in _OVERFLOW)
             if error.status in (400, 413, 422) and too_long:
                 return Stop("token_budget")
-            raise CommandError(_remedy(error)) from error
+            raise UsageError(_remedy(error)) from error
         conversation.completions.append(completion)
         conversation.num_tokens = num_tokens
         return Reply(completion, num_sampled)
@@ -171,12 +171,12 @@ def _only_model(client: JSONClient) -> str:
     try:
         served = [model["id"] for model in client.get("/models")["data"]]
     except (RequestFailed, RequestRefused) as error:
-        raise CommandError(
+        raise UsageError(
             f"{error}; expected an OpenAI-compatible server's address with its /v1, such as "
             f"http://localhost:8000/v1, or --api_model beside it"
         ) from error
     if len(served) != 1:
-        raise CommandError(f"{client.base_url} serves {served}; name one with --api_model")
+        raise UsageError(f"{client.base_url} serves {served}; name one with --api_model")
     return str(served[0])
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
-from trainers.models.opening import opening
 from trainers.options.arguments import EnvArguments, EpisodeArguments
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError, explain_load_errors
 from trainers.options.policies import PolicyArguments
 from trainers.policies.scripted import scripted_policy
 from trainers.rollout.environments import Environments
@@ -31,12 +30,12 @@ def open_environments(args: EnvArguments) -> Environments:
     """Open the environments that `args` name.
 
     Raises:
-        CommandError: none is named, or one cannot be made as told.
+        UsageError: none is named, or one cannot be made as told.
     """
     try:
         return Environments(args)
     except (TypeError, ValueError) as error:  # TypeError: Gymnasium's, for unknown arguments
-        raise CommandError(str(error)) from error
+        raise UsageError(str(error)) from error
 
 
 def open_policy(
@@ -57,12 +56,12 @@ def open_policy(
         model: what `open_model` returned for the same policy, where it is open already.
 
     Raises:
-        CommandError: there is no such policy, the options do not fit it, or its server refuses
+        UsageError: there is no such policy, the options do not fit it, or its server refuses
             them.
     """
     if args.policy in TEXT_POLICIES:
         return scripted_policy(args.policy, seed=seed)
-    with _opening(args.policy):
+    with _explain_load_errors(args.policy):
         if args.is_address:
             from trainers.policies.api import open_api_policy
 
@@ -101,7 +100,7 @@ def open_model(
         overlap: whether environments are played by `EnvArguments.overlap`.
 
     Raises:
-        CommandError: there is no such policy, the options do not fit it, or its server refuses
+        UsageError: there is no such policy, the options do not fit it, or its server refuses
             them.
     """
     from transformers import AutoTokenizer
@@ -113,7 +112,7 @@ def open_model(
 
     hide_loading_bars()
     max_length = budgets.max_tokens_per_episode
-    with _opening(args.policy):
+    with _explain_load_errors(args.policy):
         if budgets.backend == "hf":
             named = ModelArguments(model_name_or_path=args.policy, dtype=args.dtype)
             model, tokenizer = load_for_playing(named)
@@ -131,18 +130,18 @@ def check_model(args: PolicyArguments) -> None:
         args: who plays: neither a text policy nor an address.
 
     Raises:
-        CommandError: there is none.
+        UsageError: there is none.
     """
     from transformers import AutoTokenizer
 
     from trainers.models.loading import resolve_model
 
-    with _opening(args.policy):
+    with _explain_load_errors(args.policy):
         AutoTokenizer.from_pretrained(resolve_model(args.policy))
 
 
-def _opening(policy: str) -> AbstractContextManager[None]:
-    return opening(
+def _explain_load_errors(policy: str) -> AbstractContextManager[None]:
+    return explain_load_errors(
         policy,
         names=(*TEXT_POLICIES, "tiny"),
         otherwise="expert, random, tiny, a folder, a Hugging Face id or the address of an "

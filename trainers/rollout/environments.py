@@ -16,7 +16,7 @@ from agentgym_envs.errors import UnknownTask
 from agentgym_envs.registry import short_env_name
 from agentgym_envs.tasks import TaskSet
 from trainers.options.arguments import EnvArguments
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 from trainers.rollout.rollout import Rollout
 from trainers.rollout.types import Policy
 from wrappers import FailureRules, HorizonSchedule, TextVectorEnv
@@ -61,16 +61,16 @@ def load_attribute(name: str) -> Any:
     """
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:
-        raise CommandError(f"expected module:Class, got {name!r}")
+        raise UsageError(f"expected module:Class, got {name!r}")
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        raise CommandError(
+        raise UsageError(
             f"cannot import {module_name!r} of {name!r} ({error}); install it, or put its folder "
             "on PYTHONPATH"
         ) from error
     if not hasattr(module, attribute):
-        raise CommandError(f"module {module_name!r} has no {attribute!r}")
+        raise UsageError(f"module {module_name!r} has no {attribute!r}")
     return getattr(module, attribute)
 
 
@@ -87,7 +87,7 @@ class Environments:
 
     def __init__(self, args: EnvArguments, *, episodes: int = MOST_ENVS) -> None:
         if not args.env:
-            raise CommandError("no environment is named; pass --env, such as --env TextCraft")
+            raise UsageError("no environment is named; pass --env, such as --env TextCraft")
         self.args = args
         slots = args.num_envs or min(episodes, MOST_ENVS)
         self._factories = {
@@ -100,10 +100,10 @@ class Environments:
             probe = factory()
             text_env = probe.unwrapped
             if not isinstance(text_env, TextEnv):
-                raise CommandError(f"{env_id} is not a TextEnv, so it has no tasks to train on")
+                raise UsageError(f"{env_id} is not a TextEnv, so it has no tasks to train on")
             name = text_env.task_set.env_name
             if name in self.vectors:
-                raise CommandError(f"{env_id}: another environment has the task ids {name}_* too")
+                raise UsageError(f"{env_id}: another environment has the task ids {name}_* too")
             self._probes[name] = text_env
             self.vectors[name] = TextVectorEnv(
                 [factory] * slots, backend=args.env_backend, step_timeout=args.step_timeout

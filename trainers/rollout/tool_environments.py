@@ -11,16 +11,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from datasets import Dataset
+
 from agentgym_envs import EnvFailure, TextEnv, resolve_env_id
 from agentgym_envs.actions import ActionVerb
 from agentgym_envs.core import UNSCORED_KEY
-from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.rollout.environments import EnvFactory
-
-try:
-    from datasets import Dataset
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 OVER = "The task is over. Do not call any more functions."
 BROKEN = "The environment broke, so the task is over. Do not call any more functions."

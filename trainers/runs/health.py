@@ -10,12 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-
-try:
-    from transformers import TrainerCallback
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from transformers import TrainerCallback
 
 logger = logging.getLogger(__name__)
 

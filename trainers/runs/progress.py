@@ -7,13 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-
-try:
-    from transformers import ProgressCallback
-    from transformers.utils import logging as transformers_logging
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from transformers import ProgressCallback
+from transformers.utils import logging as transformers_logging
 
 SHOWN: dict[str, tuple[str, str]] = {
     "eval_success": ("validation success", ".1%"),

@@ -11,21 +11,17 @@ from statistics import fmean
 from types import TracebackType
 from typing import Self
 
-from agentgym_envs.trajectory import Trajectory
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-from wrappers import TrajectoryWriter
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
-try:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from agentgym_envs.trajectory import Trajectory
+from wrappers import TrajectoryWriter
 
 
 def episode_progress(*, transient: bool = False) -> Progress:

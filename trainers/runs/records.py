@@ -18,7 +18,9 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
+import torch
+from transformers import TrainerCallback
+
 from trainers.runs.curve import draw_run_curve
 from trainers.runs.folder import (
     METRICS_FILE,
@@ -31,12 +33,6 @@ from trainers.runs.folder import (
 )
 from trainers.runs.health import HealthWarnings
 from trainers.runs.stopping import SkipNonFinite
-
-try:
-    import torch
-    from transformers import TrainerCallback
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 logger = logging.getLogger(__name__)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from agentgym_envs.files import COMPRESSED
+from trainers.options.errors import check_bounds
 from trainers.runs.folder import (
     EPISODES,
     TRAJECTORIES,
@@ -24,33 +25,30 @@ NUM_ROUNDS = 4
 
 @dataclass
 class AgentEvolArguments:
-    """How a policy evolves.
-
-    Attributes:
-        num_rounds: rounds; None takes 4, or 1 where `max_steps` bounds the steps of a round.
-        num_samples: episodes per task and round.
-        num_explored_tasks: tasks of the split that a round explores; 0 takes all.
-        exploration_temperature: of the policy's episodes.
-        start_from: `"initial"` fine-tunes the initial model in every round, `"current"` goes on
-            with the model of the round before.
-        merge: what a round's successes are merged with: `"base"`, the base set alone, or `"all"`,
-            the successes of earlier rounds too.
-        data: files of trajectories, the base set.
-        expert_episodes: episodes of the expert in the base set; -1 plays each task once.
-    """
+    """How a policy evolves."""
 
     _argument_group_name: ClassVar[str] = "evolution"
+    common_options: ClassVar[tuple[str, ...]] = (
+        "num_rounds",
+        "num_samples",
+        "data",
+        "expert_episodes",
+    )
 
     num_rounds: int | None = field(
         default=None,
-        metadata={"help": f"Rounds; by default {NUM_ROUNDS}, or 1 where --max_steps is given."},
+        metadata={
+            "help": f"Rounds; by default {NUM_ROUNDS}, or 1 where --max_steps is given.",
+            "min": 1,
+        },
     )
-    num_samples: int = field(default=1, metadata={"help": "Episodes per task and round."})
+    num_samples: int = field(default=1, metadata={"help": "Episodes per task and round.", "min": 1})
     num_explored_tasks: int = field(
-        default=0, metadata={"help": "Tasks of the split that a round explores; 0 takes all."}
+        default=0,
+        metadata={"help": "Tasks of the split that a round explores; 0 takes all.", "min": 0},
     )
     exploration_temperature: float = field(
-        default=1.0, metadata={"help": "Temperature of the exploration."}
+        default=1.0, metadata={"help": "Temperature of the exploration.", "min": 0}
     )
     start_from: str = field(
         default="initial",
@@ -75,20 +73,12 @@ class AgentEvolArguments:
         },
     )
     expert_episodes: int = field(
-        default=0, metadata={"help": "The expert's episodes in the base set; -1: one per task."}
+        default=0,
+        metadata={"help": "The expert's episodes in the base set; -1: one per task.", "min": -1},
     )
 
     def __post_init__(self) -> None:
-        for name, lowest in (
-            ("num_rounds", 1),
-            ("num_samples", 1),
-            ("num_explored_tasks", 0),
-            ("exploration_temperature", 0),
-            ("expert_episodes", -1),
-        ):
-            value = getattr(self, name)
-            if value is not None and value < lowest:
-                raise ValueError(f"{name} must be >= {lowest}, got {value}")
+        check_bounds(self)
 
     def rounds(self, max_steps: int) -> int:
         """Return the number of rounds, given the bound on a round's steps (<= 0: none)."""

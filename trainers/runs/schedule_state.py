@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-
-try:
-    from transformers import TrainerCallback
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from transformers import TrainerCallback
 
 _SAVED_AS = "horizon_schedule"
 

@@ -11,15 +11,10 @@ import time
 from types import FrameType
 from typing import Any
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-
-try:
-    import torch
-    from torch.distributed.tensor import DTensor
-    from torch.nn.utils import get_total_norm
-    from transformers import TrainerCallback
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+import torch
+from torch.distributed.tensor import DTensor
+from torch.nn.utils import get_total_norm
+from transformers import TrainerCallback
 
 logger = logging.getLogger(__name__)
 

@@ -11,16 +11,12 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from transformers import TrainerCallback
+
 from agentgym_envs.files import COMPRESSED
 from agentgym_envs.trajectory import COMPRESSION, Trajectory
 from trainers.options.arguments import RolloutArguments
-from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.runs.folder import TRAJECTORIES
-
-try:
-    from transformers import TrainerCallback
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 logger = logging.getLogger(__name__)
 

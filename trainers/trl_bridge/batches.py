@@ -7,12 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+import torch
 
 _MEAN_OVER_TOKENS_THEN_ROWS = ("grpo", "sapo")
 _SUM_OVER_TOKENS_MEAN_OVER_ROWS = ("dr_grpo", "luspo")

@@ -12,18 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import torch
+from torch import nn
+from transformers import TrainerCallback
+
 from trainers.models.critic import STATE_FILE, Critic, backbone_of, clipped_value_loss
-from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.trl_bridge.batches import trim_padding
 from trainers.trl_bridge.compact import Compact
 from trainers.trl_bridge.rollout import sampling_mode
-
-try:
-    import torch
-    from torch import nn
-    from transformers import TrainerCallback
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 logger = logging.getLogger(__name__)
 

@@ -6,13 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from agentgym_envs.trajectory import Trajectory
-from trainers.options.errors import MISSING_TRAIN_EXTRA
+import torch
 
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from agentgym_envs.trajectory import Trajectory
 
 
 @dataclass(frozen=True)

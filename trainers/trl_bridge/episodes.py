@@ -8,6 +8,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import torch
+from accelerate.utils import gather_object
+from trl import GRPOTrainer
+
 from agentgym_envs.trajectory import Trajectory
 from trainers.credit.advantages import episode_rewards
 from trainers.credit.rewards import (
@@ -17,7 +21,6 @@ from trainers.credit.rewards import (
     reward_columns,
     zero_std_group_fraction,
 )
-from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
 from trainers.trl_bridge.episode_batch import EpisodeBatch, leave_out_unrewarded
@@ -31,14 +34,6 @@ from trainers.trl_bridge.passes import (
 )
 from trainers.trl_bridge.rows import Rows, rows_of
 from trainers.trl_bridge.silenced import no_experimental_warning, no_missing_reward_warning
-
-try:
-    import torch
-    from accelerate.utils import gather_object
-    from trl import GRPOTrainer
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
-
 
 _COMPLETIONS = 3
 """Where TRL's `_generate` returns the decoded completions."""

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-from trainers.tokens.seeds import batch_seed
+import torch
+from torch.utils.data import Sampler
+from transformers import TrainerState
 
-try:
-    import torch
-    from torch.utils.data import Sampler
-    from transformers import TrainerState
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from trainers.tokens.seeds import batch_seed
 
 
 class EpochOrder(Sampler[int]):

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-from trainers.trl_bridge.epoch_order import EpochOrder
+import torch
+from transformers.trainer_pt_utils import LengthGroupedSampler
+from trl import SFTTrainer
 
-try:
-    import torch
-    from transformers.trainer_pt_utils import LengthGroupedSampler
-    from trl import SFTTrainer
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from trainers.trl_bridge.epoch_order import EpochOrder
 
 
 class ImitationTrainer(SFTTrainer):  # type: ignore[misc]

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+import torch
 
 _NAME = "sampling/sampling_logp_difference"
 

@@ -10,15 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
+import torch
+from accelerate.utils import DistributedType
+
 from trainers.trl_bridge.batches import has_signal, is_mean_over_rows, trim_padding
 from trainers.trl_bridge.compact import Compact
-
-try:
-    import torch
-    from accelerate.utils import DistributedType
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 Logprobs = tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]
 

@@ -10,16 +10,11 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-
-try:
-    import torch
-    from accelerate.utils import is_peft_model
-    from datasets import Dataset
-    from trl import DPOTrainer
-    from trl.trainer.dpo_trainer import DataCollatorForPreference
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+import torch
+from accelerate.utils import is_peft_model
+from datasets import Dataset
+from trl import DPOTrainer
+from trl.trainer.dpo_trainer import DataCollatorForPreference
 
 
 def preference_dataset(rows: Sequence[dict[str, list[int]]]) -> Dataset:

@@ -10,13 +10,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
-
+import torch
 
 logger = logging.getLogger(__name__)
 

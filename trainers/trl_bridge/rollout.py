@@ -7,15 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
+
 from trainers.credit.rewards import reward_columns
-from trainers.options.errors import MISSING_TRAIN_EXTRA
 from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge.rows import rows_of
-
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
 
 RolloutFunc = Callable[[list[str], Any], dict[str, Any]]
 

@@ -10,13 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentgym_envs.trajectory import TokenTrace, Trajectory
-from trainers.options.errors import MISSING_TRAIN_EXTRA
+from datasets import Dataset
 
-try:
-    from datasets import Dataset
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from agentgym_envs.trajectory import TokenTrace, Trajectory
 
 IGNORED = -100
 """The label of a token that is not trained on."""

@@ -7,12 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from trainers.options.errors import MISSING_TRAIN_EXTRA
-
-try:
-    from trl.trainer import grpo_trainer
-except ImportError as error:
-    raise ImportError(MISSING_TRAIN_EXTRA) from error
+from trl.trainer import grpo_trainer
 
 
 @contextmanager

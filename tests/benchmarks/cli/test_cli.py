@@ -21,6 +21,16 @@ def test_help_names_every_command_and_algorithm(capsys: pytest.CaptureFixture[st
     assert "grpo, ppo" in text
 
 
+def test_help_lists_the_everyday_commands_before_the_specialists(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cli.main(["--help"])
+    everyday, _, rest = capsys.readouterr().out.partition("\nfor measuring speed")
+    for name in cli.COMMANDS:
+        place = rest if name in cli.SPECIALIST_COMMANDS else everyday
+        assert f"\n  {name} " in place
+
+
 def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([]) == 0
     assert capsys.readouterr().out.startswith("usage: agentgym COMMAND")

@@ -7,7 +7,7 @@ import pytest
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.studies.table import gain_over_seeds, learning_table
 from trainers.evaluation.results import EvalResult, summarize
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 
 
 def result(successes: dict[str, list[bool]]) -> EvalResult:
@@ -54,5 +54,5 @@ def test_a_study_without_its_start_says_so(tmp_path: Path) -> None:
 
 
 def test_a_study_without_its_start_is_told(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="no measurement of the start yet"):
+    with pytest.raises(UsageError, match="no measurement of the start yet"):
         learning_table(tmp_path)

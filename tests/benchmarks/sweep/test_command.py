@@ -12,7 +12,7 @@ from tests.benchmarks.sweep.samples import cell, in_this_process
 from tests.helpers import COUNTING_ID, register_helpers
 from tests.trainers.policies.chat_server import message, models, serving
 from tests.trainers.toys import make_folder
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 
 SMALL = tuple(f"counting_{number}" for number in range(50, 53))
 LARGE = tuple(f"counting_{number}" for number in range(53, 60))
@@ -120,7 +120,7 @@ def test_a_folder_that_holds_another_model_by_now_is_refused(counting, capsys, t
 def test_a_model_that_changes_while_a_sweep_runs_is_not_played(tmp_path):
     asked = cell(policy=make_folder(tmp_path / "model"), fingerprint="of what was there first")
     worker = Worker()
-    with pytest.raises(CommandError, match="other files than when the sweep began"):
+    with pytest.raises(UsageError, match="other files than when the sweep began"):
         worker.play(Batch(str(tmp_path), asked, 0))
     worker.close()
 
@@ -129,7 +129,7 @@ def test_a_policy_that_breaks_in_a_worker_is_given_up_with_a_sentence(tmp_path):
     model = make_folder(tmp_path / "model")
     (tmp_path / "model" / "config.json").write_text(json.dumps({"model_type": "nix"}))
     worker, future = Worker(), Future()
-    with pytest.raises(CommandError) as broken:
+    with pytest.raises(UsageError) as broken:
         worker.play(Batch(str(tmp_path), cell(policy=model), 0))
     worker.close()
     future.set_exception(broken.value)

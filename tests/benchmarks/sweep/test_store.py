@@ -6,7 +6,7 @@ from benchmarks.sweep.plan import FREE_SETTINGS, conditions, slug
 from benchmarks.sweep.runner import play_missing
 from benchmarks.sweep.store import SweepFolder
 from tests.benchmarks.sweep.samples import cell, in_this_process
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 from trainers.runs.folder import CELL_FILE
 
 LONG = "x" * 100
@@ -61,7 +61,7 @@ def test_a_call_whose_cell_was_claimed_otherwise_adds_nothing_to_it(tmp_path):
     folder = SweepFolder(tmp_path)
     folder.claim([cell()])
     folder.claim([cell(temperature=0.5)])
-    with pytest.raises(CommandError, match="another call.*temperature: 0.5 there, 1.0 asked for"):
+    with pytest.raises(UsageError, match="another call.*temperature: 0.5 there, 1.0 asked for"):
         folder.write(cell(), 0, [], seconds=1.0)
     assert not folder.is_done(cell(), 0)
 

@@ -5,21 +5,50 @@ import sys
 
 import pytest
 
+HIDE = """
+import sys
+for name in ('torch', 'transformers', 'trl', 'datasets', 'peft', 'tokenizers'):
+    sys.modules[name] = None
+"""
+"""What a process does that has not installed the training stack."""
 
-@pytest.mark.parametrize("module", ["grpo", "sft", "evaluate"])
-def test_without_the_training_stack_the_install_command_is_named(module: str) -> None:
-    code = (
-        "import sys\n"
-        "for name in ('torch', 'transformers', 'trl', 'datasets', 'peft', 'tokenizers'):\n"
-        "    sys.modules[name] = None\n"
-        f"import trainers.{module}"
-    )
+REMEDY = 'need torch, transformers and trl; install them with: pip install "agentgym-envs[train]"'
+
+
+def last_line(code: str) -> str:
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        [sys.executable, "-c", HIDE + code], capture_output=True, text=True, check=False
     )
-    last = result.stderr.strip().splitlines()[-1]
-    assert last.startswith("ImportError: ")
-    assert last.endswith('pip install "agentgym-envs[train]"')
+    assert result.returncode == 1
+    return result.stderr.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", ["AgentGRPOTrainer", "AgentSFTConfig", "HFBackend", "ChatFormat"])
+def test_without_the_training_stack_a_public_name_says_what_to_install(name: str) -> None:
+    message = last_line(f"from trainers import {name}")
+    assert message.startswith("ImportError: ")
+    assert message.endswith(REMEDY)
+
+
+@pytest.mark.parametrize("command", ["train grpo", "train sft", "eval", "collect", "quickstart"])
+def test_without_it_a_command_says_so_in_one_line(command: str) -> None:
+    code = f"from benchmarks.cli.main import main; sys.exit(main({command.split()}))"
+    message = last_line(code)
+    assert message.startswith("agentgym: ")
+    assert message.endswith(REMEDY)
+
+
+def test_playing_without_a_model_needs_none_of_it() -> None:
+    code = HIDE + "from trainers import play; import trainers.policies.open"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_another_missing_module_is_named_as_it_is() -> None:
+    code = """
+from trainers.options.errors import run_command
+sys.exit(run_command(lambda: __import__('no_such_module')))
+"""
+    assert last_line(code) == "ModuleNotFoundError: No module named 'no_such_module'"
 
 
 def test_torch_is_told_to_wait_passively_before_it_starts() -> None:

@@ -159,7 +159,7 @@ def test_an_episode_whose_requests_fail_is_failed_and_in_no_success_rate() -> No
     seen: list[Trajectory] = []
     with serving({CHAT: broken_for_a}) as server:
         result = evaluate(
-            rollout_of(server), ids, on_trajectory=ended.append, on_played=seen.extend
+            rollout_of(server), ids, on_trajectory=ended.append, on_trajectories=seen.extend
         )
     assert (result.success, result.n_tasks, result.failures) == (1.0, 7, 1)
     assert [t.task_id for t in seen] == ids

@@ -7,8 +7,8 @@ import pytest
 
 from tests.trainers.toys import ENV_ID, make_folder
 from trainers.options.arguments import EnvArguments, EpisodeArguments
-from trainers.options.errors import CommandError
-from trainers.options.policies import OpeningArguments, PolicyArguments
+from trainers.options.errors import UsageError
+from trainers.options.policies import PolicyArguments, PolicyLoadingArguments
 from trainers.policies.open import (
     check_model,
     open_environments,
@@ -17,9 +17,9 @@ from trainers.policies.open import (
 
 
 def test_a_folder_without_a_model_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=r"cannot open the policy .*; allowed: expert, random"):
+    with pytest.raises(UsageError, match=r"cannot open the policy .*; allowed: expert, random"):
         open_model(PolicyArguments(policy=str(tmp_path)), EpisodeArguments())
-    with pytest.raises(CommandError, match="cannot open the policy"):
+    with pytest.raises(UsageError, match="cannot open the policy"):
         check_model(PolicyArguments(policy=str(tmp_path)))
 
 
@@ -28,7 +28,7 @@ def test_a_misspelt_name_is_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError(f"{name} is not a local folder\nand no model of the hub")
 
     monkeypatch.setattr("transformers.AutoTokenizer.from_pretrained", unknown)
-    with pytest.raises(CommandError) as refused:
+    with pytest.raises(UsageError) as refused:
         check_model(PolicyArguments(policy="exprt"))
     assert str(refused.value) == (
         "cannot open the policy 'exprt'; did you mean expert? "
@@ -51,7 +51,7 @@ def test_a_model_that_is_there_passes(tmp_path: Path) -> None:
     ],
 )
 def test_environments_that_cannot_be_made_are_told(options: dict[str, Any], told: str) -> None:
-    with pytest.raises(CommandError, match=told):
+    with pytest.raises(UsageError, match=told):
         open_environments(EnvArguments(**options))
 
 
@@ -59,9 +59,9 @@ def test_environments_that_cannot_be_made_are_told(options: dict[str, Any], told
     ("options", "told"),
     [
         ({"max_requests": 0}, "max_requests must be >= 1, got 0"),
-        ({"request_timeout": 0.0}, "request_timeout must be > 0 seconds, got 0.0"),
+        ({"request_timeout": 0.0}, "request_timeout must be > 0, got 0.0"),
     ],
 )
 def test_a_number_out_of_its_range_is_told(options: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        OpeningArguments(**options)
+        PolicyLoadingArguments(**options)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from trainers.options.arguments import EnvArguments
-from trainers.options.errors import CommandError
+from trainers.options.errors import UsageError
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, load_attribute
 
@@ -21,7 +21,7 @@ def test_arguments_under_an_environments_name_are_its_own() -> None:
     assert (craft.compat, craft.split) == ("agentgym", "test")
     assert (grid.compat, grid.split) == (None, "train")
     mixed.close()
-    with pytest.raises(CommandError, match="recipes_dir"):
+    with pytest.raises(UsageError, match="recipes_dir"):
         open_mixed('{"recipes_dir": null}')
 
 
@@ -46,5 +46,5 @@ def test_each_environment_of_several_is_narrowed_by_the_entries_it_knows() -> No
     ],
 )
 def test_a_wrapper_that_is_not_there_is_told(name: str, told: str) -> None:
-    with pytest.raises(CommandError, match=told):
+    with pytest.raises(UsageError, match=told):
         load_attribute(name)
