@@ -222,7 +222,7 @@ class HFBackend:
             index = torch.from_numpy(turns.prompt_of[: turns.width]).to(device)
             picked, logprob = self._sampler.pick(
                 logits,
-                sampling.temperature,
+                sampling,
                 index,
                 len(prompts),
                 None if draws is None else draws[:, step],
