@@ -30,6 +30,7 @@ from trainers.evaluation.validation import PlaysValidation
 from trainers.models.loading import adapter_config, context_length, load_for_playing, load_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentDefaults, ModelArguments, derive_evaluation
+from trainers.options.refused import DPO, Refusals, refuse_ignored
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments, spread
 from trainers.sft import watch_by_playing
@@ -46,6 +47,7 @@ class AgentDPOConfig(AgentDefaults, DPOConfig):
     """`trl.DPOConfig` with defaults for agents; whole episodes are trained on, never cut."""
 
     tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-5}
+    refused: ClassVar[Refusals] = DPO
 
     output_dir: str | None = field(
         default="runs/dpo", metadata={"help": "Where checkpoints, logs and the model go."}
@@ -180,6 +182,7 @@ class AgentDPOTrainer(PlaysValidation, PreferenceTrainer):
         **kwargs: Any,
     ) -> None:
         args = AgentDPOConfig() if args is None else args
+        refuse_ignored(args, AgentDPOConfig.refused)
         if env is None:
             args.eval_strategy = "no"
             derive_evaluation(args)

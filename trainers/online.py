@@ -21,6 +21,7 @@ from trainers.models.loading import adapter_config, load_policy, resolve_model
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import MISSING_TRAIN_EXTRA, CommandError
+from trainers.options.refused import refuse_ignored
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments
 from trainers.runs.progress import use_short_progress
@@ -79,8 +80,7 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
         args = self.config() if args is None else args
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
-        if args.use_vllm:
-            raise CommandError("use_vllm starts an engine that plays nothing; use --backend vllm")
+        refuse_ignored(args, self.config.refused)
         self.environments_played = open_environments(env, episodes=args.generation_batch_size)
         chosen = self.environments_played.args
         if train_dataset is None:

@@ -25,6 +25,7 @@ from trainers.models.critic import Critic
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import run_command
+from trainers.options.refused import NOT_GROUP_RELATIVE, Refusals
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import EpisodeBatch
 from trainers.trl_bridge.critics import TrainsCritic
@@ -36,7 +37,7 @@ CRITIC_FOLDER = "critic"
 
 @dataclass
 class AgentPPOConfig(AgentOnlineConfig):
-    """`AgentOnlineConfig` for PPO; `scale_rewards` has no meaning here.
+    """`AgentOnlineConfig` for PPO; `scale_rewards` is refused.
 
     Attributes:
         num_generations: 1, for nothing is compared within a group: each episode of a batch plays a
@@ -51,6 +52,7 @@ class AgentPPOConfig(AgentOnlineConfig):
     """
 
     tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-4, "critic_learning_rate": 1e-3}
+    refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
 
     output_dir: str | None = field(
         default="runs/ppo", metadata={"help": "Where checkpoints, logs and the model go."}

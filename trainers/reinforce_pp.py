@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from trainers.credit.advantages import centred, whiten, with_kl_to_go
 from trainers.credit.gae import ActionTime
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import MISSING_TRAIN_EXTRA, run_command
+from trainers.options.refused import NOT_GROUP_RELATIVE, Refusals
 from trainers.trl_bridge import EpisodeBatch
 
 try:
@@ -30,11 +31,13 @@ BASELINES = ("none", "group")
 
 @dataclass
 class AgentReinforcePPConfig(AgentOnlineConfig):
-    """`AgentOnlineConfig` for REINFORCE++; `scale_rewards` has no meaning here.
+    """`AgentOnlineConfig` for REINFORCE++; `scale_rewards` is refused.
 
     Attributes:
         baseline: `"none"`, the plain algorithm with the KL in the reward, or `"group"`.
     """
+
+    refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
 
     output_dir: str | None = field(
         default="runs/reinforce_pp", metadata={"help": "Where checkpoints, logs and the model go."}

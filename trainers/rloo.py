@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from trainers.credit.advantages import leave_one_out
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import MISSING_TRAIN_EXTRA, run_command
+from trainers.options.refused import NOT_GROUP_RELATIVE, Refusals
 from trainers.trl_bridge import EpisodeBatch
 
 try:
@@ -30,7 +31,9 @@ except ImportError as error:
 
 @dataclass
 class AgentRLOOConfig(AgentOnlineConfig):
-    """`AgentOnlineConfig` for RLOO; `scale_rewards` has no meaning here."""
+    """`AgentOnlineConfig` for RLOO; `scale_rewards` is refused."""
+
+    refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
 
     output_dir: str | None = field(
         default="runs/rloo", metadata={"help": "Where checkpoints, logs and the model go."}

@@ -27,6 +27,7 @@ from trainers.evaluation.validation import PlaysValidation, validation_of
 from trainers.models.loading import adapter_config, context_length, load_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig, ModelArguments, derive_evaluation
+from trainers.options.refused import refuse_ignored
 from trainers.policies.model import PolicyPlayer
 from trainers.rollout.environments import Environments
 from trainers.runs.progress import use_short_progress
@@ -142,6 +143,7 @@ class AgentSFTTrainer(PlaysValidation, ImitationTrainer):
         **kwargs: Any,
     ) -> None:
         args = AgentSFTConfig() if args is None else args
+        refuse_ignored(args, AgentSFTConfig.refused)
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
         if env is None:

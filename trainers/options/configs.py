@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from trainers.options.errors import MISSING_TRAIN_EXTRA
+from trainers.options.refused import MODEL, ONLINE, SFT, Refusals, refuse_ignored
+from trainers.tokens.generation import Sampling
 
 try:
     import torch
@@ -47,6 +49,7 @@ class ModelArguments(ModelConfig):
     )
 
     def __post_init__(self) -> None:
+        refuse_ignored(self, MODEL)
         super().__post_init__()
         modules: Any = self.lora_target_modules
         # TRL makes one name a string, which peft takes as a pattern of the module's whole path.
@@ -66,6 +69,9 @@ class AgentDefaults:
 
     tiny_defaults: ClassVar[dict[str, Any]] = {}
     """What a from-scratch policy of a million parameters needs instead."""
+
+    refused: ClassVar[Refusals] = {}
+    """Options of TRL's that would be ignored."""
 
     gradient_checkpointing: bool | None = field(
         default=None, metadata={"help": "Save memory; by default only on an accelerator."}
@@ -97,6 +103,7 @@ class AgentDefaults:
     )
 
     def __post_init__(self) -> None:
+        refuse_ignored(self, self.refused)
         derive_device(self)
         derive_evaluation(self)
         super().__post_init__()  # type: ignore[misc]
@@ -107,6 +114,7 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
     """`trl.GRPOConfig` with defaults for agents; each algorithm that plays extends it."""
 
     tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-4}
+    refused: ClassVar[Refusals] = ONLINE
 
     output_dir: str | None = field(
         default="runs/online", metadata={"help": "Where checkpoints, logs and the model go."}
@@ -122,7 +130,31 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
         default=8, metadata={"help": "Episodes per task: the group that shares a baseline."}
     )
     num_generations_eval: int | None = field(
-        default=None, metadata={"help": "Not used: evaluations play --eval_samples episodes."}
+        default=None, metadata={"help": "Refused: evaluations play --eval_samples episodes."}
+    )
+    top_k: int = field(
+        default=0,
+        metadata={"help": "Sample among the so many likeliest tokens, in evaluations too; 0: all."},
+    )
+    top_p: float = field(
+        default=1.0,
+        metadata={
+            "help": "Sample among the likeliest tokens that have this share of the probability. "
+            "With this, --top_k or --min_p the loss is over all tokens still: "
+            "sampling/logprob_gap_mean then holds the probability that was cut off, in nats."
+        },
+    )
+    min_p: float | None = field(
+        default=None,
+        metadata={"help": "Sample among tokens at least so likely as this share of the likeliest."},
+    )
+    max_completion_length: int | None = field(
+        default=512,
+        metadata={
+            "help": "What --loss_type dr_grpo divides an episode's summed loss by; refused with "
+            "other losses. It bounds no episode: --max_tokens_per_turn and "
+            "--max_tokens_per_episode do."
+        },
     )
     loss_type: str = field(
         default="grpo", metadata={"help": "How token losses are averaged (TRL's loss_type)."}
@@ -142,6 +174,7 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
     )
 
     def __post_init__(self) -> None:
+        Sampling.of(self)  # checks its bounds
         # Episodes of an evaluation are played by the rollout engine, in groups of one.
         if self.num_generations_eval is None:
             self.num_generations_eval = 1
@@ -182,6 +215,7 @@ class AgentSFTConfig(AgentDefaults, SFTConfig):
     """`trl.SFTConfig` with defaults for agents; whole episodes are trained on, never cut."""
 
     tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 1e-3}
+    refused: ClassVar[Refusals] = SFT
 
     output_dir: str | None = field(
         default="runs/sft", metadata={"help": "Where checkpoints, logs and the model go."}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,11 @@ class Sampling:
             raise ValueError(f"top_p must be above 0 and at most 1, got {self.top_p}")
         if not 0 <= self.min_p <= 1:
             raise ValueError(f"min_p must be in 0..1, got {self.min_p}")
+
+    @classmethod
+    def of(cls, options: Any) -> Sampling:
+        """Return how TRL's config, or a command's options, cut the distribution."""
+        return cls(top_k=options.top_k, top_p=options.top_p, min_p=options.min_p or 0.0)
 
     @property
     def is_cut(self) -> bool:
