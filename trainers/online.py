@@ -27,6 +27,7 @@ from trainers.rollout.environments import Environments
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import TrajectoryFiles, keep_records
 from trainers.runs.schedule_state import KeepsSchedule
+from trainers.tokens.generation import Sampling
 from trainers.trl_bridge import EpisodeTrainer, task_dataset
 from trainers.trl_bridge.reuse import KeepsBatches
 
@@ -124,6 +125,7 @@ class OnlineTrainer(KeepsBatches, PlaysValidation, EpisodeTrainer):
             schedule=rollout.schedule,
             policy_name=str(args.output_dir),
             seed=args.seed,
+            sampling=Sampling.of(args),
         )
         self._batch_in_step = (-1, 0)
         if validates:

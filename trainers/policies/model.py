@@ -37,6 +37,8 @@ class PolicyPlayer:
         policy_name: stored in the trajectories.
         seed: the run's seed.
         backend: samples in place of the one that `budgets` name.
+        sampling: the tokens that are sampled among, in training and evaluations alike; None
+            leaves all.
     """
 
     has_temperature = True
@@ -52,6 +54,7 @@ class PolicyPlayer:
         policy_name: str = "",
         seed: int = 0,
         backend: PolicyBackend | None = None,
+        sampling: Sampling | None = None,
     ) -> None:
         self.name = policy_name
         self.schedule = schedule
@@ -65,7 +68,7 @@ class PolicyPlayer:
             )
         self._backend = backend
         chat = ChatFormat.from_tokenizer(tokenizer)
-        self._sampling = Sampling(max_new_tokens=budgets.max_tokens_per_turn)
+        self._sampling = replace(sampling or Sampling(), max_new_tokens=budgets.max_tokens_per_turn)
 
         def engine(envs: dict[str, Any]) -> RolloutEngine:
             return RolloutEngine(

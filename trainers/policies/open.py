@@ -18,6 +18,7 @@ from trainers.options.arguments import EnvArguments, EpisodeArguments, read_obje
 from trainers.options.errors import CommandError
 from trainers.policies.scripted import play
 from trainers.rollout.environments import Environments
+from trainers.tokens.generation import Sampling
 from trainers.tokens.seeds import batch_seed
 from wrappers.failures import FailureRules
 
@@ -144,6 +145,7 @@ class PolicyArguments(OpeningArguments):
     Attributes:
         policy: `"expert"`, `"random"`, `"tiny"`, a Hugging Face id, a local folder, or the address
             of an OpenAI-compatible server.
+        top_k, top_p, min_p: the tokens that a model samples among; see `Sampling`.
     """
 
     policy: str = field(
@@ -154,6 +156,26 @@ class PolicyArguments(OpeningArguments):
             "aliases": ["--model"],
         },
     )
+    top_k: int = field(
+        default=0, metadata={"help": "Sample among the so many likeliest tokens; 0: among all."}
+    )
+    top_p: float = field(
+        default=1.0,
+        metadata={"help": "Sample among the likeliest tokens that have this share."},
+    )
+    min_p: float = field(
+        default=0.0,
+        metadata={"help": "Sample among tokens at least so likely as this share of the likeliest."},
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        has_tokens = not self.is_address and self.policy not in TEXT_POLICIES
+        if Sampling.of(self).is_cut and not has_tokens:
+            raise ValueError(
+                f"--top_k, --top_p and --min_p need a model that is sampled from here, got "
+                f"--policy {self.policy}; a server takes such fields in --api_kwargs"
+            )
 
     @property
     def is_address(self) -> bool:
@@ -222,6 +244,7 @@ def open_player(
             policy_name=args.policy,
             seed=seed,
             backend=model.backend,
+            sampling=Sampling.of(args),
         )
 
 

@@ -287,7 +287,11 @@ class EpisodeTrainer(CompactPasses, GRPOTrainer):  # type: ignore[misc]
         return loss
 
     def _log_gap(self, inputs: dict[str, Any]) -> None:
-        """Log how far sampled and trained log-probabilities are apart, in nats."""
+        """Log how far sampled and trained log-probabilities are apart, in nats.
+
+        The trained ones are of all tokens: where top-k, top-p or min-p cut some off, the gap holds
+        the logarithm of the probability that was left.
+        """
         mask = inputs["completion_mask"] * inputs["tool_mask"]
         on_policy = inputs.get("old_per_token_logps", self._last_logprobs)
         gap = (on_policy - inputs["sampling_per_token_logps"]).abs().masked_fill(mask == 0, 0.0)
