@@ -40,6 +40,7 @@ class HFBackend:
         model: a causal language model with full or sliding-window attention.
         generator: draws the samples; None makes one with seed 0 on the model's device.
         cache: False encodes a row's whole history at every turn; the samples are the same.
+        max_length: tokens of a sequence, at most, where that is known: the cache grows no further.
 
     Raises:
         ValueError: the model has layers that cannot be cached by position.
@@ -51,8 +52,10 @@ class HFBackend:
         *,
         generator: torch.Generator | None = None,
         cache: bool = True,
+        max_length: int | None = None,
     ) -> None:
         self.model = model
+        self.max_length = max_length
         self.cache = cache
         self.generator = generator or torch.Generator(model.device).manual_seed(0)
         self._sampler = Sampler(self.generator)
@@ -134,7 +137,7 @@ class HFBackend:
         fresh = [group[0] for group in groups.values()]
         repeated = [key for group in groups.values() for key in group[1:]]
         columns = max(len(p) + int(limit) for p, limit in zip(prompts, limits, strict=True))
-        rows.reserve(len(rows) + len(fresh) + len(repeated), columns)
+        rows.reserve(len(rows) + len(fresh) + len(repeated), columns, self.max_length)
         rows.bring_forward(known, [*fresh, *repeated])
         order = np.argsort([rows.row(key) for key in keys])
         by_row = [prompts[index] for index in order]

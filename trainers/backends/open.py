@@ -54,8 +54,8 @@ class LoadedModel(HFBackend):
     """
 
     def __init__(self, model: Any, *, max_length: int | None, row_streams: bool = False) -> None:
-        super().__init__(model, generator=torch.Generator(device=model.device))
-        self.max_length = max_length
+        generator = torch.Generator(device=model.device)
+        super().__init__(model, generator=generator, max_length=max_length)
         self._row_streams = row_streams
 
     def reseed(self, seed: int) -> None:
