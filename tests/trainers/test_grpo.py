@@ -61,8 +61,9 @@ def test_training_and_its_evaluations_sample_from_the_cut_distribution(
     trainer_in: Callable[..., AgentGRPOTrainer],
 ) -> None:
     """With one token left its logprob is 0, and the gap is what the loss makes of it."""
-    evaluated = {"eval_strategy": "steps", "eval_steps": 1}
-    trainer = trainer_in(top_k=1, max_steps=1, temperature=1.3, **evaluated)
+    options = {"eval_strategy": "steps", "eval_steps": 1, "temperature": 1.3}
+    # All of a group play alike, so it is for the entropy that the loss is computed.
+    trainer = trainer_in(top_k=1, max_steps=1, entropy_coef=1e-6, **options)
     trainer.train()
     folder = Path(trainer.args.output_dir) / "trajectories"
     for name in ("train_000000.jsonl", "eval_000001.jsonl"):
