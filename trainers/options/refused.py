@@ -47,8 +47,8 @@ def refuse_ignored(args: Any, refusals: Refusals) -> None:
         refusal = refusals.get(option.name)
         if refusal is None:
             continue
-        has_factory = option.default_factory is not dataclasses.MISSING
-        default = option.default_factory() if has_factory else option.default  # type: ignore[misc]
+        factory = option.default_factory
+        default = option.default if factory is dataclasses.MISSING else factory()
         value = getattr(args, option.name)
         if value != default and not refusal.unless(args):
             raise CommandError(f"{option.name}={value!r} would be ignored here; {refusal.remedy}")

@@ -29,20 +29,20 @@ def test_under_autocast_keys_are_kept_in_its_precision_and_nothing_else_changes(
     def play() -> tuple[Any, torch.dtype]:
         backend = HFBackend(tiny_model("qwen2"))
         histories = [list(prompt) for prompt in PROMPTS]
-        played = []
+        answers = []
         with torch.autocast("cpu", dtype=torch.bfloat16):
             for _ in range(2):
                 turns = backend.generate(histories, Sampling(6, 1.3), keys=[0, 1])
                 for history, turn in zip(histories, turns, strict=True):
                     history += [*turn.ids, *range(100, 120)]
-                played.append(turns)
-        return played, backend._rows.cache.layers[0].keys.dtype
+                answers.append(turns)
+        return answers, backend._rows.cache.layers[0].keys.dtype
 
-    kept, dtype = play()
+    turns, dtype = play()
     assert dtype == torch.bfloat16
     update = "trainers.backends.row_cache._RowLayer.update"
     layer = type(RowCache().layer_class_to_replicate())
     whole = layer.update
     # Values of keys' own precision leave the keys as they come.
     monkeypatch.setattr(update, lambda self, keys, values: whole(self, keys, values.to(keys.dtype)))
-    assert play() == (kept, torch.float32)
+    assert play() == (turns, torch.float32)

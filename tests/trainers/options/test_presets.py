@@ -138,17 +138,17 @@ def test_a_preset_tells_its_memory_and_fits_the_gpus_that_it_names(name: str) ->
     text = (PRESETS / f"{name}.yaml").read_text().replace("\n#", "")
     _, rollout, _, args = parsed(name)
     num_envs = int(str(read_options(option_file(name))["num_envs"]))
-    (told,) = re.findall(rf"the cache of {num_envs} episodes (\d+):", text)
+    (stated,) = re.findall(rf"the cache of {num_envs} episodes (\d+):", text)
     assert rollout.max_tokens_per_episode is not None
-    taken = cache_bytes(num_envs, rollout.max_tokens_per_episode)
-    assert taken < (int(told) + 0.5) * 1e9
-    assert taken == pytest.approx(57_344 * num_envs * rollout.max_tokens_per_episode, rel=0.01)
+    actual = cache_bytes(num_envs, rollout.max_tokens_per_episode)
+    assert actual < (int(stated) + 0.5) * 1e9
+    assert actual == pytest.approx(57_344 * num_envs * rollout.max_tokens_per_episode, rel=0.01)
     named = re.findall(r"GPUs? of (\d+)(.*?)together (\d+)", text)
     assert [int(size) for size, *_ in named] == [192, 80, 80]
     for size, parts, total in named:
         numbers = [int(number) for number in re.findall(r" (\d+)[,:]", parts)]
         assert sum(numbers) == int(total) < 0.97 * int(size)
-        assert int(told) in numbers
+        assert int(stated) in numbers
     assert args.num_generations is not None
     assert num_envs >= args.num_generations
 
