@@ -17,6 +17,7 @@ from trainers.options.arguments import (
 )
 from trainers.options.configs import TINY, AgentDefaults, ModelArguments
 from trainers.options.parser import CommandParser
+from trainers.options.refused import COMMAND_LINE, refuse_ignored
 from trainers.rollout.environments import Environments
 from trainers.runs.folder import CHECKPOINT, last_checkpoint, read_run, set_aside
 from trainers.runs.progress import hide_loading_bars
@@ -72,6 +73,7 @@ def parse_training(
     if parser.peek(argv, "model_name_or_path") == TINY:
         parser.set_defaults(**config.tiny_defaults)
     parsed = parser.parse(argv)
+    refuse_ignored(parsed[-1], COMMAND_LINE)
     hide_loading_bars()
     return parsed
 

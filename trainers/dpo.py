@@ -26,6 +26,7 @@ from trainers.models.loading import adapter_config, context_length, load_for_pla
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentDefaults, ModelArguments, derive_evaluation
 from trainers.options.errors import UsageError, check_bounds, run_command
+from trainers.options.refused import DPO, Refusals, refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments, spread
 from trainers.tokens.chat import ChatFormat
@@ -42,6 +43,7 @@ class AgentDPOConfig(AgentDefaults, DPOConfig):
 
     common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs", "beta")
     tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-5}
+    refused: ClassVar[Refusals] = DPO
 
     output_dir: str | None = field(
         default="runs/dpo", metadata={"help": "Where checkpoints, logs and the model go."}
@@ -166,6 +168,7 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         **kwargs: Any,
     ) -> None:
         args = AgentDPOConfig() if args is None else args
+        refuse_ignored(args, AgentDPOConfig.refused)
         if env is None:
             args.eval_strategy = "no"
             derive_evaluation(args)

@@ -19,12 +19,14 @@ from trainers.models.loading import adapter_config, load_policy, resolve_model
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import UsageError
+from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import keep_records
 from trainers.runs.schedule_state import ScheduleStateCallback
 from trainers.runs.trajectories import TrajectoryFiles
+from trainers.tokens.generation import Sampling
 from trainers.trl_bridge import EpisodeTrainer, task_dataset
 from trainers.trl_bridge.reuse import BatchCheckpointMixin
 
@@ -75,8 +77,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         args = self.config() if args is None else args
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
-        if args.use_vllm:
-            raise UsageError("use_vllm starts an engine that plays nothing; use --backend vllm")
+        refuse_ignored(args, self.config.refused)
         self.environments_played = open_environments(env, episodes=args.generation_batch_size)
         chosen = self.environments_played.args
         if train_dataset is None:
@@ -122,6 +123,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             name=str(args.output_dir),
             seed=args.seed,
             overlap=environments.args.overlap,
+            sampling=Sampling.of(args),
         )
         self.rollout = environments.rollout(
             policy, schedule=rollout.schedule, failure_rules=rollout.failure_rules

@@ -31,6 +31,7 @@ from trainers.models.critic import Critic
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import check_bounds, run_command
+from trainers.options.refused import NOT_GROUP_RELATIVE, Refusals
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import EpisodeBatch
 from trainers.trl_bridge.critics import CriticMixin
@@ -42,10 +43,11 @@ CRITIC_FOLDER = "critic"
 
 @dataclass
 class AgentPPOConfig(AgentOnlineConfig):
-    """`AgentOnlineConfig` for PPO; `scale_rewards` has no meaning here."""
+    """`AgentOnlineConfig` for PPO; `scale_rewards` is refused."""
 
     common_options: ClassVar[tuple[str, ...]] = ("critic", "critic_learning_rate", "lam")
     tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-4, "critic_learning_rate": 1e-3}
+    refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
 
     output_dir: str | None = field(
         default="runs/ppo", metadata={"help": "Where checkpoints, logs and the model go."}

@@ -21,6 +21,7 @@ from trainers.credit.gae import SampledTokenIndex
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import run_command
+from trainers.options.refused import NOT_GROUP_RELATIVE, Refusals
 from trainers.trl_bridge import EpisodeBatch
 
 BASELINES = ("none", "group")
@@ -28,9 +29,11 @@ BASELINES = ("none", "group")
 
 @dataclass
 class AgentReinforcePPConfig(AgentOnlineConfig):
-    """`AgentOnlineConfig` for REINFORCE++; `scale_rewards` has no meaning here."""
+    """`AgentOnlineConfig` for REINFORCE++; `scale_rewards` is refused."""
 
     common_options: ClassVar[tuple[str, ...]] = ("num_generations", "baseline")
+
+    refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
 
     output_dir: str | None = field(
         default="runs/reinforce_pp", metadata={"help": "Where checkpoints, logs and the model go."}

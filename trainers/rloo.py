@@ -23,12 +23,15 @@ from trainers.credit.advantages import leave_one_out
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import run_command
+from trainers.options.refused import NOT_GROUP_RELATIVE, Refusals
 from trainers.trl_bridge import EpisodeBatch
 
 
 @dataclass
 class AgentRLOOConfig(AgentOnlineConfig):
-    """`AgentOnlineConfig` for RLOO; `scale_rewards` has no meaning here."""
+    """`AgentOnlineConfig` for RLOO; `scale_rewards` is refused."""
+
+    refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
 
     common_options: ClassVar[tuple[str, ...]] = ("num_generations",)
 

@@ -23,6 +23,7 @@ from trainers.models.loading import adapter_config, context_length, load_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig, ModelArguments, derive_evaluation
 from trainers.options.errors import UsageError, run_command
+from trainers.options.refused import refuse_ignored
 from trainers.rollout.environments import Environments
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import ImitationTrainer, labelled_dataset
@@ -130,6 +131,7 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         **kwargs: Any,
     ) -> None:
         args = AgentSFTConfig() if args is None else args
+        refuse_ignored(args, AgentSFTConfig.refused)
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
         if env is None:

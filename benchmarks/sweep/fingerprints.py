@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from trainers.policies.open import TEXT_POLICIES
+from trainers.options.policies import TEXT_POLICIES
 
 _FILES = (
     "*config.json",

@@ -20,9 +20,8 @@ from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import UsageError
-from trainers.options.policies import PolicyArguments, PolicyLoadingArguments
+from trainers.options.policies import TEXT_POLICIES, PolicyArguments, PolicyLoadingArguments
 from trainers.policies.open import (
-    TEXT_POLICIES,
     OpenModel,
     check_model,
     open_environments,

@@ -163,7 +163,7 @@ def test_the_command_measures_a_model_and_writes_what_it_found(
     model = make_folder(tmp_path / "model")
     status = main(
         f"--env {ENV_ID} --model {model} --samples 2 --max-tokens-per-turn 4 --action_format plain "
-        f"--out {tmp_path / 'r.json'} --trajectories {tmp_path / 't.jsonl'}".split()
+        f"--top_k 1 --out {tmp_path / 'r.json'} --trajectories {tmp_path / 't.jsonl'}".split()
     )
     assert status == 0
     assert "95% interval" in capsys.readouterr().out
@@ -171,6 +171,7 @@ def test_the_command_measures_a_model_and_writes_what_it_found(
     episodes = list(read_jsonl(tmp_path / "t.jsonl"))
     assert [t.split for t in episodes] == ["test"] * 4
     assert all(len(t.traces) == 1 for t in episodes)
+    assert not any(any(t.trace.logprobs) for t in episodes)  # one token alone was left
 
 
 def test_the_command_takes_the_expert_and_a_wrapper(

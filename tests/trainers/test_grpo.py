@@ -57,6 +57,22 @@ def test_sampled_and_trained_logprobs_agree(trainer_in: Callable[..., AgentGRPOT
     assert max(gaps) < 1e-4
 
 
+def test_training_and_its_evaluations_sample_from_the_cut_distribution(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    """With one token left its logprob is 0, and the gap is what the loss makes of it."""
+    options = {"eval_strategy": "steps", "eval_steps": 1, "temperature": 1.3}
+    # All of a group play alike, so it is for the entropy that the loss is computed.
+    trainer = trainer_in(top_k=1, max_steps=1, entropy_coef=1e-6, **options)
+    trainer.train()
+    folder = Path(trainer.args.output_dir) / "trajectories"
+    for name in ("train_000000.jsonl", "eval_000001.jsonl"):
+        traces = [trajectory.trace for trajectory in read_jsonl(folder / name)]
+        assert all(trace.action_mask and not any(trace.logprobs) for trace in traces)
+    (entry,) = [e for e in trainer.state.log_history if "loss" in e]
+    assert entry["sampling/logprob_gap_max"] >= entry["sampling/logprob_gap_mean"] > 0.1
+
+
 def test_the_horizon_follows_the_global_step(trainer_in: Callable[..., AgentGRPOTrainer]) -> None:
     trainer = trainer_in(rollout={"horizon": "scaling:1,2@1"})
     trainer.train()

@@ -40,7 +40,7 @@ class HFBackend:
         model: a causal language model with full or sliding-window attention.
         generator: draws the samples; None makes one with seed 0 on the model's device.
         cache: False encodes a row's whole history at every turn; the samples are the same.
-        max_length: tokens of a sequence, at most; None has no bound.
+        max_length: tokens of a sequence, at most, and of the cache's rows; None has no bound.
         row_streams: `reseed` gives each row random numbers of its own (`seed_rows`).
 
     Raises:
@@ -148,7 +148,7 @@ class HFBackend:
         fresh = [group[0] for group in groups.values()]
         repeated = [key for group in groups.values() for key in group[1:]]
         columns = max(len(p) + int(limit) for p, limit in zip(prompts, limits, strict=True))
-        rows.reserve(len(rows) + len(fresh) + len(repeated), columns)
+        rows.reserve(len(rows) + len(fresh) + len(repeated), columns, self.max_length)
         rows.bring_forward(known, [*fresh, *repeated])
         order = np.argsort([rows.row(key) for key in keys])
         by_row = [prompts[index] for index in order]
@@ -236,7 +236,7 @@ class HFBackend:
             index = torch.from_numpy(turns.prompt_of[: turns.width]).to(device)
             picked, logprob = self._sampler.pick(
                 logits,
-                sampling.temperature,
+                sampling,
                 index,
                 len(prompts),
                 None if draws is None else draws[:, step],

@@ -47,6 +47,8 @@ class _RowLayer(CacheLayerMixin):
         self, key_states: torch.Tensor, value_states: torch.Tensor, *args: object, **kwargs: object
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Write the new tokens of the window's rows, and return all that these rows hold."""
+        # Under autocast rotary positions make keys float32, and attention lowers them again.
+        key_states = key_states.to(value_states.dtype)
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         window = self.window
@@ -93,15 +95,17 @@ class RowCache(Cache):
         """The column that padding is written to; no position reaches it."""
         return self.window.columns - 1
 
-    def reserve(self, rows: int, columns: int) -> None:
-        """Make room for so many rows and positions."""
+    def reserve(self, rows: int, columns: int, most: int | None = None) -> None:
+        """Make room for so many rows and positions; `most` positions are never exceeded."""
         window = self.window
         if rows <= window.rows and columns < window.columns:
             return
         window.rows = max(rows, window.rows)
         if columns >= window.columns:
             # Growing by half at a time keeps the number of copies logarithmic.
-            window.columns = -(-max(columns + 1, window.columns * 3 // 2) // 64) * 64
+            grown = window.columns * 3 // 2
+            grown = grown if most is None else min(grown, most + 1)
+            window.columns = -(-max(columns + 1, grown) // 64) * 64
         for layer in self.layers:
             layer.resize()
 

@@ -40,9 +40,9 @@ class Rows:
         """Return the row of a key."""
         return self._row_of[key]
 
-    def reserve(self, rows: int, columns: int) -> None:
-        """Make room for so many rows and positions."""
-        self.cache.reserve(rows, columns)
+    def reserve(self, rows: int, columns: int, most: int | None = None) -> None:
+        """Make room for so many rows and positions; see `RowCache.reserve`."""
+        self.cache.reserve(rows, columns, most)
         held = self._ids.shape
         size = (self.cache.window.rows, self.cache.window.columns)
         if held != size:

@@ -5,10 +5,13 @@ Knows distributions and random numbers; no model and no cache.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 import torch
+
+from trainers.tokens.generation import Sampling
 
 
 class Sampler:
@@ -65,7 +68,7 @@ class Sampler:
     def pick(
         self,
         logits: torch.Tensor,
-        temperature: float,
+        sampling: Sampling,
         prompt_of: torch.Tensor,
         num_prompts: int,
         draws: torch.Tensor | None,
@@ -77,7 +80,7 @@ class Sampler:
 
         Args:
             logits: (n, V).
-            temperature: 0 takes the likeliest token.
+            sampling: the distribution.
             prompt_of: (n,) the prompt that a row of `logits` continues.
             num_prompts: prompts in the batch.
             draws: (num_prompts,) float64 of the prompts' own streams; None draws here.
@@ -85,8 +88,9 @@ class Sampler:
         Returns:
             (n,) ids and their (n,) logprobs.
         """
-        logprobs = torch.log_softmax(logits / temperature if temperature else logits, dim=-1)
-        if not temperature:
+        scores = logits / sampling.temperature if sampling.temperature else logits
+        logprobs = torch.log_softmax(cut(scores, sampling) if sampling.is_cut else scores, dim=-1)
+        if not sampling.temperature:
             picked = logits.argmax(-1)
         elif logits.is_cuda and draws is None:
             # The first of exponential clocks; cumulated sums differ from run to run on CUDA.
@@ -102,3 +106,20 @@ class Sampler:
             picked = torch.searchsorted(summed, drawn, right=True)[:, 0]
             picked = picked.clamp_(max=logits.shape[-1] - 1)
         return picked, logprobs.gather(-1, picked[:, None])[:, 0]
+
+
+def cut(scores: torch.Tensor, sampling: Sampling) -> torch.Tensor:
+    """Return (n, V) logits at the sampling temperature, -inf for tokens that are left out."""
+    if sampling.min_p > 0:
+        least = scores.amax(-1, keepdim=True) + math.log(sampling.min_p)
+        scores = scores.masked_fill(scores < least, -torch.inf)
+    if 0 < sampling.top_k < scores.shape[-1]:
+        least = scores.topk(sampling.top_k).values[:, -1:]
+        scores = scores.masked_fill(scores < least, -torch.inf)
+    if sampling.top_p < 1:
+        ordered, ids = scores.sort(dim=-1)
+        summed = ordered.softmax(-1).cumsum(-1, dtype=torch.float64)
+        is_out = summed <= 1 - sampling.top_p
+        is_out[:, -1] = False  # rounding shall not leave out the likeliest one
+        scores = scores.masked_fill(is_out.scatter(-1, ids, is_out), -torch.inf)
+    return scores

@@ -44,9 +44,9 @@ _CPU_CACHE_BYTES = 2**30
 class VLLMBackend:
     """`Backend` on vLLM, on CUDA or with vLLM's CPU build.
 
-    Logprobs are those of the distribution at the sampling temperature (vLLM's
-    `processed_logprobs`), of the whole vocabulary: top-k, top-p and penalties are off. Every turn
-    has a seed of its own, so samples depend on nothing else in the batch, rounding apart.
+    Logprobs are those of the distribution that is sampled from (vLLM's `processed_logprobs`):
+    after temperature, min-p, top-k and top-p. Every turn has a seed of its own, so samples depend
+    on nothing else in the batch, rounding apart.
 
     Args:
         source: a Hugging Face id or folder; the weights come from there.
@@ -132,7 +132,7 @@ class VLLMBackend:
             params = [
                 SamplingParams(
                     max_tokens=min(limit, sampling.max_new_tokens),
-                    temperature=sampling.temperature,
+                    **sampling.vllm_options,
                     seed=seed,
                     stop_token_ids=list(sampling.stop_ids),
                     ignore_eos=True,

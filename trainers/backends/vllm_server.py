@@ -29,7 +29,7 @@ class VLLMServerBackend:
 
     Each row is a request of its own, since rows differ in budget and seed. Logprobs are asked of
     the sampling distribution; the server must run with `--logprobs-mode processed_logprobs`, which
-    is checked before the first sampling at a temperature other than 0 and 1.
+    is checked before the first sampling at a temperature other than 0 and 1, or with tokens cut.
 
     Args:
         url: the server's address, such as `http://localhost:8000`.
@@ -86,7 +86,7 @@ class VLLMServerBackend:
             EnvFailure: the server failed a request, retries included.
             ValueError: the server refused a request, or gives logprobs of another distribution.
         """
-        if sampling.temperature not in (0, 1):
+        if sampling.temperature not in (0, 1) or sampling.is_cut:
             self._check_logprobs(prompts[0])
         limits = [sampling.max_new_tokens] * len(prompts) if budgets is None else budgets
         seeds = self._seeds.next(range(len(prompts)) if keys is None else keys)
@@ -150,18 +150,15 @@ class VLLMServerBackend:
             "model": self.name,
             "prompt": prompt,
             "max_tokens": max_tokens,
-            "temperature": sampling.temperature,
+            # All of it: the model's generation_config.json must not narrow the distribution.
+            **sampling.vllm_options,
+            "repetition_penalty": 1.0,
             "seed": seed,
             "stop_token_ids": list(sampling.stop_ids),
             "ignore_eos": True,
             "logprobs": 0,
             "return_token_ids": True,
             "return_tokens_as_token_ids": True,
-            # The model's generation_config.json must not narrow the distribution.
-            "top_p": 1.0,
-            "top_k": 0,
-            "min_p": 0.0,
-            "repetition_penalty": 1.0,
         }
 
     def _complete(self, body: dict[str, Any]) -> Any:
@@ -179,7 +176,7 @@ class VLLMServerBackend:
         if not self._is_tempered:
             raise ValueError(
                 f"{self._client.base_url} gives logprobs of the distribution before its "
-                f"temperature; start it with --logprobs-mode processed_logprobs"
+                f"temperature and cuts; start it with --logprobs-mode processed_logprobs"
             )
 
     def _ask(self, send: Any) -> Any:

@@ -11,6 +11,9 @@ from typing import Any, ClassVar
 import torch
 from trl import GRPOConfig, ModelConfig, SFTConfig
 
+from trainers.options.refused import MODEL, ONLINE, SFT, Refusals, refuse_ignored
+from trainers.tokens.generation import Sampling
+
 SUCCESS_METRIC = "eval_success"
 TINY = "tiny"
 
@@ -39,6 +42,7 @@ class ModelArguments(ModelConfig):
     )
 
     def __post_init__(self) -> None:
+        refuse_ignored(self, MODEL)
         super().__post_init__()
         modules: Any = self.lora_target_modules
         # TRL makes one name a string, which peft takes as a pattern of the module's whole path.
@@ -62,6 +66,9 @@ class AgentDefaults:
 
     tiny_defaults: ClassVar[dict[str, Any]] = {}
     """What a from-scratch policy of a million parameters needs instead."""
+
+    refused: ClassVar[Refusals] = {}
+    """Options of TRL's that would be ignored."""
 
     gradient_checkpointing: bool | None = field(
         default=None, metadata={"help": "Save memory; by default only on an accelerator."}
@@ -93,6 +100,7 @@ class AgentDefaults:
     )
 
     def __post_init__(self) -> None:
+        refuse_ignored(self, self.refused)
         derive_device(self)
         derive_evaluation(self)
         super().__post_init__()  # type: ignore[misc]
@@ -104,6 +112,7 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
 
     common_options: ClassVar[tuple[str, ...]] = ("temperature", "beta")
     tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-4}
+    refused: ClassVar[Refusals] = ONLINE
 
     output_dir: str | None = field(
         default="runs/online", metadata={"help": "Where checkpoints, logs and the model go."}
@@ -119,7 +128,31 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
         default=8, metadata={"help": "Episodes per task: the group that shares a baseline."}
     )
     num_generations_eval: int | None = field(
-        default=None, metadata={"help": "Not used: evaluations play --eval_samples episodes."}
+        default=None, metadata={"help": "Refused: evaluations play --eval_samples episodes."}
+    )
+    top_k: int = field(
+        default=0,
+        metadata={"help": "Sample among the so many likeliest tokens, in evaluations too; 0: all."},
+    )
+    top_p: float = field(
+        default=1.0,
+        metadata={
+            "help": "Sample among the likeliest tokens that have this share of the probability. "
+            "With this, --top_k or --min_p the loss is over all tokens still: "
+            "sampling/logprob_gap_mean then holds the probability that was cut off, in nats."
+        },
+    )
+    min_p: float | None = field(
+        default=None,
+        metadata={"help": "Sample among tokens at least so likely as this share of the likeliest."},
+    )
+    max_completion_length: int | None = field(
+        default=512,
+        metadata={
+            "help": "What --loss_type dr_grpo divides an episode's summed loss by; refused with "
+            "other losses. It bounds no episode: --max_tokens_per_turn and "
+            "--max_tokens_per_episode do."
+        },
     )
     loss_type: str = field(
         default="grpo", metadata={"help": "How token losses are averaged (TRL's loss_type)."}
@@ -139,6 +172,7 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
     )
 
     def __post_init__(self) -> None:
+        Sampling.of(self)  # checks its bounds
         # Episodes of an evaluation are played by the rollout engine, in groups of one.
         if self.num_generations_eval is None:
             self.num_generations_eval = 1
@@ -176,6 +210,7 @@ class AgentSFTConfig(AgentDefaults, SFTConfig):
 
     common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs",)
     tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 1e-3}
+    refused: ClassVar[Refusals] = SFT
 
     output_dir: str | None = field(
         default="runs/sft", metadata={"help": "Where checkpoints, logs and the model go."}

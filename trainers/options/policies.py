@@ -7,6 +7,9 @@ from typing import ClassVar
 
 from trainers.options.arguments import read_object
 from trainers.options.errors import check_bounds
+from trainers.tokens.generation import Sampling
+
+TEXT_POLICIES = ("expert", "random")
 
 
 @dataclass
@@ -59,6 +62,26 @@ class PolicyArguments(PolicyLoadingArguments):
             "aliases": ["--model"],
         },
     )
+    top_k: int = field(
+        default=0, metadata={"help": "Sample among the so many likeliest tokens; 0: among all."}
+    )
+    top_p: float = field(
+        default=1.0,
+        metadata={"help": "Sample among the likeliest tokens that have this share."},
+    )
+    min_p: float = field(
+        default=0.0,
+        metadata={"help": "Sample among tokens at least so likely as this share of the likeliest."},
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        has_tokens = not self.is_address and self.policy not in TEXT_POLICIES
+        if Sampling.of(self).is_cut and not has_tokens:
+            raise ValueError(
+                f"--top_k, --top_p and --min_p need a model that is sampled from here, got "
+                f"--policy {self.policy}; a server takes such fields in --api_kwargs"
+            )
 
     @property
     def is_address(self) -> bool:

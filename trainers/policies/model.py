@@ -73,13 +73,20 @@ class ModelPolicy(Policy):
 
     @classmethod
     def with_budgets(
-        cls, backend: Backend, tokenizer: Any, budgets: EpisodeArguments, *, name: str, seed: int
+        cls,
+        backend: Backend,
+        tokenizer: Any,
+        budgets: EpisodeArguments,
+        *,
+        name: str,
+        seed: int,
+        sampling: Sampling | None = None,
     ) -> ModelPolicy:
         """Return the policy that samples from a backend within an episode's budgets."""
         return cls(
             backend,
             ChatFormat.from_tokenizer(tokenizer),
-            sampling=Sampling(max_new_tokens=budgets.max_tokens_per_turn),
+            sampling=replace(sampling or Sampling(), max_new_tokens=budgets.max_tokens_per_turn),
             keep_last_turns=budgets.keep_last_turns,
             seed=seed,
             name=name,
@@ -95,6 +102,7 @@ class ModelPolicy(Policy):
         name: str,
         seed: int,
         overlap: bool = False,
+        sampling: Sampling | None = None,
     ) -> ModelPolicy:
         """Return the policy that samples from a loaded model, by the backend that `budgets` name.
 
@@ -105,11 +113,14 @@ class ModelPolicy(Policy):
             name: recorded as the trajectories' policy.
             seed: of what is sampled.
             overlap: whether environments are played by `EnvArguments.overlap`.
+            sampling: how tokens are sampled, within the budgets; None samples among all.
         """
         backend = load_backend(
             budgets, model=model, max_length=budgets.max_tokens_per_episode, row_streams=overlap
         )
-        return cls.with_budgets(backend, tokenizer, budgets, name=name, seed=seed)
+        return cls.with_budgets(
+            backend, tokenizer, budgets, name=name, seed=seed, sampling=sampling
+        )
 
     def begin_batch(
         self, *, stream: Sequence[int] = (), temperature: float | None = None, global_step: int = 0

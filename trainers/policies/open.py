@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import UsageError, explain_load_errors
-from trainers.options.policies import PolicyArguments
+from trainers.options.policies import TEXT_POLICIES, PolicyArguments
 from trainers.policies.scripted import scripted_policy
 from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
 from trainers.rollout.types import Policy
-
-TEXT_POLICIES = ("expert", "random")
+from trainers.tokens.generation import Sampling
 
 
 class OpenModel(NamedTuple):
@@ -71,7 +70,12 @@ def open_policy(
         if model is None:
             model = open_model(args, budgets, overlap=overlap)
         return ModelPolicy.with_budgets(
-            model.backend, model.tokenizer, budgets, name=args.policy, seed=seed
+            model.backend,
+            model.tokenizer,
+            budgets,
+            name=args.policy,
+            seed=seed,
+            sampling=Sampling.of(args),
         )
 
 

@@ -4,29 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
 class Sampling:
     """How to sample one turn.
 
+    Logprobs are of the distribution that is sampled from: at its temperature, cut by `min_p`, then
+    `top_k`, then `top_p`, and renormalised, in vLLM's order. At temperature 0 nothing is cut, and
+    they are those at temperature 1.
+
     Attributes:
         max_new_tokens: the turn's token budget.
-        temperature: 0 takes the likeliest token; logprobs are of the distribution at this
-            temperature (at temperature 1 where it is 0).
+        temperature: 0 takes the likeliest token.
         stop_ids: ids that end the turn; the one sampled is kept as the last id.
+        top_k: leaves the so many likeliest tokens, and those as likely as the last of them; 0
+            leaves all.
+        top_p: leaves the fewest likeliest tokens that have this share of the probability.
+        min_p: leaves the tokens at least so likely as this share of the likeliest one's.
     """
 
     max_new_tokens: int = 512
     temperature: float = 1.0
     stop_ids: tuple[int, ...] = ()
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
 
     def __post_init__(self) -> None:
         if self.max_new_tokens < 1:
             raise ValueError(f"max_new_tokens must be >= 1, got {self.max_new_tokens}")
         if not self.temperature >= 0:
             raise ValueError(f"temperature must be >= 0, got {self.temperature}")
+        if self.top_k < 0:
+            raise ValueError(f"top_k must be >= 1, or 0 for all tokens, got {self.top_k}")
+        if not 0 < self.top_p <= 1:
+            raise ValueError(f"top_p must be above 0 and at most 1, got {self.top_p}")
+        if not 0 <= self.min_p <= 1:
+            raise ValueError(f"min_p must be in 0..1, got {self.min_p}")
+
+    @classmethod
+    def of(cls, options: Any) -> Sampling:
+        """Return how TRL's config, or a command's options, cut the distribution."""
+        return cls(top_k=options.top_k, top_p=options.top_p, min_p=options.min_p or 0.0)
+
+    @property
+    def is_cut(self) -> bool:
+        """Some tokens cannot be sampled."""
+        return self.temperature > 0 and (self.top_k > 0 or self.top_p < 1 or self.min_p > 0)
+
+    @property
+    def vllm_options(self) -> dict[str, float]:
+        """The distribution, in the names of vLLM's `SamplingParams` and of its server."""
+        return {
+            "temperature": self.temperature,
+            "top_k": self.top_k,
+            "top_p": self.top_p,
+            "min_p": self.min_p,
+        }
 
 
 @dataclass(frozen=True)

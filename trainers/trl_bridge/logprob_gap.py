@@ -12,6 +12,9 @@ _NAME = "sampling/sampling_logp_difference"
 class LogprobGap:
     """Keeps the mean and the largest gap of one log entry, in nats.
 
+    The trained log-probabilities are over all tokens: where top-k, top-p or min-p cut some off, the
+    gap holds the logarithm of the probability that was left.
+
     Args:
         accelerator: joins the processes.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import yaml
 from accelerate.commands.config.config_args import load_config_from_file
 from accelerate.commands.launch import launch_command_parser
@@ -17,6 +19,7 @@ from accelerate.utils import DistributedType
 
 from agentgym_envs import registered_ids
 from tests.trainers.toys import ENV_ID, make_folder
+from trainers.backends.row_cache import RowCache
 from trainers.command import parse_training
 from trainers.grpo import main
 from trainers.models.loading import adapter_config
@@ -116,6 +119,38 @@ def test_a_preset_holds_the_runs_numbers(name: str) -> None:
     assert args.learning_rate == run.learning_rate
     assert (args.beta, args.epsilon, args.temperature) == (1e-3, 0.2, 1.0)
     assert (args.loss_type, args.scale_rewards) == ("grpo", "group")
+    assert args.use_bias_correction_kl is False
+
+
+def cache_bytes(num_envs: int, tokens: int) -> int:
+    """What sampling keeps of so many episodes of Qwen2.5-7B, at most: 28 layers, 4 heads of 128."""
+    cache = RowCache()
+    for columns in (tokens * 7 // 10, tokens):
+        cache.reserve(num_envs, columns, tokens)
+    layer = cache.layer_class_to_replicate()
+    new = torch.empty(1, 4, 1, 128, dtype=torch.bfloat16, device="meta")
+    layer.lazy_initialization(new, new)
+    return int(28 * (layer.keys.nbytes + layer.values.nbytes))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_preset_tells_its_memory_and_fits_the_gpus_that_it_names(name: str) -> None:
+    text = (PRESETS / f"{name}.yaml").read_text().replace("\n#", "")
+    _, rollout, _, args = parsed(name)
+    num_envs = int(str(read_options(option_file(name))["num_envs"]))
+    (stated,) = re.findall(rf"the cache of {num_envs} episodes (\d+):", text)
+    assert rollout.max_tokens_per_episode is not None
+    actual = cache_bytes(num_envs, rollout.max_tokens_per_episode)
+    assert actual < (int(stated) + 0.5) * 1e9
+    assert actual == pytest.approx(57_344 * num_envs * rollout.max_tokens_per_episode, rel=0.01)
+    named = re.findall(r"GPUs? of (\d+)(.*?)together (\d+)", text)
+    assert [int(size) for size, *_ in named] == [192, 80, 80]
+    for size, parts, total in named:
+        numbers = [int(number) for number in re.findall(r" (\d+)[,:]", parts)]
+        assert sum(numbers) == int(total) < 0.97 * int(size)
+        assert int(stated) in numbers
+    assert args.num_generations is not None
+    assert num_envs >= args.num_generations
 
 
 @pytest.mark.parametrize("name", NAMES)

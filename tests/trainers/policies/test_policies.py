@@ -41,6 +41,15 @@ def test_a_model_that_is_there_passes(tmp_path: Path) -> None:
     check_model(PolicyArguments(policy="tiny"))
 
 
+def test_cuts_of_the_distribution_are_for_models_and_in_their_bounds() -> None:
+    assert PolicyArguments(policy="tiny", top_k=3, top_p=0.9, min_p=0.1).top_k == 3
+    for policy in ("expert", "random", "http://localhost:8000/v1"):
+        with pytest.raises(ValueError, match=f"got --policy {policy}; .* --api_kwargs"):
+            PolicyArguments(policy=policy, top_p=0.9)
+    with pytest.raises(ValueError, match="top_p must be above 0 and at most 1, got 2"):
+        PolicyArguments(policy="tiny", top_p=2)
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [

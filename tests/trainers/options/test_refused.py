@@ -1,0 +1,234 @@
+"""No option is accepted and ignored: each field of each config is honoured, or refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from trl import DPOConfig, GRPOConfig, SFTConfig
+
+from tests.trainers.toys import ENV_ID, make_model, make_tokenizer
+from trainers import grpo
+from trainers.agentevol import AgentEvolConfig
+from trainers.dpo import AgentDPOConfig, AgentDPOTrainer
+from trainers.grpo import AgentGRPOTrainer
+from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig, ModelArguments
+from trainers.options.refused import COMMAND_LINE, MODEL, Refusals, refuse_ignored
+from trainers.ppo import AgentPPOConfig
+from trainers.reinforce_pp import AgentReinforcePPConfig
+from trainers.rloo import AgentRLOOConfig, AgentRLOOTrainer
+from trainers.sft import AgentSFTTrainer
+
+# By `transformers.Trainer`, on every path.
+TRANSFORMERS = """
+    per_device_train_batch_size gradient_accumulation_steps num_train_epochs max_steps
+    learning_rate lr_scheduler_type lr_scheduler_kwargs warmup_steps optim optim_args
+    optim_target_modules weight_decay adam_beta1 adam_beta2 adam_epsilon max_grad_norm
+    bf16 fp16 tf32 gradient_checkpointing gradient_checkpointing_kwargs use_cache
+    torch_compile torch_compile_backend torch_compile_mode use_liger_kernel
+    neftune_noise_alpha torch_empty_cache_steps
+    logging_strategy logging_steps logging_first_step logging_nan_inf_filter log_on_each_node
+    log_level log_level_replica disable_tqdm report_to run_name project trackio_space_id
+    trackio_bucket_id trackio_static_space_id skip_memory_metrics debug
+    eval_strategy eval_steps eval_delay eval_on_start
+    save_strategy save_steps save_total_limit save_only_model save_on_each_node
+    enable_jit_checkpoint load_best_model_at_end metric_for_best_model greater_is_better
+    ignore_data_skip restore_callback_states_from_checkpoint
+    push_to_hub hub_model_id hub_token hub_private_repo hub_always_push hub_revision
+    seed full_determinism use_cpu accelerator_config parallelism_config
+    dataloader_drop_last dataloader_num_workers dataloader_pin_memory
+    dataloader_persistent_workers dataloader_prefetch_factor
+    dataloader_multiprocessing_context dataloader_in_order
+    ddp_find_unused_parameters ddp_bucket_cap_mb ddp_broadcast_buffers ddp_static_graph
+    ddp_backend ddp_timeout fsdp fsdp_config deepspeed output_dir
+"""
+
+ONLINE = {
+    "transformers": f"{TRANSFORMERS} remove_unused_columns",
+    "trl": """
+        model_init_kwargs trust_remote_code router_aux_loss_coef disable_dropout
+        cast_lm_head_to_fp32 shuffle_dataset generation_batch_size steps_per_generation
+        num_generations beta num_iterations epsilon epsilon_high delta importance_sampling_level
+        loss_type off_policy_mask_threshold reward_weights sync_ref_model top_entropy_quantile
+        entropy_coef use_adaptive_entropy use_bias_correction_kl log_completions
+    """,
+    "ours": "temperature top_k top_p min_p invalid_action_penalty",
+}
+GROUP_RELATIVE = {"trl": "scale_rewards multi_objective_aggregation"}
+SFT = {
+    "transformers": f"""
+        {TRANSFORMERS} remove_unused_columns train_sampling_strategy label_smoothing_factor
+        average_tokens_across_devices auto_find_batch_size include_num_input_tokens_seen
+    """,
+    "trl": """
+        router_aux_loss_coef dataset_num_proc max_length truncation_mode shuffle_dataset packing
+        padding_free pad_to_multiple_of loss_type activation_offloading
+    """,
+}
+DPO = {
+    "transformers": f"""
+        {TRANSFORMERS} train_sampling_strategy data_seed auto_find_batch_size
+        include_num_input_tokens_seen
+    """,
+    "trl": """
+        router_aux_loss_coef disable_dropout pad_to_multiple_of precompute_ref_log_probs
+        precompute_ref_batch_size loss_type loss_weights ld_alpha f_divergence_type
+        label_smoothing beta use_weighting discopop_tau activation_offloading sync_ref_model
+    """,
+    "ours": "max_length",
+}
+PPO = """
+    critic critic_model critic_learning_rate critic_warmup_steps vf_coef cliprange_value gae_level
+    gamma lam critic_lam whiten_advantages kl_in_reward bootstrap_truncated
+"""
+POLICY = {
+    "ours": "model_name_or_path model_revision dtype attn_implementation",
+    "trl": "use_peft load_in_8bit load_in_4bit",
+}
+
+HONOURED: dict[type, tuple[dict[str, str], ...]] = {
+    AgentGRPOConfig: (
+        ONLINE,
+        GROUP_RELATIVE,
+        {"ours": "turn_advantage_weight turn_discount turn_anchor"},
+    ),
+    AgentRLOOConfig: (ONLINE,),
+    AgentReinforcePPConfig: (ONLINE, {"ours": "baseline"}),
+    AgentPPOConfig: (ONLINE, {"ours": PPO}),
+    AgentSFTConfig: (SFT,),
+    AgentEvolConfig: (SFT,),
+    AgentDPOConfig: (DPO,),
+    ModelArguments: (POLICY,),
+}
+"""Per config: who honours which field."""
+
+
+def refusals_of(kind: type) -> Refusals:
+    refused: Refusals = MODEL if kind is ModelArguments else kind.refused  # type: ignore[attr-defined]
+    return refused
+
+
+@pytest.mark.parametrize("kind", HONOURED)
+def test_every_field_is_honoured_or_refused(kind: type) -> None:
+    """A field that an upgrade of TRL brings is in neither list."""
+    honoured = [name for by in HONOURED[kind] for names in by.values() for name in names.split()]
+    assert len(honoured) == len(set(honoured))
+    fields = {field.name for field in dataclasses.fields(kind) if field.init}
+    assert fields - set(honoured) - set(refusals_of(kind)) == set(), "decide who honours these"
+    assert set(honoured) & set(refusals_of(kind)) == set()
+    assert set(honoured) | set(refusals_of(kind)) == fields, "the config has no such fields"
+
+
+@pytest.mark.parametrize("kind", HONOURED)
+def test_defaults_pass_before_and_after_they_are_derived(kind: type) -> None:
+    refuse_ignored(kind(), refusals_of(kind))
+
+
+@pytest.mark.parametrize("kind", HONOURED)
+def test_a_refused_option_is_named_with_its_value_and_the_remedy(kind: type) -> None:
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    for name, refusal in refusals_of(kind).items():
+        args = kind()
+        default = fields[name].default
+        other: Any = not default if isinstance(default, bool) else "other"
+        setattr(args, name, "end" if name == "hub_strategy" else other)
+        if name == "do_eval":
+            args.eval_strategy = "no"
+        with pytest.raises(ValueError, match="would be ignored here") as error:
+            refuse_ignored(args, refusals_of(kind))
+        assert str(error.value).startswith(f"{name}={getattr(args, name)!r} ")
+        assert refusal.remedy in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (AgentGRPOConfig, {"max_completion_length": 64, "loss_type": "dr_grpo"}),
+        (AgentGRPOConfig, {"num_generations_eval": 1}),
+        (AgentGRPOConfig, {"sapo_temperature_pos": 2.0, "loss_type": "sapo"}),
+        (AgentGRPOConfig, {"hub_strategy": "checkpoint"}),
+        (AgentSFTConfig, {"packing": True, "packing_strategy": "wrapped", "max_length": 64}),
+        (ModelArguments, {"use_peft": True, "lora_r": 4}),
+        (ModelArguments, {"load_in_4bit": True, "bnb_4bit_quant_type": "fp4"}),
+    ],
+)
+def test_an_option_is_taken_where_it_has_its_effect(kind: type, options: dict[str, Any]) -> None:
+    args = kind(**options)
+    assert {name: getattr(args, name) for name in options} == options
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (["--repetition_penalty", "1.2"], "repetition_penalty=1.2 would be ignored .*--top_p"),
+        (["--generation_kwargs", '{"no": 1}'], "generation_kwargs=.* --max_tokens_per_turn"),
+        (["--vllm_mode", "server"], "vllm_mode='server' .*--backend vllm"),
+        (["--max_completion_length", "9"], "max_completion_length=9 .*--max_tokens_per_turn"),
+        (["--mask_truncated_completions"], "--mask_truncated_episodes"),
+        (["--lora_r", "4"], "lora_r=4 .*--use_peft True"),
+    ],
+)
+def test_the_command_line_refuses_before_anything_is_loaded(
+    option: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        grpo.main(["--env", "TextCraft", "--model", "none/such", *option])
+    assert re.search(message, capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("name", COMMAND_LINE)
+def test_the_command_line_refuses_what_only_trainers_hand_on(name: str) -> None:
+    value = {"model_init_kwargs": '{"dtype": "auto"}', "trust_remote_code": "true"}[name]
+    with pytest.raises(ValueError, match=f"{name}=.* use --dtype"):
+        grpo.main(["--env", "TextCraft", "--model", "none/such", f"--{name}", value])
+
+
+def test_trainers_refuse_in_trls_own_configs_too(tmp_path: Path) -> None:
+    """TRL's configs check nothing of this themselves."""
+    shared: dict[str, Any] = {"use_cpu": True, "bf16": False, "report_to": "none"}
+    online = GRPOConfig(str(tmp_path), top_k=3, repetition_penalty=1.2, **shared)
+    with pytest.raises(ValueError, match=r"repetition_penalty=1\.2 would be ignored"):
+        AgentGRPOTrainer(make_model(), ENV_ID, args=online, processing_class=make_tokenizer())
+    scaled = GRPOConfig(str(tmp_path), scale_rewards="batch", **shared)
+    with pytest.raises(ValueError, match="scale_rewards='batch' would be ignored"):
+        AgentRLOOTrainer(make_model(), ENV_ID, args=scaled, processing_class=make_tokenizer())
+    imitation = SFTConfig(str(tmp_path), completion_only_loss=True, **shared)
+    with pytest.raises(ValueError, match="completion_only_loss=True would be ignored"):
+        AgentSFTTrainer(make_model(), [], args=imitation, processing_class=make_tokenizer())
+    preference = DPOConfig(str(tmp_path), padding_free=True, **shared)
+    with pytest.raises(ValueError, match="padding_free=True would be ignored"):
+        AgentDPOTrainer(make_model(), [], args=preference, processing_class=make_tokenizer())
+
+
+# Honoured, though a reader might doubt it: the run is another one than with the default -------
+
+
+def weights_after(trainer: Any) -> torch.Tensor:
+    trainer.train()
+    return torch.cat([p.detach().double().flatten() for p in trainer.model.parameters()])
+
+
+@pytest.mark.parametrize(
+    ("options", "common"),
+    [
+        ({"cast_lm_head_to_fp32": True}, {"bf16": True}),
+        ({"shuffle_dataset": False}, {}),
+        ({"off_policy_mask_threshold": -10.0}, {}),
+        ({"top_entropy_quantile": 0.2}, {}),
+        ({"max_completion_length": 8}, {"loss_type": "dr_grpo", "optim": "sgd"}),
+        ({"reward_weights": [3.0]}, {"scale_rewards": "none", "optim": "sgd"}),
+        ({"neftune_noise_alpha": 5.0}, {}),
+    ],
+)
+def test_an_option_of_trls_changes_the_run(
+    options: dict[str, Any],
+    common: dict[str, Any],
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    runs = [weights_after(trainer_in(**common, **more, max_steps=1)) for more in ({}, options)]
+    assert not torch.equal(*runs)
