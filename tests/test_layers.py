@@ -39,6 +39,64 @@ def test_a_module_imports_only_layers_to_its_left(path: Path) -> None:
     assert forbidden & set(imported(path)) == set()
 
 
+ROOMS: dict[str, tuple[str, ...]] = {
+    "agentgym_envs": (
+        "arguments errors files outcome registry spaces",
+        "actions tasks trajectory",
+        "agenttraj core",
+        "babyai checking sciworld searchqa textcraft webarena",
+        "miniwob",
+    ),
+    "wrappers": ("failures record schedules vector", "horizon"),
+    "trainers": (
+        "tokens",
+        "options",
+        "credit rollout runs",
+        "models",
+        "backends command trl_bridge warm_start",
+        "policies",
+        "evaluation",
+        "collect evaluate online",
+        "dpo grpo ppo reinforce_pp rloo sft",
+        "agentevol",
+    ),
+    "benchmarks": ("cli names", "retrieval studies sweep", "report viewer", "compare throughput"),
+}
+"""The folders and modules of each package, floor by floor: one imports only from floors above."""
+ENTRANCES = ("__init__", "__main__")
+
+
+def room_of(module: str) -> str:
+    """Return the folder or module of a package that a dotted name lies in."""
+    return (module.split(".") + [""])[1]
+
+
+@pytest.mark.parametrize("package", LAYERS)
+def test_a_room_imports_only_from_the_floors_above(package: str) -> None:
+    floor = {room: n for n, rooms in enumerate(ROOMS[package]) for room in rooms.split()}
+    below = [
+        f"{path} imports {module}"
+        for path in MODULES
+        if path.parts[0] == package and path.with_suffix("").parts[1] not in ENTRANCES
+        for module in imported_modules(path)
+        if module.startswith(f"{package}.")
+        and room_of(module) != (room := path.with_suffix("").parts[1])
+        and floor[room_of(module)] >= floor[room]
+    ]
+    assert below == []
+
+
+def imported_modules(path: Path) -> Iterator[str]:
+    """Yield the dotted name of every import anywhere in a file."""
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            is_package = node.module in LAYERS  # `from trainers import grpo` names a room
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from names if is_package else [node.module]
+
+
 @pytest.mark.parametrize(
     "code",
     [
