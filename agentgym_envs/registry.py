@@ -7,8 +7,6 @@ from typing import Any
 
 import gymnasium as gym
 
-NAMESPACE = "agentgym"
-
 _REGISTERED: list[str] = []
 
 

@@ -1,4 +1,4 @@
-"""Names short enough for a table and a legend. Knows text; looks at no file."""
+"""Names short enough for a table and a legend."""
 
 from __future__ import annotations
 

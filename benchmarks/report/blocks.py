@@ -1,6 +1,6 @@
 """The parts that a report is made of, and how they are written as Markdown.
 
-Knows nothing of benchmarks. `benchmarks.report.html` writes the same parts as a page.
+`benchmarks.report.html` writes the same parts as a page.
 """
 
 from __future__ import annotations

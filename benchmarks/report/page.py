@@ -1,7 +1,4 @@
-"""Writes a report: `report.md` with pictures beside it, and `report.html`, one file with all in it.
-
-Knows the order of the report's parts; their numbers come from `tables` and `plots`.
-"""
+"""Writes a report: `report.md` with pictures beside it, and `report.html`, one file with all in it."""
 
 from __future__ import annotations
 

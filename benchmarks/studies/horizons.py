@@ -2,7 +2,7 @@
 
 Every run trains the shipped `tiny` policy by GRPO on TextCraft's training goals of depth 2 or more,
 as many optimizer steps each. Its checkpoints play the test goals at the long horizon, so that the
-schedules can be compared at equal sampled tokens too. Knows which commands to give.
+schedules can be compared at equal sampled tokens too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`agentgym study learning`: every algorithm from the same start, on as many episodes each.
 
 Each run trains the shipped `tiny` policy on a scenario's training tasks and plays the held-out test
-tasks afterwards; the start plays them once. Knows which commands to give, not how they work.
+tasks afterwards; the start plays them once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Runs of a study: commands in their own processes, some at a time, none of them twice.
-
-Knows command lines and folders; what is trained and measured is the study's.
-"""
+"""Runs of a study: commands in their own processes, some at a time, none of them twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of studies, from what their runs left. Knows results, no commands."""
+"""Tables of studies, from what their runs left."""
 
 from __future__ import annotations
 

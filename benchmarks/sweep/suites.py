@@ -2,7 +2,6 @@
 
 A suite is a tuple of panels, one per scenario. A panel's task ids come from its environment and
 must have the pinned hash, so that today's number is about the same tasks as last year's.
-Knows no policy and no result.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The page's files: as they are for the server, or made into one file for the export.
-
-Knows that a module's imports and exports stand at the beginning of lines; there is no toolchain.
-"""
+"""The page's files: as they are for the server, or made into one file for the export."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Serves the viewer's page and what it reads, by HTTP on one machine.
-
-Knows the page's questions; what is under the folder is the index's, and no path in a request ever
-becomes a file's: runs and episodes go by their numbers.
-"""
+"""Serves the viewer's page and what it reads, by HTTP on one machine."""
 
 from __future__ import annotations
 

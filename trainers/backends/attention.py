@@ -1,7 +1,7 @@
 """Attention over a cache of few key/value heads, without copying it for every query head.
 
-Knows one operation. It stands in for transformers' `sdpa` while turns are sampled: given a mask,
-that repeats keys and values for each query head, the costliest part of a decoding step.
+It stands in for transformers' `sdpa` while turns are sampled: given a mask, that repeats keys and
+values for each query head, the costliest part of a decoding step.
 """
 
 from __future__ import annotations

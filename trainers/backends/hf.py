@@ -149,7 +149,7 @@ class HFBackend:
         repeated = [key for group in groups.values() for key in group[1:]]
         columns = max(len(p) + int(limit) for p, limit in zip(prompts, limits, strict=True))
         rows.reserve(len(rows) + len(fresh) + len(repeated), columns, self.max_length)
-        rows.bring_forward(known, [*fresh, *repeated])
+        rows.move_to_front(known, [*fresh, *repeated])
         order = np.argsort([rows.row(key) for key in keys])
         by_row = [prompts[index] for index in order]
         first, last = len(known), len(known) + len(fresh)
@@ -170,12 +170,12 @@ class HFBackend:
         """Let fresh rows, from `first` on, take the beginnings that other rows hold."""
         if not prompts:
             return
-        self._rows.borrow(first, prompts[0])
+        self._rows.copy_shared_prefix(first, prompts[0])
         shared = common_length(prompts) if len(prompts) > 1 else 0
         if shared - self._rows.lengths[first] >= _WORTH_SHARING:
             self._encode([prompts[0][:shared]], first, first + 1, offset=first)
         for row, prompt in enumerate(prompts[1:], first + 1):
-            self._rows.borrow(row, prompt)
+            self._rows.copy_shared_prefix(row, prompt)
 
     def _encode(
         self, prompts: list[np.ndarray], first: int, last: int, *, offset: int = 0
@@ -246,7 +246,7 @@ class HFBackend:
             turns.end((picked[:, None] == stop).any(-1).cpu().numpy(), step)
             if turns.num_live == 0:
                 break
-            kept = turns.close_ranks()
+            kept = turns.compact()
             if kept is not None:
                 picked = picked[torch.from_numpy(kept).to(device)]
             logits = self._model.advance(self._rows.cache, picked, turns.next_positions())

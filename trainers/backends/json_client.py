@@ -1,4 +1,4 @@
-"""JSON over HTTP with retries, for servers that sample. Knows no protocol above that."""
+"""JSON over HTTP with retries, for servers that sample."""
 
 from __future__ import annotations
 

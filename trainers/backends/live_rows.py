@@ -1,7 +1,4 @@
-"""Which rows of a batch still sample, while others have ended their turn.
-
-Knows rows and counts; no token, no model.
-"""
+"""Which rows of a batch still sample, while others have ended their turn."""
 
 from __future__ import annotations
 
@@ -48,7 +45,7 @@ class LiveRows:
         self._ended[: self.width] |= ends
         self.num_live -= int(ends.sum())
 
-    def close_ranks(self) -> np.ndarray | None:
+    def compact(self) -> np.ndarray | None:
         """Move ended rows out of the batch, once they are many enough to pay for the move.
 
         Returns:

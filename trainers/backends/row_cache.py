@@ -1,7 +1,7 @@
 """A key/value cache whose rows have lengths of their own.
 
 Row r's token at position p lies in column p, so a row can grow, be cut back to a prefix, be copied
-or change places without the others. Knows keys, values and positions; no tokens and no model.
+or change places without the others.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A transformers model that reads and writes the rows of a `RowCache`.
-
-Knows ids, positions and masks; no keys of episodes and no sampling.
-"""
+"""A transformers model that reads and writes the rows of a `RowCache`."""
 
 from __future__ import annotations
 

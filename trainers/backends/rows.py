@@ -1,7 +1,4 @@
-"""Which ids lie in which row of a `RowCache`, and what a new prompt can take from there.
-
-Knows ids as numbers to compare; runs no model.
-"""
+"""Which ids lie in which row of a `RowCache`, and what a new prompt can take from there."""
 
 from __future__ import annotations
 
@@ -53,7 +50,7 @@ class Rows:
                 [self.lengths, np.zeros(size[0] - held[0], dtype=np.int64)]
             )
 
-    def bring_forward(self, known: Sequence[int], fresh: Sequence[int]) -> None:
+    def move_to_front(self, known: Sequence[int], fresh: Sequence[int]) -> None:
         """Put the rows of `known` keys first, then empty rows for `fresh` keys, then all others."""
         front = len(known)
         wanted = {self._row_of[key] for key in known}
@@ -91,7 +88,7 @@ class Rows:
         held = int(min(self.lengths[row], len(ids) - 1))
         self.lengths[row] = _common(self._ids[row : row + 1, :held], ids[:held])[0]
 
-    def borrow(self, row: int, ids: np.ndarray) -> None:
+    def copy_shared_prefix(self, row: int, ids: np.ndarray) -> None:
         """Copy the longest beginning of `ids` that some other row holds."""
         end = len(ids) - 1
         shared = np.minimum(

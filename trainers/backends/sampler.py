@@ -1,7 +1,4 @@
-"""Draws tokens from logits: with one generator for the batch, or with a stream for each row.
-
-Knows distributions and random numbers; no model and no cache.
-"""
+"""Draws tokens from logits: with one generator for the batch, or with a stream for each row."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Samples turns with a vLLM engine in this process.
 
-Knows token ids and vLLM; no tokenizer, no environment. vLLM keeps the keys and values of what it
-has seen (prefix caching), so the rows' names are not needed and a turn costs its new tokens.
+vLLM keeps the keys and values of what it has seen (prefix caching), so the rows' names are not
+needed and a turn costs its new tokens.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class VLLMBackend:
         if version == self._taken:
             return
         with torch.no_grad():
-            self._engine.collective_rpc("take_policy", args=(named_weights(self._model),))
+            self._engine.collective_rpc("load_policy_weights", args=(named_weights(self._model),))
         if not self._engine.reset_prefix_cache():
             raise RuntimeError("vLLM kept keys and values of the old weights: it is still sampling")
         self._taken = version

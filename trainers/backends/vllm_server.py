@@ -1,7 +1,7 @@
 """Samples turns from a vLLM server, token ids in and out, and sends it the trained weights.
 
-Knows token ids and vLLM's HTTP endpoints; no tokenizer, no environment. The weights go by NCCL,
-with TRL's client, from a CUDA device; otherwise through a folder that the server can read.
+The weights go by NCCL, with TRL's client, from a CUDA device; otherwise through a folder that the
+server can read.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class VLLMServerBackend:
             return
         folder.mkdir(parents=True, exist_ok=True)
         save_file(weights, folder / WEIGHTS_FILE, metadata={"format": "pt"})
-        call = {"method": "take_policy_folder", "args": [str(folder.resolve())]}
+        call = {"method": "load_policy_folder", "args": [str(folder.resolve())]}
         try:
             self._client.post("/collective_rpc", call)
         except (RequestFailed, RequestRefused) as error:

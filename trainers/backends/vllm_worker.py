@@ -1,7 +1,7 @@
 """What vLLM's workers do to take a policy's weights; vLLM mixes it into its own worker class.
 
-In process it is named by `trainers.backends.vllm`; a server is started with
-`--worker-extension-cls trainers.backends.vllm_worker.PolicyWorker`. Knows vLLM's workers only.
+In process it is named by `trainers.backends.vllm`; a server is started with `--worker-extension-cls
+trainers.backends.vllm_worker.PolicyWorker`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class PolicyWorker:
     get_model: Any
     reload_weights: Any
 
-    def take_policy(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
+    def load_policy_weights(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
         """Replace the weights by others of the same model.
 
         Args:
@@ -51,9 +51,9 @@ class PolicyWorker:
             raise RuntimeError(f"no weights were given for {sorted(expected - loaded)[:5]}")
         _repack_tied_head(model)
 
-    def take_policy_folder(self, folder: str) -> None:
+    def load_policy_folder(self, folder: str) -> None:
         """Replace the weights by those of the safetensors files in a folder."""
-        self.take_policy(_read_folder(folder))
+        self.load_policy_weights(_read_folder(folder))
 
 
 def _repack_tied_head(model: Any) -> None:

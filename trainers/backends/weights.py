@@ -1,7 +1,7 @@
 """A policy's weights under the names of its checkpoint, to be copied into another engine.
 
-Knows torch modules and peft's layers; no engine. The policy itself is not touched: adapters are
-merged into copies of single layers, so the base does not drift by being merged and unmerged.
+The policy itself is not touched: adapters are merged into copies of single layers, so the base does
+not drift by being merged and unmerged.
 """
 
 from __future__ import annotations

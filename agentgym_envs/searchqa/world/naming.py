@@ -138,14 +138,6 @@ def with_article(entity: Entity) -> str:
     return name if plain else f"the {name}"
 
 
-def best_mention(world: World, entity: Entity) -> Mention | None:
-    """Return the plainest way to name an entity that means no other."""
-    for mention in mentions(entity):
-        if resolve(world, mention) == [entity]:
-            return mention
-    return None
-
-
 def give_titles(world: World) -> None:
     """Give each entity a document title of its own, with parentheses for namesakes."""
     groups: dict[str, list[Entity]] = {}

@@ -1,6 +1,6 @@
 """BabyAI's scene: the whole grid at each turn, and the part of it that the agent sees.
 
-Cells are numbers, y * width + x, in minigrid's coordinates. Knows minigrid's grid; no pictures.
+Cells are numbers, y * width + x, in minigrid's coordinates.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """WebArena's scene: address, tabs and tree of each turn's page, read out of the observations.
 
-Knows the two forms in which a page is written. Where Chromium ran on the embedded sites, the
-episode is played again in it for the window's picture at each turn; else no browser is opened.
+Where Chromium ran on the embedded sites, the episode is played again in it for the window's picture
+at each turn; else no browser is opened.
 """
 
 from __future__ import annotations

@@ -247,7 +247,7 @@ def test_an_adapters_merged_weights_are_sampled_from(backend: Any) -> None:
 def test_weights_that_do_not_cover_the_model_are_refused(backend: Any, model: Any) -> None:
     weights = [(n, p.detach()) for n, p in model.named_parameters() if "layers.1.mlp" not in n]
     with pytest.raises(RuntimeError, match=r"no weights were given for .*layers\.1\.mlp"):
-        backend._engine.collective_rpc("take_policy", args=(iter(weights),))
+        backend._engine.collective_rpc("load_policy_weights", args=(iter(weights),))
 
 
 def test_traces_hold_what_vllm_sampled(backend: Any, model: Any) -> None:

@@ -80,7 +80,7 @@ def test_trained_weights_go_through_the_folder_once_per_change(tmp_path: Path) -
         backend.follow(1)
         assert len(server.requests) == 4
     assert server.requests[0] == {
-        "method": "take_policy_folder",
+        "method": "load_policy_folder",
         "args": [str(tmp_path / "weights")],
     }
     assert (tmp_path / "weights" / WEIGHTS_FILE).is_file()
