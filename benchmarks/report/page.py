@@ -1,4 +1,4 @@
-"""Writes a report: `report.md` with pictures beside it, and `report.html`, one file with all in it."""
+"""Writes a report: `report.md` with pictures beside it, and the same as one file, `report.html`."""
 
 from __future__ import annotations
 
