@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.files import open_bytes
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectory import Trajectory, strip_thinking
 from benchmarks.names import short_names
 from benchmarks.viewer.entries import FIELDS, Entry, entry_of, read_episode, texts_of
 from benchmarks.viewer.places import EpisodeFile, Places, Run, find_places
@@ -111,7 +111,7 @@ class Index:
             }
 
     def record(self, number: int) -> dict[str, Any]:
-        """Return an episode's JSON values, without its tokens.
+        """Return an episode's JSON values without its tokens, each turn with the action it played.
 
         Raises:
             LookupError: there is no such episode, or its file has changed since.
@@ -119,7 +119,8 @@ class Index:
         record = read_episode(self._line(self._entry(number)))
         if record is None:
             raise LookupError(f"episode {number} is no longer where it was; load the page again")
-        return {**record, "traces": []}
+        turns = [{"action": strip_thinking(turn["completion"]), **turn} for turn in record["turns"]]
+        return {**record, "turns": turns, "traces": []}
 
     def trajectory(self, number: int) -> Trajectory:
         """Return an episode with its tokens.
