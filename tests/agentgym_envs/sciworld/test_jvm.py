@@ -100,27 +100,24 @@ def test_a_process_that_hangs_is_a_failure_after_the_timeout() -> None:
 
 
 def test_the_failure_rules_play_the_episodes_of_a_dead_process_again() -> None:
-    from trainers.rollout.episodes import Episode, EpisodeLoop, Reply, Stop
-
+    from trainers.rollout.rollout import Rollout
+    from trainers.rollout.types import Episode, Policy, Reply
     from wrappers import FailureRules
 
-    class Killer:
+    class Killer(Policy):
         """Kills Java once, in the third turn, and plays on."""
 
         name = "killer"
         turns = 0
 
-        def act(self, episodes: list[Episode]) -> list[Reply | Stop]:
+        def act(self, episodes: list[Episode]) -> list[Reply]:
             self.turns += 1
             if self.turns == 3:
                 os.kill(shared_jvm().pid, signal.SIGKILL)
-            return [Reply("look around", "look around") for _ in episodes]
-
-        def leave(self, episode: Episode) -> None:
-            pass
+            return [Reply("look around") for _ in episodes]
 
     with TextVectorEnv("SciWorld", 3, backend="thread", max_turns=5) as env:
-        loop = EpisodeLoop(env, Killer(), failure_rules=FailureRules())
+        loop = Rollout(env, Killer(), failure_rules=FailureRules())
         trajectories = loop.run(["sciworld_0", "sciworld_60", "sciworld_120"])
     assert [t.status for t in trajectories] == ["truncated"] * 3
     assert [len(t.turns) for t in trajectories] == [5] * 3
