@@ -74,7 +74,7 @@ def backend(opened: Any, model: Any) -> Any:
     """The engine, with the weights and the random numbers that every test starts from."""
     model.load_state_dict(make_policy().state_dict())
     opened._model = model
-    opened.follow(0)
+    opened.sync_weights(0)
     opened.reseed(0)
     return opened
 
@@ -202,7 +202,7 @@ def test_changed_weights_are_followed_and_nothing_old_is_remembered(
         for parameter in model.parameters():
             parameter.add_(torch.randn(parameter.shape) * 0.02)
     assert worst_gap(model, prompts, before) > 100 * TOLERANCE
-    backend.follow(1)
+    backend.sync_weights(1)
     after = backend.generate(prompts, Sampling(8), keys=[0, 1])
     assert [output.num_cached_tokens for output in outputs[2:]] == [0, 0]
     assert worst_gap(model, prompts, after) < TOLERANCE
@@ -219,13 +219,13 @@ def test_weights_are_sent_only_when_they_have_changed(
         return call(method, **kwargs)
 
     monkeypatch.setattr(backend._engine, "collective_rpc", count)
-    backend.follow(0)
+    backend.sync_weights(0)
     assert calls == []
-    backend.follow(1)
-    backend.follow(1)
+    backend.sync_weights(1)
+    backend.sync_weights(1)
     assert len(calls) == 1
     model.load_state_dict(make_policy(seed=3).state_dict())  # as the best checkpoint is
-    backend.follow(1)
+    backend.sync_weights(1)
     assert len(calls) == 2
 
 
@@ -239,7 +239,7 @@ def test_an_adapters_merged_weights_are_sampled_from(backend: Any) -> None:
     prompts = prompts_of(30, 60)
     old = backend.generate(prompts, Sampling(8), keys=[0, 1])
     backend._model = adapted
-    backend.follow(0)
+    backend.sync_weights(0)
     new = backend.generate(prompts, Sampling(8), keys=[0, 1])
     assert worst_gap(adapted, prompts, new) < TOLERANCE < worst_gap(adapted, prompts, old)
 
