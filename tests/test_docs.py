@@ -11,7 +11,8 @@ import gymnasium as gym
 import pytest
 
 from agentgym_envs import registered_ids, registry
-from benchmarks.cli.main import COMMANDS, _trainers
+from benchmarks.cli.main import COMMANDS
+from trainers import installed_trainers
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -73,7 +74,7 @@ def test_the_commands_of_a_page_exist(page: Path) -> None:
     text = page.read_text("utf-8")
     used = set(re.findall(r"^agentgym ([a-z-]+)", text, flags=re.M))
     assert used <= set(COMMANDS)
-    assert set(re.findall(r"agentgym train ([a-z_]+)", text)) <= set(_trainers())
+    assert set(re.findall(r"agentgym train ([a-z_]+)", text)) <= set(installed_trainers())
     made = set(re.findall(r"^make ([a-z-]+)", text, flags=re.M))
     assert made <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.M))
 

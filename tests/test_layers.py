@@ -93,9 +93,11 @@ def imported_modules(path: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            is_package = node.module in LAYERS  # `from trainers import grpo` names a room
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from names if is_package else [node.module]
+            yield node.module
+            if node.module in LAYERS:  # `from trainers import grpo` names a room
+                rooms = " ".join(ROOMS[node.module]).split()
+                names = [alias.name for alias in node.names if alias.name in rooms]
+                yield from (f"{node.module}.{name}" for name in names)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ torch.
 
 import os
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any
 
 from trainers.options.errors import explain_missing_extra
@@ -45,6 +46,14 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = sorted(_HOME_OF)  # type: ignore[assignment]
+
+
+def installed_trainers() -> dict[str, str]:
+    """Return the algorithms of `agentgym train`, as `module:function` by name.
+
+    Any package may add some, as entry points of the group `agentgym.trainers`.
+    """
+    return {entry.name: entry.value for entry in entry_points(group="agentgym.trainers")}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from trainers import installed_trainers
 from trainers.models.loading import save_policy
 from trainers.options.arguments import (
     EnvArguments,
@@ -196,14 +197,6 @@ def command_to_resume(command: str) -> str:
     if words[: len(command.split())] == command.split():
         words = words[len(command.split()) :]
     words = [word for word in words if word != "--resume"]
-    start = ["agentgym", *command.split()]
-    if program.endswith(".py") and not _is_ours(program):
-        start = ["python", program]  # a trainer of one's own, run as a script
+    is_installed = command.split()[-1] in installed_trainers()
+    start = ["agentgym", *command.split()] if is_installed else ["python", program]
     return shlex.join([*start, *words, "--resume"])
-
-
-def _is_ours(program: str) -> bool:
-    """Return whether a script is a module of our packages, as under `python -m trainers.grpo`."""
-    root = Path(__file__).resolve().parents[1]
-    path = Path(program).resolve()
-    return any(path.is_relative_to(root / name) for name in ("trainers", "benchmarks"))

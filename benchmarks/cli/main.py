@@ -11,14 +11,11 @@ import select
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TextIO
 
 import agentgym_envs
+from trainers import installed_trainers
 from trainers.options.errors import refuse, run_command
-
-TRAINERS_GROUP = "agentgym.trainers"
-"""Entry points of this group are algorithms of `agentgym train`; any package may add some."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "envs": ("benchmarks.cli.listing:main", "list the environments: splits, subtasks, turn limits"),
@@ -130,7 +127,7 @@ def _dispatch(words: list[str]) -> int:
             print(f"usage: agentgym train ALGORITHM [options]\nalgorithms: {_trainer_names()}")
             return 0
         algorithm, *rest = rest
-        trainers = _trainers()
+        trainers = installed_trainers()
         if algorithm not in trainers:
             return refuse(f"unknown algorithm {algorithm!r}; algorithms: {_trainer_names()}")
         target = trainers[algorithm]
@@ -142,13 +139,10 @@ def _run(target: str, argv: list[str]) -> int:
     return run_command(lambda: getattr(import_module(module), function)(argv))
 
 
-def _trainers() -> dict[str, str]:
-    return {entry.name: entry.value for entry in entry_points(group=TRAINERS_GROUP)}
-
-
 def _trainer_names() -> str:
     return (
-        ", ".join(sorted(_trainers())) or 'none; install with: pip install "agentgym-envs[train]"'
+        ", ".join(sorted(installed_trainers()))
+        or 'none; install with: pip install "agentgym-envs[train]"'
     )
 
 

@@ -287,8 +287,6 @@ def test_a_trainer_of_ones_own_goes_on_by_its_script(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("sys.argv", ["mine/batch_baseline.py", "--seed", "1"])
     resume = command_to_resume("train batch_baseline")
     assert resume == "python mine/batch_baseline.py --seed 1 --resume"
-    module = str(Path(command_to_resume.__code__.co_filename).with_name("grpo.py"))
-    monkeypatch.setattr("sys.argv", [module, "--seed", "1"])
     assert command_to_resume("train grpo") == "agentgym train grpo --seed 1 --resume"
 
 
