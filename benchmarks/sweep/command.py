@@ -121,7 +121,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{sweep.out} keeps what is finished; the same command goes on", file=sys.stderr)
         raise
     print(
-        f"{outcome.played} episodes played, {outcome.failed} of them failed; "
+        f"{outcome.num_played} episodes played, {outcome.failed} of them failed; "
         f"{sum(len(cell.tasks) * cell.samples for cell in cells)} are asked for in all\n"
         f"the tables: agentgym report {sweep.out}\nthe episodes: agentgym view {sweep.out}"
     )

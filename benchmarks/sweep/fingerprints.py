@@ -1,4 +1,4 @@
-"""Tells the policies apart that a folder held at different times."""
+"""Fingerprints of policies' files: a folder may hold another policy later."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def policy_fingerprint(policy: str) -> str:
     folder = _folder(policy)
     if not folder.is_dir():
         return ""
-    found = {path for pattern in _FILES for path in folder.glob(pattern) if path.is_file()}
+    paths = {path for pattern in _FILES for path in folder.glob(pattern) if path.is_file()}
     digest = hashlib.sha256()
-    for path in sorted(found):
+    for path in sorted(paths):
         digest.update(f"{path.name}\t{path.stat().st_size}\n".encode())
         _take_in(digest, path)
     return digest.hexdigest()[:16]

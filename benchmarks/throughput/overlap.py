@@ -64,10 +64,10 @@ class Delayed(gym.Wrapper[str, str, str, str]):
 
     def step(self, action: str) -> tuple[str, Any, bool, bool, dict[str, Any]]:
         """Sleep and play one turn."""
-        played = self.env.step(action)
-        info = played[4]
+        result = self.env.step(action)
+        info = result[4]
         time.sleep(self._delay.of(int(info["task_id"].rpartition("_")[2]), info["turn"]))
-        return played
+        return result
 
 
 @dataclass(frozen=True)
@@ -171,8 +171,8 @@ class _Player:
         backend.seconds = 0.0
         before = watch.seconds
         with watch.running():
-            played = self._rollout.run(self._task_ids)
-        watch.units += sum(turn.num_tokens for episode in played for turn in episode.turns)
+            trajectories = self._rollout.run(self._task_ids)
+        watch.units += sum(turn.num_tokens for episode in trajectories for turn in episode.turns)
         self.rows_per_call = backend.rows / backend.calls
         self.seconds_per_call = backend.seconds / backend.calls
         self.share_generating = backend.seconds / (watch.seconds - before)

@@ -167,7 +167,7 @@ class HFBackend:
         return torch.stack(logits)
 
     def _share(self, prompts: list[np.ndarray], first: int) -> None:
-        """Let fresh rows, from `first` on, take the beginnings that other rows hold."""
+        """Copy into fresh rows, from `first` on, the prefixes that other rows hold."""
         if not prompts:
             return
         self._rows.copy_shared_prefix(first, prompts[0])
@@ -246,9 +246,9 @@ class HFBackend:
             turns.end((picked[:, None] == stop).any(-1).cpu().numpy(), step)
             if turns.num_live == 0:
                 break
-            kept = turns.compact()
-            if kept is not None:
-                picked = picked[torch.from_numpy(kept).to(device)]
+            live = turns.compact()
+            if live is not None:
+                picked = picked[torch.from_numpy(live).to(device)]
             logits = self._model.advance(self._rows.cache, picked, turns.next_positions())
         return self._collect(turns, prompts, keys, ids, logprobs)
 
