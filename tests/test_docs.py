@@ -11,7 +11,7 @@ import gymnasium as gym
 import pytest
 
 from agentgym_envs import registered_ids, registry
-from benchmarks.cli.main import COMMANDS, _trainers
+from benchmarks.cli.main import COMMANDS, trainer_targets
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -52,7 +52,7 @@ def test_the_python_blocks_of_a_page_run(
         exec(compile(code, f"{page.name}, block {number}", "exec"), module.__dict__)
     for env_id in set(registered_ids()) - set(known):  # other tests must not see them
         del gym.registry[env_id]
-        registry._REGISTERED.remove(env_id)
+        registry.REGISTERED.remove(env_id)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
@@ -73,7 +73,7 @@ def test_the_commands_of_a_page_exist(page: Path) -> None:
     text = page.read_text("utf-8")
     used = set(re.findall(r"^agentgym ([a-z-]+)", text, flags=re.M))
     assert used <= set(COMMANDS)
-    assert set(re.findall(r"agentgym train ([a-z_]+)", text)) <= set(_trainers())
+    assert set(re.findall(r"agentgym train ([a-z_]+)", text)) <= set(trainer_targets())
     made = set(re.findall(r"^make ([a-z-]+)", text, flags=re.M))
     assert made <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.M))
 

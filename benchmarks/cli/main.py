@@ -130,7 +130,7 @@ def _dispatch(words: list[str]) -> int:
             print(f"usage: agentgym train ALGORITHM [options]\nalgorithms: {_trainer_names()}")
             return 0
         algorithm, *rest = rest
-        trainers = _trainers()
+        trainers = trainer_targets()
         if algorithm not in trainers:
             return refuse(f"unknown algorithm {algorithm!r}; algorithms: {_trainer_names()}")
         target = trainers[algorithm]
@@ -142,13 +142,15 @@ def _run(target: str, argv: list[str]) -> int:
     return run_command(lambda: getattr(import_module(module), function)(argv))
 
 
-def _trainers() -> dict[str, str]:
+def trainer_targets() -> dict[str, str]:
+    """Return `"module:function"` of each installed algorithm."""
     return {entry.name: entry.value for entry in entry_points(group=TRAINERS_GROUP)}
 
 
 def _trainer_names() -> str:
     return (
-        ", ".join(sorted(_trainers())) or 'none; install with: pip install "agentgym-envs[train]"'
+        ", ".join(sorted(trainer_targets()))
+        or 'none; install with: pip install "agentgym-envs[train]"'
     )
 
 

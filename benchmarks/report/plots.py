@@ -54,17 +54,19 @@ def draw_scenario(results: SweepResults, scenario: str, out: Path) -> list[Pictu
     drawn = []
     if len({s.turns_allowed for s in settings} - {None}) > 1:
         draw = success_by_turns(settings, colours)
-        drawn.append(_picture(out, f"turns_{scenario}", f"{scenario}: success against turns", draw))
+        drawn.append(
+            draw_picture(out, f"turns_{scenario}", f"{scenario}: success against turns", draw)
+        )
     if max(s.whole.samples for s in settings) > 1:
         draw = pass_at_k_curves(settings, colours)
-        drawn.append(_picture(out, f"pass_{scenario}", f"{scenario}: pass@k", draw))
+        drawn.append(draw_picture(out, f"pass_{scenario}", f"{scenario}: pass@k", draw))
     return drawn
 
 
 def draw_costs(results: SweepResults, out: Path) -> list[Picture]:
     """Draw success against what an episode cost, of all scenarios together."""
     return [
-        _picture(
+        draw_picture(
             out,
             f"cost_{kind}",
             f"Success against {kind} an episode",
@@ -103,7 +105,8 @@ def colours_of(results: SweepResults) -> dict[str, str]:
     return dict(zip(policies, cycle(COLOURS), strict=False))
 
 
-def _picture(out: Path, name: str, title: str, draw: Draw) -> Picture:
+def draw_picture(out: Path, name: str, title: str, draw: Draw) -> Picture:
+    """Draw a plot and write it to the report's pictures as SVG and PNG."""
     import matplotlib
 
     matplotlib.use("Agg")

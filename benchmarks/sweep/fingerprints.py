@@ -25,8 +25,10 @@ _FILES = (
 """What transformers reads of a folder. A run's own also holds metrics, plots and episodes, which
 change without the policy."""
 
-_READ_WHOLE = 64 * 2**20
-_SAMPLE, _STRIDE = 4 * 2**10, 2**20
+READ_WHOLE = 64 * 2**20
+"""Files of up to so many bytes are read whole."""
+
+SAMPLE, STRIDE = 4 * 2**10, 2**20
 """Of larger files, so many bytes of each so many: to read 15 GB whole would cost every call a
 minute. Their ends alone would not do: a LoRA merged into its base may leave the first and the last
 tensor as they were. Times of change would not either: a copy has others."""
@@ -65,7 +67,7 @@ def _folder(policy: str) -> Path:
 
 def _take_in(digest: hashlib._Hash, path: Path) -> None:
     size = path.stat().st_size
-    sample, stride = (size, max(size, 1)) if size <= _READ_WHOLE else (_SAMPLE, _STRIDE)
+    sample, stride = (size, max(size, 1)) if size <= READ_WHOLE else (SAMPLE, STRIDE)
     with path.open("rb", buffering=0) as file:
         for start in range(0, size, stride):
             file.seek(start)

@@ -118,7 +118,7 @@ def over_processes(workers: int, threads: int) -> Play:
                         began(batch)
                     ended, _ = wait(running, return_when=FIRST_COMPLETED)
                     for future in ended:
-                        yield running.pop(future), _result(future)
+                        yield running.pop(future), result_of(future)
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
 
@@ -173,7 +173,7 @@ class _RayWorker:
             return batch, error
 
 
-def _result(future: Future[int]) -> int | Exception:
+def result_of(future: Future[int]) -> int | Exception:
     """Return a batch's failed episodes, or why it was given up; mistakes of ours are raised."""
     try:
         return future.result()

@@ -74,10 +74,10 @@ def test_trained_weights_go_through_the_folder_once_per_change(tmp_path: Path) -
     model = make_model()
     with serving(answers_of(model)) as server:
         backend = backend_of(server, model=model, weights_dir=str(tmp_path / "weights"))
-        backend.follow(0)
-        backend.follow(0)
+        backend.sync_weights(0)
+        backend.sync_weights(0)
         assert len(server.requests) == 2
-        backend.follow(1)
+        backend.sync_weights(1)
         assert len(server.requests) == 4
     assert server.requests[0] == {
         "method": "load_policy_folder",
@@ -92,9 +92,9 @@ def test_a_server_that_cannot_take_weights_is_told_how_it_must_be_started(tmp_pa
     with serving(answers) as server:
         backend = backend_of(server, model=model, weights_dir=str(tmp_path))
         with pytest.raises(EnvFailure, match="--worker-extension-cls"):
-            backend.follow(0)
+            backend.sync_weights(0)
         with pytest.raises(ValueError, match="cannot be sent by NCCL.*weights_dir"):
-            backend_of(server, model=model).follow(0)
+            backend_of(server, model=model).sync_weights(0)
 
 
 def test_a_server_that_fails_is_a_failure_and_one_that_refuses_an_error() -> None:
@@ -203,11 +203,11 @@ def test_vllms_server_samples_what_the_model_says_and_follows_its_training(
         for parameter in model.parameters():
             parameter.add_(torch.randn(parameter.shape) * 0.02)
     assert worst_gap(model, prompts, free) > 100 * TOLERANCE
-    backend.follow(1)
+    backend.sync_weights(1)
     turns = backend.generate(prompts, Sampling(16), keys=range(3))
     assert worst_gap(model, prompts, turns) < TOLERANCE
     model.load_state_dict(make_policy("qwen2").state_dict())
-    backend.follow(2)
+    backend.sync_weights(2)
 
 
 @with_vllm
@@ -227,7 +227,7 @@ def test_grpo_trains_through_a_server(served: tuple[str, str], tmp_path: Path) -
     assert len(entries) == 2
     assert max(entry[LARGEST_GAP] for entry in entries) < TOLERANCE
     backend = VLLMServerBackend(url, model=make_policy("qwen2"), weights_dir=str(tmp_path))
-    backend.follow(0)  # the next test finds the weights as they were
+    backend.sync_weights(0)  # the next test finds the weights as they were
 
 
 @with_vllm
