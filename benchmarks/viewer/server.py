@@ -13,10 +13,10 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from benchmarks.viewer import detail
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.pages import PAGE, page_files
 from benchmarks.viewer.places import curve_of
+from benchmarks.viewer.scenes import credits_of, scene, tokens
 
 LOOPBACK = "127.0.0.1"
 READING_SECONDS = 0.6
@@ -180,19 +180,21 @@ def _trajectory(server: ViewerServer, query: _Query) -> Any:
 
 def _scene(server: ViewerServer, query: _Query) -> Any:
     with server.replaying:
-        return detail.scene_of(server.index, _number(query, "id"))
+        number = _number(query, "id")
+        return scene(server.index.trajectory(number), server.index.folder(number))
 
 
 def _tokens(server: ViewerServer, query: _Query) -> Any:
     with server.replaying:
-        return detail.tokens_of(server.index, _number(query, "id"))
+        number = _number(query, "id")
+        return tokens(server.index.trajectory(number), server.index.folder(number))
 
 
 def _credits(server: ViewerServer, query: _Query) -> Any:
     numbers = query.get("ids", "").split(",")
     if len(numbers) > MAX_CREDITS:
         raise ValueError(f"at most {MAX_CREDITS} episodes are asked for at once")
-    return [detail.credits_of(server.index, _number({"ids": one}, "ids")) for one in numbers]
+    return [credits_of(server.index.trajectory(_number({"ids": one}, "ids"))) for one in numbers]
 
 
 def _search(server: ViewerServer, query: _Query) -> Any:

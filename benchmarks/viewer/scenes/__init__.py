@@ -54,7 +54,8 @@ last of them.
 
 from __future__ import annotations
 
+from benchmarks.viewer.scenes.credits import credits_of
 from benchmarks.viewer.scenes.shown import scene
 from benchmarks.viewer.scenes.tokens import tokens
 
-__all__ = ["scene", "tokens"]
+__all__ = ["credits_of", "scene", "tokens"]
