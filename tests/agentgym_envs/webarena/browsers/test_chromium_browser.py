@@ -176,7 +176,7 @@ def test_an_episode_reaches_nothing_but_its_own_sites() -> None:
         assert mine.page().title == refused
     assert mine.look_up("https://example.com/", "document.title") == refused
     mine.close()
-    other.close()
+    shared_server().forget(other)
 
 
 def test_origins_are_told_apart_by_their_whole_host() -> None:
