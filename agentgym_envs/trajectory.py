@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from agentgym_envs.actions import strip_thinking
 from agentgym_envs.files import COMPRESSED, open_bytes, replacing
 
 COMPRESSION = 1
@@ -17,16 +18,6 @@ COMPRESSION = 1
 the cost."""
 
 Status = Literal["terminated", "truncated", "failed"]
-
-
-def strip_thinking(completion: str) -> str:
-    """Return what an environment reads of a completion: what follows its last `</think>`.
-
-    The rule is the same for every policy and every chat template, some of which open the thought
-    themselves.
-    """
-    _, closing, answer = completion.rpartition("</think>")
-    return answer.lstrip("\n") if closing else completion
 
 
 @dataclass

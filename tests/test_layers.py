@@ -42,8 +42,9 @@ def test_a_module_imports_only_layers_to_its_left(path: Path) -> None:
 ROOMS: dict[str, tuple[str, ...]] = {
     "agentgym_envs": (
         "arguments errors files outcome registry spaces",
-        "actions tasks trajectory",
-        "agenttraj core",
+        "actions tasks",
+        "core trajectory",
+        "agenttraj",
         "babyai checking sciworld searchqa textcraft webarena",
         "miniwob",
     ),

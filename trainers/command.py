@@ -192,8 +192,18 @@ def command_to_resume(command: str) -> str:
     """Return what goes on with the run of this process."""
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         return "the same command, launcher and all, with --resume"
-    words = sys.argv[1:]
+    program, *words = sys.argv
     if words[: len(command.split())] == command.split():
         words = words[len(command.split()) :]
     words = [word for word in words if word != "--resume"]
-    return shlex.join(["agentgym", *command.split(), *words, "--resume"])
+    start = ["agentgym", *command.split()]
+    if program.endswith(".py") and not _is_ours(program):
+        start = ["python", program]  # a trainer of one's own, run as a script
+    return shlex.join([*start, *words, "--resume"])
+
+
+def _is_ours(program: str) -> bool:
+    """Return whether a script is a module of our packages, as under `python -m trainers.grpo`."""
+    root = Path(__file__).resolve().parents[1]
+    path = Path(program).resolve()
+    return any(path.is_relative_to(root / name) for name in ("trainers", "benchmarks"))

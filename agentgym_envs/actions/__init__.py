@@ -9,6 +9,7 @@ from agentgym_envs.actions.formats import (
     PlainParser,
     ReactParser,
     make_parser,
+    strip_thinking,
 )
 from agentgym_envs.actions.verbs import ActionVerb
 
@@ -22,4 +23,5 @@ __all__ = [
     "PlainParser",
     "ReactParser",
     "make_parser",
+    "strip_thinking",
 ]

@@ -24,6 +24,16 @@ ACTION_FORMATS: tuple[str, ...] = get_args(ActionFormat)
 _PARSING = threading.Lock()  # `catch_warnings` swaps global state
 
 
+def strip_thinking(completion: str) -> str:
+    """Return what an environment reads of a completion: what follows its last `</think>`.
+
+    The rule is the same for every policy and every chat template, some of which open the thought
+    themselves.
+    """
+    _, closing, answer = completion.rpartition("</think>")
+    return answer.lstrip("\n") if closing else completion
+
+
 class ActionParser(Protocol):
     """Reads one action out of a completion, and writes one for experts."""
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.actions import strip_thinking
 from agentgym_envs.files import open_bytes
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.names import short_names
@@ -111,7 +112,7 @@ class Index:
             }
 
     def record(self, number: int) -> dict[str, Any]:
-        """Return an episode's JSON values, without its tokens.
+        """Return an episode's JSON values without its tokens, each turn with the action it played.
 
         Raises:
             LookupError: there is no such episode, or its file has changed since.
@@ -119,7 +120,8 @@ class Index:
         record = read_episode(self._line(self._entry(number)))
         if record is None:
             raise LookupError(f"episode {number} is no longer where it was; load the page again")
-        return {**record, "traces": []}
+        turns = [{"action": strip_thinking(turn["completion"]), **turn} for turn in record["turns"]]
+        return {**record, "turns": turns, "traces": []}
 
     def trajectory(self, number: int) -> Trajectory:
         """Return an episode with its tokens.

@@ -75,10 +75,31 @@ def test_a_line_that_is_no_trajectory_is_named(tmp_path: Path, line: str) -> Non
 def test_the_record_of_an_episode_holds_every_field_and_copies_no_token() -> None:
     given = trajectory()
     given.traces = [TokenTrace([1, 2])]
+    given.turns[0].action = "what a wrapper made of the completion"
     record = given.to_json()
     for values, of in ((record, given), (record["turns"][0], given.turns[0])):
         assert {field.name for field in fields(of)} <= set(values)
     assert record["traces"][0]["prompt_ids"] is given.traces[0].prompt_ids
+
+
+@pytest.mark.parametrize(
+    "completion, action",
+    [
+        ("move", "move"),
+        ("<think>a</think>b</think>move", "move"),
+        ("I see. <think>plan</think>\nmove", "move"),
+        ("<think>move", "<think>move"),
+        ("", ""),
+    ],
+)
+def test_a_record_without_an_action_is_read_by_the_rule_for_completions(
+    completion: str, action: str
+) -> None:
+    turn = Turn("look", completion, 0.0, True, 0.0)
+    assert turn.action == action
+    assert "action" not in turn.to_json()
+    raw = Turn("look", completion, 0.0, True, 0.0, action="as it was played")
+    assert Turn(**raw.to_json()).action == "as it was played"
 
 
 def test_compressed_episodes_are_read_like_plain_ones(tmp_path: Path) -> None:

@@ -70,7 +70,8 @@ def test_training_and_its_evaluations_sample_from_the_cut_distribution(
         traces = [trajectory.trace for trajectory in read_jsonl(folder / name)]
         assert all(trace.action_mask and not any(trace.logprobs) for trace in traces)
     (entry,) = [e for e in trainer.state.log_history if "loss" in e]
-    assert entry["sampling/logprob_gap_max"] >= entry["sampling/logprob_gap_mean"] > 0.1
+    gap = "sampling/sampling_logp_difference"
+    assert entry[f"{gap}/max"] >= entry[f"{gap}/mean"] > 0.1
 
 
 def test_the_horizon_follows_the_global_step(trainer_in: Callable[..., AgentGRPOTrainer]) -> None:

@@ -283,6 +283,15 @@ def test_a_launcher_has_its_part_in_the_command_that_goes_on(
     assert "launcher" in command_to_resume("train grpo")
 
 
+def test_a_trainer_of_ones_own_goes_on_by_its_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["mine/batch_baseline.py", "--seed", "1"])
+    resume = command_to_resume("train batch_baseline")
+    assert resume == "python mine/batch_baseline.py --seed 1 --resume"
+    module = str(Path(command_to_resume.__code__.co_filename).with_name("grpo.py"))
+    monkeypatch.setattr("sys.argv", [module, "--seed", "1"])
+    assert command_to_resume("train grpo") == "agentgym train grpo --seed 1 --resume"
+
+
 @pytest.mark.parametrize("module", ["trainers.sft", "trainers.dpo", "trainers.grpo"])
 def test_a_mistake_is_a_sentence_under_a_launcher_too(
     module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -139,7 +139,7 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
         metadata={
             "help": "Sample among the likeliest tokens that have this share of the probability. "
             "With this, --top_k or --min_p the loss is over all tokens still: "
-            "sampling/logprob_gap_mean then holds the probability that was cut off, in nats."
+            "sampling/sampling_logp_difference/mean then holds the probability that was cut off."
         },
     )
     min_p: float | None = field(

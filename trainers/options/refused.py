@@ -143,8 +143,8 @@ ONLINE: Refusals = {
         "vllm_importance_sampling_correction vllm_importance_sampling_mode "
         "vllm_importance_sampling_clip_max vllm_importance_sampling_clip_min "
         "vllm_importance_sampling_cap",
-        "no such correction is made on any backend; sampling/logprob_gap_mean shows what it would "
-        "correct, and --off_policy_mask_threshold leaves out episodes that are far off",
+        "no such correction is made on any backend; sampling/sampling_logp_difference/mean shows "
+        "what it would correct, and --off_policy_mask_threshold leaves out far-off episodes",
     ),
     "max_completion_length": Refusal(
         "episodes are bounded by --max_tokens_per_turn and --max_tokens_per_episode; the option "

@@ -1,5 +1,5 @@
-// Takes what a policy wrote apart into its thought and its action, for reading only.
-// What the environment took as the action is the environment's; here nothing is lost or changed.
+// Splits a turn into the policy's thought and its action, for reading only.
+// `turn.action` is what the environment read; nothing is lost or changed.
 
 const THOUGHT = /^\s*Thought:\s*/i;
 
@@ -24,7 +24,10 @@ function byFence(text) {
   return { thought: around.replace(THOUGHT, "").trim(), action: found[1].trim() };
 }
 
-// Gives {thought, action}; the whole text is the action where no form is recognized.
-export function takeApart(text) {
-  return byTags(text) ?? byHeadings(text) ?? byFence(text) ?? { thought: "", action: text.trim() };
+// Gives {thought, action}; all that the environment read is the action where no form is recognized.
+export function takeApart({ completion, action: read }) {
+  const parts = byTags(read) ?? byHeadings(read) ?? byFence(read) ?? { thought: "", action: read.trim() };
+  const before = completion.endsWith(read) ? completion.slice(0, completion.length - read.length) : "";
+  const thoughts = [before.replace(/<\/?think>/g, " ").trim(), parts.thought];
+  return { thought: thoughts.filter(Boolean).join("\n"), action: parts.action };
 }

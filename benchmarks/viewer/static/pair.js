@@ -4,7 +4,7 @@ import { takeApart } from "./completion.js";
 import { verdict, facts } from "./conversation.js";
 import { el } from "./dom.js";
 
-const actionOf = (turn) => takeApart(turn.completion).action.replace(/\s+/g, " ");
+const actionOf = (turn) => takeApart(turn).action.replace(/\s+/g, " ");
 
 // The first turn in which two policies saw or did different things; -1 where there is none. That
 // they said the same in other words is no parting.

@@ -45,7 +45,7 @@ function block(heading, kind, text) {
 }
 
 function answer(turn) {
-  const { thought, action } = takeApart(turn.completion);
+  const { thought, action } = takeApart(turn);
   const parts = thought ? [block("Thought", "thought", thought)] : [];
   return [...parts, block("Action", "action", action)];
 }

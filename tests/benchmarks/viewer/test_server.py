@@ -128,6 +128,7 @@ def test_an_episode_comes_with_its_texts_and_its_tokens_on_demand(server: Viewer
     answer(server, "/api/index?epoch=-1&from=0")
     record = answer(server, "/api/trajectory?id=0")
     assert record["turns"][1]["completion"] == "Thought: a guess\nAction: jump"
+    assert record["turns"][1]["action"] == "Thought: a guess\nAction: jump"
     assert record["traces"] == []
     tokens = answer(server, "/api/tokens?id=0")
     assert tokens["traces"][0]["ids"] == traced().completion_ids
