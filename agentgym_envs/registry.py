@@ -7,7 +7,8 @@ from typing import Any
 
 import gymnasium as gym
 
-_REGISTERED: list[str] = []
+REGISTERED: list[str] = []
+"""The ids registered through `register_env`, in order."""
 
 
 def register_env(env_id: str, entry_point: Any, **kwargs: Any) -> None:
@@ -19,13 +20,13 @@ def register_env(env_id: str, entry_point: Any, **kwargs: Any) -> None:
         **kwargs: default keyword arguments of the environment.
     """
     gym.register(env_id, entry_point=entry_point, kwargs=kwargs)
-    if env_id not in _REGISTERED:
-        _REGISTERED.append(env_id)
+    if env_id not in REGISTERED:
+        REGISTERED.append(env_id)
 
 
 def registered_ids() -> tuple[str, ...]:
     """Return the ids registered through `register_env`, in order."""
-    return tuple(_REGISTERED)
+    return tuple(REGISTERED)
 
 
 def short_env_name(env_id: str) -> str:
@@ -51,9 +52,9 @@ def resolve_env_id(name: str) -> str:
                 f"cannot import {module!r} of {f'{module}:{name}'!r} ({error}); install it, or put "
                 "its folder on PYTHONPATH"
             ) from error
-    for env_id in _REGISTERED:
+    for env_id in REGISTERED:
         if name == env_id or name.lower() == short_env_name(env_id).lower():
             return env_id
     if name in gym.registry:
         return name
-    raise ValueError(f"unknown environment {name!r}; registered: {', '.join(_REGISTERED)}")
+    raise ValueError(f"unknown environment {name!r}; registered: {', '.join(REGISTERED)}")

@@ -53,7 +53,7 @@ def test_the_python_blocks_of_a_page_run(
         exec(compile(code, f"{page.name}, block {number}", "exec"), module.__dict__)
     for env_id in set(registered_ids()) - set(known):  # other tests must not see them
         del gym.registry[env_id]
-        registry._REGISTERED.remove(env_id)
+        registry.REGISTERED.remove(env_id)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -37,7 +37,7 @@ _HOMES = {
     "trainers.rollout.environments": ("Environments",),
     "trainers.rollout.rollout": ("Rollout",),
     "trainers.rollout.tool_environments": ("tool_dataset", "tool_environment"),
-    "trainers.rollout.types": ("Episode", "Failure", "Policy", "Reply", "Stop"),
+    "trainers.rollout.policy": ("Episode", "Failure", "Policy", "Reply", "Stop"),
     "trainers.sft": ("AgentSFTTrainer",),
     "trainers.tokens.chat": ("CHATML_TEMPLATE", "ChatFormat"),
     "trainers.tokens.generation": ("Backend", "Generated", "Sampling"),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from agentgym_envs.errors import EnvFailure
 
 _ADDRESS = "127.0.0.1"
-_CONNECT_SECONDS = 10.0
+CONNECT_SECONDS = 10.0
 _LEAST_SECONDS = 0.001
 _PIECE = 1 << 16
 
@@ -51,13 +51,14 @@ class Gateway:
     """
 
     def __init__(self, port: int, token: str) -> None:
+        self.port = port
         try:
-            self._socket = socket.create_connection((_ADDRESS, port), timeout=_CONNECT_SECONDS)
+            self._socket = socket.create_connection((_ADDRESS, port), timeout=CONNECT_SECONDS)
         except OSError as error:
             raise EnvFailure(f"Java does not answer at port {port}: {error}") from error
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
-            self._ask(f"A\n{token}\n", _CONNECT_SECONDS)
+            self._ask(f"A\n{token}\n", CONNECT_SECONDS)
         except JavaError as error:
             self.close()
             raise EnvFailure(f"Java refuses us at port {port}: {error}") from error

@@ -95,7 +95,8 @@ class Jvm:
         ]
         self._owner = os.getpid()
         self._lock = threading.Lock()
-        self._garbage: deque[JavaObject] = deque()
+        self.discarded: deque[JavaObject] = deque()
+        """Objects to delete before the next call."""
         self._gateway: Gateway | None = None
         self.tenant: weakref.ref[object] | None = None
         """Whose values the simulator's global variables hold; used by `simulator`."""
@@ -150,8 +151,8 @@ class Jvm:
                 self.kill()
                 raise EnvFailure("the simulator's Java process has ended")
             try:
-                while self._garbage:
-                    self._gateway.delete(self._garbage.popleft(), timeout=_CALL_SECONDS)
+                while self.discarded:
+                    self._gateway.delete(self.discarded.popleft(), timeout=_CALL_SECONDS)
                 yield self._gateway
             except JavaError:
                 raise
@@ -162,7 +163,7 @@ class Jvm:
 
     def discard(self, garbage: JavaObject) -> None:
         """Have an object deleted before the next call; safe from finalizers and other threads."""
-        self._garbage.append(garbage)
+        self.discarded.append(garbage)
 
     def kill(self) -> None:
         """End the process at once."""

@@ -61,7 +61,7 @@ class Simulator:
     """
 
     def __init__(self, timeout: float = CALL_SECONDS) -> None:
-        self._timeout = timeout
+        self.timeout = timeout
         self._jvm = shared_jvm()
         self._count = 0
         self._game: JavaObject | None = None
@@ -103,10 +103,10 @@ class Simulator:
         """
         with self._jvm.calling() as gateway:
             self._take_over(gateway)
-            answer = gateway.call(self.game, "step", action, timeout=self._timeout)
+            answer = gateway.call(self.game, "step", action, timeout=self.timeout)
             outcome = cast(JavaObject, answer)  # Scala's (text, score, is_completed)
             text, score, flag = self._call(gateway, outcome, "toString")[1:-1].rsplit(",", 2)
-            gateway.delete(outcome, timeout=self._timeout)
+            gateway.delete(outcome, timeout=self.timeout)
             reply = Reply(text, float(score), flag == "true")
             error = None
             if reply.score < 0 and self._call(gateway, self.game, "isInErrorState"):
@@ -177,9 +177,9 @@ class Simulator:
     def _load(self, gateway: Gateway, task: str, variation: int, *, with_path: bool = False) -> str:
         if self._game is not None:
             self._held.remove(self._game)
-            gateway.delete(self._game, timeout=self._timeout)
+            gateway.delete(self._game, timeout=self.timeout)
             self._game = None
-        timeout = self._timeout * (_GOLD_FACTOR if with_path else 1)
+        timeout = self.timeout * (_GOLD_FACTOR if with_path else 1)
         arguments = (task, variation, "", with_path)
         error = self._call(gateway, self._server, "load", *arguments, timeout=timeout)
         if error:
@@ -187,7 +187,7 @@ class Simulator:
         option = cast(JavaObject, self._call(gateway, self._server, "agentInterface"))
         self._game = cast(JavaObject, self._call(gateway, option, "get"))
         self._held.append(self._game)
-        gateway.delete(option, timeout=self._timeout)
+        gateway.delete(option, timeout=self.timeout)
         return str(self._call(gateway, self._game, "getTaskDescription"))
 
     def _take_over(self, gateway: Gateway) -> None:
@@ -211,12 +211,12 @@ class Simulator:
         with self._jvm.calling() as gateway:
             self._take_over(gateway)
             count = self._call(gateway, self._globals.counter, "count")
-            aside = gateway.construct("java.util.Random", 0, timeout=self._timeout)
+            aside = gateway.construct("java.util.Random", 0, timeout=self.timeout)
             self._call(gateway, self._globals.field, "set", self._globals.random, aside)
             yield gateway
             self._call(gateway, self._globals.field, "set", self._globals.random, self._random)
             self._call(gateway, self._globals.counter, "count_$eq", count)
-            gateway.delete(aside, timeout=self._timeout)
+            gateway.delete(aside, timeout=self.timeout)
 
     def _list(self, method: str) -> list[str]:
         with self._aside() as gateway:
@@ -238,13 +238,13 @@ class Simulator:
             keys = ask(ask(parser, "getAllUniqueReferentsLUT", root, True, False), "keySet")
             ids += str(ask(keys, "mkString", ",")).split(",")
         for each in made:
-            gateway.delete(each, timeout=self._timeout)
+            gateway.delete(each, timeout=self.timeout)
         return {int(number) for number in ids if number}
 
     def _texts(self, gateway: Gateway, target: JavaObject, method: str) -> list[str]:
         texts = cast(JavaObject, self._call(gateway, target, method))
         joined = self._call(gateway, static("java.lang.String"), "join", "\n", texts)
-        gateway.delete(texts, timeout=self._timeout)
+        gateway.delete(texts, timeout=self.timeout)
         return str(joined).split("\n") if joined else []
 
     def _call(
@@ -256,7 +256,7 @@ class Simulator:
         timeout: float | None = None,
     ) -> Any:
         try:
-            return gateway.call(target, method, *arguments, timeout=timeout or self._timeout)
+            return gateway.call(target, method, *arguments, timeout=timeout or self.timeout)
         except JavaError as error:
             raise EnvFailure(f"the simulator broke in {method}: {error}") from error
 

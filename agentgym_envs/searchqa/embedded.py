@@ -37,7 +37,7 @@ def embedded_world() -> tuple[Corpus, QuestionSet]:
     # Imported here: 400 numbers that whoever brings data of their own need not load.
     from agentgym_envs.searchqa.world.paper_panel import PAPER_TEST
 
-    passages, questions = unpack(_content())
+    passages, questions = unpack(packed_content())
     return Corpus(passages, SOURCE), QuestionSet(questions, SOURCE, paper_test=PAPER_TEST)
 
 
@@ -58,7 +58,7 @@ def generate() -> bytes:
     return pack(library.passages, Examiner(world, library, SEED).questions())
 
 
-def _content() -> bytes:
+def packed_content() -> bytes:
     """Read the packed content from the cache, or make it and fill the cache."""
     path = cache_file()
     content = _read(path)

@@ -69,7 +69,7 @@ def _make(options: argparse.Namespace) -> gym.Env[Any, Any]:
 
 
 class Session:
-    """One person at one environment.
+    """A person's session with one environment.
 
     Args:
         env: the environment, as `gymnasium.make` returns it.

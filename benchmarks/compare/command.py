@@ -118,19 +118,19 @@ def comparison(first: dict[str, Tally], second: dict[str, Tally], *, names: tupl
         if name not in second:
             continue
         theirs, ours = first[name].task_success, second[name].task_success
-        found = paired(ours, theirs)
-        if found is None:
+        result = paired(ours, theirs)
+        if result is None:
             continue
         shared = [task for task in theirs if task in ours]
         rows.append(
             (
                 name,
-                str(found.n_tasks),
+                str(result.n_tasks),
                 f"{sum(theirs[task] for task in shared) / len(shared):.1%}",
                 f"{sum(ours[task] for task in shared) / len(shared):.1%}",
-                points(found.gain),
-                str(found.better),
-                str(found.worse),
+                points(result.gain),
+                str(result.better),
+                str(result.worse),
             )
         )
     if len(rows) == 1:
@@ -141,9 +141,9 @@ def comparison(first: dict[str, Tally], second: dict[str, Tally], *, names: tupl
     return f"first:  {names[0]}\nsecond: {names[1]}\n\n{table(rows)}"
 
 
-def _places(found: Mapping[str, Tally]) -> str:
-    """Say how many tasks of which environment and source a side played."""
-    counts = Counter((env_id, source) for env_id, source, _ in found[ALL].successes)
+def _places(side: Mapping[str, Tally]) -> str:
+    """Return how many tasks of which environment and source a side played."""
+    counts = Counter((env_id, source) for env_id, source, _ in side[ALL].successes)
     return "; ".join(
         f"{count} tasks of {env_id} on {source or 'no named source'}"
         for (env_id, source), count in counts.items()

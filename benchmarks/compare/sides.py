@@ -57,7 +57,7 @@ class Choice:
     max_turns: str | None = None
 
     def takes(self, origin: Origin) -> bool:
-        """Tell whether an episode is among them."""
+        """Return whether an episode is among them."""
         return (
             self.policy in (None, origin.policy)
             and self.global_step in (None, origin.global_step)

@@ -61,9 +61,9 @@ def group(cells: Sequence[Cell]) -> dict[Row, list[Cell]]:
 
 
 def tell_apart(rows: Iterable[Row]) -> dict[Row, tuple[str, ...]]:
-    """Say of each row what beside policy and turn limit not all rows have in common.
+    """Return what, besides policy and turn limit, distinguishes each row from the others.
 
-    `("temperature 0.2", "compat agentgym")`; mostly nothing.
+    Such as `("temperature 0.2", "compat agentgym")`; usually empty.
     """
     every = list(rows)
     differing = _differing([dict(row.conditions) for row in every])
@@ -87,7 +87,7 @@ def _differing(every: Sequence[Mapping[str, str]]) -> set[str]:
 
 
 def _tasks(row: Row, rows: Sequence[Row]) -> list[str]:
-    """Name a row's tasks where the sweep holds several panels of the scenario."""
+    """Describe a row's tasks where the sweep holds several panels of the scenario."""
     panels = {(other.split, other.digest): other.num_tasks for other in rows}
     if len(panels) < 2:
         return []

@@ -1,4 +1,4 @@
-"""Writes a report: `report.md` with pictures beside it, and the same as one file, `report.html`."""
+"""Writes a report as `report.md` with pictures beside it, and as one file, `report.html`."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ def write_report(results: SweepResults, out: Path, *, runs: Sequence[Path] = ())
 
 def _head(results: SweepResults) -> list[Part]:
     parts: list[Part] = [Heading(1, "Benchmark report")]
-    missing = sum(s.asked - s.whole.played for s in results.settings)
+    missing = sum(s.asked - s.whole.num_played for s in results.settings)
     if missing:
         parts.append(Text(f"**Unfinished: {missing} episodes are still to be played.**"))
     head, *rows = tables.summary_table(results.settings)
-    titles = {name: _title(name, found[0]) for name, found in results.scenarios().items()}
+    titles = {name: _title(name, settings[0]) for name, settings in results.scenarios().items()}
     named = [head[0], *(titles[scenario] for scenario in head[1:])]
     links = tuple((title, title) for title in titles.values())
     parts += [Text("Success by policy and scenario."), Table([named, *rows], links=links)]
@@ -87,7 +87,7 @@ def _title(scenario: str, setting: Setting) -> str:
 
 
 def _label(setting: Setting) -> str:
-    """Return what must be said of a scenario's data wherever its numbers stand."""
+    """Return what must be known of a scenario's data wherever its numbers stand."""
     embedded = {panel.env_id for panel in PAPER_PANELS if panel.label == EMBEDDED}
     return EMBEDDED if setting.env_id in embedded else ""
 
@@ -151,17 +151,17 @@ def _gallery(pictures: Sequence[Picture]) -> list[Part]:
 
 
 def _calls(calls: Sequence[Mapping[str, Any]]) -> list[Part]:
-    """Tell how the sweep was called; calls that differ in their time alone are one."""
+    """List how the sweep was called; calls that differ in their time alone are one."""
     times: dict[tuple[str, str], list[str]] = {}
     for call in calls:
         times.setdefault((_command(call), _machine(call)), []).append(str(call.get("started", "")))
     if not times:
         return []
-    told = [
+    lines = [
         f"- `{command}`\n  ({'; '.join(filter(None, [_when(started), machine]))})"
         for (command, machine), started in times.items()
     ]
-    return [Heading(2, "How it was made"), Text("\n".join(told))]
+    return [Heading(2, "How it was made"), Text("\n".join(lines))]
 
 
 def _when(started: Sequence[str]) -> str:
@@ -178,7 +178,7 @@ def _command(call: Mapping[str, Any]) -> str:
 
 def _machine(call: Mapping[str, Any]) -> str:
     versions, device = call.get("versions") or {}, call.get("device") or {}
-    told = [
+    parts = [
         f"commit {call['git']}" if call.get("git") else "",
         ", ".join(
             [
@@ -189,4 +189,4 @@ def _machine(call: Mapping[str, Any]) -> str:
         ),
         ", ".join(f"{name} {version}" for name, version in versions.items()),
     ]
-    return "; ".join(filter(None, told))
+    return "; ".join(filter(None, parts))

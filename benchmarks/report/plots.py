@@ -54,17 +54,19 @@ def draw_scenario(results: SweepResults, scenario: str, out: Path) -> list[Pictu
     drawn = []
     if len({s.turns_allowed for s in settings} - {None}) > 1:
         draw = success_by_turns(settings, colours)
-        drawn.append(_picture(out, f"turns_{scenario}", f"{scenario}: success against turns", draw))
+        drawn.append(
+            draw_picture(out, f"turns_{scenario}", f"{scenario}: success against turns", draw)
+        )
     if max(s.whole.samples for s in settings) > 1:
         draw = pass_at_k_curves(settings, colours)
-        drawn.append(_picture(out, f"pass_{scenario}", f"{scenario}: pass@k", draw))
+        drawn.append(draw_picture(out, f"pass_{scenario}", f"{scenario}: pass@k", draw))
     return drawn
 
 
 def draw_costs(results: SweepResults, out: Path) -> list[Picture]:
     """Draw success against what an episode cost, of all scenarios together."""
     return [
-        _picture(
+        draw_picture(
             out,
             f"cost_{kind}",
             f"Success against {kind} an episode",
@@ -85,7 +87,7 @@ def find_curves(runs: Iterable[Path]) -> list[tuple[Path, Path]]:
 
 
 def copy_curves(curves: Sequence[tuple[Path, Path]], out: Path) -> list[Picture]:
-    """Put the learning curves of training runs beside the report."""
+    """Copy the learning curves of training runs beside the report."""
     copied = []
     for place, (run, curve) in enumerate(curves, 1):
         # Two runs may have one name, as fixed/seed_0 and scaling/seed_0 do.
@@ -103,7 +105,8 @@ def colours_of(results: SweepResults) -> dict[str, str]:
     return dict(zip(policies, cycle(COLOURS), strict=False))
 
 
-def _picture(out: Path, name: str, title: str, draw: Draw) -> Picture:
+def draw_picture(out: Path, name: str, title: str, draw: Draw) -> Picture:
+    """Draw a plot and write it to the report's pictures as SVG and PNG."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -139,8 +142,8 @@ def success_by_turns(settings: Sequence[Setting], colours: Mapping[str, str]) ->
         style = _styles(s.apart for s in limited)
         for policy, apart in dict.fromkeys((s.policy, s.apart) for s in limited):
             theirs = [s for s in limited if (s.policy, s.apart) == (policy, apart)]
-            found = [(s.turns_allowed, s.whole.success()) for s in theirs]
-            _line(axes, found, colours[policy], style[apart])
+            points = [(s.turns_allowed, s.whole.success()) for s in theirs]
+            _line(axes, points, colours[policy], style[apart])
         _legend(axes, limited, colours)
         _legend_of_styles(axes, {", ".join(apart): look for apart, look in style.items()})
         axes.set_xticks(sorted({s.turns_allowed for s in limited if s.turns_allowed}))
@@ -157,8 +160,8 @@ def pass_at_k_curves(settings: Sequence[Setting], colours: Mapping[str, str]) ->
         style = _styles(kinds)
         most = max(s.whole.samples for s in settings)
         for s, kind in zip(settings, kinds, strict=True):
-            found = [(k, s.whole.pass_at(k)) for k in PASS_AT if k <= s.whole.samples]
-            _line(axes, found, colours[s.policy], style[kind])
+            points = [(k, s.whole.pass_at(k)) for k in PASS_AT if k <= s.whole.samples]
+            _line(axes, points, colours[s.policy], style[kind])
         _legend(axes, settings, colours)
         _legend_of_styles(axes, style)
         axes.set_xscale("log", base=2)
@@ -178,8 +181,8 @@ def success_by_cost(results: SweepResults, kind: str) -> Draw:
     def draw(axes: Any) -> None:
         markers = dict(zip(results.scenarios(), cycle(MARKERS), strict=False))
         # A logarithmic axis has no place for what cost nothing, as the expert's tokens do.
-        found = [(s, _spent(s, kind), s.whole.success()) for s in results.settings]
-        shown = [(s, spent, success) for s, spent, success in found if spent and success]
+        costs = [(s, _spent(s, kind), s.whole.success()) for s in results.settings]
+        shown = [(s, spent, success) for s, spent, success in costs if spent and success]
         for s, spent, success in shown:
             axes.plot(
                 spent, success.value, markers[s.scenario], color=colours[s.policy], alpha=0.85
@@ -201,7 +204,7 @@ def _spent(setting: Setting, kind: str) -> float:
     whole = setting.whole
     if kind == "tokens":
         return whole.tokens / max(whole.episodes, 1)
-    return whole.seconds / max(whole.played, 1)
+    return whole.seconds / max(whole.num_played, 1)
 
 
 def _styles(kinds: Iterable[Kind]) -> dict[Kind, Any]:
@@ -209,19 +212,19 @@ def _styles(kinds: Iterable[Kind]) -> dict[Kind, Any]:
 
 
 def _legend(axes: Any, settings: Sequence[Setting], colours: Mapping[str, str]) -> None:
-    """Name the policies' colours."""
+    """Add a legend of the policies' colours."""
     for policy, name in {s.policy: s.short or s.policy for s in settings}.items():
         axes.plot([], [], "-", color=colours[policy], linewidth=3, label=name)
 
 
 def _legend_of_styles(axes: Any, styles: Mapping[str, Any]) -> None:
-    """Name the styles of lines, where there are several."""
+    """Add a legend of the line styles, where there are several."""
     for name, style in styles.items() if len(styles) > 1 else ():
         axes.plot([], [], linestyle=style, color=GREY, label=name or "environment's own limit")
 
 
-def _line(axes: Any, found: Sequence[tuple[Any, Any]], colour: str, style: Any) -> None:
-    known = [(x, estimate) for x, estimate in found if estimate is not None]
+def _line(axes: Any, points: Sequence[tuple[Any, Any]], colour: str, style: Any) -> None:
+    known = [(x, estimate) for x, estimate in points if estimate is not None]
     if not known:
         return
     xs = [x for x, _ in known]

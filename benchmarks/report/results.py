@@ -146,7 +146,7 @@ def _setting(
 
 
 def _take_in(setting: Setting, episodes: Sequence[Trajectory], seconds: float) -> None:
-    """Add a batch; its seconds are shared out by turns, for its episodes were played together."""
+    """Add a batch; its seconds are divided by turns, since its episodes were played together."""
     turns = [max(len(episode.turns), 1) for episode in episodes]
     for episode, share in zip(episodes, turns, strict=True):
         took = seconds * share / sum(turns)

@@ -24,11 +24,11 @@ METRICS = (
 def summary_table(settings: Sequence[Setting]) -> Rows:
     """Return success by policy and scenario: a row per name, a column per scenario."""
     scenarios = list(dict.fromkeys(s.scenario for s in settings))
-    found = {(s.name, s.scenario): with_interval(s.whole.success()) for s in settings}
+    cells = {(s.name, s.scenario): with_interval(s.whole.success()) for s in settings}
     names = list(dict.fromkeys(s.name for s in settings))
     return [
         ["policy", *scenarios],
-        *([name, *(found.get((name, place), "") for place in scenarios)] for name in names),
+        *([name, *(cells.get((name, place), "") for place in scenarios)] for name in names),
     ]
 
 
@@ -55,8 +55,8 @@ def panel_table(settings: Sequence[Setting]) -> Rows:
 
 def _sizes(subtask: str, settings: Sequence[Setting]) -> str:
     """Return how many tasks of a subtask were played: `5`, or `1 to 5` where settings differ."""
-    found = [len(s.subtasks[subtask].successes) for s in settings if subtask in s.subtasks]
-    return str(max(found)) if min(found) == max(found) else f"{min(found)} to {max(found)}"
+    sizes = [len(s.subtasks[subtask].successes) for s in settings if subtask in s.subtasks]
+    return str(max(sizes)) if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
 
 
 def paper_of(settings: Sequence[Setting]) -> PaperScore | None:
@@ -88,10 +88,10 @@ def subtask_table(settings: Sequence[Setting]) -> Rows:
 
 def _measured(tally: Tally, asked: int | None = None) -> list[str]:
     """Return the cells of `METRICS`; episodes `of` those asked for, where some are missing."""
-    scored, played = max(tally.episodes, 1), tally.played
+    scored, num_played = max(tally.episodes, 1), tally.num_played
     return [
         str(len(tally.successes)),
-        f"{played}" + ("" if asked in (None, played) else f" of {asked}"),
+        f"{num_played}" + ("" if asked in (None, num_played) else f" of {asked}"),
         f"{tally.failures}" + f", unscored {tally.unscored}" * bool(tally.unscored),
         with_interval(tally.success()),
         with_interval(tally.score()),
@@ -99,7 +99,7 @@ def _measured(tally: Tally, asked: int | None = None) -> list[str]:
         f"{tally.invalid / max(tally.turns, 1):.1%}",
         f"{tally.truncated / scored:.1%}",
         f"{tally.tokens / scored:.0f}",
-        three_digits(tally.seconds / max(played, 1)),
+        three_digits(tally.seconds / max(num_played, 1)),
     ]
 
 
@@ -126,29 +126,29 @@ def pair_table(settings: Sequence[Setting], *, equal_limits: bool = True) -> Row
     """
     rows = [["first", "second", "tasks", "gain of the first (95% interval)", "better", "worse"]]
     for one, other in _pairs(settings, equal_limits)[:MOST_PAIRS]:
-        found = paired(one.whole.task_success, other.whole.task_success)
-        assert found is not None, "a pair shares a task"
+        result = paired(one.whole.task_success, other.whole.task_success)
+        assert result is not None, "a pair shares a task"
         rows.append(
             [
                 one.name,
                 other.name,
-                str(found.n_tasks),
-                points(found.gain),
-                str(found.better),
-                str(found.worse),
+                str(result.n_tasks),
+                points(result.gain),
+                str(result.better),
+                str(result.worse),
             ]
         )
     return rows if len(rows) > 1 else None
 
 
 def pair_note(settings: Sequence[Setting], *, equal_limits: bool = True) -> str:
-    """Say how many pairs `pair_table` leaves out and how to see them; empty where it has all."""
+    """Return how many pairs `pair_table` leaves out and how to see them; empty where it has all."""
     more = len(_pairs(settings, equal_limits)) - MOST_PAIRS
     if more < 1:
         return ""
-    told = "1 more pair is" if more == 1 else f"{more} more pairs are"
+    count = "1 more pair is" if more == 1 else f"{more} more pairs are"
     return (
-        f"{told} not listed. `agentgym compare` takes the folders of any two under the sweep's "
+        f"{count} not listed. `agentgym compare` takes the folders of any two under the sweep's "
         "`cells`, as POLICY/SCENARIO/turns_N."
     )
 
@@ -167,11 +167,11 @@ def points(gain: Estimate) -> str:
     return f"{100 * gain.value:+.1f} points ({100 * gain.low:+.1f} to {100 * gain.high:+.1f})"
 
 
-def with_interval(found: Estimate | None) -> str:
+def with_interval(estimate: Estimate | None) -> str:
     """Write a rate with its interval: `57.8% (47.5 to 67.5)`; empty where there is none."""
-    if found is None:
+    if estimate is None:
         return ""
-    return f"{100 * found.value:.1f}% ({100 * found.low:.1f} to {100 * found.high:.1f})"
+    return f"{100 * estimate.value:.1f}% ({100 * estimate.low:.1f} to {100 * estimate.high:.1f})"
 
 
 def three_digits(value: float) -> str:
@@ -182,5 +182,5 @@ def three_digits(value: float) -> str:
 
 
 def _percent(tally: Tally | None) -> str:
-    found = None if tally is None else tally.success()
-    return "" if found is None else f"{100 * found.value:.1f}"
+    success = None if tally is None else tally.success()
+    return "" if success is None else f"{100 * success.value:.1f}"

@@ -56,7 +56,7 @@ def measure(
         recall = recalls[question.family]
         recall.questions += 1
         recall.hops += len(question.hops)
-        found = 0
+        num_found = 0
         for hop in question.hops:
             hits = [hit.passage for hit in retriever.search(hop.query, k)]
             golds = [corpus.passages[number] for number in hop.gold]
@@ -64,11 +64,11 @@ def measure(
             documents = {passage.document_id for passage in golds}
             recall.documents_found += any(hit.document_id in documents for hit in hits)
             if any(hit.passage_id in hop.gold for hit in hits):
-                found += 1
+                num_found += 1
             else:
                 recall.misses.append((question.number, hop.query, golds[0].title, titles))
-        recall.hops_found += found
-        recall.questions_found += found == len(question.hops)
+        recall.hops_found += num_found
+        recall.questions_found += num_found == len(question.hops)
         by_text = {hit.passage.passage_id for hit in retriever.search(question.text, k)}
         by_hop = [by_text.intersection(hop.gold) for hop in question.hops]
         recall.some_by_text += any(by_hop)

@@ -1,4 +1,4 @@
-"""`agentgym study`: finds the study and hands it the rest of the line."""
+"""`agentgym study`: calls a study with the rest of the line."""
 
 from __future__ import annotations
 

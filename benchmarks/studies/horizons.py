@@ -90,7 +90,7 @@ def points_of(folder: Path, start: Mapping[int, EvalResult]) -> dict[int, list[P
         folder: the schedule's.
         start: the start's results by seed.
     """
-    found: dict[int, list[Point]] = {}
+    points_by_seed: dict[int, list[Point]] = {}
     for seed, last in results_by_seed(folder).items():
         if seed not in start:
             continue
@@ -107,8 +107,8 @@ def points_of(folder: Path, start: Mapping[int, EvalResult]) -> dict[int, list[P
             if step == STEPS or measured.exists():
                 result = last if step == STEPS else EvalResult.load(measured)
                 points.append(Point(step, tokens, seconds, entry["horizon"], result.success))
-        found[seed] = points
-    return found
+        points_by_seed[seed] = points
+    return points_by_seed
 
 
 def horizon_table(folder: Path) -> str:
@@ -160,7 +160,7 @@ def depth_table(folder: Path) -> str:
         ValueError: the start has not been measured.
     """
     before, schedules = _read(folder)
-    found = {name: results_by_seed(folder / name) for name in schedules}
+    measured = {name: results_by_seed(folder / name) for name in schedules}
     depths = next(iter(before.values())).subtasks
     header = (
         "horizon",
@@ -169,14 +169,14 @@ def depth_table(folder: Path) -> str:
         "against fixed long, points (95%)",
     )
     rows: list[Sequence[str]] = [header]
-    for name, results in {"(the start)": before, **found}.items():
+    for name, results in {"(the start)": before, **measured}.items():
         success = [
             np.mean([r.subtasks[depth].success for r in results.values()]) for depth in depths
         ]
         turns = np.mean([result.mean_turns for result in results.values()])
         against = ""
-        if name in found and name != REFERENCE and REFERENCE in found:
-            gain, (low, high) = gain_over_seeds(found[REFERENCE], results)
+        if name in measured and name != REFERENCE and REFERENCE in measured:
+            gain, (low, high) = gain_over_seeds(measured[REFERENCE], results)
             against = f"{100 * gain:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
         label = name.replace("_", " ")
         rows.append((label, *(f"{value:.1%}" for value in success), f"{turns:.1f}", against))

@@ -88,7 +88,7 @@ def _play(run: Run, threads: int) -> None:
 def study_parser(
     name: str, description: str | None, *, seeds: Sequence[int]
 ) -> argparse.ArgumentParser:
-    """Return a parser of what every study can be told."""
+    """Return a parser of the options that all studies share."""
     parser = argparse.ArgumentParser(prog=f"agentgym study {name}", description=description)
     parser.add_argument("--out", default=f"runs/study_{name}", help="the study's folder")
     parser.add_argument("--seeds", nargs="+", type=int, default=list(seeds))

@@ -16,10 +16,10 @@ from trainers.options.errors import UsageError
 
 def results_by_seed(folder: Path) -> dict[int, EvalResult]:
     """Read the results of one row, `seed_N/after.json`."""
-    found = {}
+    results = {}
     for path in sorted(folder.glob(f"seed_*/{RESULT}")):
-        found[int(path.parent.name.removeprefix("seed_"))] = EvalResult.load(path)
-    return found
+        results[int(path.parent.name.removeprefix("seed_"))] = EvalResult.load(path)
+    return results
 
 
 def gain_over_seeds(
@@ -41,8 +41,8 @@ def gain_over_seeds(
         float(np.mean([after[seed].tasks[task] - before[seed].tasks[task] for seed in seeds]))
         for task in tasks
     ]
-    found = mean_gain(gains)
-    return found.value, (found.low, found.high)
+    gain = mean_gain(gains)
+    return gain.value, (gain.low, gain.high)
 
 
 def learning_table(folder: Path) -> str:

@@ -108,7 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     folder = SweepFolder(sweep.out)
     try:
         cells = _cells(sweep, {**asdict(construction), **asdict(budgets), **asdict(loading)})
-        play = _where(sweep)
+        play = play_of(sweep)
         # Before the folder is claimed, or a misspelt policy would stay in every later report.
         check_playable([cell for cell in cells if folder.missing(cell)])
         folder.claim(cells)
@@ -121,7 +121,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{sweep.out} keeps what is finished; the same command goes on", file=sys.stderr)
         raise
     print(
-        f"{outcome.played} episodes played, {outcome.failed} of them failed; "
+        f"{outcome.num_played} episodes played, {outcome.failed} of them failed; "
         f"{sum(len(cell.tasks) * cell.samples for cell in cells)} are asked for in all\n"
         f"the tables: agentgym report {sweep.out}\nthe episodes: agentgym view {sweep.out}"
     )
@@ -145,7 +145,8 @@ def _cells(sweep: SweepArguments, settings: dict[str, Any]) -> list[Cell]:
     )
 
 
-def _where(sweep: SweepArguments) -> Play:
+def play_of(sweep: SweepArguments) -> Play:
+    """Return where the sweep's batches are played."""
     if sweep.ray is not None:
         return over_ray(sweep.ray, sweep.ray_cpus, sweep.ray_gpus)
     cores = os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Tells the policies apart that a folder held at different times."""
+"""Fingerprints of policies' files: a folder may hold another policy later."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ _FILES = (
 """What transformers reads of a folder. A run's own also holds metrics, plots and episodes, which
 change without the policy."""
 
-_READ_WHOLE = 64 * 2**20
-_SAMPLE, _STRIDE = 4 * 2**10, 2**20
+READ_WHOLE = 64 * 2**20
+"""Files of up to so many bytes are read whole."""
+
+SAMPLE, STRIDE = 4 * 2**10, 2**20
 """Of larger files, so many bytes of each so many: to read 15 GB whole would cost every call a
 minute. Their ends alone would not do: a LoRA merged into its base may leave the first and the last
 tensor as they were. Times of change would not either: a copy has others."""
@@ -48,9 +50,9 @@ def policy_fingerprint(policy: str) -> str:
     folder = _folder(policy)
     if not folder.is_dir():
         return ""
-    found = {path for pattern in _FILES for path in folder.glob(pattern) if path.is_file()}
+    paths = {path for pattern in _FILES for path in folder.glob(pattern) if path.is_file()}
     digest = hashlib.sha256()
-    for path in sorted(found):
+    for path in sorted(paths):
         digest.update(f"{path.name}\t{path.stat().st_size}\n".encode())
         _take_in(digest, path)
     return digest.hexdigest()[:16]
@@ -65,7 +67,7 @@ def _folder(policy: str) -> Path:
 
 def _take_in(digest: hashlib._Hash, path: Path) -> None:
     size = path.stat().st_size
-    sample, stride = (size, max(size, 1)) if size <= _READ_WHOLE else (_SAMPLE, _STRIDE)
+    sample, stride = (size, max(size, 1)) if size <= READ_WHOLE else (SAMPLE, STRIDE)
     with path.open("rb", buffering=0) as file:
         for start in range(0, size, stride):
             file.seek(start)

@@ -87,7 +87,7 @@ class Cell:
         ]
 
     def stream(self, batch: int) -> tuple[int, ...]:
-        """Name a batch's random numbers."""
+        """Return the numbers that a batch's seed is made from."""
         turns = 0 if self.max_turns is None else self.max_turns
         return (SWEEP_STREAM, zlib.crc32(self.env_id.encode()), turns, batch)
 
@@ -163,7 +163,7 @@ def grid(
 
 
 def differences(asked: Cell, there: Cell) -> list[str]:
-    """Say in what a cell that was asked for differs from the one of its name that was played.
+    """Return how a cell that was asked for differs from the played one of its name.
 
     Secrets are masked, and decide nothing: a password may have been changed since.
     `FREE_SETTINGS` are not compared, nor the policy's files where one cell does not know them.

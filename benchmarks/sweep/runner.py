@@ -35,12 +35,12 @@ class Outcome:
     """How a call of the sweep went.
 
     Attributes:
-        played: episodes played in this call.
+        num_played: episodes played in this call.
         failed: of them, those that are on record as failed.
         broken: what went wrong with batches that were given up; a further call plays them again.
     """
 
-    played: int = 0
+    num_played: int = 0
     failed: int = 0
     broken: list[str] = field(default_factory=list)
 
@@ -66,7 +66,7 @@ def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outc
 
         def began(batch: Batch) -> None:
             running.append(batch)
-            bar.update(task, description=_told(running, names))
+            bar.update(task, description=_description(running, names))
 
         for batch, result in play(missing, began):
             running.remove(batch)
@@ -75,13 +75,13 @@ def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outc
                 outcome.broken.append(f"{batch.cell.name}, batch {batch.number}: {result}")
                 _LOG.warning("given up: %s", outcome.broken[-1])
             else:
-                outcome.played += episodes
+                outcome.num_played += episodes
                 outcome.failed += result
-            bar.update(task, advance=episodes, description=_told(running, names))
+            bar.update(task, advance=episodes, description=_description(running, names))
     return outcome
 
 
-def _told(running: Sequence[Batch], names: Mapping[str, str]) -> str:
+def _description(running: Sequence[Batch], names: Mapping[str, str]) -> str:
     """Name what is being played, the longest under way first: `a/model in BabyAI, 5 turns`."""
     cells = list({batch.cell.name: batch.cell for batch in running}.values())
     if not cells:
@@ -118,7 +118,7 @@ def over_processes(workers: int, threads: int) -> Play:
                         began(batch)
                     ended, _ = wait(running, return_when=FIRST_COMPLETED)
                     for future in ended:
-                        yield running.pop(future), _result(future)
+                        yield running.pop(future), result_of(future)
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
 
@@ -173,7 +173,7 @@ class _RayWorker:
             return batch, error
 
 
-def _result(future: Future[int]) -> int | Exception:
+def result_of(future: Future[int]) -> int | Exception:
     """Return a batch's failed episodes, or why it was given up; mistakes of ours are raised."""
     try:
         return future.result()

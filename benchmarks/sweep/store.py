@@ -48,7 +48,7 @@ class SweepFolder:
         return [Cell.from_json(json.loads(file.read_text(encoding="utf-8"))) for file in files]
 
     def claim(self, cells: Sequence[Cell]) -> None:
-        """Note down what is to be played.
+        """Record what is to be played.
 
         A cell that no batch was played of is free, whoever claimed it.
 
@@ -78,7 +78,7 @@ class SweepFolder:
         return list(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else []
 
     def is_done(self, cell: Cell, batch: int) -> bool:
-        """Tell whether a batch has been played."""
+        """Return whether a batch has been played."""
         return self._batch(cell, batch).exists()
 
     def missing(self, cell: Cell) -> list[int]:
@@ -120,7 +120,7 @@ class SweepFolder:
         return [self._batch(cell, n) for n in numbers if self.is_done(cell, n)]
 
     def _differences(self, cell: Cell) -> str:
-        """Say in what the cell of this name that is there differs; empty where in nothing."""
+        """Return how the cell of this name that is there differs; empty where it does not."""
         file = self._of(cell) / CELL_FILE
         if not file.exists():
             return ""

@@ -77,26 +77,26 @@ class Panel:
             ValueError: the environment's tasks are not the pinned ones, or with `env_kwargs` they
                 are other data under the same ids.
         """
-        found = self._found(env_kwargs or {})
-        digest = task_digest(found)
+        ids_by_subtask = self._task_ids(env_kwargs or {})
+        digest = task_digest(ids_by_subtask)
         if digest != self.digest:
-            sizes = {subtask: len(ids) for subtask, ids in found.items()}
+            sizes = {subtask: len(ids) for subtask, ids in ids_by_subtask.items()}
             raise ValueError(
                 f"the tasks of {self.env_id}, split {self.split!r}, are not the pinned ones: "
                 f"digest {digest}, expected {self.digest}; sizes {sizes}, expected "
                 f"{dict(self.sizes)}. Results would not compare with earlier ones; if the change "
                 "is meant, pin it anew in benchmarks/sweep/suites.py"
             )
-        return {subtask: found[subtask] for subtask in self.sizes}
+        return {subtask: ids_by_subtask[subtask] for subtask in self.sizes}
 
-    def _found(self, env_kwargs: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    def _task_ids(self, env_kwargs: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
         with closing(_made(self.env_id, env_kwargs)) as env:
             if env_kwargs:
                 self._check_source(env.source, env_kwargs)
-            found: dict[str, list[str]] = {}
+            ids_by_subtask: dict[str, list[str]] = {}
             for task_id in env.task_ids(self.split):
-                found.setdefault(env.task_set.spec(task_id).subtask, []).append(task_id)
-        return {subtask: tuple(ids[:: self.every]) for subtask, ids in found.items()}
+                ids_by_subtask.setdefault(env.task_set.spec(task_id).subtask, []).append(task_id)
+        return {subtask: tuple(ids[:: self.every]) for subtask, ids in ids_by_subtask.items()}
 
     def _check_source(self, source: str, env_kwargs: Mapping[str, Any]) -> None:
         # Other data may well have tasks of the same numbers, so that the ids alone do not tell.

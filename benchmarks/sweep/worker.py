@@ -69,13 +69,13 @@ class Worker:
         cell = batch.cell
         task_ids = list(cell.batches[batch.number])
         start = time.perf_counter()
-        played = self._rollout(cell).run(
+        trajectories = self._rollout(cell).run(
             task_ids, temperature=cell.temperature, stream=cell.stream(batch.number)
         )
         SweepFolder(batch.folder).write(
-            cell, batch.number, played, seconds=time.perf_counter() - start
+            cell, batch.number, trajectories, seconds=time.perf_counter() - start
         )
-        return sum(episode.status == "failed" for episode in played)
+        return sum(episode.status == "failed" for episode in trajectories)
 
     def close(self) -> None:
         """Release the environments."""
@@ -108,7 +108,7 @@ class Worker:
 
 
 def check_playable(cells: Sequence[Cell]) -> None:
-    """See that the environments and policies of cells can be opened; loads no model's weights.
+    """Check that the environments and policies of cells can be opened, without loading weights.
 
     Raises:
         UsageError: one cannot be opened.

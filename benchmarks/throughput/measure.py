@@ -1,7 +1,6 @@
 """Timing of one workload against a baseline, and the record of it.
 
-Both sides of a comparison take turns, so that a machine whose speed drifts slows both. Knows
-nothing of what is measured.
+Both sides of a comparison take turns, so that a machine whose speed drifts slows both.
 """
 
 from __future__ import annotations

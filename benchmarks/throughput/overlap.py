@@ -64,10 +64,10 @@ class Delayed(gym.Wrapper[str, str, str, str]):
 
     def step(self, action: str) -> tuple[str, Any, bool, bool, dict[str, Any]]:
         """Sleep and play one turn."""
-        played = self.env.step(action)
-        info = played[4]
+        result = self.env.step(action)
+        info = result[4]
         time.sleep(self._delay.of(int(info["task_id"].rpartition("_")[2]), info["turn"]))
-        return played
+        return result
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def overlap_rows(repeats: int, *, cases: Sequence[Case] = CASES) -> Iterator[Row
 class _Timed(HFBackend):
     """A backend that counts its calls, the rows in them and their seconds."""
 
-    calls = rows = 0
+    calls = num_rows = 0
     seconds = 0.0
 
     def generate(self, prompts: Sequence[list[int]], *args: Any, **kwargs: Any) -> list[Generated]:
@@ -146,7 +146,7 @@ class _Timed(HFBackend):
         generated = super().generate(prompts, *args, **kwargs)
         self.seconds += time.perf_counter() - start
         self.calls += 1
-        self.rows += len(prompts)
+        self.num_rows += len(prompts)
         return generated
 
 
@@ -167,13 +167,13 @@ class _Player:
     def run(self, watch: Stopwatch) -> None:
         """Play the episodes once."""
         backend = self._backend
-        backend.calls = backend.rows = 0
+        backend.calls = backend.num_rows = 0
         backend.seconds = 0.0
         before = watch.seconds
         with watch.running():
-            played = self._rollout.run(self._task_ids)
-        watch.units += sum(turn.num_tokens for episode in played for turn in episode.turns)
-        self.rows_per_call = backend.rows / backend.calls
+            trajectories = self._rollout.run(self._task_ids)
+        watch.units += sum(turn.num_tokens for episode in trajectories for turn in episode.turns)
+        self.rows_per_call = backend.num_rows / backend.calls
         self.seconds_per_call = backend.seconds / backend.calls
         self.share_generating = backend.seconds / (watch.seconds - before)
 

@@ -106,14 +106,14 @@ def rollout_rows(repeats: int, *, cases: Sequence[Case] = CASES) -> Iterator[Row
         scripts = {task_id: script(completions[task_id], case.turns) for task_id in task_ids}
         make = partial(_steered, scripts, case)
         with TextVectorEnv([make] * case.episodes) as env:
-            kept, anew = (
+            cached, anew = (
                 _Rollout(env, model, tokenizer, task_ids, per_turn, cache=cache)
                 for cache in (True, False)
             )
             name = f"rollout, {case.turns} turns" + (", task repeated" * case.repeats_task)
             row = compare(
                 "rollout",
-                Side(f"{name}, cache kept", "tokens", kept.run),
+                Side(f"{name}, cache kept", "tokens", cached.run),
                 Side("history encoded anew every turn", "tokens", anew.run),
                 repeats=min(repeats, case.most_repeats),
                 warm_up=case is cases[0],
@@ -121,7 +121,7 @@ def rollout_rows(repeats: int, *, cases: Sequence[Case] = CASES) -> Iterator[Row
                 tokens_per_turn=per_turn,
                 torch_threads=torch.get_num_threads(),
             )
-        row.notes["history_tokens"] = kept.history_tokens
+        row.notes["history_tokens"] = cached.history_tokens
         yield row
 
 
@@ -157,9 +157,11 @@ class _Rollout:
         backend = HFBackend(self._model, cache=self._cache)
         rollout = Rollout(self._env, ModelPolicy(backend, self._chat, sampling=self._sampling))
         with watch.running():
-            played = rollout.run(self._task_ids)
-        watch.units += sum(turn.num_tokens for episode in played for turn in episode.turns)
-        self.history_tokens = round(sum(len(episode.trace) for episode in played) / len(played))
+            trajectories = rollout.run(self._task_ids)
+        watch.units += sum(turn.num_tokens for episode in trajectories for turn in episode.turns)
+        self.history_tokens = round(
+            sum(len(episode.trace) for episode in trajectories) / len(trajectories)
+        )
 
 
 def _steered(scripts: Mapping[str, Sequence[str]], case: Case) -> Steered:

@@ -174,7 +174,7 @@ def _official_resets(wrapper: Any, tasks: Sequence[Walkthrough]) -> Workload:
 
 
 def _memory_row(tasks: Sequence[Walkthrough], num_envs: int) -> Row:
-    """Play one episode in each of many environments; weigh Java then, and per process elsewhere."""
+    """Measure the memory of many environments in mid-episode, with one Java and with one each."""
     watch = Stopwatch()
     with ExitStack() as stack:
         envs = [

@@ -62,21 +62,25 @@ class _Recorded(Rollout):
 def update_rows(repeats: int, *, case: Case | None = None) -> Iterator[Row]:
     """Measure one optimizer step on each side."""
     case = case or Case()
-    played = play(case)
-    lengths = [len(trajectory.trace) for trajectory in played]
+    trajectories = play(case)
+    lengths = [len(trajectory.trace) for trajectory in trajectories]
     yield compare(
         "update",
-        Side("GRPO update, agentgym", "tokens", Update(played, case, stock=False).run),
-        Side("trl.GRPOTrainer, the same episodes", "tokens", Update(played, case, stock=True).run),
+        Side("GRPO update, agentgym", "tokens", Update(trajectories, case, stock=False).run),
+        Side(
+            "trl.GRPOTrainer, the same episodes",
+            "tokens",
+            Update(trajectories, case, stock=True).run,
+        ),
         repeats=min(repeats, case.most_repeats),
-        episodes=len(played),
+        episodes=len(trajectories),
         tokens_of_an_episode=f"{sum(lengths) / len(lengths):.0f}, at most {max(lengths)}",
         torch_threads=torch.get_num_threads(),
     )
 
 
 def play(case: Case) -> list[Trajectory]:
-    """Let `tiny` play groups of training goals."""
+    """Play groups of training goals with `tiny`."""
     environments = Environments(
         EnvArguments(env=["TextCraft"], max_turns=case.turns, num_envs=case.goals * case.group)
     )
@@ -99,8 +103,8 @@ class Update:
         gradients: the norm of each run's gradient.
     """
 
-    def __init__(self, played: Sequence[Trajectory], case: Case, *, stock: bool) -> None:
-        self._played = played
+    def __init__(self, trajectories: Sequence[Trajectory], case: Case, *, stock: bool) -> None:
+        self._trajectories = trajectories
         self._case = case
         self._stock = stock
         self.gradients: list[float] = []
@@ -113,7 +117,7 @@ class Update:
                 trainer.train()
         logged = [entry for entry in trainer.state.log_history if "grad_norm" in entry]
         self.gradients.append(logged[-1]["grad_norm"])
-        watch.units += sum(len(trajectory.trace) for trajectory in self._played)
+        watch.units += sum(len(trajectory.trace) for trajectory in self._trajectories)
 
     def _trainer(self, folder: str) -> Any:
         case = self._case
@@ -143,8 +147,8 @@ class Update:
             with warnings.catch_warnings():
                 # TRL calls the hook experimental; the version is pinned and the hook under test.
                 warnings.filterwarnings("ignore", message="You are using 'rollout_func'")
-                recorded = make_rollout_func(_Recorded(self._played))
+                recorded = make_rollout_func(_Recorded(self._trajectories))
                 return GRPOTrainer(rollout_func=recorded, **options)
         trainer = EpisodeTrainer(**options)
-        trainer.rollout = _Recorded(self._played)
+        trainer.rollout = _Recorded(self._trajectories)
         return trainer

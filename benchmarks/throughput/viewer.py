@@ -43,21 +43,21 @@ def viewer_rows(
         folder = Path(name)
         write_jsonl(folder / "played.jsonl", _many(num_episodes))
         megabytes = round((folder / "played.jsonl").stat().st_size / 1e6)
-        told = f"viewer, {num_episodes:,} trajectories"
+        label = f"viewer, {num_episodes:,} trajectories"
 
         def read(watch: Stopwatch) -> None:
             with watch.running():
                 Index(folder).update()
             watch.units += num_episodes
 
-        side = Side(f"{told} read", "trajectories", read)
+        side = Side(f"{label} read", "trajectories", read)
         row = compare("viewer", side, repeats=repeats, megabytes=megabytes)
         row.notes["seconds"] = round(num_episodes / row.rate, 2)
         yield row
         if not with_chromium:
             return
         with closing(_Opening(folder, num_episodes)) as opening:
-            side = Side(f"{told} in the page's list", "trajectories", opening.run)
+            side = Side(f"{label} in the page's list", "trajectories", opening.run)
             row = compare("viewer", side, repeats=repeats)
             row.notes["seconds"] = round(num_episodes / row.rate, 2)
             row.notes["seconds_until_the_command_listens"] = round(min(opening.starts), 2)

@@ -93,7 +93,7 @@ def _parallel_row(plays: list[Play], num_parallel: int, repeats: int) -> Row:
 
 
 def has_chromium() -> bool:
-    """Tell whether the Chromium backend can be measured here."""
+    """Return whether the Chromium backend can be measured here."""
     if find_spec("playwright") is None or find_spec("uvicorn") is None:
         return False
     from agentgym_envs.webarena.browsers.chromium.pool import find_executable
@@ -102,7 +102,7 @@ def has_chromium() -> bool:
 
 
 def _recorded(env: WebArenaEnv, task_ids: Sequence[str]) -> list[Play]:
-    """Let the expert solve the tasks, and note its actions."""
+    """Return the expert's actions on the tasks."""
     plays: list[Play] = []
     for task_id in task_ids:
         env.reset(options={"task_id": task_id})

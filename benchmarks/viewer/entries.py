@@ -57,7 +57,7 @@ class Entry:
 
 
 def is_episode(record: Any) -> bool:
-    """Tell whether a line's JSON value is an episode."""
+    """Return whether a line's JSON value is an episode."""
     return isinstance(record, dict) and {"env_id", "task_id", "turns"} <= set(record)
 
 
@@ -129,13 +129,13 @@ def entry_of(
 
 def texts_of(record: dict[str, Any]) -> list[str]:
     """Return the texts of an episode that a search looks through; the system prompt is not one."""
-    found = [
+    texts = [
         str(record.get(name) or "")
         for name in ("goal", "task_id", "subtask", "policy", "final_observation", "error")
     ]
     for turn in record["turns"]:
-        found += [str(turn.get("observation", "")), str(turn.get("completion", ""))]
-    return found
+        texts += [str(turn.get("observation", "")), str(turn.get("completion", ""))]
+    return texts
 
 
 def _mark(reward: float, *, is_valid: bool) -> str:

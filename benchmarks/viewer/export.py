@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.files import write_whole
-from benchmarks.viewer import detail
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.pages import one_page
 from benchmarks.viewer.places import curve_of
+from benchmarks.viewer.scenes import credits_of, scene, tokens
 
 EPISODES_A_PART = 50
 
@@ -75,10 +75,19 @@ def _parts(index: Index, *, with_scenes: bool, with_tokens: bool) -> Iterator[tu
         part = start // EPISODES_A_PART
         yield f"data-episodes-{part}", _packed([index.record(n) for n in numbers])
         if with_scenes:
-            yield f"data-scenes-{part}", _packed([detail.scene_of(index, n) for n in numbers])
+            yield (
+                f"data-scenes-{part}",
+                _packed([scene(index.trajectory(n), index.folder(n)) for n in numbers]),
+            )
         if with_tokens:
-            yield f"data-tokens-{part}", _packed([detail.tokens_of(index, n) for n in numbers])
-            yield f"data-credits-{part}", _packed([detail.credits_of(index, n) for n in numbers])
+            yield (
+                f"data-tokens-{part}",
+                _packed([tokens(index.trajectory(n), index.folder(n)) for n in numbers]),
+            )
+            yield (
+                f"data-credits-{part}",
+                _packed([credits_of(index.trajectory(n)) for n in numbers]),
+            )
 
 
 def _packed(values: Any) -> str:

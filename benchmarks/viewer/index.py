@@ -140,19 +140,19 @@ class Index:
 
     def search(self, text: str) -> list[int]:
         """Return the numbers of the episodes in which a text occurs, in whatever case."""
-        wanted = text.casefold()
+        folded = text.casefold()
         # Most lines are passed over unparsed; case folding beyond ASCII has to see the characters.
         plain = json.dumps(text)[1:-1].lower().encode() if text.isascii() else b""
         with self._lock:
             entries = list(self.entries)
-        found = []
+        numbers = []
         for number, line in enumerate(self._lines(entries)):
             if plain not in line.lower():
                 continue
             record = read_episode(line)
-            if record and any(wanted in part.casefold() for part in texts_of(record)):
-                found.append(number)
-        return found
+            if record and any(folded in part.casefold() for part in texts_of(record)):
+                numbers.append(number)
+        return numbers
 
     def _forget(self) -> None:
         self.entries: list[Entry] = []
@@ -252,14 +252,14 @@ class Index:
 
 def _state(path: Path) -> tuple[int, int] | None:
     try:
-        found = path.stat()
+        stat = path.stat()
     except FileNotFoundError:  # moved away between the listing and now
         return None
-    return found.st_size, found.st_mtime_ns
+    return stat.st_size, stat.st_mtime_ns
 
 
 def _was_replaced(path: Path, progress: _Progress) -> bool:
-    """Tell whether the line that was read last is no longer in its place."""
+    """Return whether the line that was read last is no longer in its place."""
     state = _state(path)
     if state is None or state == progress.state:
         return state is None

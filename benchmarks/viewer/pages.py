@@ -24,12 +24,12 @@ _SCRIPT = re.compile(r'^ *<script type="module" src="main\.js"></script>$', re.M
 
 def page_files() -> dict[str, tuple[bytes, str]]:
     """Return each of the page's files and its content type, by name."""
-    found = {}
+    contents = {}
     for file in files("benchmarks.viewer").joinpath("static").iterdir():
         kind = CONTENT_TYPES.get(f".{file.name.rpartition('.')[2]}")
         if kind is not None:
-            found[file.name] = (file.read_bytes(), kind)
-    return found
+            contents[file.name] = (file.read_bytes(), kind)
+    return contents
 
 
 def one_page(data: Iterator[tuple[str, str]], *, title: str) -> Iterator[str]:
@@ -76,9 +76,9 @@ def bundle(texts: dict[str, str], main: str) -> str:
     parts: list[str] = []
     for name in _in_order(texts, main):
         text = _IMPORT.sub(
-            lambda found: f"const {{{found[1]}}} = {_variable(found[2])};", texts[name]
+            lambda match: f"const {{{match[1]}}} = {_variable(match[2])};", texts[name]
         )
-        names = [found[1] for found in _EXPORT.findall(text)]
+        names = [match[1] for match in _EXPORT.findall(text)]
         text = _EXPORT.sub(r"\1 \2", text)
         if strange := re.search(r"^(?:import|export)\b.*", text, re.M):
             raise ValueError(
@@ -93,18 +93,18 @@ def bundle(texts: dict[str, str], main: str) -> str:
 
 def _in_order(texts: dict[str, str], main: str) -> list[str]:
     """Return the modules that `main` needs, each after those it imports."""
-    found: dict[str, None] = {}
+    ordered: dict[str, None] = {}
 
     def visit(name: str, path: tuple[str, ...]) -> None:
         if name in path:
             raise ValueError(f"modules import each other: {' -> '.join((*path, name))}")
-        if name not in found:
+        if name not in ordered:
             for _, needed in _IMPORT.findall(texts[name]):
                 visit(needed, (*path, name))
-            found[name] = None
+            ordered[name] = None
 
     visit(main, ())
-    return list(found)
+    return list(ordered)
 
 
 def _variable(file: str) -> str:

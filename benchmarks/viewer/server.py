@@ -13,10 +13,10 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from benchmarks.viewer import detail
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.pages import PAGE, page_files
 from benchmarks.viewer.places import curve_of
+from benchmarks.viewer.scenes import credits_of, scene, tokens
 
 LOOPBACK = "127.0.0.1"
 READING_SECONDS = 0.6
@@ -65,7 +65,7 @@ class ViewerServer(ThreadingHTTPServer):
         super().__init__((host, port), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Tell on the terminal what broke, unless the page just went away."""
+        """Print what broke, unless the page closed the connection."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -76,7 +76,7 @@ class ViewerServer(ThreadingHTTPServer):
         return f"http://{name}:{self.server_port}/"
 
     def is_own_name(self, host: str) -> bool:
-        """Tell whether a request's Host header names this server.
+        """Return whether a request's Host header names this server.
 
         Another site's name that was made to lead here (DNS rebinding) does not; an address, unlike
         a name, cannot be made to lead anywhere.
@@ -98,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
 
     def do_GET(self) -> None:
-        """Answer."""
+        """Answer a GET request."""
         try:
             is_own = self.server.is_own_name(self.headers.get("Host", ""))
         except ValueError:  # not a host at all
@@ -110,16 +110,16 @@ class _Handler(BaseHTTPRequestHandler):
         if url.path.startswith("/api/"):
             self._answer(url.path.removeprefix("/api/"), parse_qs(url.query))
             return
-        found = self.server.files.get(url.path.removeprefix("/") or PAGE)
-        if found is None:
+        file = self.server.files.get(url.path.removeprefix("/") or PAGE)
+        if file is None:
             self._send_json({"error": "there is no such page"}, HTTPStatus.NOT_FOUND)
         else:
-            self._send(*found)
+            self._send(*file)
 
     do_HEAD = do_GET
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: the terminal is the reader's."""
+        """Log no requests."""
 
     def _answer(self, name: str, query: dict[str, list[str]]) -> None:
         answer = _ANSWERS.get(name)
@@ -180,19 +180,21 @@ def _trajectory(server: ViewerServer, query: _Query) -> Any:
 
 def _scene(server: ViewerServer, query: _Query) -> Any:
     with server.replaying:
-        return detail.scene_of(server.index, _number(query, "id"))
+        number = _number(query, "id")
+        return scene(server.index.trajectory(number), server.index.folder(number))
 
 
 def _tokens(server: ViewerServer, query: _Query) -> Any:
     with server.replaying:
-        return detail.tokens_of(server.index, _number(query, "id"))
+        number = _number(query, "id")
+        return tokens(server.index.trajectory(number), server.index.folder(number))
 
 
 def _credits(server: ViewerServer, query: _Query) -> Any:
     numbers = query.get("ids", "").split(",")
     if len(numbers) > MAX_CREDITS:
         raise ValueError(f"at most {MAX_CREDITS} episodes are asked for at once")
-    return [detail.credits_of(server.index, _number({"ids": one}, "ids")) for one in numbers]
+    return [credits_of(server.index.trajectory(_number({"ids": one}, "ids"))) for one in numbers]
 
 
 def _search(server: ViewerServer, query: _Query) -> Any:

@@ -266,11 +266,15 @@ def test_an_empty_split_is_refused_when_it_is_drawn_from() -> None:
         def explain_empty(self, split: str) -> str:
             return "the file dev.jsonl is missing"
 
-    env = CountingEnv(split="validation")
-    env._draws_from = []
+    class Sparse(CountingEnv):
+        def __init__(self, tasks: ListedTasks) -> None:
+            TextEnv.__init__(self, tasks, split="validation")
+
+    table: dict[str, dict[str, range]] = {"train": {"small": range(3)}, "validation": {}}
+    env = Sparse(ListedTasks("counting", table))
     with pytest.raises(ValueError, match="split 'validation' holds no task to draw"):
         env.reset()
-    env.task_set = Partial("counting", {"validation": {}})
+    env = Sparse(Partial("counting", table))
     with pytest.raises(ValueError, match="no task to draw.*: the file dev.jsonl is missing"):
         env.reset()
 

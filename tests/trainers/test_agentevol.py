@@ -20,6 +20,7 @@ from trainers.credit.pairs import distinct
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import ModelArguments
 from trainers.rollout.environments import Environments
+from trainers.rollout.rollout import Rollout
 from trainers.runs.rounds import AgentEvolArguments, Round, RoundFiles
 
 
@@ -252,7 +253,7 @@ def test_ctrl_c_while_playing_says_how_to_go_on(
     def interrupted(*args: Any, **kwargs: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(AgentEvol, "_explore", interrupted)
+    monkeypatch.setattr(Rollout, "run", interrupted)
     model = make_folder(tmp_path / "model")
     folder = str(tmp_path / "run")
     options = ["--env", ENV_ID, "--action_format", "plain", "--model", model]

@@ -65,7 +65,7 @@ ALL_ATTENTION_FUNCTIONS.register(GROUPED, grouped_attention)
 
 @contextmanager
 def attention_for_sampling(model: PreTrainedModel) -> Iterator[None]:
-    """Let a model attend through a function that takes our masks, and put its own back.
+    """Replace a model's attention by one that takes our masks; restore it afterwards.
 
     `eager` takes them as it is; every other one gives way, since the model's weights and results
     are the same.

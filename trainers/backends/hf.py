@@ -18,10 +18,10 @@ from trainers.backends.rows import Rows, common_length
 from trainers.backends.sampler import Sampler
 from trainers.tokens.generation import Generated, Sampling
 
-_PREFILL_TOKENS = 16384
+PREFILL_TOKENS = 16384
 """Tokens of one forward pass over prompts, padding included; bounds its memory."""
 
-_PREFILL_COLUMNS = 1024
+PREFILL_COLUMNS = 1024
 """Prompt tokens per row of one such pass; bounds its attention mask."""
 
 _WORTH_SHARING = 32
@@ -63,7 +63,7 @@ class HFBackend:
         self.generator = generator or torch.Generator(model.device).manual_seed(0)
         self._sampler = Sampler(self.generator)
         self._model = RowModel(model)
-        self._rows = Rows()
+        self.rows = Rows()
 
     def seed_rows(self, seed: int | None) -> None:
         """Give each row random numbers of its own, so that samples do not depend on its company.
@@ -125,9 +125,9 @@ class HFBackend:
 
     def _drop(self, keys: Sequence[int]) -> None:
         for key in keys:
-            self._rows.drop(key)
-        if not len(self._rows):
-            self._rows = Rows()
+            self.rows.drop(key)
+        if not len(self.rows):
+            self.rows = Rows()
 
     # Prompts ----------------------------------------------------------------------------------
 
@@ -139,7 +139,7 @@ class HFBackend:
         Returns:
             (B, V) float32, the logits after each prompt, in the order of the rows.
         """
-        rows = self._rows
+        rows = self.rows
         known = [key for key in keys if key in rows]
         groups: dict[bytes, list[int]] = {}  # the fresh keys by prompt
         for key, prompt in zip(keys, prompts, strict=True):
@@ -167,15 +167,15 @@ class HFBackend:
         return torch.stack(logits)
 
     def _share(self, prompts: list[np.ndarray], first: int) -> None:
-        """Let fresh rows, from `first` on, take the beginnings that other rows hold."""
+        """Copy into fresh rows, from `first` on, the prefixes that other rows hold."""
         if not prompts:
             return
-        self._rows.copy_shared_prefix(first, prompts[0])
+        self.rows.copy_shared_prefix(first, prompts[0])
         shared = common_length(prompts) if len(prompts) > 1 else 0
-        if shared - self._rows.lengths[first] >= _WORTH_SHARING:
+        if shared - self.rows.lengths[first] >= _WORTH_SHARING:
             self._encode([prompts[0][:shared]], first, first + 1, offset=first)
         for row, prompt in enumerate(prompts[1:], first + 1):
-            self._rows.copy_shared_prefix(row, prompt)
+            self.rows.copy_shared_prefix(row, prompt)
 
     def _encode(
         self, prompts: list[np.ndarray], first: int, last: int, *, offset: int = 0
@@ -192,7 +192,7 @@ class HFBackend:
             (V,) float32 for each row, the logits after its prompt.
         """
         ends = np.array([len(prompts[row - offset]) for row in range(first, last)], dtype=np.int64)
-        starts = self._rows.lengths[first:last].copy()
+        starts = self.rows.lengths[first:last].copy()
         logits: list[torch.Tensor] = []
         for low, high in _batches(ends - starts):
             chunk = int((ends - starts)[low:high].max())
@@ -202,11 +202,11 @@ class HFBackend:
             for index, row in enumerate(range(first + low, first + high)):
                 prompt = prompts[row - offset]
                 ids[index, new[index]] = prompt[starts[low + index] :]
-                self._rows.extend(row, prompt)
-            for column in range(0, chunk, _PREFILL_COLUMNS):
-                part = np.s_[:, column : column + _PREFILL_COLUMNS]
+                self.rows.extend(row, prompt)
+            for column in range(0, chunk, PREFILL_COLUMNS):
+                part = np.s_[:, column : column + PREFILL_COLUMNS]
                 out = self._model.encode(
-                    self._rows.cache,
+                    self.rows.cache,
                     first + low,
                     ids[part],
                     positions=positions[part],
@@ -228,7 +228,7 @@ class HFBackend:
     ) -> list[Generated]:
         """Sample until every row has stopped or met its limit; `draws` as from `Sampler`."""
         device = self.model.device
-        turns = LiveRows(self._rows, prompts, keys, limits)
+        turns = LiveRows(self.rows, prompts, keys, limits)
         ids = torch.zeros(len(prompts), int(limits.max()), dtype=torch.long, device=device)
         logprobs = torch.zeros(ids.shape, device=device)
         stop = torch.tensor(sampling.stop_ids, dtype=torch.long, device=device)
@@ -246,10 +246,10 @@ class HFBackend:
             turns.end((picked[:, None] == stop).any(-1).cpu().numpy(), step)
             if turns.num_live == 0:
                 break
-            kept = turns.compact()
-            if kept is not None:
-                picked = picked[torch.from_numpy(kept).to(device)]
-            logits = self._model.advance(self._rows.cache, picked, turns.next_positions())
+            live = turns.compact()
+            if live is not None:
+                picked = picked[torch.from_numpy(live).to(device)]
+            logits = self._model.advance(self.rows.cache, picked, turns.next_positions())
         return self._collect(turns, prompts, keys, ids, logprobs)
 
     def _collect(
@@ -274,7 +274,7 @@ class HFBackend:
                     "or float32"
                 )
             # The last token has been sampled, not fed: its keys and values are the next call's.
-            self._rows.extend(self._rows.row(key), np.asarray(prompts[index] + turn.ids[:-1]))
+            self.rows.extend(self.rows.row(key), np.asarray(prompts[index] + turn.ids[:-1]))
             generated.append(turn)
         return generated
 
@@ -303,9 +303,9 @@ def _batches(sizes: np.ndarray) -> Iterator[tuple[int, int]]:
     for high in range(1, len(sizes) + 1):
         if high < len(sizes):
             batch = sizes[low : high + 1]
-            padded = len(batch) * min(int(batch.max()), _PREFILL_COLUMNS)
+            padded = len(batch) * min(int(batch.max()), PREFILL_COLUMNS)
             wasteful = len(batch) * int(batch.max()) > 2 * int(batch.sum()) + 512
-            if padded <= _PREFILL_TOKENS and not wasteful:
+            if padded <= PREFILL_TOKENS and not wasteful:
                 continue
         yield low, high
         low = high

@@ -44,7 +44,7 @@ class JSONClient:
 
     A request that meets a broken connection, a timeout, an overloaded server or an answer that is
     not JSON is sent again after 0.5, 1, 2, ... seconds, or after what `Retry-After` says. A cause
-    is told once, until some request succeeds, however many requests it meets.
+    is logged once, until some request succeeds, however many requests it meets.
 
     Args:
         base_url: what the paths are appended to.
@@ -79,7 +79,7 @@ class JSONClient:
         self._retries = retries
         self._ended = Event()
         self._wait = wait or self._ended.wait
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
         self._http = httpx.Client(
             timeout=timeout,
             headers={} if api_key is None else {"Authorization": f"Bearer {api_key}"},
@@ -121,11 +121,11 @@ class JSONClient:
             try:
                 response = self._http.request(method, url, json=body)
                 if response.is_success:
-                    found = response.json()
-                    self._told.clear()
-                    return found
+                    answer = response.json()
+                    self._logged.clear()
+                    return answer
                 cause = f"{response.status_code} {_message(response)}"
-                wait = _told_to_wait(response, wait)
+                wait = _retry_after(response, wait)
                 if response.status_code not in _PASSING:
                     raise RequestRefused(response.status_code, _message(response), url=url)
             except (
@@ -141,8 +141,8 @@ class JSONClient:
         raise RequestFailed(f"{url} failed {self._retries + 1} times, the last time with {cause}")
 
     def _tell(self, failure: str, wait: float) -> None:
-        level = logging.DEBUG if failure in self._told else logging.WARNING
-        self._told.add(failure)
+        level = logging.DEBUG if failure in self._logged else logging.WARNING
+        self._logged.add(failure)
         logger.log(level, "%s; again in %.1f s, %d times at most", failure, wait, self._retries)
 
 
@@ -152,17 +152,17 @@ def _end(threads: ThreadPoolExecutor, http: httpx.Client, ended: Event) -> None:
     http.close()
 
 
-def _told_to_wait(response: httpx.Response, otherwise: float) -> float:
-    told = response.headers.get("retry-after", "")
-    return min(float(told), _LONGEST_WAIT) if told.isdigit() else otherwise
+def _retry_after(response: httpx.Response, otherwise: float) -> float:
+    seconds = response.headers.get("retry-after", "")
+    return min(float(seconds), _LONGEST_WAIT) if seconds.isdigit() else otherwise
 
 
 def _message(response: httpx.Response) -> str:
     """Return what went wrong, in the server's words."""
     try:
-        found = response.json()
+        answer = response.json()
     except ValueError:
         return response.text[:300]
-    error = found.get("error", found) if isinstance(found, dict) else found
-    told = error.get("message", error) if isinstance(error, dict) else error
-    return str(told)[:300]
+    error = answer.get("error", answer) if isinstance(answer, dict) else answer
+    message = error.get("message", error) if isinstance(error, dict) else error
+    return str(message)[:300]

@@ -37,7 +37,7 @@ class LiveRows:
         self._limits = limits
 
     def end(self, stopped: np.ndarray, step: int) -> None:
-        """Note which of the rows [0, width) sampled a stop id at `step`, or met their limit."""
+        """Record which of the rows [0, width) sampled a stop id at `step`, or met their limit."""
         prompt_of = self.prompt_of[: self.width]
         ends = ~self._ended[: self.width] & (stopped | (self._limits[prompt_of] <= step + 1))
         self.num_tokens[prompt_of[ends]] = step + 1

@@ -53,11 +53,11 @@ class _RowLayer(CacheLayerMixin):
             self.lazy_initialization(key_states, value_states)
         window = self.window
         rows = torch.arange(window.first, window.last, device=key_states.device)[:, None]
-        kept = []
+        views = []
         for store, new in ((self.keys, key_states), (self.values, value_states)):
             store[rows, :, window.at] = new.transpose(1, 2)
-            kept.append(store[window.first : window.last, :, : window.length])
-        return kept[0], kept[1]
+            views.append(store[window.first : window.last, :, : window.length])
+        return views[0], views[1]
 
     def resize(self) -> None:
         """Grow to the window's numbers of rows and columns."""
@@ -128,7 +128,7 @@ class RowCache(Cache):
                 store[target, :, :length] = store[source, :, :length]
 
     def swap(self, some: list[int], others: list[int], length: int) -> None:
-        """Let two equally long lists of different rows change places, `length` tokens of each."""
+        """Swap two equally long lists of different rows, `length` tokens of each."""
         # Row by row: plain slices are copied several times faster than gathered rows.
         for store in self._stores():
             for one, other in zip(some, others, strict=True):

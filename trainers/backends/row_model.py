@@ -37,7 +37,7 @@ class RowModel:
 
     @contextmanager
     def sampling(self) -> Iterator[None]:
-        """Put the model in evaluation mode without gradients, and all as it was afterwards."""
+        """Put the model in evaluation mode without gradients; restore it afterwards."""
         training = [module for module in self.model.modules() if module.training]
         self.model.eval()
         try:

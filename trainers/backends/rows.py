@@ -53,9 +53,9 @@ class Rows:
     def move_to_front(self, known: Sequence[int], fresh: Sequence[int]) -> None:
         """Put the rows of `known` keys first, then empty rows for `fresh` keys, then all others."""
         front = len(known)
-        wanted = {self._row_of[key] for key in known}
-        outside = [row for row in wanted if row >= front]
-        inside = [row for row in range(front) if row not in wanted]
+        rows = {self._row_of[key] for key in known}
+        outside = [row for row in rows if row >= front]
+        inside = [row for row in range(front) if row not in rows]
         self.swap(inside, outside)
         total = len(self._keys)
         moving = list(range(front, min(front + len(fresh), total)))
@@ -69,7 +69,7 @@ class Rows:
             self.lengths[row] = 0
 
     def swap(self, some: list[int], others: list[int]) -> None:
-        """Let two equally long lists of different rows change places."""
+        """Swap two equally long lists of different rows."""
         if not some:
             return
         length = int(self.lengths[[*some, *others]].max())

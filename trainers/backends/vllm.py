@@ -58,7 +58,7 @@ class VLLMBackend:
     def __init__(
         self, source: str, *, dtype: str = "auto", max_length: int | None = None, **engine: Any
     ) -> None:
-        self._model: Any = None
+        self.model: Any = None
         self._taken: tuple[int, int] | None = None
         self._seeds = TurnSeeds()
         # Weights are handed over by reference, so the engine must run in this process.
@@ -76,7 +76,7 @@ class VLLMBackend:
             # One engine per training process, on that process's device.
             defaults["distributed_executor_backend"] = "external_launcher"
         with _global_generators_kept():
-            self._engine = LLM(
+            self.engine = LLM(
                 model=source,
                 **{**defaults, **engine},
                 skip_tokenizer_init=True,
@@ -84,7 +84,7 @@ class VLLMBackend:
                 logprobs_mode="processed_logprobs",
                 worker_extension_cls=_EXTENSION,
             )
-        self.max_length: int | None = self._engine.model_config.max_model_len
+        self.max_length: int | None = self.engine.model_config.max_model_len
 
     @classmethod
     def of_model(cls, model: Any, *, max_length: int | None = None, **engine: Any) -> VLLMBackend:
@@ -109,7 +109,7 @@ class VLLMBackend:
                 max_length=max_length,
                 **{"dtype": dtype, **defaults, **engine, "load_format": "dummy"},
             )
-        backend._model = model
+        backend.model = model
         return backend
 
     def generate(
@@ -141,7 +141,7 @@ class VLLMBackend:
                 )
                 for limit, seed in zip(limits, seeds, strict=True)
             ]
-            outputs = self._engine.generate(
+            outputs = self.engine.generate(
                 [{"prompt_token_ids": prompt} for prompt in prompts], params, use_tqdm=False
             )
         except VLLMValidationError as error:
@@ -162,20 +162,20 @@ class VLLMBackend:
         Args:
             global_step: the optimizer step that they are of.
         """
-        if self._model is None:
+        if self.model is None:
             return
-        version = (global_step, weights_version(self._model))
+        version = (global_step, weights_version(self.model))
         if version == self._taken:
             return
         with torch.no_grad():
-            self._engine.collective_rpc("load_policy_weights", args=(named_weights(self._model),))
-        if not self._engine.reset_prefix_cache():
+            self.engine.collective_rpc("load_policy_weights", args=(named_weights(self.model),))
+        if not self.engine.reset_prefix_cache():
             raise RuntimeError("vLLM kept keys and values of the old weights: it is still sampling")
         self._taken = version
 
     def close(self) -> None:
         """Free the engine's memory."""
-        self._engine.llm_engine.engine_core.shutdown()
+        self.engine.llm_engine.engine_core.shutdown()
 
 
 def _turn(output: Any, sampling: Sampling) -> Generated:

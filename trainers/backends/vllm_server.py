@@ -130,8 +130,8 @@ class VLLMServerBackend:
             else:
                 self._send_by_nccl(sends)
         if sends:
-            told = self._ask(lambda: self._client.post("/reset_prefix_cache", None))
-            if not told["success"]:
+            answer = self._ask(lambda: self._client.post("/reset_prefix_cache", None))
+            if not answer["success"]:
                 raise EnvFailure(f"{self._client.base_url} did not drop its prefix cache")
         if is_spread:
             torch.distributed.barrier()
@@ -167,12 +167,12 @@ class VLLMServerBackend:
     def _check_logprobs(self, prompt: list[int]) -> None:
         """Compare the likeliest token's logprob at two temperatures."""
         if self._is_tempered is None:
-            found = []
+            highest = []
             for temperature in (1.0, 0.5):
                 body = self._body(prompt, Sampling(1, temperature), 1)
                 answer = self._ask(lambda body=body: self._complete({**body, "logprobs": 1}))
-                found.append(max(answer["logprobs"]["top_logprobs"][0].values()))
-            self._is_tempered = abs(found[0] - found[1]) > _SAME
+                highest.append(max(answer["logprobs"]["top_logprobs"][0].values()))
+            self._is_tempered = abs(highest[0] - highest[1]) > _SAME
         if not self._is_tempered:
             raise ValueError(
                 f"{self._client.base_url} gives logprobs of the distribution before its "

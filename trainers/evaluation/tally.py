@@ -71,7 +71,7 @@ class Tally:
             self.longest_cut = max(self.longest_cut, len(episode.turns))
 
     @property
-    def played(self) -> int:
+    def num_played(self) -> int:
         """All episodes."""
         return self.episodes + self.failures + self.unscored
 

@@ -24,7 +24,7 @@ REMEDY = 'pip install "agentgym-envs['  # what every missing extra's error says
 
 @contextmanager
 def explain_missing_extra() -> Iterator[None]:
-    """Say what to install where a package of the train extra cannot be imported.
+    """Name the command that installs a missing package of the train extra.
 
     Raises:
         ImportError: with the pip command; any other error passes through.

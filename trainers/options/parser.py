@@ -165,7 +165,7 @@ class CommandParser(HfArgumentParser):
     def _with_files(self, arguments: list[str]) -> list[str]:
         """Put the options of the `--config` files before those of the command line.
 
-        A file's option that the command line has too is left out: lists are replaced, not added to.
+        The command line's options replace a file's; lists are not joined.
         """
         finder = argparse.ArgumentParser(self.prog, add_help=False, allow_abbrev=False)
         finder.add_argument("--config", action="append", default=[])

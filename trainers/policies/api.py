@@ -14,7 +14,7 @@ from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefu
 from trainers.options.arguments import EpisodeArguments, read_object
 from trainers.options.errors import UsageError
 from trainers.options.policies import PolicyArguments
-from trainers.rollout.types import Episode, Failure, Policy, Reply, Stop
+from trainers.rollout.policy import Episode, Failure, Policy, Reply, Stop
 from trainers.tokens.seeds import batch_seed
 
 KEY_VARIABLE = "OPENAI_API_KEY"

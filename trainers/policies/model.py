@@ -8,7 +8,7 @@ from typing import Any
 
 from trainers.backends.open import load_backend
 from trainers.options.arguments import EpisodeArguments
-from trainers.rollout.types import Episode, Policy, Reply, Stop
+from trainers.rollout.policy import Episode, Policy, Reply, Stop
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Backend, Sampling
 from trainers.tokens.history import TokenHistory

@@ -13,8 +13,8 @@ from trainers.options.errors import UsageError, explain_load_errors
 from trainers.options.policies import TEXT_POLICIES, PolicyArguments
 from trainers.policies.scripted import scripted_policy
 from trainers.rollout.environments import Environments
+from trainers.rollout.policy import Policy
 from trainers.rollout.rollout import Rollout
-from trainers.rollout.types import Policy
 from trainers.tokens.generation import Sampling
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from agentgym_envs.actions import ActionParser, ActionVerb
 from agentgym_envs.trajectory import Trajectory
+from trainers.rollout.policy import Episode, Policy, Reply, Stop
 from trainers.rollout.rollout import Rollout
-from trainers.rollout.types import Episode, Policy, Reply, Stop
 from trainers.tokens.seeds import batch_seed
 from wrappers import FailureRules, TextVectorEnv
 

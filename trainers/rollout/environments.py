@@ -17,8 +17,8 @@ from agentgym_envs.registry import short_env_name
 from agentgym_envs.tasks import TaskSet
 from trainers.options.arguments import EnvArguments
 from trainers.options.errors import UsageError
+from trainers.rollout.policy import Policy
 from trainers.rollout.rollout import Rollout
-from trainers.rollout.types import Policy
 from wrappers import FailureRules, HorizonSchedule, TextVectorEnv
 
 MOST_ENVS = 64

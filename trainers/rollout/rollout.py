@@ -19,7 +19,7 @@ from typing import Any
 from agentgym_envs.actions import strip_thinking
 from agentgym_envs.core import UNSCORED, UNSCORED_KEY
 from agentgym_envs.trajectory import Status, Trajectory, Turn
-from trainers.rollout.types import Episode, Failure, Policy, Reply, Stop
+from trainers.rollout.policy import Episode, Failure, Policy, Reply, Stop
 from wrappers import Attempts, FailureRules, TextVectorEnv
 from wrappers.schedules import HorizonSchedule
 from wrappers.vector.arguments import Answer

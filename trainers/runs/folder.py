@@ -190,7 +190,7 @@ def _holds(path: Path, other: Path) -> bool:
 
 
 def explain_missing_model(name: str) -> str | None:
-    """Say where a run has its model, in whose folder there is none; None for anything else."""
+    """Explain where a run's model is if its folder holds none; None for anything else."""
     folder = Path(name)
     is_run = (folder / RUN_FILE).exists()
     if not is_run or (folder / "config.json").exists() or (folder / "adapter_config.json").exists():

@@ -1,6 +1,6 @@
-"""Says in words what a run's metrics mean where they are not as they should be.
+"""Warnings about metrics of a run that are not as they should be.
 
-Each is said when it is first seen, and again when it passes a threshold, not at every step.
+Each is logged when it is first seen, and again when it passes a threshold, not at every step.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class HealthWarnings(TrainerCallback):
         logs: dict[str, Any] | None = None,
         **_kwargs: Any,
     ) -> None:
-        """Look at one log entry."""
+        """Check one log entry."""
         if not state.is_world_process_zero:
             return
         for index, symptom in enumerate(self._symptoms):

@@ -75,7 +75,7 @@ class Watch:
         self._bar.update(self._task, advance=1, description=f"{self._name}{success}")
 
     def written(self) -> None:
-        """Let go of the episodes: the caller has written them."""
+        """Forget the episodes, which the caller has written."""
         if self._writer is not None:
             self._writer.path.unlink(missing_ok=True)
             self._num_kept = 0
@@ -97,6 +97,6 @@ class Watch:
 
 
 def _beside(path: Path) -> Path:
-    """Return a file name beside `path` that is not taken, not by an earlier attempt either."""
+    """Return an unused file name beside `path`."""
     names = (f"{path.stem}.unfinished{number}.jsonl" for number in ("", *range(2, 10_000)))
     return next(file for file in map(path.with_name, names) if not file.exists())

@@ -73,7 +73,7 @@ def find_runs(root: Path) -> list[RunFolder]:
 
 
 def is_set_aside(path: Path, root: Path) -> bool:
-    """Tell whether a file is of an earlier run, which a later one in its folder moved aside."""
+    """Return whether a file is of an earlier run, which a later one in its folder moved aside."""
     above = path.parent.relative_to(root).parts if path != root else ()
     return any(map(_EARLIER_RUN.fullmatch, above))
 

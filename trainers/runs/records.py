@@ -193,7 +193,7 @@ class RunFile(TrainerCallback):  # type: ignore[misc]
 
 
 def keep_records(trainer: Any, *, configs: Sequence[Any] = ()) -> None:
-    """Let a trainer write the files that `docs/training/runs.md` lists, and say what is wrong.
+    """Add the callbacks that write a run's files (`docs/training/runs.md`) and log warnings.
 
     Args:
         trainer: a `transformers.Trainer`.

@@ -152,7 +152,7 @@ class RoundFiles:
         write_json(self.of(done.number) / ROUND_FILE, asdict(done))
 
     def log(self, done: Round) -> None:
-        """Put a round's lines into `metrics.jsonl`, in place of earlier ones and what follows."""
+        """Write a round's lines to `metrics.jsonl` in place of those from this round on."""
         explored = {"episodes/success": done.success, "explored": done.explored, "kept": done.kept}
         learned: dict[str, Any] = {"trained_on": done.trained_on}
         if done.eval_success is not None:

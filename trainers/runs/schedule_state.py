@@ -20,7 +20,7 @@ class StatefulSchedule(Protocol):
         """Return its state, as JSON values."""
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from there; an empty dict begins anew."""
+        """Continue from a state; an empty dict begins anew."""
 
 
 class ScheduleStateCallback(TrainerCallback):
@@ -39,11 +39,11 @@ class ScheduleStateCallback(TrainerCallback):
             self._schedule.record(global_step, metrics["episodes/success"])
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
-        """Go on from the checkpoint's state, or begin anew."""
+        """Continue from the checkpoint's state, or begin anew."""
         if self._schedule is not None:
             self._schedule.load_state_dict(state.stateful_callbacks.get(_SAVED_AS, {}))
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
-        """Put the state where checkpoints are made from."""
+        """Put the state into the trainer's, which checkpoints save."""
         if self._schedule is not None:
             state.stateful_callbacks[_SAVED_AS] = self._schedule.state_dict()

@@ -68,7 +68,7 @@ class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
         )
 
     def write(self, name: str, global_step: int, trajectories: Iterable[Trajectory]) -> None:
-        """Let the episodes of a step be written; they must not change any more.
+        """Queue the episodes of a step for writing; they must not change any more.
 
         Several batches within a step go into the same file.
         """
@@ -84,11 +84,11 @@ class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
             self._waiting.popleft().result()
 
     def on_save(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
-        """Let a checkpoint stand beside the episodes that led to it."""
+        """Write all episodes that led to a checkpoint."""
         self.flush()
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
-        """Let an evaluation's episodes be there once its metrics are."""
+        """Write all episodes of an evaluation."""
         self.flush()
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:

@@ -223,7 +223,7 @@ class _Probe:
 
 
 def _is_filler(text: str, start: str) -> bool:
-    """Say whether text that the template puts before a policy turn of its own is harmless.
+    """Return whether text that the template puts before a policy turn of its own is harmless.
 
     Either an empty thought (the policy samples its own), or nothing: then `text` is cut within
     `start`, whose end may already hold the beginning of the turn.

@@ -1,14 +1,14 @@
 """Between trajectories and TRL: all that uses TRL's dict keys and private hooks.
 
 `rows` turns trajectories into rows, `batches` works on TRL's padded tensors, `passes` takes them
-through the model, `episodes`, `imitation` and `preference` subclass its trainers, `critics` trains
-a critic beside a policy, `reuse` keeps batches in checkpoints, `rollout` serves a stock trainer.
+through the model, `episodes`, `epoch_order` and `preference` subclass its trainers, `critics`
+trains a critic beside a policy, `reuse` keeps batches in checkpoints, `rollout` serves a stock
+trainer.
 """
 
 from trainers.trl_bridge.episode_batch import EpisodeBatch
 from trainers.trl_bridge.episodes import EpisodeTrainer
-from trainers.trl_bridge.epoch_order import EpochOrder
-from trainers.trl_bridge.imitation import ImitationTrainer
+from trainers.trl_bridge.epoch_order import EpochOrder, ImitationTrainer
 from trainers.trl_bridge.preference import (
     MaskedPreferenceCollator,
     PreferenceTrainer,

@@ -1,4 +1,4 @@
-"""An order of the data that a resumed run finds again."""
+"""An order of the data that a resumed run finds again, and TRL's `SFTTrainer` with it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch.utils.data import Sampler
 from transformers import TrainerState
+from transformers.trainer_pt_utils import LengthGroupedSampler
+from trl import SFTTrainer
 
 from trainers.tokens.seeds import batch_seed
 
@@ -47,3 +49,16 @@ class EpochOrder(Sampler[int]):
 
     def __len__(self) -> int:
         return len(self._sampler)
+
+
+class ImitationTrainer(SFTTrainer):  # type: ignore[misc]
+    """`SFTTrainer` whose order by length is the same in a resumed run."""
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        sampler = super()._get_train_sampler(train_dataset)
+        if not isinstance(sampler, LengthGroupedSampler):
+            return sampler
+        sampler.generator = torch.Generator()
+        return EpochOrder(
+            sampler, generator=sampler.generator, seed=self.args.seed, state=lambda: self.state
+        )

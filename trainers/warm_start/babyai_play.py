@@ -1,4 +1,4 @@
-"""Play in BabyAI: whatever is offered last, now and then what the mission asks for.
+"""Play in BabyAI: the action offered last, in a share of the plays the expert's.
 
 The levels are those of the training split, in rooms drawn from seeds that no split has. What the
 player reads is learned too, with a small weight: the lists of offered actions name again what was
@@ -25,7 +25,7 @@ READING_WEIGHT = 0.2
 def babyai_play(rng: np.random.Generator) -> list[Message]:
     """Play one episode: as the expert in a share of the plays, else the action offered last.
 
-    Who has just taken the last offer turns left, to see something else.
+    After the last offer was taken, the next action is to turn left.
     """
     env, levels = babyai_game(MAX_TURNS)
     number = int(rng.choice(levels)) + len(AGENTGYM_LEVELS) * int(rng.integers(*SEEDS))

@@ -1,4 +1,4 @@
-"""Play in BabyAI that can be read off the text: heed the goal where it is in sight, else explore.
+"""Play in BabyAI from the text alone: pursue the goal where it is in sight, else explore.
 
 Each turn is decided by itself: where an offered action names what the mission asks for, it is taken
 in some of the turns; in all others the player goes through doors, moves, or takes any offer. Unlike
@@ -47,17 +47,17 @@ def rooms_play(rng: np.random.Generator) -> list[Message]:
             return messages
 
 
-def wanted(goal: str, offered: Sequence[str]) -> list[str]:
+def mission_actions(goal: str, offered: Sequence[str]) -> list[str]:
     """List the offered actions that do what a part of the mission says."""
-    found: list[str] = []
+    actions: list[str] = []
     for verb, colour, kind in _WANTED.findall(goal):
         does_it = re.compile(rf"{verb} {colour or '[a-z]+'} (?:open |closed |locked )?{kind} \d+$")
-        found += [action for action in offered if does_it.match(action)]
-    return found
+        actions += [action for action in offered if does_it.match(action)]
+    return actions
 
 
 def _choose(rng: np.random.Generator, goal: str, offered: Sequence[str]) -> str:
-    hits = wanted(goal, offered)
+    hits = mission_actions(goal, offered)
     if hits and rng.random() < GOAL_SHARE:
         return str(rng.choice(hits))
     doors = [action for action in offered if "through" in action]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-GOAL_SHARE = 0.4  # of the plays: those in which the player heeds the goal that it is shown
+GOAL_SHARE = 0.4  # of the plays: those that pursue the given goal
 
 
 class Message(NamedTuple):

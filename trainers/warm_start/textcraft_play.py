@@ -51,10 +51,10 @@ def _training_goals() -> tuple[str, ...]:
 
 
 def drill(rng: np.random.Generator, num_lines: int) -> list[Message]:
-    """Ask for many items of one book: the answer is one plan line for each.
+    """Return a request for many items of one book, answered by one plan line for each.
 
-    A shopping list gives a lookup on almost every token, where an episode gives a handful; on these
-    the attention heads that copy form several times sooner.
+    Almost every token of a drill is a lookup, where an episode has a handful; the attention heads
+    that copy form several times sooner on drills.
     """
     names = list(rng.permutation(_names()))
     outputs, others = names[:num_lines], names[num_lines : 3 * num_lines]
@@ -69,9 +69,9 @@ def drill(rng: np.random.Generator, num_lines: int) -> list[Message]:
             PlanLine(str(name), int(rng.integers(1, 100)), None),
         )
     lines = lines[:30]
-    wanted = ", ".join(f"{line.needed} {line.item}" for line in lines)
+    goals = ", ".join(f"{line.needed} {line.item}" for line in lines)
     answer = "".join(f"\n{number}. {line.text}" for number, line in enumerate(lines, 1))
-    question = first_observation((recipe.text for recipe in recipes), wanted)
+    question = first_observation((recipe.text for recipe in recipes), goals)
     return [
         Message("system", _system_prompt()),
         Message("user", question),
@@ -80,7 +80,7 @@ def drill(rng: np.random.Generator, num_lines: int) -> list[Message]:
 
 
 def made_up_play(rng: np.random.Generator) -> list[Message]:
-    """Play with a made-up book."""
+    """Play one episode with a made-up book."""
     while True:
         book = _made_up_book(rng)
         depth = rng.choice([1, 2, 3, 4], p=[0.2, 0.4, 0.3, 0.1])
@@ -92,7 +92,7 @@ def made_up_play(rng: np.random.Generator) -> list[Message]:
 
 
 def training_split_play(rng: np.random.Generator) -> list[Message]:
-    """Play in front of a goal of the training split, among commands in a new order."""
+    """Play one episode with a goal of the training split and its commands in a new order."""
     while True:
         goal = str(rng.choice(_training_goals()))
         messages = _play(builtin_book(), goal, rng)
@@ -101,7 +101,7 @@ def training_split_play(rng: np.random.Generator) -> list[Message]:
 
 
 def _play(book: RecipeBook, goal: str, rng: np.random.Generator) -> list[Message] | None:
-    """Play once; None where the list is too long, or holds nothing to craft."""
+    """Play one episode; None where the list is too long, or holds nothing to craft."""
     commands = command_list(book, goal, int(rng.integers(2**31)))
     heeds_goal = rng.random() < GOAL_SHARE
     if heeds_goal:
@@ -143,12 +143,12 @@ def _play(book: RecipeBook, goal: str, rng: np.random.Generator) -> list[Message
 def _craftable_from(commands: Sequence[str], book: RecipeBook) -> list[str]:
     """Return the items that can be crafted in a few turns by listed commands alone, as listed."""
     output_of = {recipe.text: recipe.output for recipe in book.recipes}
-    found = []
+    items = []
     for item in dict.fromkeys(output_of[text] for text in commands if text in output_of):
         is_listed = all(job.recipe.text in commands for job in plan(book, item).jobs)
         if is_listed and _is_playable(book, item, MAX_ACTIONS):
-            found.append(item)
-    return found
+            items.append(item)
+    return items
 
 
 def _is_playable(book: RecipeBook, item: str, max_actions: int) -> bool:
@@ -161,14 +161,14 @@ def _slip(rng: np.random.Generator, action: str, book: RecipeBook) -> str:
     """Return the action with one count or item changed, as an unsure policy writes it."""
     counts = list(re.finditer(r"[0-9]+", action))
     if rng.random() < 0.7:
-        found = counts[int(rng.integers(len(counts)))]
+        match = counts[int(rng.integers(len(counts)))]
         new = str(int(rng.integers(1, 13)))
     else:
         names = [re.escape(name) for name in sorted(book.items, key=len, reverse=True)]
         items = list(re.finditer("|".join(names), action))
-        found = items[int(rng.integers(len(items)))]
+        match = items[int(rng.integers(len(items)))]
         new = str(rng.choice(sorted(book.items)))
-    return action[: found.start()] + new + action[found.end() :]
+    return action[: match.start()] + new + action[match.end() :]
 
 
 def _made_up_book(rng: np.random.Generator) -> RecipeBook:

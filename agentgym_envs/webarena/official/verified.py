@@ -77,7 +77,7 @@ def judge(number: int, answer: str, har: Path, *, sites: Mapping[str, str]) -> V
         EnvFailure: the recording cannot be read.
         ValueError: there is no such task, or it needs another site.
     """
-    package = _package(tuple(sorted(sites.items())))
+    package = package_for(tuple(sorted(sites.items())))
     task = package.get_task(number)
     missing = sorted({str(site) for site in task.sites} - set(sites))
     if missing:
@@ -99,7 +99,8 @@ def judge(number: int, answer: str, har: Path, *, sites: Mapping[str, str]) -> V
 
 
 @cache
-def _package(sites: tuple[tuple[str, str], ...]) -> WebArenaVerified:
+def package_for(sites: tuple[tuple[str, str], ...]) -> WebArenaVerified:
+    """Return the package's judge for (site, address) pairs."""
     environments = {WebArenaSite(site): EnvironmentConfig(urls=[url]) for site, url in sites}
     return WebArenaVerified(config=WebArenaVerifiedConfig(environments=environments))
 

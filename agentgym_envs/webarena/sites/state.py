@@ -48,7 +48,7 @@ class SiteState:
     """
 
     def __init__(self, signed_in: Mapping[str, int] | None = None) -> None:
-        self._connections: dict[str, sqlite3.Connection] = {}
+        self.connections: dict[str, sqlite3.Connection] = {}
         self._signed_in = dict(signed_in or {})
 
     def database(self, site: str) -> sqlite3.Connection:
@@ -58,10 +58,10 @@ class SiteState:
             KeyError: the site has no database.
         """
         name = DATABASES[site]
-        connection = self._connections.get(name)
+        connection = self.connections.get(name)
         if connection is None:
             connection = connect(template(name))
-            self._connections[name] = connection
+            self.connections[name] = connection
             # Sessions from the start are written here, so that they load no database.
             connection.executemany(
                 "INSERT INTO sessions (token, site, user_id) VALUES (?, ?, ?)",
@@ -88,9 +88,9 @@ class SiteState:
 
     def close(self) -> None:
         """Forget everything."""
-        for connection in self._connections.values():
+        for connection in self.connections.values():
             connection.close()
-        self._connections.clear()
+        self.connections.clear()
 
 
 def first_token(site: str) -> str:

@@ -218,7 +218,7 @@ class Site:
         self.title = title
         self.folder = folder
         self.user_table = user_table
-        self._routes: list[Route] = []
+        self.routes: list[Route] = []
 
     def get(self, path: str, *, signed_in: bool = False) -> Callable[[Handler], Handler]:
         """Register a handler for GET; `signed_in` sends strangers to `/login` first."""
@@ -231,7 +231,7 @@ class Site:
     def has_page(self, path: str) -> bool:
         """Return whether something can be opened at a path, as far as the routes tell."""
         scope = {"type": "http", "method": "GET", "path": unquote(urlsplit(path).path)}
-        return any(route.matches(scope)[0] == Match.FULL for route in self._routes)
+        return any(route.matches(scope)[0] == Match.FULL for route in self.routes)
 
     @cached_property
     def environment(self) -> jinja2.Environment:
@@ -251,7 +251,7 @@ class Site:
     @cached_property
     def app(self) -> ASGIApp:
         """The site as an ASGI application; the scope must hold the episode's state."""
-        router = Router(self._routes)
+        router = Router(self.routes)
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             try:
@@ -278,7 +278,7 @@ class Site:
                     return context.finish(context.redirect(f"/login?next={quote(context.path)}"))
                 return context.finish(handler(context, **request.path_params))
 
-            self._routes.append(Route(path, endpoint, methods=[method]))
+            self.routes.append(Route(path, endpoint, methods=[method]))
             return handler
 
         return register

@@ -1,7 +1,7 @@
 """What there is to see of an episode besides its text: the scene of each turn, and its tokens.
 
-`scene` and `tokens` return JSON values, made when a trajectory is opened. Neither knows of HTTP or
-HTML; `static/scenes.js` draws what they return (`drawScene(container, envId, scene, turn)` and
+`scene` and `tokens` return JSON values, made when a trajectory is opened.
+`static/scenes.js` draws what they return (`drawScene(container, envId, scene, turn)` and
 `drawTokens(container, tokens, turn)`, with `static/scenes.css`).
 
 A scene is always
@@ -54,7 +54,8 @@ last of them.
 
 from __future__ import annotations
 
+from benchmarks.viewer.scenes.credits import credits_of
 from benchmarks.viewer.scenes.shown import scene
 from benchmarks.viewer.scenes.tokens import tokens
 
-__all__ = ["scene", "tokens"]
+__all__ = ["credits_of", "scene", "tokens"]

@@ -59,22 +59,22 @@ def documents(observation: str, accepted: Sequence[str]) -> dict[str, Any]:
     block = _BLOCK.search(observation)
     text = block[1] if block else ""
     starts = list(_START.finditer(text))
-    found = []
+    shown = []
     for number, start in enumerate(starts, 1):
         end = starts[number].start() if number < len(starts) else len(text)
         title, body = _split_title(text[start.end() : end])
-        found.append({"title": title, "parts": marked(body.strip(), accepted)})
-    has_answer = any(is_answer for document in found for _, is_answer in document["parts"])
-    return {"documents": found, "found": has_answer}
+        shown.append({"title": title, "parts": marked(body.strip(), accepted)})
+    has_answer = any(is_answer for document in shown for _, is_answer in document["parts"])
+    return {"documents": shown, "found": has_answer}
 
 
 def marked(text: str, accepted: Sequence[str]) -> list[tuple[str, bool]]:
     """Cut a text into (part, is an accepted answer), whatever the case of its letters."""
     # The longest first: "New York City" is not "New York" and something.
-    wanted = sorted(filter(None, map(str.strip, accepted)), key=len, reverse=True)
-    if not wanted:
+    answers = sorted(filter(None, map(str.strip, accepted)), key=len, reverse=True)
+    if not answers:
         return [(text, False)] if text else []
-    answer = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, wanted))})(?!\w)", re.IGNORECASE)
+    answer = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, answers))})(?!\w)", re.IGNORECASE)
     parts, last = [], 0
     for hit in answer.finditer(text):
         parts += [(text[last : hit.start()], False), (hit[0], True)]

@@ -1,4 +1,4 @@
-"""Chooses what an episode's scene is made by, from its environment's id."""
+"""Makes an episode's scene by its environment's id."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def scene(trajectory: Trajectory, folder: str | Path | None = None) -> dict[str,
     if kind is None:
         return {"kind": None, "about": {}, "turns": None, "reason": None}
     try:
-        found = _made(kind, trajectory, folder)
+        content = _made(kind, trajectory, folder)
     except NotReplayed as error:
         return {"kind": kind, "about": {}, "turns": None, "reason": str(error)}
-    return {"kind": kind, "reason": None, **found}
+    return {"kind": kind, "reason": None, **content}
 
 
 def _made(kind: str, trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:

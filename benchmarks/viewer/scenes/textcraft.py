@@ -98,7 +98,7 @@ def progress(
     """
     left = dict(inventory)
     uses = [1]  # by depth: how often the recipe of the node above is still to be used
-    found: list[list[int | str]] = []
+    states: list[list[int | str]] = []
     for node in tree:
         del uses[node.depth + 1 :]
         needed = node.per_use * uses[node.depth]
@@ -112,8 +112,8 @@ def progress(
             state = "there"
         else:
             state = "partly" if held else "missing"
-        found.append([held, needed, state])
-    return found
+        states.append([held, needed, state])
+    return states
 
 
 def _take(left: dict[str, int], node: Node, needed: int) -> int:

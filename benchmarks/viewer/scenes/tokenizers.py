@@ -55,7 +55,7 @@ class Reader:
         return pieces
 
     def reads(self, trajectory: Trajectory) -> bool:
-        """Tell whether the ids of an episode's first turn are its completion."""
+        """Return whether the ids of an episode's first turn are its completion."""
         ids = _first_sampled(trajectory)
         if not ids or not trajectory.turns:
             return False

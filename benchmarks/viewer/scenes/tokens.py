@@ -39,7 +39,7 @@ def tokens(trajectory: Trajectory, folder: str | Path | None = None) -> dict[str
 
 
 def turns_of(action_mask: list[int], first_turn: int = 0) -> list[int]:
-    """Tell the turn of each token: a run of sampled tokens, and what was given before it.
+    """Return the turn of each token: a run of sampled tokens, and what was given before it.
 
     Args:
         action_mask: (T,) of one trace.
@@ -49,12 +49,12 @@ def turns_of(action_mask: list[int], first_turn: int = 0) -> list[int]:
         (T,) turns; tokens after the last run belong to the turn that did not come.
     """
     turn, was_sampled = first_turn, False
-    found = []
+    turns = []
     for sampled in action_mask:
         turn += was_sampled and not sampled
         was_sampled = bool(sampled)
-        found.append(turn)
-    return found
+        turns.append(turn)
+    return turns
 
 
 def _num_turns(action_mask: list[int]) -> int:

@@ -54,9 +54,9 @@ def _pictures(trajectory: Trajectory, folder: str | Path | None) -> list[str]:
     Raises:
         NotReplayed: the episode cannot be played again.
     """
-    env, found = replay(trajectory, folder, lambda env, _: env.browser.screenshot())
+    env, pictures = replay(trajectory, folder, lambda env, _: env.browser.screenshot())
     env.close()  # the browser is not kept for the next episode
-    return [f"data:image/png;base64,{base64.b64encode(png).decode()}" for png in found]
+    return [f"data:image/png;base64,{base64.b64encode(png).decode()}" for png in pictures]
 
 
 def page(observation: str) -> dict[str, Any]:
@@ -65,9 +65,9 @@ def page(observation: str) -> dict[str, Any]:
     url = _URL.search(observation)
     above, below = _ABOVE.search(observation), _BELOW.search(observation)
     nodes = [
-        [len(found[1]), int(found[2]), found[3], _unquoted(found[4]), found[5].strip()]
-        for found in map(_NODE.fullmatch, observation.split("\n"))
-        if found
+        [len(match[1]), int(match[2]), match[3], _unquoted(match[4]), match[5].strip()]
+        for match in map(_NODE.fullmatch, observation.split("\n"))
+        if match
     ]
     return {
         "url": url[1] if url else "",
@@ -94,9 +94,9 @@ def target(turn: Turn) -> int | None:
 def _tabs(observation: str) -> tuple[list[str], int]:
     line = _TABS.search(observation)
     if line:
-        found = _TAB.findall(line[1])
-        tabs = [_unquoted(title) for title, _ in found]
-        marks = [mark for _, mark in found]
+        labels = _TAB.findall(line[1])
+        tabs = [_unquoted(title) for title, _ in labels]
+        marks = [mark for _, mark in labels]
     else:
         original = _ORIGINAL_TABS.search(observation)
         both = _ORIGINAL_TAB.findall(original[1]) if original else []

@@ -34,10 +34,10 @@ class Overlapping(CountingEnv):
 
 
 class Forgetful(CountingEnv):
-    def _info(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        info = super()._info(*args, **kwargs)
+    def reset(self, **kwargs: Any) -> tuple[str, dict[str, Any]]:
+        observation, info = super().reset(**kwargs)
         del info["goal"]
-        return info
+        return observation, info
 
 
 class Binary(CountingEnv):
@@ -46,8 +46,9 @@ class Binary(CountingEnv):
 
 
 class Boasting(CountingEnv):
-    def _progress(self, **kwargs: Any) -> dict[str, Any]:
-        return {**super()._progress(**kwargs), "score": 7.0}
+    def apply(self, action: str) -> Outcome:
+        outcome = super().apply(action)
+        return outcome._replace(info={**outcome.info, "score": 7.0})
 
 
 class Generous(CountingEnv):

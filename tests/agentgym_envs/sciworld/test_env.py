@@ -158,13 +158,15 @@ def test_every_format_plays_the_same_game(env: SciWorldEnv, action_format: str) 
 
 def test_an_episode_depends_on_nothing_that_others_play(env: SciWorldEnv) -> None:
     def play(*, among: list[SciWorldEnv]) -> list[Any]:
+        for each in among:
+            start(each, 4639 + 126 + 70)
         message: list[Any] = [start(env, 4639 + 126)]  # grow fruit: bees fly about at random
         for action in ["open door to greenhouse", "go to greenhouse", *["wait"] * 3, "look around"]:
             for each in among:
-                if each._over:
-                    start(each, 4639 + 126 + 70)
-                each.step("wait")
+                _, _, terminated, truncated, _ = each.step("wait")
                 each.available_actions()
+                if terminated or truncated:
+                    start(each, 4639 + 126 + 70)
             message.append(env.step(action))
         return message
 

@@ -59,7 +59,7 @@ def test_a_port_where_nobody_listens_is_a_failure() -> None:
 
 
 def test_a_port_that_says_nothing_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentgym_envs.sciworld.gateway._CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr("agentgym_envs.sciworld.gateway.CONNECT_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         with pytest.raises(EnvFailure, match=r"no answer within 0\.2 s"):
             Gateway(silent.getsockname()[1], "token")
@@ -81,6 +81,7 @@ def test_a_port_that_hangs_up_is_a_failure() -> None:
 
 
 def test_a_wrong_token_is_refused(jvm: Jvm) -> None:
-    port = jvm._gateway._socket.getpeername()[1]  # type: ignore[union-attr]
+    with jvm.calling() as gateway:
+        port = gateway.port
     with pytest.raises(EnvFailure, match="refuses us|broke"):
         Gateway(port, "wrong")

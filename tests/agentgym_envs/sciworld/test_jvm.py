@@ -9,6 +9,7 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,7 @@ def test_a_killed_process_fails_every_episode_and_the_next_reset_starts_another(
 
 def test_a_process_that_hangs_is_a_failure_after_the_timeout() -> None:
     env, other = started(), started()
-    env.simulator._timeout = 1.0  # not before it has started, which may take longer
+    env.simulator.timeout = 1.0  # not before it has started, which may take longer
     pid = shared_jvm().pid
     stop(pid)
     began = time.monotonic()
@@ -100,9 +101,8 @@ def test_a_process_that_hangs_is_a_failure_after_the_timeout() -> None:
 
 
 def test_the_failure_rules_play_the_episodes_of_a_dead_process_again() -> None:
+    from trainers.rollout.policy import Episode, Policy, Reply
     from trainers.rollout.rollout import Rollout
-    from trainers.rollout.types import Episode, Policy, Reply
-    from wrappers import FailureRules
 
     class Killer(Policy):
         """Kills Java once, in the third turn, and plays on."""
@@ -110,15 +110,14 @@ def test_the_failure_rules_play_the_episodes_of_a_dead_process_again() -> None:
         name = "killer"
         turns = 0
 
-        def act(self, episodes: list[Episode]) -> list[Reply]:
+        def act(self, episodes: Sequence[Episode]) -> list[Reply]:
             self.turns += 1
             if self.turns == 3:
                 os.kill(shared_jvm().pid, signal.SIGKILL)
             return [Reply("look around") for _ in episodes]
 
     with TextVectorEnv("SciWorld", 3, backend="thread", max_turns=5) as env:
-        loop = Rollout(env, Killer(), failure_rules=FailureRules())
-        trajectories = loop.run(["sciworld_0", "sciworld_60", "sciworld_120"])
+        trajectories = Rollout(env, Killer()).run(["sciworld_0", "sciworld_60", "sciworld_120"])
     assert [t.status for t in trajectories] == ["truncated"] * 3
     assert [len(t.turns) for t in trajectories] == [5] * 3
 
@@ -213,7 +212,7 @@ def test_an_environment_that_is_dropped_gives_its_simulator_back() -> None:
     env = started()
     jvm = shared_jvm()
     del env
-    assert len(jvm._garbage) >= 2
+    assert len(jvm.discarded) >= 2
     started().close()
 
 

@@ -18,7 +18,7 @@ import torch
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
-from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+from transformers import AutoTokenizer, BertConfig, BertModel, PreTrainedTokenizerFast
 
 from agentgym_envs.searchqa.documents import Corpus, contents_of
 from agentgym_envs.searchqa.retrieval import make_retriever
@@ -81,7 +81,7 @@ def test_vectors_are_means_over_the_tokens_that_are_there(encoder: str) -> None:
     short, long = CORPUS.passages[0].text.split()[0], CORPUS.passages[1].text
     made = Encoder(settings, device="cpu")
     both = made.queries([short, long])
-    model, words = BertModel.from_pretrained(encoder).eval(), made._tokenizer
+    model, words = BertModel.from_pretrained(encoder).eval(), AutoTokenizer.from_pretrained(encoder)
     with torch.inference_mode():
         hidden = model(**words(f"query {short}", return_tensors="pt")).last_hidden_state
     mean = hidden[0].mean(dim=0).numpy()

@@ -74,8 +74,8 @@ def test_packing_loses_nothing(content: bytes) -> None:
 
 
 def test_the_cache_is_filled_once_and_then_read(made: list[int], content: bytes) -> None:
-    assert embedded._content() == content
-    assert embedded._content() == content
+    assert embedded.packed_content() == content
+    assert embedded.packed_content() == content
     assert len(made) == 1
     assert embedded.cache_file().stat().st_size < len(content) / 3
 
@@ -84,7 +84,7 @@ def test_the_cache_is_filled_once_and_then_read(made: list[int], content: bytes)
 def test_a_damaged_cache_is_made_anew(
     made: list[int], content: bytes, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    embedded._content()
+    embedded.packed_content()
     path = embedded.cache_file()
     whole = path.read_bytes()
     middle = len(whole) // 2
@@ -98,7 +98,7 @@ def test_a_damaged_cache_is_made_anew(
         }[damage]
     )
     with caplog.at_level(logging.WARNING):
-        assert embedded._content() == content
+        assert embedded.packed_content() == content
     assert len(made) == 2 and "made anew" in caplog.text
     assert path.read_bytes() == whole
 
@@ -113,7 +113,7 @@ def test_without_a_writable_folder_the_world_is_still_made(
     blocked = tmp_path / "a file"
     blocked.write_text("in the way")
     monkeypatch.setenv("AGENTGYM_CACHE", str(blocked))
-    assert embedded._content() == content
+    assert embedded.packed_content() == content
     assert "AGENTGYM_CACHE" in caplog.text
 
 
@@ -122,7 +122,7 @@ def test_content_of_another_hash_is_refused(
 ) -> None:
     monkeypatch.setattr(embedded, "generate", lambda: b"[[0,0]]")
     with pytest.raises(RuntimeError, match="raise VERSION"):
-        embedded._content()
+        embedded.packed_content()
     assert not embedded.cache_file().exists()
 
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from agentgym_envs.webarena import places
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.sites.state import SiteState, first_token
 from tests.agentgym_envs.webarena import small_tasks
@@ -30,9 +34,9 @@ def test_the_shop_and_its_administration_share_a_database() -> None:
 
 def test_only_the_databases_that_are_visited_are_loaded() -> None:
     state = SiteState(signed_in={"shopping": 1, "gitlab": 1})
-    assert state._connections == {}
+    assert state.connections == {}
     state.database("gitlab")
-    assert set(state._connections) == {"gitlab"}
+    assert set(state.connections) == {"gitlab"}
     sessions = state.database("gitlab").execute("SELECT token, user_id FROM sessions").fetchall()
     assert [tuple(row) for row in sessions] == [(first_token("gitlab"), 1)]
 
@@ -46,16 +50,23 @@ def test_a_token_is_never_given_twice() -> None:
     assert len({first, second, first_token("gitlab")}) == 3
 
 
-def test_interleaved_episodes_do_not_see_each_other(tmp_path: Path) -> None:
+def test_interleaved_episodes_do_not_see_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states: list[SiteState] = []
+
+    def recorded(**options: Any) -> SiteState:
+        states.append(SiteState(**options))
+        return states[-1]
+
+    monkeypatch.setattr(places, "SiteState", recorded)
     path = small_tasks.write(
         tmp_path / "x.json", [small_tasks.string_task(sites=["gitlab"], start_url="__GITLAB__")]
     )
     envs = [WebArenaEnv(tasks_file=path, split="test") for _ in range(EPISODES)]
     firsts = {env.reset(options={"task_id": 0})[0] for env in envs}
     assert len(firsts) == 1
-    for number, env in enumerate(envs):
-        state = env._episode.state  # type: ignore[union-attr]
-        assert state is not None
+    for number, state in enumerate(states):
         database = state.database("gitlab")
         database.execute("UPDATE users SET name = ? WHERE id = 1", (f"Person {number}",))
         database.commit()

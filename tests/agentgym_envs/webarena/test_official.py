@@ -76,7 +76,7 @@ def test_only_tasks_whose_sites_are_there_are_listed() -> None:
 
 
 def test_without_the_package_the_error_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dataset, "_MODULE", "no_such_package")
+    monkeypatch.setattr(dataset, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r'pip install "agentgym-envs\[official\]"'):
         official_tasks.__wrapped__()
 

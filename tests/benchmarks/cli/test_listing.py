@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gymnasium as gym
 import pytest
 
 import agentgym_envs
@@ -46,10 +47,10 @@ def test_an_unknown_environment_is_refused_with_the_registered_ones(
 def test_an_environment_without_its_extra_is_listed_with_the_remedy(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing(env_id: str) -> None:
+    def missing(env_id: str, **kwargs: object) -> None:
         raise ImportError('needs an extra: pip install "agentgym-envs[science]"')
 
-    monkeypatch.setattr(listing, "_make", missing)
+    monkeypatch.setattr(gym, "make", missing)
     assert listing.main([]) == 0
     row = capsys.readouterr().out.splitlines()[2]
     assert 'not installed: needs an extra: pip install "agentgym-envs[science]"' in row

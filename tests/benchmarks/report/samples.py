@@ -66,6 +66,6 @@ def undrawn(out, name, title, draw):
 def reported(folder):
     """Return the Markdown of a report without its drawings."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plots, "_picture", undrawn)
+        patch.setattr(plots, "draw_picture", undrawn)
         assert command.main([str(folder.path)]) == 0
     return (folder.path / "report.md").read_text()

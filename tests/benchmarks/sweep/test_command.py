@@ -4,7 +4,7 @@ from concurrent.futures import Future
 import pytest
 
 from benchmarks.sweep import command
-from benchmarks.sweep.runner import _result
+from benchmarks.sweep.runner import result_of
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suites import Panel, Suite, task_digest
 from benchmarks.sweep.worker import Batch, Worker
@@ -25,7 +25,7 @@ def counting(monkeypatch):
     digest = task_digest({"small": SMALL, "large": LARGE})
     panel = Panel(COUNTING_ID, "test", {"small": 3, "large": 7}, digest)
     monkeypatch.setattr(command, "find_suite", lambda name: Suite(name, "", (panel,)))
-    monkeypatch.setattr(command, "_where", lambda sweep: in_this_process)
+    monkeypatch.setattr(command, "play_of", lambda sweep: in_this_process)
 
 
 def swept(out, *words):
@@ -133,7 +133,7 @@ def test_a_policy_that_breaks_in_a_worker_is_given_up_with_a_sentence(tmp_path):
         worker.play(Batch(str(tmp_path), cell(policy=model), 0))
     worker.close()
     future.set_exception(broken.value)
-    assert str(_result(future)).startswith(f"cannot open the policy {model!r}")
+    assert str(result_of(future)).startswith(f"cannot open the policy {model!r}")
 
 
 def test_ctrl_c_says_how_the_sweep_goes_on(counting, tmp_path, monkeypatch, capsys):

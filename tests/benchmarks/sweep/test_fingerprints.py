@@ -36,9 +36,9 @@ def test_a_copy_is_the_same_policy(model, tmp_path_factory):
 
 
 def test_large_files_are_sampled_all_along(model, monkeypatch):
-    monkeypatch.setattr(fingerprints, "_READ_WHOLE", 50)
-    monkeypatch.setattr(fingerprints, "_STRIDE", 10)
-    monkeypatch.setattr(fingerprints, "_SAMPLE", 2)
+    monkeypatch.setattr(fingerprints, "READ_WHOLE", 50)
+    monkeypatch.setattr(fingerprints, "STRIDE", 10)
+    monkeypatch.setattr(fingerprints, "SAMPLE", 2)
     before = policy_fingerprint(str(model))
     weights = bytearray(100)
     weights[41] = 1

@@ -82,7 +82,7 @@ def test_a_folder_of_an_earlier_version_is_read_and_gone_on_with(tmp_path):
     file.write_text(json.dumps(record))
     assert folder.cells() == [cell()]
     folder.claim([cell(fingerprint="a")])
-    assert play_missing(folder, folder.cells(), in_this_process).played == 5
+    assert play_missing(folder, folder.cells(), in_this_process).num_played == 5
 
 
 def test_a_policy_whose_folder_is_gone_keeps_what_it_played(tmp_path):

@@ -51,7 +51,7 @@ def test_what_is_there_is_not_played_again(tmp_path):
     first = play_missing(folder, [cell()], in_this_process)
     times = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("batch_*")}
     again = play_missing(folder, [cell()], in_this_process)
-    assert (first.played, again.played) == (8, 0)
+    assert (first.num_played, again.num_played) == (8, 0)
     assert {p: p.stat().st_mtime_ns for p in tmp_path.rglob("batch_*")} == times
     assert [t.task_id for t in folder.episodes(cell())] == [t for t in cell().tasks for _ in "12"]
 
@@ -77,7 +77,7 @@ def test_a_broken_batch_is_named_and_left_for_the_next_call(tmp_path):
 
     outcome = play_missing(folder, [cell()], broken_once)
     assert outcome.broken == [f"{cell().name}, batch 0: the simulator died"]
-    assert play_missing(folder, [cell()], in_this_process).played == 3
+    assert play_missing(folder, [cell()], in_this_process).num_played == 3
 
 
 class Bar:

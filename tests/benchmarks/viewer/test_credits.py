@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from agentgym_envs.trajectory import TokenTrace
-from benchmarks.viewer.credits import credits_of
+from benchmarks.viewer.scenes import credits_of
 from tests.benchmarks.viewer.samples import made, traced, two_turns
 
 

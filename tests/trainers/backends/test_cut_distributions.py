@@ -157,7 +157,7 @@ def test_the_engine_is_asked_for_the_cut_distribution_and_its_logprobs(
     sys.modules.pop("trainers.backends.vllm")  # made with the fakes
     backend = VLLMBackend("some/model")
     (turn,) = backend.generate([[1, 2]], Sampling(1, 0.7, **CUT), keys=[0])
-    (params,) = backend._engine.params
+    (params,) = backend.engine.params
     assert {name: getattr(params, name) for name in CUT} == CUT
     assert (params.temperature, params.logprobs, turn.logprobs) == (0.7, 0, [-0.5])
-    assert backend._engine.options["logprobs_mode"] == "processed_logprobs"
+    assert backend.engine.options["logprobs_mode"] == "processed_logprobs"

@@ -245,8 +245,8 @@ def test_eager_attention_gives_the_same_logprobs():
 
 
 def test_long_prompts_are_encoded_in_parts(monkeypatch):
-    monkeypatch.setattr("trainers.backends.hf._PREFILL_COLUMNS", 16)
-    monkeypatch.setattr("trainers.backends.hf._PREFILL_TOKENS", 40)
+    monkeypatch.setattr("trainers.backends.hf.PREFILL_COLUMNS", 16)
+    monkeypatch.setattr("trainers.backends.hf.PREFILL_TOKENS", 40)
     model = tiny_model()
     session = Session(HFBackend(model), prompts_of([100, 3, 47, 48, 16]))
     session.turn([0, 1, 2, 3, 4])
@@ -257,9 +257,9 @@ def test_long_prompts_are_encoded_in_parts(monkeypatch):
 def test_the_memory_is_freed_once_every_row_has_finished():
     backend = HFBackend(tiny_model())
     Session(backend, prompts_of([20, 20])).turn([0, 1])
-    assert backend._rows.cache.layers
+    assert backend.rows.cache.layers
     backend.finish([0, 1])
-    assert not backend._rows.cache.layers
+    assert not backend.rows.cache.layers
     backend.finish([0])  # a second time does nothing
 
 
@@ -294,7 +294,7 @@ def test_the_callers_mistakes_are_named(prompts, keys, budgets, told):
 def test_a_call_without_keys_keeps_nothing():
     backend = HFBackend(tiny_model())
     assert len(backend.generate([[1, 2], [3]], Sampling(3))) == 2
-    assert not backend._rows.cache.layers
+    assert not backend.rows.cache.layers
 
 
 def test_no_prompts_give_no_turns():

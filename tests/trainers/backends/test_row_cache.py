@@ -36,13 +36,14 @@ def test_under_autocast_keys_are_kept_in_its_precision_and_nothing_else_changes(
                 for history, turn in zip(histories, turns, strict=True):
                     history += [*turn.ids, *range(100, 120)]
                 answers.append(turns)
-        return answers, backend._rows.cache.layers[0].keys.dtype
+        return answers, backend.rows.cache.layers[0].keys.dtype
 
     turns, dtype = play()
     assert dtype == torch.bfloat16
-    update = "trainers.backends.row_cache._RowLayer.update"
     layer = type(RowCache().layer_class_to_replicate())
     whole = layer.update
     # Values of keys' own precision leave the keys as they come.
-    monkeypatch.setattr(update, lambda self, keys, values: whole(self, keys, values.to(keys.dtype)))
+    monkeypatch.setattr(
+        layer, "update", lambda self, keys, values: whole(self, keys, values.to(keys.dtype))
+    )
     assert play() == (turns, torch.float32)

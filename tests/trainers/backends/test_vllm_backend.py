@@ -73,7 +73,7 @@ def opened(model: Any) -> Iterator[Any]:
 def backend(opened: Any, model: Any) -> Any:
     """The engine, with the weights and the random numbers that every test starts from."""
     model.load_state_dict(make_policy().state_dict())
-    opened._model = model
+    opened.model = model
     opened.sync_weights(0)
     opened.reseed(0)
     return opened
@@ -168,14 +168,14 @@ def test_what_vllm_refuses_is_a_value_error(backend: Any) -> None:
 def watched(backend: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Record the engine's own outputs."""
     outputs: list[Any] = []
-    generate = backend._engine.generate
+    generate = backend.engine.generate
 
     def record(*args: Any, **kwargs: Any) -> Any:
         found = generate(*args, **kwargs)
         outputs.extend(found)
         return found
 
-    monkeypatch.setattr(backend._engine, "generate", record)
+    monkeypatch.setattr(backend.engine, "generate", record)
     return outputs
 
 
@@ -212,13 +212,13 @@ def test_weights_are_sent_only_when_they_have_changed(
     backend: Any, model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[str] = []
-    call = backend._engine.collective_rpc
+    call = backend.engine.collective_rpc
 
     def count(method: str, **kwargs: Any) -> Any:
         calls.append(method)
         return call(method, **kwargs)
 
-    monkeypatch.setattr(backend._engine, "collective_rpc", count)
+    monkeypatch.setattr(backend.engine, "collective_rpc", count)
     backend.sync_weights(0)
     assert calls == []
     backend.sync_weights(1)
@@ -238,7 +238,7 @@ def test_an_adapters_merged_weights_are_sampled_from(backend: Any) -> None:
                 parameter.add_(torch.randn(parameter.shape) * 0.2)
     prompts = prompts_of(30, 60)
     old = backend.generate(prompts, Sampling(8), keys=[0, 1])
-    backend._model = adapted
+    backend.model = adapted
     backend.sync_weights(0)
     new = backend.generate(prompts, Sampling(8), keys=[0, 1])
     assert worst_gap(adapted, prompts, new) < TOLERANCE < worst_gap(adapted, prompts, old)
@@ -247,7 +247,7 @@ def test_an_adapters_merged_weights_are_sampled_from(backend: Any) -> None:
 def test_weights_that_do_not_cover_the_model_are_refused(backend: Any, model: Any) -> None:
     weights = [(n, p.detach()) for n, p in model.named_parameters() if "layers.1.mlp" not in n]
     with pytest.raises(RuntimeError, match=r"no weights were given for .*layers\.1\.mlp"):
-        backend._engine.collective_rpc("load_policy_weights", args=(iter(weights),))
+        backend.engine.collective_rpc("load_policy_weights", args=(iter(weights),))
 
 
 def test_traces_hold_what_vllm_sampled(backend: Any, model: Any) -> None:

@@ -51,7 +51,7 @@ def test_episodes_that_need_a_judge_are_unscored_and_not_failed():
     unscored = episode("t_1", False, status="failed")
     unscored.error = UNSCORED
     found = tally([episode("t_1", True), unscored])
-    assert (found.failures, found.unscored, found.episodes, found.played) == (0, 1, 1, 2)
+    assert (found.failures, found.unscored, found.episodes, found.num_played) == (0, 1, 1, 2)
 
 
 def test_the_turn_limit_is_read_off_the_episodes_that_it_ended():

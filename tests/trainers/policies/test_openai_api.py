@@ -283,6 +283,7 @@ def test_what_every_request_meets_is_told_once(
 
 
 def test_ctrl_c_ends_what_would_be_sent_again() -> None:
+    before = set(threading.enumerate())
     client = JSONClient("http://127.0.0.1:9", retries=50)
     failures: list[BaseException] = []
 
@@ -297,7 +298,7 @@ def test_ctrl_c_ends_what_would_be_sent_again() -> None:
     with pytest.raises(KeyboardInterrupt):
         client.map(ask, range(4))
     client.close()
-    for thread in client._threads._threads:
+    for thread in set(threading.enumerate()) - before:
         thread.join(timeout=10)
         assert not thread.is_alive()
     assert all("has ended" in str(failure) for failure in failures)

@@ -20,8 +20,8 @@ from trainers.backends.hf import HFBackend
 from trainers.options.arguments import EnvArguments
 from trainers.policies.model import ModelPolicy
 from trainers.policies.scripted import ExpertPolicy, RandomPolicy
+from trainers.rollout.policy import Policy, Reply, Stop
 from trainers.rollout.rollout import Rollout
-from trainers.rollout.types import Policy, Reply, Stop
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Sampling
 from wrappers import FailureRules, TextVectorEnv

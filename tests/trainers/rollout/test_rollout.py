@@ -11,8 +11,8 @@ from tests.trainers.tiny_models import TEMPLATES, forward_logprobs, tiny_model, 
 from trainers.backends.hf import HFBackend
 from trainers.policies.model import ModelPolicy
 from trainers.policies.scripted import play
+from trainers.rollout.policy import Failure, Policy, Reply
 from trainers.rollout.rollout import Rollout
-from trainers.rollout.types import Failure, Policy, Reply
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Backend, Generated, Sampling
 from wrappers import FailureRules, FixedHorizon, HorizonCurriculum, TextVectorEnv

@@ -197,7 +197,7 @@ class BreaksAtReset(LettersEnv):
 def broken_env_id() -> Iterator[str]:
     register_env("toy/Broken-v0", BreaksAtReset)
     yield "toy/Broken-v0"
-    registry._REGISTERED.remove("toy/Broken-v0")
+    registry.REGISTERED.remove("toy/Broken-v0")
 
 
 def test_an_environment_that_cannot_start_is_a_failure_too(broken_env_id: str) -> None:

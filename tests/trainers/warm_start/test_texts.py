@@ -6,7 +6,7 @@ import pytest
 from agentgym_envs.babyai.env import BabyAIEnv
 from agentgym_envs.textcraft.env import TextCraftEnv
 from trainers.warm_start.babyai_play import SEEDS, babyai_play
-from trainers.warm_start.babyai_rooms import rooms_play, wanted
+from trainers.warm_start.babyai_rooms import mission_actions, rooms_play
 from trainers.warm_start.messages import GOAL_SHARE
 from trainers.warm_start.textcraft_play import drill, made_up_play, training_split_play
 from trainers.warm_start.texts import encode
@@ -110,7 +110,7 @@ def test_the_wanted_actions_do_what_a_part_of_the_mission_says(goal, expected):
         "turn left", "go to red ball 1", "pick up red ball 1", "pick up grey box 2",
         "pick up red box 1", "open grey closed door 1", "go to grey closed door 1",
     ]  # fmt: skip
-    assert wanted(goal, offered) == expected
+    assert mission_actions(goal, offered) == expected
 
 
 def test_in_rooms_all_that_is_learned_was_possible_and_slips_are_only_read():

@@ -99,7 +99,7 @@ class SiteServer:
 
     def __init__(self, sites: Callable[[str], Site] = open_site) -> None:
         self._sites = sites
-        self._episodes: dict[int, Episode] = {}
+        self.episodes: dict[int, Episode] = {}
         self._next = 1
         self._lock = threading.Lock()
         self._socket = socket.socket()
@@ -133,12 +133,12 @@ class SiteServer:
         with self._lock:
             episode = Episode(self._next, state, self.port)
             self._next += 1
-            self._episodes[episode.number] = episode
+            self.episodes[episode.number] = episode
             return episode
 
     def forget(self, episode: Episode) -> None:
         """Serve an episode no longer: its host names answer 404."""
-        self._episodes.pop(episode.number, None)
+        self.episodes.pop(episode.number, None)
 
     def close(self) -> None:
         """End the server."""
@@ -154,7 +154,7 @@ class SiteServer:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         match = _HOST.fullmatch(Request(scope).headers.get("host", ""))
-        episode = None if match is None else self._episodes.get(int(match[2]))
+        episode = None if match is None else self.episodes.get(int(match[2]))
         if match is None or episode is None or match[1] not in _LABELS:
             await PlainTextResponse("There is no such host here.", 404)(scope, receive, send)
             return

@@ -43,7 +43,7 @@ _LEAVES = (
 )
 
 
-def _begins_another(world: World, table: str, slug: str) -> bool:
+def begins_another(world: World, table: str, slug: str) -> bool:
     """Return whether a longer address begins with this one, so that it would pass for it."""
     longer = f"SELECT count(*) FROM {table} WHERE instr(slug, ?) = 1"
     return bool(world.value(SITE, longer, slug) != 1)
@@ -75,7 +75,7 @@ class SecondPageOfList(Template):
         number = sum(cost <= most * 100 for cost in costs)
         if not PAGE_OF_LIST < number <= min(3 * PAGE_OF_LIST, len(costs) - 1):
             return None
-        if _begins_another(world, "categories", group["slug"]):
+        if begins_another(world, "categories", group["slug"]):
             return None
         query = {"sort": ORDERS[order][0], "brand": brand, "stock": 1, "page": 2}
         urls = [
@@ -127,7 +127,7 @@ class StarsOfMostReviewed(Template):
             return None
         if not 1 <= first["fitting"] <= min(PAGE_OF_REVIEWS, first["reviews"] - 1):
             return None
-        if _begins_another(world, "products", first["slug"]):
+        if begins_another(world, "products", first["slug"]):
             return None
         values = {
             "brand": brand,

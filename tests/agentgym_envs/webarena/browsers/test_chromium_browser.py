@@ -162,14 +162,12 @@ def test_the_traffic_of_an_episode_is_recorded(tmp_path: Path) -> None:
 
 
 def test_an_episode_reaches_nothing_but_its_own_sites() -> None:
-    mine, other = ChromiumBrowser(SiteState()), ChromiumBrowser(SiteState())
-    other.open(HOME, {})
+    mine, other = ChromiumBrowser(SiteState()), shared_server().open(SiteState())
     mine.open(HOME, {})
-    assert other._episode is not None
     port = shared_server().port
     refused = "This site can't be reached"
     for url in (
-        other._episode.origins["homepage"],
+        other.origins["homepage"],
         f"http://127.0.0.1:{port}/",
         f"http://localhost:{port}/",
         "https://example.com/",
@@ -178,7 +176,7 @@ def test_an_episode_reaches_nothing_but_its_own_sites() -> None:
         assert mine.page().title == refused
     assert mine.look_up("https://example.com/", "document.title") == refused
     mine.close()
-    other.close()
+    shared_server().forget(other)
 
 
 def test_origins_are_told_apart_by_their_whole_host() -> None:

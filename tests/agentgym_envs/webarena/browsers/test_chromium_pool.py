@@ -143,14 +143,15 @@ def test_a_site_that_breaks_is_no_page() -> None:
 
 
 def test_a_closed_episode_is_forgotten() -> None:
-    browser = begin()
-    assert browser._episode is not None
-    number = browser._episode.number
+    server = SiteServer()
+    browser = begin(server=server)
+    assert len(server.episodes) == 1
     browser.close()
     browser.close()
-    assert number not in shared_server()._episodes
+    assert not server.episodes
     with pytest.raises(EnvFailure):
         browser.page()
+    server.close()
 
 
 def test_episodes_of_several_threads_share_one_browser_and_nothing_else() -> None:

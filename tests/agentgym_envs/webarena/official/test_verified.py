@@ -114,7 +114,7 @@ def test_nor_is_a_list_of_guesses_one_answer(tmp_path: Path) -> None:
 def test_every_task_can_be_judged_and_those_of_an_answer_alone_take_the_reference(
     tmp_path: Path,
 ) -> None:
-    package = verified._package(tuple(sorted(ADDRESSES.items())))
+    package = verified.package_for(tuple(sorted(ADDRESSES.items())))
     answers_alone = 0
     for task in package.get_tasks():
         expected = task.expected_agent_response
@@ -147,7 +147,7 @@ def one_of(value: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def test_the_unscored_tasks_are_those_that_the_package_cannot_score(tmp_path: Path) -> None:
-    package = verified._package(tuple(sorted(ADDRESSES.items())))
+    package = verified.package_for(tuple(sorted(ADDRESSES.items())))
     for number in verified.UNSCORABLE:
         task = package.get_task(number)
         expected = task.expected_agent_response

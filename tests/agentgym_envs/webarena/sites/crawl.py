@@ -26,13 +26,13 @@ STARTS = {
 
 def page_routes(site: str) -> list[str]:
     """List the routes of a site that answer a GET."""
-    return [route.path for route in open_site(site)._routes if "GET" in (route.methods or ())]
+    return [route.path for route in open_site(site).routes if "GET" in (route.methods or ())]
 
 
 def route_of(site: str, url: str) -> str:
     """Return the route that an address takes; empty where there is none."""
     scope = {"type": "http", "method": "GET", "path": unquote(urlsplit(url).path)}
-    routes = open_site(site)._routes
+    routes = open_site(site).routes
     return next((route.path for route in routes if route.matches(scope)[0] == Match.FULL), "")
 
 

@@ -190,8 +190,8 @@ def test_a_product_whose_address_goes_on_is_another_one(env: WebArenaEnv, world:
         "SELECT a.slug, b.slug FROM categories a JOIN categories b ON instr(b.slug, a.slug) = 1 "
         "AND b.id != a.id",
     )[0]
-    assert navigation._begins_another(world, "categories", shorter)
-    assert not navigation._begins_another(world, "categories", longer)
+    assert navigation.begins_another(world, "categories", shorter)
+    assert not navigation.begins_another(world, "categories", longer)
 
 
 # Signed out -----------------------------------------------------------------------------------

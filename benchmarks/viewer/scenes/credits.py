@@ -1,4 +1,4 @@
-"""What training credited an episode's turns with: the mean advantage of a turn's tokens."""
+"""The mean advantage of each turn's tokens, which training credited the turn with."""
 
 from __future__ import annotations
 

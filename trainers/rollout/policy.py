@@ -1,4 +1,4 @@
-"""The types of a rollout: the live episode, what a policy answers, and the policy itself."""
+"""What answers observations: the policy, the live episode that it reads, and its answers."""
 
 from __future__ import annotations
 
