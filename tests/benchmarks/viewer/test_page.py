@@ -205,6 +205,7 @@ def test_text_that_is_code_is_shown_and_changes_nothing(tmp_path: Path, opened: 
     )
     for turn in hostile.turns:
         turn.observation, turn.completion = HOSTILE, f"Thought: {HOSTILE}\nAction: {HOSTILE}"
+        turn.action = turn.completion
     write_jsonl(tmp_path / "<b>odd<" / "pl'a\"yed.jsonl", [hostile, hostile])
     page = opened(tmp_path)
     page.click("#row-0")

@@ -80,6 +80,16 @@ def test_each_end_says_whose_it_is(tmp_path: Path, opened: Open) -> None:
     ]
 
 
+def test_the_action_that_is_shown_is_the_one_that_was_played(tmp_path: Path, opened: Open) -> None:
+    thoughts = said("<think>a</think>b</think>Action: left", "I see. <think>up</think>Action: jump")
+    write_jsonl(tmp_path / "played.jsonl", [thoughts])
+    page = opened(tmp_path, "#t=played.jsonl:1")
+    page.wait_for_selector(".turn.end")
+    assert page.locator(".block.action .passage").all_inner_texts() == ["left", "jump"]
+    shown = page.locator(".block.thought .passage").all_inner_texts()
+    assert [" ".join(text.split()) for text in shown] == ["a b", "I see. up"]
+
+
 def test_other_words_for_the_same_action_are_no_parting(tmp_path: Path, opened: Open) -> None:
     one = said("Thought: a\nAction: left", "Action: left", "Action: jump")
     other = said("Action: left", "Action: left", "Action: run")
