@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class EnvFailure(RuntimeError):
     """The machinery of an environment broke: a simulator died, a browser hung, a worker was lost.
@@ -21,3 +24,29 @@ class UnknownTask(ValueError):
 
 class NoExpert(NotImplementedError):
     """The environment, or the task at hand, has no expert; the message says what has one."""
+
+
+class MissingExtra(ImportError):
+    """A package of an extra is not installed; the message is the command that installs it.
+
+    Args:
+        extra: of `setup.cfg`, such as `"search"`.
+        what: the part of the suite that needs it.
+        cause: what is missing.
+    """
+
+    def __init__(self, extra: str, what: str, cause: object) -> None:
+        super().__init__(
+            f'{what} needs the {extra} extra ({cause}): pip install "agentgym-envs[{extra}]"'
+        )
+
+
+@contextmanager
+def needs_extra(extra: str, what: str) -> Iterator[None]:
+    """Turn the block's `ImportError` into a `MissingExtra`."""
+    try:
+        yield
+    except MissingExtra:
+        raise
+    except ImportError as error:
+        raise MissingExtra(extra, what, error) from error

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader, TextIOWrapper
@@ -11,6 +13,23 @@ from uuid import uuid4
 
 COMPRESSED = ".gz"
 """The end of a compressed file's name."""
+
+_STORAGE = frozenset(
+    {
+        *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM),
+        *(errno.EIO, errno.ESTALE, errno.ENXIO, errno.ENODEV, errno.ENOTDIR),
+    }
+)
+
+
+class StorageFailure(OSError):
+    """A disk is full, read-only or gone, in whatever words a library said so."""
+
+
+def is_storage_failure(error: BaseException) -> bool:
+    """Return whether an error says that a disk is full, read-only or gone."""
+    is_known = isinstance(error, OSError) and error.errno in _STORAGE
+    return is_known or isinstance(error, StorageFailure)
 
 
 @contextmanager
@@ -46,6 +65,27 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
     """
     with replacing(path) as unfinished:
         unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def append_whole(path: str | Path, content: bytes) -> None:
+    """Append to a file; where the disk does not take all of it, the file is left as it was.
+
+    Args:
+        path: the file; it is made, its folder is not.
+        content: what is appended.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    try:
+        length = os.fstat(descriptor).st_size
+        rest = memoryview(content)
+        try:
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+        except OSError:
+            os.ftruncate(descriptor, length)
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def open_bytes(path: str | Path) -> gzip.GzipFile | BufferedReader:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
+from types import NoneType
 from typing import Any, Literal
 
 from agentgym_envs.actions import strip_thinking
@@ -107,6 +109,11 @@ class Turn:
         return values
 
 
+_OF_THE_LINE = frozenset({"episode_return", "place", "options"})
+"""Keys of a line that are no part of the trajectory: what follows from it, and of an unfinished
+file which episode it is."""
+
+
 @dataclass
 class Trajectory:
     """One episode.
@@ -185,11 +192,97 @@ class Trajectory:
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Trajectory:
-        """Rebuild a trajectory from `to_json`'s values."""
-        values = {key: value for key, value in record.items() if key != "episode_return"}
+        """Rebuild a trajectory from `to_json`'s values.
+
+        Raises:
+            TypeError: they are not such values.
+            ValueError: they are not such values.
+        """
+        if problem := problem_of(record):
+            raise ValueError(problem)
+        values = {key: value for key, value in record.items() if key not in _OF_THE_LINE}
         values["turns"] = [Turn(**turn) for turn in values.get("turns", [])]
         values["traces"] = [TokenTrace(**trace) for trace in values.get("traces", [])]
         return cls(**values)
+
+
+_TEXT, _NUMBER, _WHOLE = (str,), (int, float), (int,)
+_OF_EPISODE: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("env_id", "task_id"), _TEXT),
+    **dict.fromkeys(("subtask", "split", "source", "goal", "system_prompt"), _TEXT),
+    **dict.fromkeys(("final_observation", "status", "policy"), _TEXT),
+    **dict.fromkeys(("truncated_by", "error"), (str, NoneType)),
+    **{"success": (bool,), "score": _NUMBER, "global_step": _WHOLE, "traces": (list,)},
+}
+_OF_TURN: dict[str, tuple[type, ...]] = {
+    **{"observation": _TEXT, "completion": _TEXT, "reward": _NUMBER, "is_valid_action": (bool,)},
+    **{"score": _NUMBER, "num_tokens": _WHOLE, "trained": (bool,), "action": _TEXT},
+}
+_OF_TRACE = ("prompt_ids", "completion_ids", "action_mask", "logprobs", "advantages")
+_IN_WORDS: dict[type, str] = {
+    **{str: "a text", bool: "true or false", int: "a whole number", float: "a number"},
+    **{list: "a list", NoneType: "null"},
+}
+
+
+def problem_of(record: Any) -> str | None:
+    """Return in words why JSON values are not those of a trajectory; None where they are.
+
+    Values that may be left out are checked where they are there.
+    """
+    if not isinstance(record, dict):
+        return f"a JSON object is expected, got {type(record).__name__}"
+    problem = _problem_in(record, _OF_EPISODE, needed=("env_id", "task_id"))
+    if problem:
+        return problem
+    turns = record.get("turns")
+    if not isinstance(turns, list):
+        given = f"got {turns!r:.40}" if "turns" in record else "it has none"
+        return f"turns must be a list, {given}"
+    for number, turn in enumerate(turns):
+        needed = ("observation", "completion", "reward", "is_valid_action", "score")
+        if problem := _problem_in(turn, _OF_TURN, needed=needed):
+            return f"turn {number}: {problem}"
+    for number, trace in enumerate(record.get("traces", [])):
+        if problem := _problem_in_trace(trace):
+            return f"trace {number}: {problem}"
+    return None
+
+
+def _problem_in(
+    record: Any, types: dict[str, tuple[type, ...]], *, needed: tuple[str, ...]
+) -> str | None:
+    if not isinstance(record, dict):
+        return f"a JSON object is expected, got {record!r:.40}"
+    for name in needed:
+        if name not in record:
+            return f"it has no {name}"
+    for name, value in record.items():
+        kinds = types.get(name)
+        if kinds is None:
+            continue
+        kind = type(value)  # exactly: a bool is no number
+        if kind not in kinds or (kind is float and not isfinite(value)):
+            return f"{name} must be {_IN_WORDS[kinds[-1]]}, got {value!r:.40}"
+    return None
+
+
+def _problem_in_trace(trace: Any) -> str | None:
+    if not isinstance(trace, dict):
+        return f"a JSON object is expected, got {trace!r:.40}"
+    lists = {name: trace.get(name, []) for name in _OF_TRACE}
+    for name, values in lists.items():
+        if not isinstance(values, list) or not set(map(type, values)) <= {int, float}:
+            return f"{name} must be a list of numbers"
+    count = len(lists["completion_ids"])
+    for name in ("action_mask", "logprobs"):
+        if len(lists[name]) != count:
+            return f"{len(lists[name])} values of {name} for {count} tokens"
+    if lists["advantages"] and len(lists["advantages"]) != count:
+        return f"{len(lists['advantages'])} values of advantages for {count} tokens"
+    if not set(lists["action_mask"]) <= {0, 1}:
+        return "action_mask must hold 0 and 1 only"
+    return None
 
 
 def write_jsonl(
@@ -224,26 +317,42 @@ def _write_lines(
             file.write(trajectory.to_line())
 
 
-def read_jsonl(path: str | Path) -> Iterator[Trajectory]:
+def read_jsonl(
+    path: str | Path, *, on_problem: Callable[[str], None] | None = None
+) -> Iterator[Trajectory]:
     """Read what `write_jsonl` wrote, one trajectory at a time.
+
+    Args:
+        path: the file.
+        on_problem: is told of each line that is not a trajectory, and of what is cut short, with
+            the file's name and the line; the rest is read. None raises instead.
 
     Raises:
         ValueError: a line is not a trajectory; the message names the line.
     """
     with open_bytes(path) as file:
+        number = 0
         try:
             for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield _from_line(line, f"{path}, line {number}")
+                if not line.strip():
+                    continue
+                try:
+                    trajectory = _from_line(line, f"{path}, line {number}")
+                except ValueError as error:
+                    if on_problem is None:
+                        raise
+                    on_problem(str(error))
+                else:
+                    yield trajectory
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(f"{path}: not compressed, or cut short ({error})") from error
+            problem = f"{path}: not compressed, or cut short after line {number} ({error})"
+            if on_problem is None:
+                raise ValueError(problem) from error
+            on_problem(problem)
 
 
 def _from_line(line: bytes, where: str) -> Trajectory:
     try:
-        record = json.loads(line)
-        if not isinstance(record, dict):
-            raise TypeError(f"a JSON object is expected, got {type(record).__name__}")
-        return Trajectory.from_json(record)
-    except (TypeError, KeyError, ValueError) as error:
+        return Trajectory.from_json(json.loads(line))
+    except (TypeError, KeyError, ValueError, RecursionError) as error:
         raise ValueError(f"{where}: not a trajectory ({error})") from error

@@ -21,6 +21,9 @@ from agentgym_envs.errors import InvalidAction
 ActionFormat = Literal["plain", "react", "function_call", "code"]
 ACTION_FORMATS: tuple[str, ...] = get_args(ActionFormat)
 
+MAX_CODE = 50_000
+"""Characters of Python that are read; the time it takes holds up every thread."""
+
 _PARSING = threading.Lock()  # `catch_warnings` swaps global state
 
 
@@ -158,7 +161,7 @@ class CodeParser:
         arguments = dict(zip(verb.parameters, map(_literal, call.args), strict=False))
         for keyword in call.keywords:
             if keyword.arg in arguments:
-                raise InvalidAction(f"{verb.name} got {keyword.arg!r} twice.")
+                raise InvalidAction(f"{verb.name} got {shown(keyword.arg)} twice.")
             arguments[str(keyword.arg)] = _literal(keyword.value)
         return verb.build(arguments)
 
@@ -208,14 +211,25 @@ def _verb_of(verbs: Sequence[ActionVerb], action: str) -> tuple[ActionVerb, dict
     raise ValueError(f"no verb builds the action {action!r}; verbs: {[v.name for v in verbs]}")
 
 
-def _single_call(code: str) -> ast.Call:
+def read_python(code: str) -> list[ast.stmt]:
+    """Return the statements of a policy's Python code, which is read, never executed.
+
+    Raises:
+        InvalidAction: it is not valid Python, or too long.
+    """
+    if len(code) > MAX_CODE:
+        raise InvalidAction(f"The block has {len(code)} characters; at most {MAX_CODE} are read.")
     try:
         with _PARSING, warnings.catch_warnings():
             # A policy's "\d" is no concern of the program's warning filters.
             warnings.simplefilter("ignore")
-            body = ast.parse(code).body
+            return ast.parse(code).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InvalidAction("The block is not valid Python.") from None
+
+
+def _single_call(code: str) -> ast.Call:
+    body = read_python(code)
     if len(body) == 1 and isinstance(body[0], ast.Expr):
         call = body[0].value
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):

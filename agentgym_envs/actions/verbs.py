@@ -13,6 +13,9 @@ from typing import Any
 
 from agentgym_envs.errors import InvalidAction
 
+MAX_REPEATED = 1000
+"""Characters of a policy's text that an observation repeats at most."""
+
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -115,6 +118,11 @@ def shown(value: Any) -> str:
     """Return a value as a message shows it: shortly, whatever it is."""
     # Policies send values that repr refuses: endless digits, lists nested a thousand deep.
     return f"{value!r:.80}" if isinstance(value, str | bool | float) else type(value).__name__
+
+
+def clipped(text: str, limit: int = MAX_REPEATED) -> str:
+    """Return what an observation repeats of a policy's text: its beginning, and how long it is."""
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"
 
 
 def _integer_text(value: int) -> str:

@@ -1,14 +1,15 @@
 """Plays by AgentGym's own TextCraft rules and messages, for `compat="agentgym"`.
 
 The wire format is AgentGym's at commit 3ef9235d: item ids instead of names in some messages, and
-prefix matching of actions. It differs in one thing: a count too long for Python to read is
-answered as an action that cannot be executed.
+prefix matching of actions. It differs in two things: a count too long for Python to read is
+answered as an action that cannot be executed, and a message that repeats a very long action is cut.
 """
 
 from __future__ import annotations
 
 import re
 
+from agentgym_envs.actions.verbs import clipped
 from agentgym_envs.textcraft.recipes import RecipeBook
 
 _PREFIX = "minecraft:"
@@ -67,8 +68,8 @@ class OriginalState:
             if text.startswith("inventory"):
                 return self._list(), True
         except _ActionFailed as failure:
-            return str(failure), False
-        return f"Could not execute {text}", False
+            return clipped(str(failure)), False
+        return clipped(f"Could not execute {text}"), False
 
     def _list(self) -> str:
         if not self._held:

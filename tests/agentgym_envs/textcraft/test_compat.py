@@ -72,7 +72,10 @@ def env() -> TextCraftEnv:
             "craft 3 end stone using 0 stick",
             "Could not find enough items to craft minecraft:end_stone",
         ),
-        ("get " + "1" * 5000 + " stick", "Could not execute get " + "1" * 5000 + " stick"),
+        (
+            "get " + "1" * 5000 + " stick",
+            "Could not execute get " + "1" * 978 + "... (5028 characters)",
+        ),
     ],
 )
 def test_messages_are_the_originals(env: TextCraftEnv, action: str, observation: str) -> None:
