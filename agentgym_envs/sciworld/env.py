@@ -27,7 +27,7 @@ from agentgym_envs.tasks import TaskSpec
 class SciWorldEnv(TextEnv):
     """Science experiments in text.
 
-    All environments of a process share one Java process. `info["task_name"]` and
+    Up to 24 environments of a process share a Java process. `info["task_name"]` and
     `info["variation"]` say what the simulator plays.
 
     Args:

