@@ -16,6 +16,7 @@ from agentgym_envs.searchqa.compat import AgentGymEpisode
 from agentgym_envs.searchqa.desk import Desk
 from agentgym_envs.searchqa.documents import Corpus
 from agentgym_envs.searchqa.episode import DefaultEpisode, Episode
+from agentgym_envs.searchqa.python_tool import check_sandbox
 from agentgym_envs.searchqa.questions import Question, QuestionSet
 from agentgym_envs.searchqa.retrieval import Retriever, make_retriever
 from agentgym_envs.searchqa.sources import open_source
@@ -41,7 +42,8 @@ class SearchQAEnv(TextEnv):
 
     Raises:
         ValueError: an argument has a value that is not allowed, or does not fit the others.
-        ImportError: a package is missing; the message says what to install.
+        MissingExtra: a package, or the sandbox's program, is missing; the message says what to
+            install.
     """
 
     instructions = DefaultEpisode.instructions
@@ -61,6 +63,8 @@ class SearchQAEnv(TextEnv):
         is_compat = kwargs.get("compat") == "agentgym"
         self._rules: type[Episode] = AgentGymEpisode if is_compat else DefaultEpisode
         self.instructions, self.verbs = self._rules.instructions, self._rules.verbs
+        if any(verb.name == "python" for verb in self.verbs):
+            check_sandbox()
         source = open_source(data_dir, corpus)
         super().__init__(source.tasks, **kwargs)
         self.source = source.name

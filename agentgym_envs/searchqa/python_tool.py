@@ -4,24 +4,30 @@ The sandbox is `pydantic-monty`: an interpreter of its own, in worker processes,
 no network, no environment variables and no modules but a few harmless ones. Bounded are time,
 memory, recursion and what is shown. The clock stands still and random numbers are seeded, so that
 the same program says the same on every machine.
+
+Only text leaves the sandbox: a value that it would take for ever to write down or to hash is
+written down inside, under the limits.
 """
 
 from __future__ import annotations
 
+import ast
 import atexit
 import os
+import re
+import shutil
 import threading
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, NamedTuple
 
-from agentgym_envs.errors import EnvFailure
+from agentgym_envs.actions.formats import MAX_CODE, read_python
+from agentgym_envs.errors import EnvFailure, InvalidAction, MissingExtra, needs_extra
 
-try:
+_WHAT = "the <python> tool of SearchQA"
+
+with needs_extra("search", _WHAT):
     import pydantic_monty as monty
-except ModuleNotFoundError as error:
-    raise ImportError(
-        'the <python> tool of SearchQA needs pydantic-monty; pip install "agentgym-envs[search]"'
-    ) from error
 
 MAX_SECONDS = 2.0
 MAX_MEMORY_MB = 64
@@ -31,8 +37,9 @@ MAX_SHOWN = 2000
 
 NO_OUTPUT = "(The program ran and printed nothing.)"
 
-_BACKSTOP_SECONDS = 10.0
-_QUEUE_SECONDS = 120.0
+# More than there are processors: endless programs share them, and no program waits long behind any.
+_MAX_PROCESSES = 16
+_BACKSTOP_SECONDS = 5.0
 _LIMITS: monty.ResourceLimits = {
     "max_feed_duration_secs": MAX_SECONDS,
     "max_memory": MAX_MEMORY_MB << 20,
@@ -45,6 +52,9 @@ _POLICY: monty.OSPolicy = {
     "random_start": {"seed": 0},
 }
 _FILE_NAME = "<python-input-0>"  # the sandbox's name for the program in tracebacks
+_VALUE = "_ = "
+_SHOW_VALUE = "\nNone if _ is None else repr(_)"
+_VALUE_IN_TRACEBACK = re.compile(rf"^    {_VALUE}(.*)(\n    )    (?=[ ~])", re.MULTILINE)
 
 
 class ProgramRun(NamedTuple):
@@ -59,6 +69,22 @@ class ProgramRun(NamedTuple):
     is_program: bool
 
 
+@cache
+def check_sandbox() -> None:
+    """Check that programs can be run, without starting the sandbox.
+
+    Raises:
+        MissingExtra: the sandbox's program is not installed.
+    """
+    named = os.environ.get("MONTY_BIN")
+    if named and shutil.which(named) is None:
+        raise MissingExtra("search", _WHAT, f"MONTY_BIN is {named!r}, which is no program")
+    try:
+        monty.Monty()
+    except FileNotFoundError as error:
+        raise MissingExtra("search", _WHAT, error) from error
+
+
 def run_python(program: str) -> str:
     """Run a program in the sandbox and return what it printed, its last value, or its error."""
     return run_program(program).text
@@ -70,18 +96,24 @@ def run_program(program: str) -> ProgramRun:
     Raises:
         EnvFailure: the sandbox itself could not be started or reached.
     """
+    program = program.removeprefix("\ufeff")
     if not program.strip():
         return ProgramRun("The program is empty.", False)
+    if len(program) > MAX_CODE:
+        text = f"The program has {len(program)} characters; at most {MAX_CODE} are run."
+        return ProgramRun(text, False)
     try:
         return _attempt(program)
-    except monty.MontyCrashedError:
-        # A worker may have died of something else; a program that kills a fresh one is to blame.
-        try:
-            return _attempt(program)
-        except monty.MontyCrashedError as error:
-            if error.timed_out:
-                return ProgramRun(_too_slow(), True)
-            return ProgramRun("RuntimeError: the program crashed its interpreter", True)
+    except monty.MontyCrashedError as error:
+        if error.timed_out:
+            return ProgramRun(_too_slow(), True)
+    # A worker may have died of something else; a program that kills a fresh one is to blame.
+    try:
+        return _attempt(program)
+    except monty.MontyCrashedError as error:
+        if error.timed_out:
+            return ProgramRun(_too_slow(), True)
+        return ProgramRun("RuntimeError: the program crashed its interpreter", True)
 
 
 def _attempt(program: str) -> ProgramRun:
@@ -89,7 +121,7 @@ def _attempt(program: str) -> ProgramRun:
     pool = _workers.pool()
     try:
         with pool.checkout(limits=_LIMITS, os_policy=_POLICY) as session:
-            value = session.feed_run(program, print_callback=printed)
+            value = session.feed_run(_showing_value(program), print_callback=printed)
     except monty.MontyCrashedError:
         raise
     except monty.MontySyntaxError as error:
@@ -104,8 +136,27 @@ def _attempt(program: str) -> ProgramRun:
         return ProgramRun(_joined(printed.shown(), _cut(_told(error))), True)
     except (OSError, RuntimeError, TimeoutError) as error:
         raise EnvFailure(f"the Python sandbox failed: {type(error).__name__}: {error}") from error
-    text = _joined(printed.shown(), "" if value is None else _cut(_repr(value)))
+    text = _joined(printed.shown(), "" if value is None else _cut(value))
     return ProgramRun(text or NO_OUTPUT, True)
+
+
+def _showing_value(program: str) -> str:
+    """Return the program with a last line that gives its last value as text, or None.
+
+    A value is only as good as its text here: this process would turn the value itself into an
+    object of its own, and no limit would end that.
+    """
+    try:
+        last = read_python(program)[-1:]
+    except InvalidAction:  # the sandbox says what is wrong
+        last = []
+    if not last or not isinstance(last[0], ast.Expr):
+        return f"{program}\nNone"
+    lines = program.encode().splitlines(keepends=True)
+    line = lines[last[0].lineno - 1]
+    start = last[0].col_offset
+    lines[last[0].lineno - 1] = line[:start] + _VALUE.encode() + line[start:]
+    return b"".join(lines).decode() + _SHOW_VALUE
 
 
 class _Printed:
@@ -139,14 +190,8 @@ def _joined(*parts: str) -> str:
 
 
 def _told(error: Any) -> str:
-    return str(error.display()).replace(_FILE_NAME, "program")
-
-
-def _repr(value: Any) -> str:
-    try:
-        return repr(value)
-    except (ValueError, RecursionError) as error:  # endless digits, endless nesting
-        return f"(a value of type {type(value).__name__} that cannot be shown: {error})"
+    text = str(error.display()).replace(_FILE_NAME, "program")
+    return _VALUE_IN_TRACEBACK.sub(r"    \1\2", text)
 
 
 def _too_slow() -> str:
@@ -166,7 +211,9 @@ class _Workers:
             if self._pool is None:
                 pool = monty.Monty(
                     min_processes=1,
-                    checkout_timeout=_QUEUE_SECONDS,
+                    max_processes=_MAX_PROCESSES,
+                    # No bound on the wait for a worker: the limits end what the others run.
+                    checkout_timeout=None,
                     request_timeout=_BACKSTOP_SECONDS,
                 )
                 try:

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import shutil
-import tempfile
 from array import array
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
@@ -18,12 +15,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agentgym_envs.searchqa.cache import cache_folder
+from agentgym_envs.searchqa.cache import cache_folder, read_cached, write_cached
 from agentgym_envs.searchqa.documents import split_contents
 from agentgym_envs.searchqa.real_data.lines import Offsets, parse_line
 
 _VERSION = 1
 _ARRAYS = ("starts", "firsts", "title_keys", "title_documents")
+_WHAT = "the index of the corpus file"
 _LOG_EVERY = 1_000_000
 
 _log = logging.getLogger(__name__)
@@ -74,10 +72,10 @@ def open_index(path: Path) -> CorpusIndex:
     status = path.stat()
     key = f"{path.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\0{_VERSION}"
     folder = cache_folder() / f"corpus-{sha256(key.encode()).hexdigest()[:16]}"
-    if folder.is_dir():
-        return _load(folder)
-    index = _make(path)
-    _save(index, folder)
+    index = read_cached(folder, _load, what=_WHAT)
+    if index is None:
+        index = made = _make(path)
+        write_cached(folder, lambda draft: _save(made, draft), what=_WHAT)
     return index
 
 
@@ -123,30 +121,13 @@ def _contents(line: bytes, where: str) -> str:
 
 
 def _load(folder: Path) -> CorpusIndex:
-    try:
-        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
-        about = json.loads((folder / "about.json").read_text("utf-8"))
-        return CorpusIndex(**arrays, content_hash=about["content_hash"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{folder} is damaged ({error}); delete it, it is made again") from error
+    arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
+    about = json.loads((folder / "about.json").read_text("utf-8"))
+    return CorpusIndex(**arrays, content_hash=about["content_hash"])
 
 
 def _save(index: CorpusIndex, folder: Path) -> None:
-    """Keep an index; whoever looks for it meanwhile sees a whole one or none."""
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    except OSError as error:
-        _log.warning("the positions in the corpus are not kept for later: %s", error)
-        return
-    try:
-        for name in _ARRAYS:
-            np.save(draft / f"{name}.npy", getattr(index, name))
-        about = json.dumps({"content_hash": index.content_hash})
-        (draft / "about.json").write_text(about, encoding="utf-8")
-        os.rename(draft, folder)
-    except OSError as error:
-        if not folder.is_dir():  # else another process was faster, with the same positions
-            _log.warning("the positions in the corpus are not kept for later: %s", error)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    for name in _ARRAYS:
+        np.save(folder / f"{name}.npy", getattr(index, name))
+    about = json.dumps({"content_hash": index.content_hash})
+    (folder / "about.json").write_text(about, encoding="utf-8")

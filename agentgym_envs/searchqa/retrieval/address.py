@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
+from agentgym_envs.secrets import MASK, check_revealed, hide_address, masked_address
+
 _ENDPOINT = "/retrieve"
-_MASK = "***"
 _SENT_AS_IT_IS = "!$&'()*+,/:;=?@%-._~"
 
 
@@ -43,6 +43,9 @@ def read_url(url: Any) -> ServerAddress:
     Raises:
         ValueError: the URL has another form; the message shows it without its secrets.
     """
+    if isinstance(url, str):
+        check_revealed(url)
+        hide_address(url)
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -51,7 +54,7 @@ def read_url(url: Any) -> ServerAddress:
         is_readable = False
     if not is_readable:
         raise ValueError(
-            f"retriever URL {without_secrets(url)!r:.200} is not of the form 'http://host:port', "
+            f"retriever URL {masked_address(url)!r:.200} is not of the form 'http://host:port', "
             "or 'https://user:password@host:port/path?query' with a port of 0 to 65535"
         ) from None
     path = quote(parts.path.rstrip("/"), safe=_SENT_AS_IT_IS)
@@ -69,14 +72,6 @@ def read_url(url: Any) -> ServerAddress:
     )
 
 
-def without_secrets(url: Any) -> Any:
-    """Mask what may be secret in something that was meant as a URL; other values stay."""
-    if not isinstance(url, str):
-        return url
-    masked = re.sub(r"//.*@", f"//{_MASK}@", url, flags=re.DOTALL)
-    return re.sub(r"\?.*", f"?{_MASK}", masked, flags=re.DOTALL)
-
-
 def _authorization(parts: SplitResult) -> dict[str, str]:
     if parts.username is None:
         return {}
@@ -88,11 +83,11 @@ def _shown_place(parts: SplitResult) -> str:
     who, at, place = parts.netloc.rpartition("@")
     user, colon, _ = who.partition(":")
     # A name without a password is as a rule a token.
-    return f"{user if colon else ''}{colon}{_MASK}@{place}" if at else place
+    return f"{user if colon else ''}{colon}{MASK}@{place}" if at else place
 
 
 def _shown_query(query: str) -> str:
     if not query:
         return ""
     pairs = (pair.partition("=") for pair in query.split("&"))
-    return "?" + "&".join(f"{name}={_MASK}" if equals else _MASK for name, equals, _ in pairs)
+    return "?" + "&".join(f"{name}={MASK}" if equals else MASK for name, equals, _ in pairs)

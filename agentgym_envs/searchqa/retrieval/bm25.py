@@ -8,14 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
+from agentgym_envs.errors import needs_extra
 from agentgym_envs.searchqa.documents import Corpus
 from agentgym_envs.searchqa.retrieval.protocol import Hit, check_k, clean_query
 from agentgym_envs.searchqa.retrieval.words import WORDS_VERSION, words
 
-try:
+with needs_extra("search", "BM25"):
     import bm25s
-except ImportError as error:
-    raise ImportError('BM25 needs bm25s: pip install "agentgym-envs[search]"') from error
 
 from agentgym_envs.searchqa.retrieval.saved_bm25 import fingerprint, load_index, save_index
 

@@ -13,16 +13,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.errors import needs_extra
 from agentgym_envs.searchqa.cache import cache_folder
 from agentgym_envs.searchqa.documents import Corpus, contents_of
 
-try:
+with needs_extra("dense", "dense retrieval"):
     import faiss
     from tqdm import tqdm
-except ImportError as error:
-    raise ImportError(
-        'dense retrieval needs faiss and tqdm: pip install "agentgym-envs[dense]"'
-    ) from error
 
 from agentgym_envs.searchqa.retrieval.encoder import Encoder, EncoderSettings
 

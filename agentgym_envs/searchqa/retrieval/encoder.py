@@ -10,13 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-try:
+from agentgym_envs.errors import needs_extra
+
+with needs_extra("dense", "dense retrieval"):
     import torch
     from transformers import AutoModel, AutoTokenizer
-except ImportError as error:
-    raise ImportError(
-        'dense retrieval needs torch and transformers: pip install "agentgym-envs[dense]"'
-    ) from error
 
 Vectors = npt.NDArray[np.float32]
 """(N, width) float32, each row of length 1."""

@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 
 from agentgym_envs.searchqa.cache import cache_folder
 from agentgym_envs.searchqa.documents import Corpus
-from agentgym_envs.searchqa.retrieval.address import without_secrets
 from agentgym_envs.searchqa.retrieval.protocol import Retriever
+from agentgym_envs.secrets import masked_address
 
 ALLOWED = (
     "'bm25', 'dense:<encoder or index folder>', 'http://host:port[/retrieve]', "
@@ -65,7 +65,7 @@ def make_retriever(
     if kind.lower() in ("http", "https"):
         return _remote({"url": spec}, corpus)
     if spec != "bm25" and not (kind == "dense" and rest):
-        raise ValueError(f"unknown retriever {without_secrets(spec)!r}; allowed: {ALLOWED}")
+        raise ValueError(f"unknown retriever {masked_address(spec)!r}; allowed: {ALLOWED}")
     if corpus is None:
         raise ValueError(
             f"the retriever {spec!r} searches a corpus, and there is none; name a corpus file, or "

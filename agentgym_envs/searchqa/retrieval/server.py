@@ -2,23 +2,44 @@
 
 POST /retrieve takes {"queries": [...], "topk": k, "return_scores": true} and answers
 {"result": [[{"document": {"id", "contents"}, "score"}, ...], ...]}; with `return_scores` false or
-left out, a hit is its document alone. GET /health says what is served. It has no authentication.
+left out, a hit is its document alone. GET /health says what is served. It has no authentication:
+other sites' pages are kept out by the Host header alone, see `RetrievalServer`.
+
+A request is bounded in size, queries and hits; the connections are bounded in number and in the
+time that they may take to say what they want.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import socket
+import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
 from typing import Any
 
 from agentgym_envs.errors import EnvFailure
+from agentgym_envs.hosts import is_own_name
 from agentgym_envs.searchqa.documents import contents_of
-from agentgym_envs.searchqa.retrieval.protocol import MAX_K, Hit, Retriever
+from agentgym_envs.searchqa.retrieval.protocol import (
+    MAX_K,
+    MAX_QUERY_CHARACTERS,
+    Hit,
+    Retriever,
+)
 
 MAX_REQUEST_BYTES = 4 << 20
 MAX_QUERIES = 1024
+MAX_HITS = 100_000
+"""Hits of one request, all queries together: its reply is made in memory."""
 DEFAULT_TOPK = 3
+MAX_CONNECTIONS = 256
+"""Open connections, each with a thread; one more is answered 503 and closed."""
+REQUEST_SECONDS = 60.0
+"""How long a request may take to arrive, and a connection may be silent."""
 
 _log = logging.getLogger(__name__)
 
@@ -27,8 +48,19 @@ class BadRequest(ValueError):
     """What a request asks for cannot be answered; the message is for its sender."""
 
 
+_BUSY = b'{"detail": "too many connections; ask again later"}'
+_BUSY_REPLY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
+    b"Connection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(_BUSY), _BUSY)
+)
+
+
 class RetrievalServer(ThreadingHTTPServer):
     """A server of one retriever; `serve_forever` runs it, `shutdown` ends it.
+
+    Where it listens on the loopback alone it answers requests to an address, to `localhost` or to
+    `host`: another name may be another site's that was made to lead here (DNS rebinding). Elsewhere
+    it answers to every name, since others may call the machine what they like.
 
     Args:
         retriever: what answers.
@@ -49,6 +81,47 @@ class RetrievalServer(ThreadingHTTPServer):
         super().__init__((host, port), _Handler)
         self.retriever = retriever
         self.source = source
+        self._name = host
+        self._is_on_loopback = ip_address(str(self.server_address[0])).is_loopback
+        self._connections = threading.BoundedSemaphore(MAX_CONNECTIONS)
+        self.arriving: dict[_Handler, float] = {}
+        """Who waits for a request, and until when."""
+
+    def service_actions(self) -> None:
+        """Hang up on those whose request did not arrive in time, be it silent or drop by drop."""
+        for handler, deadline in list(self.arriving.items()):
+            if time.monotonic() > deadline:
+                with contextlib.suppress(OSError):
+                    handler.connection.shutdown(socket.SHUT_RDWR)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Start a thread for a connection, where there are not too many."""
+        if self._connections.acquire(blocking=False):
+            try:
+                super().process_request(request, client_address)
+            except BaseException:
+                self._connections.release()
+                raise
+            return
+        with contextlib.suppress(OSError):
+            request.setblocking(False)  # who reads too little gets no reply
+            request.send(_BUSY_REPLY)
+        self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve a connection to its end."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._connections.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Log what broke a connection."""
+        _log.debug("a connection from %s broke", client_address, exc_info=True)
+
+    def is_own_name(self, host: str) -> bool:
+        """Return whether a request's Host header names this server; an address always does."""
+        return not self._is_on_loopback or is_own_name(host, self._name)
 
     @property
     def url(self) -> str:
@@ -78,9 +151,27 @@ class RetrievalServer(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: RetrievalServer
     protocol_version = "HTTP/1.1"
-    timeout = 60  # seconds that a silent connection keeps its thread
+    timeout = REQUEST_SECONDS  # of one read or write
     # Headers and body leave in two writes; the second must not wait for the first's receipt.
     disable_nagle_algorithm = True
+
+    def handle_one_request(self) -> None:
+        """Answer one request, and hang up where it does not arrive in time."""
+        self.server.arriving[self] = time.monotonic() + REQUEST_SECONDS
+        try:
+            super().handle_one_request()
+        finally:
+            self.server.arriving.pop(self, None)
+
+    def parse_request(self) -> bool:
+        """Read the request's head, and refuse what is for another name."""
+        if not super().parse_request():
+            return False
+        if self.server.is_own_name(self.headers.get("Host", "localhost")):
+            return True
+        self.close_connection = True  # its body has not been read
+        self._reply(403, {"detail": "this server goes by another name; ask it by its address"})
+        return False
 
     def do_GET(self) -> None:
         if self.path == "/health":
@@ -109,8 +200,10 @@ class _Handler(BaseHTTPRequestHandler):
                 f"a request needs a Content-Length of at most {MAX_REQUEST_BYTES} bytes, "
                 f"got {length[:40]!r}"
             )
+        body = self.rfile.read(int(length))
+        self.server.arriving.pop(self, None)
         try:
-            request: object = json.loads(self.rfile.read(int(length)))
+            request: object = json.loads(body)
         except (ValueError, RecursionError) as error:
             raise BadRequest(f"the body is not JSON: {error}") from error
         return request
@@ -137,9 +230,17 @@ def _read(request: object) -> tuple[list[str], int, bool]:
         raise BadRequest("'queries' must be a list of strings")
     if len(queries) > MAX_QUERIES:
         raise BadRequest(f"at most {MAX_QUERIES} queries in one request, got {len(queries)}")
+    longest = max(map(len, queries), default=0)
+    if longest > MAX_QUERY_CHARACTERS:
+        raise BadRequest(f"at most {MAX_QUERY_CHARACTERS} characters in a query, got {longest}")
     topk = request.get("topk") or DEFAULT_TOPK
     if not isinstance(topk, int) or isinstance(topk, bool) or not 1 <= topk <= MAX_K:
         raise BadRequest(f"'topk' must be an integer in 1 to {MAX_K}, got {topk!r:.40}")
+    if len(queries) * topk > MAX_HITS:
+        raise BadRequest(
+            f"at most {MAX_HITS} hits in one request, asked for {len(queries)} x {topk}; ask with "
+            "fewer queries at once"
+        )
     with_scores = request.get("return_scores", False)
     if not isinstance(with_scores, bool):
         raise BadRequest(f"'return_scores' must be true or false, got {with_scores!r:.40}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from pathlib import Path
 
 from agentgym_envs.searchqa.documents import Corpus, Passage
 
@@ -44,3 +45,15 @@ def noise(size: int) -> Corpus:
         ((f"title {n}", " ".join(rng.choices(vocabulary, weights, k=40))) for n in range(size)),
         "noise v1",
     )
+
+
+def flip_a_bit(path: Path) -> None:
+    """Change the last byte but one of a file, where numbers and texts are."""
+    content = bytearray(path.read_bytes())
+    content[-2] ^= 1
+    path.write_bytes(content)
+
+
+def truncate(path: Path) -> None:
+    """Take a file's last byte away."""
+    path.write_bytes(path.read_bytes()[:-1])

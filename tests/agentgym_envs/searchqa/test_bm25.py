@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,7 +14,14 @@ pytest.importorskip("bm25s")
 
 from agentgym_envs.searchqa.retrieval.bm25 import K1, B, BM25Retriever
 from agentgym_envs.searchqa.retrieval.words import words
-from tests.agentgym_envs.searchqa.passages import RIVERS, corpus_of, noise, rivers
+from tests.agentgym_envs.searchqa.passages import (
+    RIVERS,
+    corpus_of,
+    flip_a_bit,
+    noise,
+    rivers,
+    truncate,
+)
 
 ROOT = Path(__file__).parents[3]
 
@@ -144,13 +152,16 @@ def test_another_corpus_of_the_same_name_has_another_index(tmp_path: Path) -> No
     assert len(list(tmp_path.iterdir())) == 2
 
 
-@pytest.mark.parametrize("name", ["vocab.index.json", "params.index.json", "data.csc.index.npy"])
+@pytest.mark.parametrize("damage", [flip_a_bit, truncate, Path.unlink])
+@pytest.mark.parametrize(
+    "name", ["vocab.index.json", "params.index.json", "data.csc.index.npy", "sha256.json"]
+)
 def test_a_damaged_index_is_built_anew(
-    tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, name: str, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     corpus = rivers()
     good = BM25Retriever(corpus, cache_dir=tmp_path).search("river", 3)
-    next(tmp_path.rglob(name)).write_bytes(b"{")
+    damage(next(tmp_path.rglob(name)))
     assert BM25Retriever(corpus, cache_dir=tmp_path).search("river", 3) == good
     assert "is damaged and is built anew" in caplog.text
     caplog.clear()

@@ -18,6 +18,7 @@ from agentgym_envs.searchqa.real_data.parts import (
     part_of,
 )
 from agentgym_envs.searchqa.sources import load_corpus, load_questions
+from tests.agentgym_envs.searchqa.passages import flip_a_bit
 
 
 @pytest.fixture(autouse=True)
@@ -407,11 +408,16 @@ def test_a_changed_file_is_read_again(wiki: Path) -> None:
     assert (corpus.passages[0].title, corpus.passages[0].text) == ("New", "text")
 
 
-def test_positions_that_are_damaged_are_told(wiki: Path, cache: Path) -> None:
-    load_corpus(wiki)
-    next(cache.rglob("starts.npy")).write_bytes(b"x")
-    with pytest.raises(ValueError, match="is damaged .*delete it"):
-        load_corpus(wiki)
+@pytest.mark.parametrize("name", ["starts.npy", "about.json", "sha256.json"])
+def test_positions_that_are_damaged_are_made_anew(
+    wiki: Path, cache: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    good = [*load_corpus(wiki).passages]
+    flip_a_bit(next(cache.rglob(name)))
+    assert [*load_corpus(wiki).passages] == good
+    assert caplog.text.count("is damaged and is built anew") == 1
+    caplog.clear()
+    assert [*load_corpus(wiki).passages] == good and not caplog.text
 
 
 @pytest.mark.parametrize(

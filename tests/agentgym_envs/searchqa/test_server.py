@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
@@ -21,6 +24,7 @@ pytest.importorskip("bm25s")
 from agentgym_envs import EnvFailure
 from agentgym_envs.searchqa.documents import contents_of
 from agentgym_envs.searchqa.retrieval import Hit
+from agentgym_envs.searchqa.retrieval import server as module
 from agentgym_envs.searchqa.retrieval.bm25 import BM25Retriever
 from agentgym_envs.searchqa.retrieval.remote import RemoteRetriever
 from agentgym_envs.searchqa.retrieval.server import MAX_REQUEST_BYTES, RetrievalServer
@@ -137,6 +141,8 @@ def test_other_paths_are_not_found(server: RetrievalServer, method: str, path: s
         ({"queries": "one"}, "'queries' must be"),
         ({"queries": [1]}, "'queries' must be"),
         ({"queries": ["x"] * 1025}, "at most 1024 queries"),
+        ({"queries": ["x" * 2001]}, "at most 2000 characters in a query, got 2001"),
+        ({"queries": ["x"] * 101, "topk": 1000}, "at most 100000 hits in one request"),
         ({"queries": ["x"], "topk": 1001}, "'topk' must be an integer in 1 to 1000"),
         ({"queries": ["x"], "topk": -1}, "'topk' must be"),
         ({"queries": ["x"], "topk": "3"}, "'topk' must be"),
@@ -162,7 +168,7 @@ def test_a_body_that_is_not_json_is_told_so(server: RetrievalServer, body: bytes
 @pytest.mark.parametrize("length", [str(MAX_REQUEST_BYTES + 1), "9" * 40, "-1", "x", "\u00b2"])
 def test_a_request_too_long_is_refused_unread(server: RetrievalServer, length: str) -> None:
     with socket.create_connection(server.server_address[:2], timeout=10) as connection:
-        head = f"POST /retrieve HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n"
+        head = f"POST /retrieve HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
         connection.sendall(head.encode("latin-1"))
         answer = connection.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 400") and b"Content-Length of at most" in answer
@@ -175,6 +181,78 @@ def test_a_connection_serves_several_requests(server: RetrievalServer) -> None:
         connection.request("POST", "/retrieve", body)
         assert connection.getresponse().read() == b'{"result": [[]]}'
     connection.close()
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:8000", 200),
+        ("localhost", 200),
+        ("[::1]:8000", 200),
+        ("evil.example", 403),
+        ("127.0.0.1.evil.example:8000", 403),
+        ("[", 403),
+    ],
+)
+def test_a_name_that_is_not_its_own_is_refused(
+    server: RetrievalServer, host: str, status: int
+) -> None:
+    assert ask(server, "GET", "/health", Host=host)[0] == status
+    assert ask(server, "POST", "/retrieve", b'{"queries": []}', Host=host)[0] == status
+
+
+def test_a_server_for_other_machines_answers_to_every_name() -> None:
+    with RetrievalServer(BM25Retriever(CORPUS), host="0.0.0.0", port=0) as open_to_all:
+        assert open_to_all.is_own_name("gpu-node-3:8001")
+
+
+def test_a_flood_of_connections_starts_no_thread_above_the_bound(
+    server: RetrievalServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_CONNECTIONS", 3)
+    small = RetrievalServer(BM25Retriever(CORPUS), port=0)
+    thread = run(small)
+    before = threading.active_count()
+    silent = []
+    try:
+        for _ in range(3):
+            silent.append(socket.create_connection(small.server_address[:2], timeout=10))
+        over = [socket.create_connection(small.server_address[:2], timeout=10) for _ in range(9)]
+        for connection in over:
+            assert connection.makefile("rb").read().startswith(b"HTTP/1.1 503")
+            connection.close()
+        assert threading.active_count() <= before + 3
+        for connection in silent:
+            connection.close()
+        assert RemoteRetriever(small.url, retries=9).search("nothing", 1) == []
+    finally:
+        small.shutdown()
+        small.server_close()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    "start", [b"", b"GET /health", b"POST /retrieve HTTP/1.1\r\nContent-Length: 9999\r\n\r\n"]
+)
+@pytest.mark.parametrize("drop", [b"", b" "])
+def test_a_slow_client_is_not_waited_for(
+    start: bytes, drop: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "REQUEST_SECONDS", 0.2)
+    quick = RetrievalServer(BM25Retriever(CORPUS), port=0)
+    thread = run(quick)
+    try:
+        with socket.create_connection(quick.server_address[:2], timeout=10) as connection:
+            connection.sendall(start)
+            begin = time.monotonic()
+            with contextlib.suppress(ConnectionError):
+                while not select.select([connection], [], [], 0.02)[0]:
+                    assert time.monotonic() - begin < 8
+                    connection.sendall(drop)
+    finally:
+        quick.shutdown()
+        quick.server_close()
+        thread.join()
 
 
 class Broken:
