@@ -10,20 +10,17 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-try:
+from agentgym_envs.errors import EnvFailure, InvalidAction, NoExpert, needs_extra
+
+with needs_extra("miniwob", "MiniWoB"):
     import playwright as _playwright  # noqa: F401
     import starlette as _starlette  # noqa: F401
     import uvicorn as _uvicorn  # noqa: F401
-except ImportError as error:
-    raise ImportError(
-        f'MiniWoB needs the miniwob extra ({error}): pip install "agentgym-envs[miniwob]"'
-    ) from error
 
 from gymnasium.error import ResetNeeded
 
 from agentgym_envs.arguments import whole_number
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
-from agentgym_envs.errors import EnvFailure, InvalidAction, NoExpert
 from agentgym_envs.miniwob import expert, pages, prompts
 from agentgym_envs.miniwob.tasks import MiniWoBTasks, seed_of
 from agentgym_envs.tasks import TaskSpec

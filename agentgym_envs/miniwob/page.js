@@ -33,6 +33,16 @@ window.agentgym = (() => {
   };
   window.clearTimeout = id => { coming.delete(id); never(id); };
 
+  // Of what comes again and again, the first time is waited for: a price that is not drawn yet.
+  const always = window.setInterval.bind(window), noLonger = window.clearInterval.bind(window);
+  window.setInterval = (work, after = 0, ...parts) => {
+    if (typeof work !== 'function' || after > SOON) return always(work, after, ...parts);
+    const id = always(() => { coming.delete(id); work(...parts); }, after);
+    coming.add(id);
+    return id;
+  };
+  window.clearInterval = id => { coming.delete(id); noLonger(id); };
+
   const pressed = new WeakSet();
   const listen = EventTarget.prototype.addEventListener;
   EventTarget.prototype.addEventListener = function (kind, ...parts) {

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote
 
+from agentgym_envs.errors import MissingExtra
 from agentgym_envs.webarena.browsers.chromium.context import Reply
 
 ORIGIN = "http://miniwob.test"
@@ -44,9 +45,7 @@ def pages_folder() -> Path:
         folder = Path(place).resolve() / "html"
         if folder.is_dir():
             return folder
-    raise ImportError(
-        'MiniWoB needs the pages of the miniwob package: pip install "agentgym-envs[miniwob]"'
-    )
+    raise MissingExtra("miniwob", "MiniWoB", "no package miniwob with pages")
 
 
 def answer(url: str) -> Reply | None:

@@ -9,6 +9,7 @@ its own; and its browser's own error messages, for which ours stand.
 
 from __future__ import annotations
 
+from agentgym_envs.actions.verbs import clipped
 from agentgym_envs.webarena.actions import WebAction
 from agentgym_envs.webarena.page import Page
 from agentgym_envs.webarena.prompts import one_line
@@ -47,7 +48,7 @@ class OriginalText:
             plain: as it was written.
             page: on which.
         """
-        self._previous = _describe(action, one_line(plain.strip()), page)
+        self._previous = _describe(action, clipped(one_line(plain.strip())), page)
 
     def refusal(self, reason: str, page: Page) -> str:
         """Answer an action that cannot be carried out with the page."""
@@ -55,19 +56,20 @@ class OriginalText:
 
     def unreadable(self, completion: str, reason: str, page: Page) -> str:
         """Answer a completion without an action."""
-        return f"Cannot parse action from response {completion}"
+        return f"Cannot parse action from response {clipped(completion)}"
 
 
 def observation(page: Page, view: View, objective: str, previous: str) -> str:
     """Write the original's four parts."""
     tabs = " | ".join(
-        f"Tab {index}{' (current)' if index == page.current_tab else ''}: {one_line(title)}"
+        f"Tab {index}{' (current)' if index == page.current_tab else ''}: "
+        f"{clipped(one_line(title))}"
         for index, title in enumerate(page.tabs)
     )
     tree = "\n".join(view.show(page).lines)
     return (
-        f"OBSERVATION:\n{tabs}\n\n{tree}\nURL: {one_line(page.url)}\nOBJECTIVE: {objective}\n"
-        f"PREVIOUS ACTION: {previous}"
+        f"OBSERVATION:\n{tabs}\n\n{tree}\nURL: {clipped(one_line(page.url))}\n"
+        f"OBJECTIVE: {objective}\nPREVIOUS ACTION: {previous}"
     )
 
 
@@ -80,4 +82,4 @@ def _describe(action: WebAction, plain: str, page: Page) -> str:
             f'Attempt to perfom "{action.kind}" on element "[{action.element}]" but no matching '
             "element found. Please check the observation more carefully."
         )
-    return f"{plain} where [{action.element}] is {node.line().partition(' ')[2]}"
+    return f"{plain} where [{action.element}] is {clipped(node.line().partition(' ')[2])}"

@@ -7,28 +7,25 @@ pages, reads actions and has the end judged; browsers (`browsers/`) carry the ac
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agentgym_envs.webarena.official.accounts import Account
     from agentgym_envs.webarena.official.deployment import Deployment, ResetHook
 
-try:
+from agentgym_envs.errors import InvalidAction, NoExpert, needs_extra
+
+with needs_extra("web", "WebArena"):
     import jinja2 as _jinja2  # noqa: F401
     import lxml as _lxml  # noqa: F401
     import python_multipart as _python_multipart  # noqa: F401
     import starlette as _starlette  # noqa: F401
-except ImportError as error:
-    raise ImportError(
-        f'WebArena needs the web extra ({error}): pip install "agentgym-envs[web]"'
-    ) from error
 
 from gymnasium.error import ResetNeeded
 
 from agentgym_envs.arguments import whole_number
 from agentgym_envs.core import UNSCORED_KEY, ExpertMove, Outcome, TextEnv
-from agentgym_envs.errors import InvalidAction, NoExpert
 from agentgym_envs.tasks import TaskSpec
 from agentgym_envs.webarena import expert, prompts
 from agentgym_envs.webarena.actions import VERBS, WebAction, parse_action
@@ -66,6 +63,8 @@ class WebArenaEnv(TextEnv):
             or `"environment"` for WebArena's environment variables. Needs `backend="chromium"`;
             the tasks are then WebArena's own, and `task_id` is its number.
         accounts: who the agent is there, `{site: Account}`, where not WebArena's own accounts.
+        services: origins there that the sites' pages may ask beside the sites, such as a map's
+            router and tiles; the browser reaches nothing else.
         reset_hook: called there with the task before, if that may have changed a site.
         evaluation: `"original"`, or `"verified"` for the tasks and evaluators of the package
             `webarena-verified`, which judge the recorded network traffic. Needs `sites`.
@@ -89,6 +88,7 @@ class WebArenaEnv(TextEnv):
         judge: Judge | None = None,
         sites: Mapping[str, str] | str | None = None,
         accounts: Mapping[str, Account] | None = None,
+        services: Sequence[str] = (),
         reset_hook: ResetHook | None = None,
         evaluation: str = "original",
         **kwargs: Any,
@@ -109,7 +109,12 @@ class WebArenaEnv(TextEnv):
         deployment = None
         if sites is not None:
             deployment = _deployment(
-                sites, backend, accounts=accounts, reset_hook=reset_hook, is_verified=is_verified
+                sites,
+                backend,
+                accounts=accounts,
+                services=services,
+                reset_hook=reset_hook,
+                is_verified=is_verified,
             )
             self.default_max_turns = OFFICIAL_MAX_TURNS
         origins = None if deployment is None else deployment.sites

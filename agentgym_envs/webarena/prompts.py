@@ -6,6 +6,7 @@ can look like a line that the environment wrote.
 
 from __future__ import annotations
 
+from agentgym_envs.actions.verbs import clipped
 from agentgym_envs.webarena.actions import CALL_FORMATS, WebAction
 from agentgym_envs.webarena.page import Page
 from agentgym_envs.webarena.view import View
@@ -115,7 +116,7 @@ class EpisodeText:
 def tabs_line(page: Page) -> str:
     """List the tabs by index and title."""
     tabs = (
-        f"[{index}] {title!r}{' (current)' if index == page.current_tab else ''}"
+        f"[{index}] {clipped(title)!r}{' (current)' if index == page.current_tab else ''}"
         for index, title in enumerate(page.tabs)
     )
     return "Tabs: " + ", ".join(tabs)
@@ -124,7 +125,7 @@ def tabs_line(page: Page) -> str:
 def page_text(page: Page, view: View, action_format: str = "plain") -> str:
     """Write tabs, address and the part of the page that is on the screen."""
     screen = screen_lines(page, view, action_format)
-    return "\n".join([tabs_line(page), f"URL: {one_line(page.url)}", *screen])
+    return "\n".join([tabs_line(page), f"URL: {clipped(one_line(page.url))}", *screen])
 
 
 def screen_lines(page: Page, view: View, action_format: str = "plain") -> list[str]:

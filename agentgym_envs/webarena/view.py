@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
+from agentgym_envs.actions.verbs import clipped
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.webarena.actions import WebAction
 from agentgym_envs.webarena.page import Page
@@ -42,7 +43,11 @@ class View:
         self.top = min(self.top, self._last_top(total))
         end = total if self.height is None else min(self.top + self.height, total)
         self._seen.update(range(self.top + 1, end + 1))
-        return Shown([_cut(line) for line in page.lines()[self.top : end]], self.top, total - end)
+        return Shown(
+            [clipped(line, MAX_LINE) for line in page.lines()[self.top : end]],
+            self.top,
+            total - end,
+        )
 
     def scroll(self, direction: str, page: Page) -> None:
         """Move by one screen.
@@ -99,7 +104,3 @@ class View:
 
     def _last_top(self, total: int) -> int:
         return 0 if self.height is None else max(0, total - self.height)
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]}... ({len(line)} characters)"

@@ -10,6 +10,9 @@ from agentgym_envs.webarena.browsers import refusals
 
 BLANK = "about:blank"
 
+MAX_ADDRESS = 4000
+"""Characters of an address that is typed."""
+
 _PATH = "/%:@!$&'()*+,;=~[]|^"
 _QUERY = "/%:@!$&()*+,;=~[]|^`{}?"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")
@@ -20,9 +23,11 @@ def typed(text: str) -> str:
     """Return the address that a person means who types this.
 
     Raises:
-        InvalidAction: it is no web address.
+        InvalidAction: it is no web address, or longer than `MAX_ADDRESS`.
     """
     address = text.strip()
+    if len(address) > MAX_ADDRESS:
+        raise refusals.long_address(address, MAX_ADDRESS)
     if address.lower() == BLANK:
         return BLANK
     if not _SCHEME.match(address):

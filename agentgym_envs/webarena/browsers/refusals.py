@@ -67,6 +67,11 @@ def no_address(url: str) -> InvalidAction:
     return InvalidAction(f"{url!r:.80} is no address; addresses begin with http:// or https://.")
 
 
+def long_address(url: str, most: int) -> InvalidAction:
+    """The address is longer than anybody types."""
+    return InvalidAction(f"An address has at most {most} characters, yours has {len(url)}.")
+
+
 def no_web_page(reference: str) -> InvalidAction:
     """The link leads to a mail program and the like."""
     return InvalidAction(f"This link leads to {reference!r:.80}, which is no web page.")

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.errors import MissingExtra
 from agentgym_envs.webarena.tasks.files import WebTask, read_tasks
 
 PACKAGE = "webarena-verified"
@@ -71,8 +72,5 @@ def _verified(task: WebTask, record: dict[str, Any]) -> WebTask:
 def _file(name: str) -> Path:
     spec = find_spec(_MODULE)
     if spec is None or not spec.submodule_search_locations:
-        raise ImportError(
-            f"the official WebArena tasks come from {PACKAGE}: "
-            'pip install "agentgym-envs[official]"'
-        )
+        raise MissingExtra("official", "the official WebArena", f"no package {PACKAGE}")
     return Path(spec.submodule_search_locations[0]) / _FOLDER / name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -44,9 +44,13 @@ def read_sites(sites: Mapping[str, str] | str) -> dict[str, str]:
     for site, url in sites.items():
         if site not in SITES:
             raise ValueError(f"unknown site {site!r} in sites; allowed: {', '.join(SITES)}")
-        if not url.startswith(("http://", "https://")):
-            raise ValueError(f"sites[{site!r}] must be an http address, got {url!r}")
+        _check_address(f"sites[{site!r}]", url)
     return {site: url.rstrip("/") for site, url in sites.items()}
+
+
+def _check_address(name: str, url: str) -> None:
+    if not url.startswith(("http://", "https://")):
+        raise ValueError(f"{name} must be an http address, got {url!r}")
 
 
 class Deployment:
@@ -56,6 +60,8 @@ class Deployment:
         sites: their addresses, as `read_sites` gives them.
         accounts: who the agent is, where not WebArena's own accounts.
         reset_hook: called before a task when the one before it may have changed a site.
+        services: origins that the sites' pages may ask beside the sites, such as a map's router;
+            whatever else a page or the agent asks for is answered in the network's place.
         is_verified: record each episode's network traffic, and have `webarena-verified` judge it.
 
     Raises:
@@ -68,12 +74,16 @@ class Deployment:
         *,
         accounts: Mapping[str, Account] | None = None,
         reset_hook: ResetHook | None = None,
+        services: Sequence[str] = (),
         is_verified: bool = False,
     ) -> None:
         if is_verified:
             # Imported for what it raises: better now than at the end of the first episode.
             from agentgym_envs.webarena.official import verified  # noqa: F401
         self.sites = sites
+        for service in services:
+            _check_address("services", service)
+        self._services = tuple(services)
         self._is_verified = is_verified
         self._accounts = {**ACCOUNTS, **(accounts or {})}
         self._reset_hook = reset_hook
@@ -106,7 +116,10 @@ class Deployment:
         functions = OfficialFunctions(shop, administrator)
         if self._is_verified:
             return self._recorded(task, cookies, functions)
-        return Episode(ChromiumBrowser(None, origins=self.sites), cookies, functions)
+        return Episode(self._browser(), cookies, functions)
+
+    def _browser(self, har: Path | None = None) -> ChromiumBrowser:
+        return ChromiumBrowser(None, origins=self.sites, services=self._services, har=har)
 
     def _recorded(
         self, task: WebTask, cookies: dict[str, dict[str, str]], functions: OfficialFunctions
@@ -115,7 +128,7 @@ class Deployment:
         from agentgym_envs.webarena.official.verified import VerifiedEvaluator
 
         folder = TemporaryDirectory(prefix="agentgym_webarena_")
-        browser = ChromiumBrowser(None, origins=self.sites, har=Path(folder.name) / "network.har")
+        browser = self._browser(Path(folder.name) / "network.har")
         evaluator = VerifiedEvaluator(task.task_id, self.sites, browser)
         return Episode(browser, cookies, functions, evaluator=evaluator, folder=folder)
 

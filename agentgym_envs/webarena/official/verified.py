@@ -15,20 +15,15 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
-try:
+from agentgym_envs.errors import EnvFailure, needs_extra
+
+with needs_extra("official", "evaluation='verified'"):
     from webarena_verified.api import WebArenaVerified
     from webarena_verified.core.evaluation.data_types import NormalizedString
     from webarena_verified.types.config import EnvironmentConfig, WebArenaVerifiedConfig
     from webarena_verified.types.eval import TaskEvalResult
     from webarena_verified.types.task import WebArenaSite
     from webarena_verified.types.tracing import NetworkTrace
-except ImportError as error:
-    raise ImportError(
-        f"evaluation='verified' needs webarena-verified with all that it requires ({error}): "
-        'pip install "agentgym-envs[official]"'
-    ) from error
-
-from agentgym_envs.errors import EnvFailure
 from agentgym_envs.webarena.evaluators.verdict import Ending, Verdict, judged
 from agentgym_envs.webarena.official.response import response
 from agentgym_envs.webarena.sites.names import ORIGINS

@@ -1,10 +1,7 @@
 """The Chromium backend: the sites through a real server, read and driven by Playwright."""
 
-try:
+from agentgym_envs.errors import needs_extra
+
+with needs_extra("browser", "The Chromium backend"):
     import playwright as _playwright  # noqa: F401
     import uvicorn as _uvicorn  # noqa: F401
-except ImportError as error:
-    raise ImportError(
-        f"The Chromium backend needs the browser extra ({error}): "
-        'pip install "agentgym-envs[browser]"'
-    ) from error

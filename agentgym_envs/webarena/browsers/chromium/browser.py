@@ -17,7 +17,11 @@ from agentgym_envs.errors import EnvFailure, InvalidAction
 from agentgym_envs.webarena.actions import WebAction
 from agentgym_envs.webarena.browsers import addresses, refusals
 from agentgym_envs.webarena.browsers.chromium import acts
-from agentgym_envs.webarena.browsers.chromium.context import Answering, open_context
+from agentgym_envs.webarena.browsers.chromium.context import (
+    Answering,
+    make_forms_plain,
+    open_context,
+)
 from agentgym_envs.webarena.browsers.chromium.origins import Origins
 from agentgym_envs.webarena.browsers.chromium.pool import Chromium, shared_chromium
 from agentgym_envs.webarena.browsers.chromium.server import Episode, SiteServer, shared_server
@@ -44,7 +48,8 @@ class ChromiumBrowser:
     Args:
         state: the episode's databases of the embedded sites. No other address can be opened then.
             None is for sites that somebody else serves.
-        origins: `{site: origin}` of those.
+        origins: `{site: address}` of those.
+        services: what their pages may ask beside the sites themselves, such as a map's router.
         server: serves the embedded sites; None takes the process's own.
         answer: answers all requests in the network's place, where there is no `state`.
         viewport: width and height of the window.
@@ -59,6 +64,7 @@ class ChromiumBrowser:
         state: SiteState | None = None,
         *,
         origins: Mapping[str, str] | None = None,
+        services: Sequence[str] = (),
         server: SiteServer | None = None,
         answer: Answering | None = None,
         viewport: tuple[int, int] = VIEWPORT,
@@ -68,6 +74,7 @@ class ChromiumBrowser:
         self._viewport = viewport
         self._har = har
         self._origins = Origins(origins or {})
+        self._reached = tuple(map(_origin, [*(origins or {}).values(), *services]))
         self._own_server = server
         self._answer = answer
         self._server: SiteServer | None = None
@@ -197,9 +204,11 @@ class ChromiumBrowser:
             self._chromium,
             viewport=self._viewport,
             har=self._har,
-            only=None if self._episode is None else tuple(self._episode.origins.values()),
+            only=self._reached if self._episode is None else [*self._episode.origins.values()],
             answer=self._answer,
         )
+        if self._episode is not None:
+            await make_forms_plain(self._context)
         await self._context.add_cookies(
             [
                 {"name": name, "value": value, "url": self._origins.real_origins[site]}
@@ -207,7 +216,9 @@ class ChromiumBrowser:
                 for name, value in values.items()
             ]
         )
-        self._open_tabs = Tabs(self._context, runs_scripts=self._episode is None)
+        self._open_tabs = Tabs(
+            self._context, runs_scripts=self._episode is None, only=self._reached
+        )
         await self._tabs.add()
         await self._goto(url)
 
@@ -278,19 +289,34 @@ class ChromiumBrowser:
             return await _evaluate(self._tabs.current, locator)
         page = await self._context.new_page()
         try:
-            tab = await Tab.of(page, runs_scripts=self._episode is None)
+            tab = await Tab.of(page, runs_scripts=self._episode is None, only=self._reached)
             await tab.goto(self._origins.real(url))
             return await _evaluate(tab, locator)
         finally:
             await page.close()
 
 
+def _origin(address: str) -> str:
+    """Return an address's origin as Chromium writes it."""
+    return addresses.origin(addresses.normal(address) or address)
+
+
+_OWN_ERRORS = ("SyntaxError", "Execution context was destroyed")
+"""Words of the errors that an expression cannot catch itself: its own, and that its page went."""
+
+
 async def _evaluate(tab: Tab, locator: str) -> str:
-    expression = locator or "document.body ? document.body.innerText : ''"
+    """Return what an expression gives, `""` where it fails.
+
+    Raises:
+        PlaywrightError: the browser failed, which says nothing about the page.
+    """
+    expression = locator.rstrip("; \n") or "document.body ? document.body.innerText : ''"
+    caught = f"async () => {{ try {{ return await ({expression}) }} catch {{ return '' }} }}"
     try:
-        result = await tab.page.evaluate(f"() => {expression}")
-    except PlaywrightError:
-        if tab.page.is_closed():
+        result = await tab.page.evaluate(caught)
+    except PlaywrightError as error:
+        if tab.page.is_closed() or not any(words in error.message for words in _OWN_ERRORS):
             raise
-        return ""  # an error of the expression's own
+        return ""
     return "" if result is None else str(result)

@@ -23,6 +23,7 @@ from playwright.async_api import Browser, BrowserContext, CDPSession, Playwright
 from playwright.async_api import Error as PlaywrightError
 
 from agentgym_envs.errors import EnvFailure
+from agentgym_envs.hung import ended_by
 from agentgym_envs.webarena.browsers.chromium.per_process import OnePerProcess
 
 VARIABLE = "AGENTGYM_CHROMIUM"
@@ -95,7 +96,8 @@ class Chromium:
     def run(self, work: Coroutine[Any, Any, _T], *, timeout: float) -> _T:
         """Run work in the browser's thread, and wait for it.
 
-        Where the work fails and the browser does not answer a question either, it is killed.
+        Where the work fails, or the calling thread is given up (`agentgym_envs.hung`), and the
+        browser does not answer a question either, it is killed.
 
         Args:
             work: a coroutine that uses Playwright's objects.
@@ -108,7 +110,8 @@ class Chromium:
             work.close()
             raise EnvFailure("the browser has ended")
         try:
-            return self._wait_for(work, timeout, "answer")
+            with ended_by(self._kill_if_silent):
+                return self._wait_for(work, timeout, "answer")
         except EnvFailure:
             self._kill_if_silent()
             raise

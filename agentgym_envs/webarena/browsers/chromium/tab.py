@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from playwright.async_api import CDPSession, Page, Request, Route
 from playwright.async_api import Error as PlaywrightError
 
 from agentgym_envs.errors import EnvFailure
+from agentgym_envs.webarena.browsers.chromium.context import refuse_redirects
 
 LOAD_SECONDS = 20.0
 """How long a page may take to load."""
@@ -69,14 +70,20 @@ class Tab:
         self._is_coming = False
         self._is_loading = False
         self._is_scheduled = False
-        self._requests: set[Request] = set()
+        self._requests: set[str] = set()
         self._changed = asyncio.Event()
         self._end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._frame = ""
 
     @classmethod
-    async def of(cls, page: Page, *, runs_scripts: bool) -> Tab:
-        """Take over a page of Playwright's."""
+    async def of(cls, page: Page, *, runs_scripts: bool, only: Sequence[str] = ()) -> Tab:
+        """Take over a page of Playwright's.
+
+        Args:
+            page: the page.
+            runs_scripts: whether it has scripts.
+            only: the origins that it may be redirected to; none allows all.
+        """
         session = await page.context.new_cdp_session(page)
         tab = cls(page, session, runs_scripts=runs_scripts)
         session.on("Page.windowOpen", tab._on_window)
@@ -91,9 +98,17 @@ class Tab:
         page.on("request", tab._on_request)
         page.on("requestfinished", tab._on_answer)
         page.on("requestfailed", tab._on_answer)
+        if runs_scripts:
+            # Told by the page itself, before it answers a question; a gate tells of them later.
+            session.on("Network.requestWillBeSent", tab._on_sent)
+            session.on("Network.loadingFinished", tab._on_received)
+            session.on("Network.loadingFailed", tab._on_received)
+            await session.send("Network.enable")
         tree = await session.send("Page.getFrameTree")
         tab._frame = tree["frameTree"]["frame"]["id"]
         await session.send("Page.enable")
+        if only:
+            await refuse_redirects(session, only)
         return tab
 
     async def goto(self, url: str) -> None:
@@ -110,23 +125,36 @@ class Tab:
         if by < 0 and history["entries"][index]["url"] == "about:blank" and index == 0:
             return False  # what every tab begins with, before its first page
         entry = history["entries"][index]["id"]
+        if entry in self._posted:
+            await self._show_again(entry)
+        else:
+            await self._navigate_to(entry)
+        return True
+
+    async def _navigate_to(self, entry: int) -> None:
         self._is_coming = True  # until it starts there is nothing to see of it
         await self._send("Page.navigateToHistoryEntry", {"entryId": entry})
         await self.settle()
-        if entry in self._posted and self.error == _CACHE_MISS:
-            await self._show_again(self._posted[entry])
-        return True
 
-    async def _show_again(self, content: str) -> None:
+    async def _show_again(self, entry: int) -> None:
         """Show a page that answered a POST as it was; nothing is posted again."""
+        content = self._posted[entry]
 
         async def answer(route: Route) -> None:
-            await route.fulfill(status=200, content_type="text/html; charset=utf-8", body=content)
+            if route.request.is_navigation_request():
+                await route.fulfill(content_type="text/html; charset=utf-8", body=content)
+            else:
+                await route.fallback()
 
-        await self.page.route("**/*", answer, times=1)
-        self._is_coming = True
-        await self._send("Page.reload")
-        await self.settle()
+        await self.page.route("**/*", answer)
+        try:
+            await self._navigate_to(entry)
+            if self.error == _CACHE_MISS:
+                self._is_coming = True
+                await self._send("Page.reload")
+                await self.settle()
+        finally:
+            await self.page.unroute("**/*", answer)
 
     async def address(self) -> str:
         """Return the address that the tab is at or, where nothing came, was to be at."""
@@ -148,9 +176,8 @@ class Tab:
                     await self._turn()
         except TimeoutError as error:
             raise EnvFailure(f"a page did not load within {LOAD_SECONDS:g} s") from error
-        if not self._runs_scripts:
-            await self._keep_what_was_posted()
-        else:
+        await self._keep_what_was_posted()
+        if self._runs_scripts:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(QUIET_SECONDS):
                     while self._requests:
@@ -271,6 +298,7 @@ class Tab:
         if event["frameId"] == self._frame:
             self._is_loading = True
             self._is_scheduled = False
+            self._requests.clear()  # of the page that is being left
             self._note(is_coming=False)
 
     def _on_stopped(self, event: Mapping[str, Any]) -> None:
@@ -289,14 +317,19 @@ class Tab:
         self._note(is_coming=False)
 
     def _on_request(self, request: Request) -> None:
-        self._requests.add(request)
         if request.is_navigation_request():
             self._navigation, self.error = request, ""
 
     def _on_answer(self, request: Request) -> None:
-        self._requests.discard(request)
         if request.is_navigation_request() and request.failure:
             self.error = request.failure
+
+    def _on_sent(self, event: Mapping[str, Any]) -> None:
+        if event.get("type") != "Document":  # those are what is loading
+            self._requests.add(event["requestId"])
+
+    def _on_received(self, event: Mapping[str, Any]) -> None:
+        self._requests.discard(event["requestId"])
         self._changed.set()
 
     def _note(self, *, is_coming: bool) -> None:

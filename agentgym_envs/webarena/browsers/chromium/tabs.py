@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 
 from playwright.async_api import BrowserContext, Page
 
@@ -21,15 +22,19 @@ class Tabs:
     Args:
         context: whose they are.
         runs_scripts: whether the pages have scripts.
+        only: the origins that pages may be redirected to; none allows all.
 
     Attributes:
         all: in the order in which they were opened.
         index: of the current one.
     """
 
-    def __init__(self, context: BrowserContext, *, runs_scripts: bool) -> None:
+    def __init__(
+        self, context: BrowserContext, *, runs_scripts: bool, only: Sequence[str] = ()
+    ) -> None:
         self._context = context
         self._runs_scripts = runs_scripts
+        self._only = only
         self._opened = asyncio.Event()
         self.all: list[Tab] = []
         self.index = 0
@@ -87,5 +92,6 @@ class Tabs:
                 await self.current.settle()
 
     async def _show(self, page: Page) -> None:
-        self.all.append(await Tab.of(page, runs_scripts=self._runs_scripts))
+        tab = await Tab.of(page, runs_scripts=self._runs_scripts, only=self._only)
+        self.all.append(tab)
         self.index = len(self.all) - 1

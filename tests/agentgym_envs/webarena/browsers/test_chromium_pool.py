@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -113,6 +114,22 @@ def test_a_page_that_never_answers_fails_alone(monkeypatch: pytest.MonkeyPatch) 
     assert plays(other)
     other.close()
     hung.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("part", ["browser", "page"])
+def test_what_breaks_while_a_state_is_looked_up_gives_no_empty_answer(part: str) -> None:
+    browser, chromium = begin(), shared_chromium()
+
+    def kill() -> None:
+        pages = parts_of(chromium.pid, b"--type=renderer")
+        for pid in pages if part == "page" else [chromium.pid]:
+            os.kill(pid, signal.SIGKILL)
+
+    threading.Timer(0.5, kill).start()
+    with pytest.raises(EnvFailure):
+        browser.look_up("last", "new Promise(() => {})")
+    browser.close()
 
 
 def test_a_dead_server_fails_and_the_next_episode_has_another() -> None:
