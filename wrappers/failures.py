@@ -1,14 +1,37 @@
-"""When an environment breaks: play the task again, give the episode up, or stop the run."""
+"""When machinery breaks: play the task again, wait, give the episode up, or stop the run.
+
+A failure that no other episode shares is charged to its episode: after `1 + retries` of them it is
+given up. Failures of one cause that several episodes share are an outage: nobody is charged, and
+all of them are played again after pauses that double, for as long as the rules allow. So it is with
+one that fails again before any other has ended, and with all that was given up, where the run would
+stop for it.
+"""
 
 from __future__ import annotations
 
+import logging
+import re
+import time
 from collections import Counter
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 from agentgym_envs.errors import EnvFailure
 
+FIRST_PAUSE = 1.0
+LONGEST_PAUSE = 60.0
+UNPROVEN = 60.0
+"""The most seconds that machinery is waited for under which no episode has ended yet."""
+TOLERABLE = 30.0
+"""The most seconds that a batch waits for episodes without which the run would go on."""
+
 _SHOWN_CAUSES = 3
+_OF_ONE_EPISODE = re.compile(r"\d+|'[^']*'|\"[^\"]*\"")
+"""What may differ between messages of one cause."""
+
+logger = logging.getLogger(__name__)
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -23,11 +46,13 @@ class FailureRules:
         max_failed_share: the share of failed episodes, in 0..1, above which the run stops.
         min_failed: so many episodes must have failed before the share counts, so that one broken
             episode of two stops nothing. Where *every* episode failed, the run stops regardless.
+        max_outage: seconds that broken machinery is waited for; 0 waits for nothing.
     """
 
     retries: int = 2
     max_failed_share: float = 0.2
     min_failed: int = 3
+    max_outage: float = 0.0
 
     def __post_init__(self) -> None:
         if self.retries < 0:
@@ -36,6 +61,14 @@ class FailureRules:
             raise ValueError(f"max_failed_share must be in 0..1, got {self.max_failed_share}")
         if self.min_failed < 1:
             raise ValueError(f"min_failed must be >= 1, got {self.min_failed}")
+        if not self.max_outage >= 0:
+            raise ValueError(f"max_outage must be >= 0 seconds, got {self.max_outage}")
+
+    def tolerate(self, failed: int, total: int) -> bool:
+        """Return whether the run goes on after so many failed episodes."""
+        everything = 0 < failed >= total
+        few = failed < self.min_failed or failed <= self.max_failed_share * total
+        return few and not everything
 
     def check(self, failed: int, total: int, causes: Iterable[str] = ()) -> None:
         """Stop the run when too many episodes failed.
@@ -48,10 +81,7 @@ class FailureRules:
         Raises:
             EnvFailure: the share is exceeded; the message names the commonest causes.
         """
-        if failed == 0:
-            return
-        everything = failed >= total
-        if not everything and (failed < self.min_failed or failed <= self.max_failed_share * total):
+        if self.tolerate(failed, total):
             return
         common = Counter(causes).most_common(_SHOWN_CAUSES)
         causes_text = "; ".join(f"{count} x {cause}" for cause, count in common) or "unknown"
@@ -61,40 +91,231 @@ class FailureRules:
         )
 
 
+@dataclass
+class Outage:
+    """Failures of one cause.
+
+    Attributes:
+        cause: what broke, in the words of the first.
+        met: the episodes that have met it.
+        waiting: those of them that are to be played again when the pause is over.
+        began: when it was found to be shared; None before.
+        pause: seconds that the next pause takes.
+        resume_at: the end of the present pause; None where nobody waits.
+    """
+
+    cause: str
+    met: set[int] = field(default_factory=set)
+    waiting: list[int] = field(default_factory=list)
+    began: float | None = None
+    pause: float = FIRST_PAUSE
+    resume_at: float | None = None
+
+
 class Attempts:
     """The failures of one batch of episodes.
 
     Args:
-        rules: how often to play again, and how many failures are too many.
+        rules: how often to play again, how long to wait, and how many failures are too many.
+        total: the batch's episodes.
+        is_proven: an episode has ended on this machinery before.
+        on_outage: called at the second pause of each outage, the first after which it lasts.
+        clock: the time in seconds.
 
     Attributes:
         failed: keys of the episodes given up, with the cause of their last failure.
         causes: what broke, one entry per failure, retried ones included.
+        charges: the failures that each episode is charged with.
+        is_proven: an episode has ended.
     """
 
-    def __init__(self, rules: FailureRules) -> None:
+    def __init__(
+        self,
+        rules: FailureRules,
+        total: int,
+        *,
+        is_proven: bool = True,
+        on_outage: Callable[[], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.rules = rules
-        self.failed: dict[Hashable, str] = {}
+        self.total = total
+        self.is_proven = is_proven
+        self.failed: dict[int, str] = {}
         self.causes: list[str] = []
-        self._counts: Counter[Hashable] = Counter()
+        self.charges: Counter[int] = Counter()
+        self._on_outage = on_outage
+        self._clock = clock
+        self._noted: dict[int, str] = {}
+        self._waited_since: float | None = None  # for those given up
+        self._ends = 0
+        self._ends_at: dict[int, int] = {}  # by episode, when it failed last
+        self._outages: dict[str, Outage] = {}
+        self._kinds: dict[int, str] = {}  # of the episodes' last failures
 
-    def record_failure(self, key: Hashable, cause: str) -> bool:
-        """Note one failure of an episode.
+    def persist(self, work: Callable[[], Result]) -> Result:
+        """Do what belongs to no episode; see the function of that name."""
+        limit = self.rules.max_outage
+        limit = limit if self.is_proven else min(limit, UNPROVEN)
+        return persist(work, limit=limit, on_outage=self._on_outage, clock=self._clock)
+
+    def record_failure(self, key: int, cause: str) -> None:
+        """Note one failure of an episode; `settle` decides what comes of it.
 
         Args:
-            key: names the episode; not the task id alone where a task is played several times.
+            key: the episode's place in the batch.
             cause: what broke, for people.
-
-        Returns:
-            True where the task is to be played again, False where the episode is given up.
         """
         self.causes.append(cause)
-        self._counts[key] += 1
-        if self._counts[key] <= self.rules.retries:
-            return True
-        self.failed[key] = cause
-        return False
+        self._noted[key] = cause
 
-    def check(self, total: int) -> None:
-        """Stop the run when too many of `total` episodes were given up (`FailureRules.check`)."""
-        self.rules.check(len(self.failed), total, self.causes)
+    def record_end(self, key: int) -> None:
+        """Note that an episode has ended as it should: what it had met is over."""
+        self.is_proven = True
+        self._ends += 1
+        outage = self._outages.pop(self._kinds.pop(key, ""), None)
+        if outage is not None and outage.waiting:
+            rest = Outage(outage.cause, waiting=outage.waiting, resume_at=self._clock())
+            self._outages[_kind(outage.cause)] = rest
+
+    def settle(self) -> list[int]:
+        """Charge or excuse the failures noted since the last call, and begin pauses.
+
+        Returns:
+            The episodes that are to be played again now.
+        """
+        now = self._clock()
+        for key, cause in self._noted.items():
+            kind = self._kinds[key] = _kind(cause)
+            outage = self._outages.setdefault(kind, Outage(cause))
+            outage.met.add(key)
+            is_shared = len(outage.met) > 1
+            # Where nothing has gone well since it failed last, nobody knows whose fault it is.
+            is_open = self._ends_at.get(key) == self._ends
+            self._ends_at[key] = self._ends
+            if (is_shared or is_open) and outage.began is None:
+                outage.began = now
+        # One fault has several faces: who fails alone while an outage lasts is not charged either.
+        began = min((o.began for o in self._outages.values() if o.began is not None), default=None)
+        limit = self._limit()
+        again: list[int] = []
+        for key, cause in self._noted.items():
+            outage = self._outages[self._kinds[key]]
+            if began is not None and now < began + limit:
+                outage.began = now if outage.began is None else outage.began
+                outage.waiting.append(key)
+                continue
+            self.charges[key] += 1
+            if self.charges[key] <= self.rules.retries:
+                again.append(key)
+                continue
+            self.failed[key] = cause
+            if outage.began is not None and self._waited_since is None:
+                self._waited_since = outage.began
+            outage.met.discard(key)
+            if not outage.met:
+                del self._outages[self._kinds[key]]
+        self._noted.clear()
+        for outage in self._outages.values():
+            self._begin_pause(outage, now)
+            if outage.resume_at is not None and now >= outage.resume_at:
+                again += outage.waiting
+                outage.waiting, outage.resume_at = [], None
+        return again
+
+    def seconds_to_wait(self) -> float | None:
+        """Return the seconds until `settle` lets episodes be played again; None if none wait."""
+        ends = [o.resume_at for o in self._outages.values() if o.resume_at is not None]
+        return max(0.0, min(ends) - self._clock()) if ends else None
+
+    def excuse(self) -> list[int]:
+        """Let the episodes given up wait, where the run would stop for them and there is time.
+
+        Returns:
+            These episodes.
+        """
+        if self.rules.tolerate(len(self.failed), self.total):
+            return []
+        now = self._clock()
+        began = self._waited_since = now if self._waited_since is None else self._waited_since
+        if now >= began + self._limit():
+            return []
+        excused = list(self.failed)
+        for key, cause in self.failed.items():
+            self.charges[key] = 0
+            outage = self._outages.setdefault(self._kinds[key], Outage(cause))
+            outage.began = began
+            outage.met.add(key)
+            outage.waiting.append(key)
+        self.failed.clear()
+        return excused
+
+    @property
+    def most_charges(self) -> int:
+        """The failures that one episode is charged with, at most."""
+        return max(self.charges.values(), default=0)
+
+    def check(self) -> None:
+        """Stop the run when too many episodes were given up (`FailureRules.check`)."""
+        self.rules.check(len(self.failed), self.total, self.causes)
+
+    def _limit(self) -> float:
+        """Return how many seconds an outage may last."""
+        if not self.is_proven:
+            return min(self.rules.max_outage, UNPROVEN)
+        waiting = sum(len(outage.waiting) for outage in self._outages.values())
+        if self.rules.tolerate(len(self.failed) + len(self._noted) + waiting, self.total):
+            return min(self.rules.max_outage, TOLERABLE)
+        return self.rules.max_outage
+
+    def _begin_pause(self, outage: Outage, now: float) -> None:
+        if not outage.waiting or outage.resume_at is not None:
+            return
+        outage.resume_at = now + outage.pause
+        logger.warning(
+            "%d episodes wait %g s and are played again: %s",
+            len(outage.waiting),
+            outage.pause,
+            outage.cause,
+        )
+        if outage.pause > FIRST_PAUSE and self._on_outage is not None:
+            self._on_outage()
+        outage.pause = min(2 * outage.pause, LONGEST_PAUSE)
+
+
+def _kind(cause: str) -> str:
+    return _OF_ONE_EPISODE.sub("#", cause)
+
+
+def persist(
+    work: Callable[[], Result],
+    *,
+    limit: float,
+    failures: tuple[type[Exception], ...] = (EnvFailure,),
+    on_outage: Callable[[], None] | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Result:
+    """Do something again and again while it fails and there is time, after pauses that double.
+
+    Args:
+        work: what is done.
+        limit: seconds in all.
+        failures: what is waited for.
+        on_outage: called before the second pause.
+        clock: the time in seconds.
+
+    Raises:
+        Exception: one of `failures`, from `work`, when the time is over.
+    """
+    began, pause = clock(), FIRST_PAUSE
+    while True:
+        try:
+            return work()
+        except failures as failure:
+            if clock() + pause > began + limit:
+                raise
+            logger.warning("once more in %g s: %s", pause, failure)
+            if pause > FIRST_PAUSE and on_outage is not None:
+                on_outage()
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)

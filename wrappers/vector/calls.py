@@ -6,19 +6,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gymnasium.error import AlreadyPendingCallError, ResetNeeded
 
 from agentgym_envs.errors import EnvFailure
 from wrappers.vector.arguments import Answer, check_length
-from wrappers.vector.slots import Slot, deadline_after, seconds_left, wait_for_any
+from wrappers.vector.slots import Slot, WorkerDied, deadline_after, seconds_left, wait_for_any
+
+RESTARTS = 3
+"""How often a call is made again whose worker died, before its slot counts as failed."""
 
 _CLOSE_SECONDS = 5.0
 
 Begin = Callable[[], None]
 """Hands a call to its slot."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """What is begun in one slot, each once the one before has been answered.
+
+    Attributes:
+        begins: the last one's answer is the call's.
+        again: what is begun instead where the worker dies meanwhile; where it is empty, the slot
+            has failed then.
+        restarts: how often.
+    """
+
+    begins: tuple[Begin, ...]
+    again: tuple[Begin, ...] = ()
+    restarts: int = RESTARTS
+
+    def following(self) -> Call | None:
+        """Return what is left to begin once the first has been answered."""
+        return replace(self, begins=self.begins[1:]) if self.begins[1:] else None
+
+    def restarted(self) -> Call | None:
+        """Return what is begun where the worker died."""
+        if not self.again or not self.restarts:
+            return None
+        return replace(self, begins=self.again, restarts=self.restarts - 1)
 
 
 @dataclass
@@ -51,14 +80,14 @@ class SlotCalls:
     def __init__(self, slots: Iterable[Slot]) -> None:
         self.slots = list(slots)
         self.episodes = [SlotEpisode() for _ in self.slots]
-        self._pending: dict[int, list[Begin]] = {}  # slot -> the calls that follow the answer
+        self._pending: dict[int, Call] = {}
         self._results: dict[int, Answer] = {}
 
-    def gather(self, begins: Mapping[int, Begin], *, record: bool = False) -> dict[int, Any]:
+    def gather(self, calls: Mapping[int, Call], *, record: bool = False) -> dict[int, Any]:
         """Make calls in several slots at once and wait for all answers.
 
         Args:
-            begins: by slot.
+            calls: by slot.
             record: the calls are of `reset` or `step`; what the slots answer is what `episodes`
                 holds from then on. A slot that raises is left as it was.
 
@@ -70,19 +99,30 @@ class SlotCalls:
         """
         answers: dict[int, Any] = {}
         errors: list[Exception] = []
-        waiting = list(begins)
+        waiting = dict(calls)
         try:
-            for begin in begins.values():
-                begin()
+            for call in calls.values():
+                call.begins[0]()
             while waiting:
+                index, call = next(iter(waiting.items()))
+                following = None
                 try:
-                    answer = self.slots[waiting[0]].receive()
-                    answers[waiting[0]] = self._record(waiting[0], answer) if record else answer
+                    answer, following = self.slots[index].receive(), call.following()
+                    if following is None:
+                        answers[index] = self._record(index, answer) if record else answer
                 except EnvFailure as failure:
-                    self._fail(waiting[0], str(failure))
+                    following = call.restarted() if isinstance(failure, WorkerDied) else None
+                    if following is None:
+                        self._fail(index, str(failure))
+                    else:
+                        self.lose_episode(index, str(failure))
                 except Exception as error:  # raised below, once every slot has answered
                     errors.append(error)
-                waiting.pop(0)
+                if following is None:
+                    del waiting[index]
+                else:
+                    waiting[index] = following
+                    following.begins[0]()
         finally:
             # Only an interrupt leaves some: their answers would be taken for the next call's.
             for index in waiting:
@@ -91,12 +131,17 @@ class SlotCalls:
             raise errors[0]
         return answers
 
+    def lose_episode(self, index: int, message: str) -> None:
+        """Have a slot's episode count as failed, if it was not over."""
+        if self.episodes[index].is_live:
+            self.episodes[index] = SlotEpisode(info={"failure": message}, failed=True)
+
     # One by one -------------------------------------------------------------------------------
 
-    def begin(self, index: int, *begins: Begin) -> None:
-        """Begin a call; further ones follow, each once the one before has been answered."""
-        begins[0]()
-        self._pending[index] = list(begins[1:])
+    def begin(self, index: int, call: Call) -> None:
+        """Begin a call."""
+        call.begins[0]()
+        self._pending[index] = call
 
     def repeat(self, index: int) -> None:
         """Have a slot's answer be its last one."""
@@ -166,38 +211,44 @@ class SlotCalls:
             Exception: what an environment raised on closing, once every slot is closed.
         """
         self.cancel()
-        running = [index for index, slot in enumerate(self.slots) if slot.running]
+        running = [slot for slot in self.slots if slot.running]
         errors: list[Exception] = []
-        for index in running:
-            self.slots[index].send("close", timeout=_CLOSE_SECONDS)
-        for index in running:
+        for slot in running:
+            slot.send("close", timeout=_CLOSE_SECONDS)
+        for slot in running:
             try:
-                self.slots[index].receive()
+                slot.receive()
             except EnvFailure:
                 pass  # it is gone already, which is what we want
             except Exception as error:  # raised below, once every slot is closed
                 errors.append(error)
-            finally:
-                self.slots[index].discard()
+        for slot in self.slots:
+            slot.discard()
         if errors:
             raise errors[0]
 
     def _receive_ready(self) -> None:
         errors: list[Exception] = []
         for index in [i for i in self._pending if self.slots[i].answered()]:
+            call = self._pending[index]
             try:
                 answer = self.slots[index].receive()
             except EnvFailure as failure:
                 del self._pending[index]
+                again = call.restarted() if isinstance(failure, WorkerDied) else None
+                if again is not None:
+                    self.begin(index, again)
+                    continue
                 self._fail(index, str(failure))
                 self.repeat(index)
             except Exception as error:  # raised below, once every slot has answered
                 del self._pending[index]
                 errors.append(error)
             else:
-                following = self._pending.pop(index)
-                if following:
-                    self.begin(index, *following)
+                del self._pending[index]
+                following = call.following()
+                if following is not None:
+                    self.begin(index, following)
                 else:
                     self._results[index] = self._record(index, answer)
         if errors:

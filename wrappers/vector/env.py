@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from types import TracebackType
 from typing import Any, Literal, Self, get_args
@@ -22,7 +24,7 @@ from wrappers.vector.arguments import (
     options_of,
     seeds_of,
 )
-from wrappers.vector.calls import Begin, SlotCalls, SlotEpisode
+from wrappers.vector.calls import Begin, Call, SlotCalls, SlotEpisode
 from wrappers.vector.host import EnvFn, InProcessSlot
 from wrappers.vector.process import ProcessSlot
 from wrappers.vector.slots import Slot, ThreadSlot
@@ -46,6 +48,9 @@ class TextVectorEnv:
     It returns lists of length `num_envs`. A slot whose machinery broke (`EnvFailure`, a dead or
     hung worker) answers observation `""`, reward 0, no flags and `{"failure": <message>}` until it
     is reset, which starts it afresh; the other slots play on. The caller's mistakes are raised.
+    A worker process that dies between episodes is replaced unnoticed, some times in a row.
+
+    A process that is forked from this one cannot use its threads and workers, and never ends them.
 
     Args:
         env_fns: a registered id, its short name or `"module:id"`; or a function per slot that makes
@@ -85,7 +90,9 @@ class TextVectorEnv:
         self.num_envs = len(fns)
         self.step_timeout = step_timeout
         self._calls = SlotCalls(_SLOTS[backend](fn) for fn in fns)
-        self._finalizer = weakref.finalize(self, self._calls.close)
+        self._backend = backend
+        self._pid = os.getpid()
+        self._finalizer = weakref.finalize(self, _close_own, self._calls, self._pid)
         try:
             self._start(range(self.num_envs))
         except BaseException:
@@ -116,12 +123,13 @@ class TextVectorEnv:
         self._check_open()
         seeds = seeds_of(seed, self.num_envs)
         chosen = self._chosen(options)
-        self._start(index for index in chosen if not self.slots[index].running)
         self._calls.gather(
             {
-                index: self._call(index, "reset", seeds[index], options_of(index, options or {}))
-                for index in chosen
-                if self.slots[index].running
+                index: self._restartable(
+                    self._begin(index, "reset", seeds[index], options_of(index, options or {})),
+                    index,
+                )
+                for index in self._revived(chosen)
             },
             record=True,
         )
@@ -150,7 +158,7 @@ class TextVectorEnv:
         self._calls.check_settled(_given(actions), "step")
         answers = self._calls.gather(
             {
-                index: self._call(index, "step", action)
+                index: Call((self._begin(index, "step", action),))
                 for index, action in enumerate(actions)
                 if action is not None and not self._episodes[index].failed
             },
@@ -184,10 +192,8 @@ class TextVectorEnv:
         self._check_open()
         seeds = seeds_of(seed, self.num_envs)
         for index in self._chosen(options):
-            begins = [self._call(index, "reset", seeds[index], options_of(index, options or {}))]
-            if not self.slots[index].running:
-                begins.insert(0, partial(self.slots[index].start, self._start_timeout))
-            self._calls.begin(index, *begins)
+            begin = self._begin(index, "reset", seeds[index], options_of(index, options or {}))
+            self._calls.begin(index, self._restartable(begin, index))
 
     def step_async(self, actions: Sequence[str | None]) -> None:
         """Begin what `step` does, without waiting; `poll` brings each slot's answer.
@@ -207,7 +213,7 @@ class TextVectorEnv:
             if self._episodes[index].failed:
                 self._calls.repeat(index)
             else:
-                self._calls.begin(index, self._call(index, "step", action))
+                self._calls.begin(index, Call((self._begin(index, "step", action),)))
 
     def poll(self, timeout: float | None = 0.0) -> dict[int, Answer]:
         """Take the answers to `reset_async` and `step_async` that have come, in no set order.
@@ -242,7 +248,8 @@ class TextVectorEnv:
     def get(self, name: str) -> list[Any]:
         """Read an attribute of every slot's environment, such as `"system_prompt"`; wrappers first.
 
-        A failed slot is given a fresh environment to answer, and still waits for its reset.
+        A failed slot is given a fresh environment to answer, and still waits for its reset; so
+        does one whose worker process has died meanwhile.
 
         Raises:
             EnvFailure: a slot cannot answer.
@@ -280,7 +287,7 @@ class TextVectorEnv:
             if (where is None or where[index]) and episode.is_live
         ]
         self._calls.check_settled(asked, "expert_actions")
-        answers = self._calls.gather({i: self._call(i, "expert_action") for i in asked})
+        answers = self._calls.gather({i: Call((self._begin(i, "expert_action"),)) for i in asked})
         return [answers.get(index) for index in range(self.num_envs)]
 
     def close(self) -> None:
@@ -325,18 +332,43 @@ class TextVectorEnv:
 
     def _start(self, indices: Iterable[int]) -> None:
         """Make fresh environments, all at once."""
-        timeout = self._start_timeout
-        self._calls.gather({index: partial(self.slots[index].start, timeout) for index in indices})
+        starts = {index: self._begin_start(index) for index in indices}
+        self._calls.gather({index: Call((start,), (start,)) for index, start in starts.items()})
 
-    def _call(self, index: int, method: str, *args: Any) -> Begin:
+    def _revived(self, indices: Sequence[int]) -> list[int]:
+        """Give fresh environments to slots without one, all at once; list those that can be called.
+
+        Left out are those that could not be made. One whose worker has died again since is not.
+        """
+        dead = [index for index in indices if not self.slots[index].running]
+        for index in dead:
+            self._calls.lose_episode(index, "the worker process died between two calls")
+        self._start(dead)
+        return [i for i in indices if self.slots[i].running or not self._episodes[i].failed]
+
+    def _begin_start(self, index: int) -> Begin:
+        return partial(self.slots[index].start, self._start_timeout)
+
+    def _begin(self, index: int, method: str, *args: Any) -> Begin:
         return partial(self.slots[index].send, method, *args, timeout=self.step_timeout)
+
+    def _restartable(self, begin: Begin, index: int) -> Call:
+        """Return a call that a fresh environment can answer as well, where there is none now."""
+        call = Call((begin,), (self._begin_start(index), begin))
+        if self.slots[index].running:
+            return call
+        self._calls.lose_episode(index, "the worker process died between two calls")
+        return replace(call, begins=call.again)
 
     def _ask(self, method: str, *args: Any) -> list[Any]:
         self._check_open()
         self._calls.settle()
-        self._start(index for index, slot in enumerate(self.slots) if not slot.running)
-        running = [index for index, slot in enumerate(self.slots) if slot.running]
-        answers = self._calls.gather({i: self._call(i, method, *args) for i in running})
+        answers = self._calls.gather(
+            {
+                index: self._restartable(self._begin(index, method, *args), index)
+                for index in self._revived(range(self.num_envs))
+            }
+        )
         lost = [index for index in range(self.num_envs) if index not in answers]
         if lost:
             failures = "; ".join(f"slot {i}: {self._episodes[i].info['failure']}" for i in lost)
@@ -346,6 +378,17 @@ class TextVectorEnv:
     def _check_open(self) -> None:
         if not self._finalizer.alive:
             raise ClosedEnvironmentError("this TextVectorEnv is closed; make a new one")
+        if self._backend != "sync" and self._pid != os.getpid():
+            raise ClosedEnvironmentError(
+                "this TextVectorEnv belongs to the process that this one was forked from; make "
+                "another one here"
+            )
+
+
+def _close_own(calls: SlotCalls, pid: int) -> None:
+    """Close the slots, unless this is a forked child: they are its parent's."""
+    if os.getpid() == pid:
+        calls.close()
 
 
 def _given(actions: Sequence[str | None]) -> list[int]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import gymnasium as gym
@@ -23,30 +24,38 @@ class EnvHost:
 
     Args:
         env_fn: makes the environment.
+        lets_interrupts_pass: a `KeyboardInterrupt` is the user's, as it can be in the main thread
+            only; elsewhere it is the environment's, and a failure.
     """
 
-    def __init__(self, env_fn: EnvFn) -> None:
-        self.env = env_fn()
+    def __init__(self, env_fn: EnvFn, *, lets_interrupts_pass: bool = False) -> None:
+        self._passing = (Exception, KeyboardInterrupt) if lets_interrupts_pass else (Exception,)
+        with self._exits_as_failures():
+            self.env = env_fn()
         self._expert: Iterator[str] | None = None
         self._closed = False
 
     def reset(self, seed: int | None, options: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:
         """Start an episode."""
         self._expert = None
-        return self.env.reset(seed=seed, options=options)
+        with self._exits_as_failures():
+            return self.env.reset(seed=seed, options=options)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Play one turn."""
-        observation, reward, terminated, truncated, info = self.env.step(action)
+        with self._exits_as_failures():
+            observation, reward, terminated, truncated, info = self.env.step(action)
         return observation, float(reward), terminated, truncated, info
 
     def get(self, name: str) -> Any:
         """Read an attribute of the outermost wrapper that has it, else of the environment."""
-        return self.env.get_wrapper_attr(name)
+        with self._exits_as_failures():
+            return self.env.get_wrapper_attr(name)
 
     def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a method of the outermost wrapper that has it, else of the environment."""
-        return self.get(name)(*args, **kwargs)
+        with self._exits_as_failures():
+            return self.get(name)(*args, **kwargs)
 
     def expert_action(self) -> str | None:
         """Take the expert's next action, None when it has no more.
@@ -55,13 +64,28 @@ class EnvHost:
         """
         if self._expert is None:
             self._expert = self.call("expert", (), {})
-        return next(self._expert, None)
+        with self._exits_as_failures():
+            return next(self._expert, None)
 
     def close(self) -> None:
         """Close the environment, once."""
         if not self._closed:
             self._closed = True
-            self.env.close()
+            with self._exits_as_failures():
+                self.env.close()
+
+    @contextmanager
+    def _exits_as_failures(self) -> Iterator[None]:
+        """Raise `SystemExit`, `asyncio.CancelledError` and their like as `EnvFailure`.
+
+        They would end the slot's thread or worker, or the caller's program.
+        """
+        try:
+            yield
+        except self._passing:
+            raise
+        except BaseException as error:
+            raise EnvFailure(f"the environment raised {error!r:.200}") from error
 
 
 class InProcessSlot:
@@ -106,7 +130,7 @@ class InProcessSlot:
     def receive(self) -> Any:
         """Make the call."""
         if self._host is None:
-            self._host = EnvHost(self._env_fn)
+            self._host = EnvHost(self._env_fn, lets_interrupts_pass=True)
             return None
         assert self._pending is not None
         method, args = self._pending

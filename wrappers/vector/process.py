@@ -17,8 +17,9 @@ from typing import Any
 import cloudpickle  # type: ignore[import-untyped]  # it ships no type information
 
 from agentgym_envs.errors import EnvFailure
+from agentgym_envs.exits import exit_in_words
 from wrappers.vector.host import EnvFn
-from wrappers.vector.slots import WakeupPipe, deadline_after, is_over, seconds_left
+from wrappers.vector.slots import WakeupPipe, WorkerDied, deadline_after, is_over, seconds_left
 
 _WORKER = Path(__file__).with_name("worker.py")
 # A socket takes this much at least without a reader, so a shorter message never blocks the sender.
@@ -51,8 +52,8 @@ class ProcessSlot:
 
     @property
     def running(self) -> bool:
-        """There is a worker."""
-        return self._process is not None
+        """There is a worker, and it lives."""
+        return self._process is not None and self._process.poll() is None
 
     @property
     def pid(self) -> int | None:
@@ -99,7 +100,7 @@ class ProcessSlot:
                 )
             answered, value = pickle.loads(self._connection.recv_bytes())
         except (EOFError, ConnectionError):
-            raise EnvFailure(f"the worker process died: {self._cause_of_death()}") from None
+            raise WorkerDied(f"the worker process died: {self._cause_of_death()}") from None
         starting, self._starting = self._starting, False
         if not answered:
             if starting:
@@ -142,7 +143,7 @@ class ProcessSlot:
             code = self._process.wait(_DEATH_SECONDS)
         except subprocess.TimeoutExpired:
             return "it closed its connection"
-        return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+        return exit_in_words(code)
 
 
 def _send_bytes(connection: Connection, data: bytes) -> None:

@@ -17,9 +17,14 @@ from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from agentgym_envs.errors import EnvFailure
+from agentgym_envs.hung import end_wait_of
 from wrappers.vector.host import EnvFn, EnvHost
 
 _log = logging.getLogger(__name__)
+
+
+class WorkerDied(EnvFailure):
+    """The slot's worker process has ended, whatever its environment did."""
 
 
 class WakeupPipe:
@@ -100,6 +105,7 @@ class ThreadSlot:
     """Runs its environment in a daemon thread of its own.
 
     A thread cannot be killed: a hung one is left behind, and closes its environment should it wake.
+    What it hangs in is ended (`agentgym_envs.hung`), for other slots may share it.
 
     Args:
         env_fn: makes the environment, in the thread.
@@ -150,6 +156,8 @@ class ThreadSlot:
         try:
             answered, value = self._answers.get(seconds_left(self.deadline))
         except Empty:
+            assert self.thread is not None
+            end_wait_of(self.thread)
             self.discard()
             raise EnvFailure(
                 f"the environment's thread gave no answer within {self._timeout:g} s"

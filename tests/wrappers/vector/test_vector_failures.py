@@ -11,6 +11,7 @@ import pytest
 from tests.helpers import FragileEnv
 from wrappers import TextVectorEnv
 
+KILLED = "the worker process died: killed by SIGKILL (out of memory?)"
 FAILED: tuple[str, float, bool, bool] = ("", 0.0, False, False)
 
 
@@ -49,7 +50,7 @@ def test_a_worker_killed_in_the_middle_of_an_episode_takes_no_other_with_it() ->
         killer.join()
 
         assert column(answer, 1)[:4] == FAILED
-        assert answer[4][1] == {"failure": "the worker process died: killed by SIGKILL"}
+        assert answer[4][1] == {"failure": KILLED}
         assert answer[0][::2] == ["The counter is 2."] * 2
         assert env.step(["add 1", None, "add 1"])[0] == [
             "The counter is 3.",
@@ -73,7 +74,7 @@ def test_a_worker_killed_between_turns_is_found_at_the_next() -> None:
         os.kill(pid, signal.SIGKILL)
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
         answer = env.step(["add 1", "add 1"])
-        assert answer[4][0] == {"failure": "the worker process died: killed by SIGKILL"}
+        assert answer[4][0] == {"failure": KILLED}
         assert answer[0][1] == "The counter is 1."
 
 
