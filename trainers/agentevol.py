@@ -13,22 +13,32 @@ import copy
 import importlib.util
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
+from agentgym_envs.errors import EnvFailure
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import cached_rollout, expert_episodes, read_data_files
-from trainers.command import INTERRUPTED, command_to_resume, parse_training, run_training
+from trainers.command import (
+    INTERRUPTED,
+    broken_off,
+    command_to_resume,
+    parse_training,
+    run_training,
+)
 from trainers.credit.pairs import distinct
 from trainers.evaluation.results import summarize
 from trainers.models.loading import adapter_config, load_for_playing, load_policy, save_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import SUCCESS_METRIC, AgentSFTConfig, ModelArguments
-from trainers.options.errors import UsageError, run_command
+from trainers.options.errors import BROKEN_OFF, UsageError, run_command
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments, spread
 from trainers.runs.curve import draw_run_curve
 from trainers.runs.folder import set_aside
+from trainers.runs.lock import holding
 from trainers.runs.records import write_run
 from trainers.runs.rounds import AgentEvolArguments, Round, RoundFiles
 from trainers.sft import AgentSFTTrainer
@@ -292,8 +302,13 @@ def main(argv: list[str] | None = None) -> int:
         evaluation=evaluation,
     )
     try:
-        for done in evolution.run(resume=run.resume):
-            print(done)
+        is_first = args.process_index == 0
+        with holding(args.output_dir, "train agentevol") if is_first else nullcontext():
+            for done in evolution.run(resume=run.resume):
+                print(done)
+    except EnvFailure as failure:  # while exploring
+        print(broken_off(Path(args.output_dir), failure, "train agentevol"), file=sys.stderr)
+        return BROKEN_OFF
     except KeyboardInterrupt:  # while playing, or a second time while a round trains
         print(
             f"stopped; what is finished is kept in {args.output_dir}. To go on:\n"

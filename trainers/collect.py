@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -16,7 +16,7 @@ from typing import ClassVar
 from agentgym_envs.agenttraj import read_agenttraj, read_trajectories, write_agenttraj
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from trainers.evaluation.results import summarize
-from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.arguments import EnvArguments, EpisodeArguments, what_is_played
 from trainers.options.errors import UsageError, check_bounds, check_output, run_command
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
@@ -38,6 +38,7 @@ def collect(
     temperature: float = 1.0,
     seed: int = 0,
     on_trajectory: Callable[[Trajectory], None] | None = None,
+    kept: MutableMapping[int, Trajectory] | None = None,
 ) -> list[Trajectory]:
     """Play episodes, going round the tasks in order.
 
@@ -50,6 +51,7 @@ def collect(
         temperature: of the sampling; 0 is greedy.
         seed: of the sampling.
         on_trajectory: called with each episode as it ends.
+        kept: episodes that are there already; see `Rollout.run`.
 
     Raises:
         UsageError: there are no tasks.
@@ -67,6 +69,7 @@ def collect(
         temperature=temperature,
         stream=(_COLLECTION_STREAM, seed),
         on_trajectory=on_trajectory,
+        kept=kept,
     )
 
 
@@ -149,6 +152,10 @@ class CollectArguments:
         default=1.0, metadata={"help": "Temperature; 0 is greedy.", "min": 0}
     )
     seed: int = field(default=0, metadata={"help": "Seed of the sampling.", "min": 0})
+    resume: bool = field(
+        default=False,
+        metadata={"help": "Go on with the episodes that an earlier call has kept."},
+    )
     append: bool = field(
         default=False, metadata={"help": "Add to the file instead of writing it anew."}
     )
@@ -180,7 +187,13 @@ def main(argv: list[str] | None = None) -> int:
     tasks = spread(environments.task_ids(env.split, tasks=env.tasks), options.num_tasks)
     total = options.num_episodes or len(tasks)
     start = time.perf_counter()
-    with Watch(rollout.policy.name, total, kept_for=options.out) as watch:
+    played = (
+        *(rollout.policy.name, options.temperature, options.seed, total, tasks),
+        *what_is_played(env, budgets),
+    )
+    with Watch(
+        rollout.policy.name, total, kept_for=options.out, resume=options.resume, options=played
+    ) as watch:
         episodes = collect(
             rollout,
             tasks,
@@ -188,6 +201,7 @@ def main(argv: list[str] | None = None) -> int:
             temperature=options.temperature,
             seed=options.seed,
             on_trajectory=watch,
+            kept=watch.kept,
         )
         seconds = time.perf_counter() - start
         count = _write(episodes, options)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.errors import EnvFailure
+from agentgym_envs.files import is_storage_failure
+from agentgym_envs.secrets import MASK, masked, masked_words
 from trainers import installed_trainers
 from trainers.models.loading import save_policy
 from trainers.options.arguments import (
@@ -17,10 +21,14 @@ from trainers.options.arguments import (
     RunArguments,
 )
 from trainers.options.configs import TINY, AgentDefaults, ModelArguments
+from trainers.options.errors import BROKEN_OFF
 from trainers.options.parser import CommandParser
 from trainers.options.refused import COMMAND_LINE, refuse_ignored
 from trainers.rollout.environments import Environments
-from trainers.runs.folder import CHECKPOINT, last_checkpoint, read_run, set_aside
+from trainers.runs.checkpoints import CHECKPOINT, check_optimizer, last_checkpoint
+from trainers.runs.disk import write_patiently
+from trainers.runs.folder import read_run, set_aside
+from trainers.runs.lock import holding
 from trainers.runs.progress import hide_loading_bars
 from trainers.runs.records import run_record, write_run
 from trainers.runs.stopping import Interrupted, SaveOnSignal
@@ -104,11 +112,15 @@ def run_training(
         environments: closed at the end, however training ends.
 
     Raises:
-        ValueError: the folder's run that is to be resumed is another command's.
-        SystemExit: with status 130, where a signal ended training.
+        ValueError: the folder's run that is to be resumed is another command's, or another process
+            is writing to the folder.
+        SystemExit: with status 130, where a signal ended training, and 75, where machinery stayed
+            broken or the disk took no more.
     """
+    is_first = trainer.is_world_process_zero()
     try:
-        _train(trainer, command=command, resume=resume, configs=configs)
+        with holding(trainer.args.output_dir, command) if is_first else nullcontext():
+            _train(trainer, command=command, resume=resume, configs=configs)
     finally:
         if environments is not None:
             environments.close()
@@ -121,6 +133,7 @@ def _train(trainer: Any, *, command: str, resume: bool, configs: list[Any]) -> N
     if trainer.is_world_process_zero():
         further = {}
         if checkpoint is not None:
+            check_optimizer(checkpoint)
             further = _resumed(folder, checkpoint, command=command, configs=configs)
             print(f"resuming from {checkpoint}", flush=True)
         else:
@@ -142,11 +155,34 @@ def _train(trainer: Any, *, command: str, resume: bool, configs: list[Any]) -> N
                 flush=True,
             )
         raise SystemExit(INTERRUPTED) from None
+    except (EnvFailure, OSError) as failure:
+        if not (isinstance(failure, EnvFailure) or is_storage_failure(failure)):
+            raise
+        if trainer.is_world_process_zero():
+            print(broken_off(folder, failure, command), file=sys.stderr, flush=True)
+        raise SystemExit(BROKEN_OFF) from failure
     if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled:
         trainer.save_model(str(folder))  # gathers split weights: all processes take part
     elif trainer.is_world_process_zero():
         model = trainer.accelerator.unwrap_model(trainer.model)
-        save_policy(model, trainer.processing_class, folder)
+        write_patiently(
+            str(folder),
+            lambda: save_policy(model, trainer.processing_class, folder),
+            limit=trainer.max_outage,
+        )
+
+
+def broken_off(folder: Path, failure: Exception, command: str) -> str:
+    """Return what is told where broken machinery has ended a run."""
+    checkpoint = last_checkpoint(folder, check=False)
+    saved = "there is no checkpoint yet"
+    if checkpoint is not None:
+        saved = f"{checkpoint} is what it goes on from"
+    what = "the machinery stayed broken"
+    if isinstance(failure, OSError):
+        what = "the disk took no more"
+    to_resume = command_to_resume(command)
+    return f"agentgym: {what}: {masked(str(failure))}\n{saved}. When that is mended:\n  {to_resume}"
 
 
 def changed_options(before: dict[str, Any], now: dict[str, Any]) -> dict[str, list[Any]]:
@@ -199,4 +235,6 @@ def command_to_resume(command: str) -> str:
     words = [word for word in words if word != "--resume"]
     is_installed = command.split()[-1] in installed_trainers()
     start = ["agentgym", *command.split()] if is_installed else ["python", program]
-    return shlex.join([*start, *words, "--resume"])
+    shown = masked_words(words)
+    again = "" if shown == words else f"\n(with your secret in place of each {MASK})"
+    return shlex.join([*start, *shown, "--resume"]) + again

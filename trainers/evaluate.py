@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from agentgym_envs.trajectory import Trajectory, write_jsonl
 from trainers.evaluation.results import EvalResult, Gain, paired_gain, summarize
-from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.arguments import EnvArguments, EpisodeArguments, what_is_played
 from trainers.options.errors import UsageError, check_bounds, check_output, run_command
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
@@ -34,6 +34,7 @@ def evaluate(
     seed: int = 0,
     on_trajectory: Callable[[Trajectory], None] | None = None,
     on_trajectories: Callable[[list[Trajectory]], None] | None = None,
+    kept: MutableMapping[int, Trajectory] | None = None,
 ) -> EvalResult:
     """Play every task `samples` times and return the success with its interval.
 
@@ -45,6 +46,7 @@ def evaluate(
         seed: of the sampling.
         on_trajectory: called with each episode as it ends.
         on_trajectories: called with all of them, by task.
+        kept: episodes that are there already; see `Rollout.run`.
 
     Raises:
         UsageError: there are no tasks, or no episode has a score.
@@ -60,6 +62,7 @@ def evaluate(
         temperature=temperature,
         stream=(_EVALUATION_STREAM, seed),
         on_trajectory=on_trajectory,
+        kept=kept,
     )
     if on_trajectories is not None:
         on_trajectories(trajectories)
@@ -101,6 +104,11 @@ class MeasureArguments:
         default=None, metadata={"help": "Write the episodes to this JSONL file."}
     )
 
+    resume: bool = field(
+        default=False,
+        metadata={"help": "Go on with the episodes that an earlier call has kept."},
+    )
+
     def __post_init__(self) -> None:
         check_bounds(self)
         check_output("out", self.out)
@@ -121,12 +129,18 @@ def main(argv: list[str] | None = None) -> int:
     task_ids = spread(environments.task_ids(env.split, tasks=env.tasks), measure.num_tasks)
     rollout = open_rollout(policy, environments, budgets, seed=measure.seed)
     total = len(task_ids) * measure.samples
-    with Watch(rollout.policy.name, total, kept_for=measure.trajectories) as watch:
+    options = (
+        *(rollout.policy.name, measure.temperature, measure.seed, measure.samples, task_ids),
+        *what_is_played(env, budgets),
+    )
+    kept_for = measure.trajectories or measure.out
+    with Watch(
+        rollout.policy.name, total, kept_for=kept_for, resume=measure.resume, options=options
+    ) as watch:
 
         def write(trajectories: list[Trajectory]) -> None:
             if measure.trajectories is not None:
                 write_jsonl(measure.trajectories, trajectories)
-                watch.written()
 
         result = evaluate(
             rollout,
@@ -136,10 +150,12 @@ def main(argv: list[str] | None = None) -> int:
             seed=measure.seed,
             on_trajectory=watch,
             on_trajectories=write,
+            kept=watch.kept,
         )
-    print(result)
-    if measure.out is not None:
-        result.save(measure.out)
+        print(result)
+        if measure.out is not None:
+            result.save(measure.out)
+        watch.written()
     environments.close()
     return 0
 

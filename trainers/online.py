@@ -101,6 +101,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         refuse_split_weights(
             rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
+        self.max_outage = rollout.failure_rules.max_outage
         self._open_rollout(rollout, evaluation, eval_dataset)
         self._schedule_state = ScheduleStateCallback(self.rollout.schedule)
         self.add_callback(self._schedule_state)
@@ -128,11 +129,14 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         self.rollout = environments.rollout(
             policy, schedule=rollout.schedule, failure_rules=rollout.failure_rules
         )
+        self.rollout.on_outage = self.save_now
         self._batch_in_step = (-1, 0)
         if eval_dataset is not None:
+            evaluated = environments.rollout(policy, failure_rules=rollout.failure_rules)
+            evaluated.on_outage = self.save_now
             self.validation = validation_of(
                 environments,
-                environments.rollout(policy, failure_rules=rollout.failure_rules),
+                evaluated,
                 evaluation,
                 self._files,
                 eval_dataset=eval_dataset,

@@ -118,7 +118,7 @@ def test_failed_episodes_are_counted_and_train_nothing(
 ) -> None:
     trainer = trainer_in(
         env={"env_kwargs": '{"broken": [0]}', "tasks": ["0", "1"]},
-        rollout={"max_failed_share": 0.9},
+        rollout={"max_failed_share": 0.9, "max_outage": "0"},
         max_steps=1,
     )
     trainer.train()
@@ -132,7 +132,9 @@ def test_failed_episodes_are_counted_and_train_nothing(
 def test_training_stops_where_too_many_episodes_fail(
     trainer_in: Callable[..., AgentGRPOTrainer],
 ) -> None:
-    trainer = trainer_in(env={"env_kwargs": '{"broken": [0, 1, 2, 3, 4, 5, 6, 7]}'})
+    trainer = trainer_in(
+        env={"env_kwargs": '{"broken": [0, 1, 2, 3, 4, 5, 6, 7]}'}, rollout={"max_outage": "0"}
+    )
     with pytest.raises(EnvFailure, match="the toy broke"):
         trainer.train()
 

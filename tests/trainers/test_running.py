@@ -22,7 +22,8 @@ from trainers.grpo import main
 from trainers.models.loading import load_policy
 from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError
-from trainers.runs.folder import last_checkpoint, set_aside
+from trainers.runs.checkpoints import last_checkpoint
+from trainers.runs.folder import set_aside
 from trainers.runs.stopping import Interrupted, SaveOnSignal, SkipNonFinite
 
 Command = Callable[..., list[str]]
@@ -281,6 +282,16 @@ def test_a_launcher_has_its_part_in_the_command_that_goes_on(
     assert command_to_resume("train grpo") == "agentgym train grpo --seed 1 --resume"
     monkeypatch.setenv("WORLD_SIZE", "2")
     assert "launcher" in command_to_resume("train grpo")
+
+
+def test_a_command_that_goes_on_shows_no_secret_and_asks_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = ["--hub_token", "hf_x", "--server_url", "http://ada:s3cret@host"]
+    monkeypatch.setattr("sys.argv", ["agentgym", "train", "grpo", *words])
+    shown = "agentgym train grpo --hub_token '***' --server_url 'http://***@host' --resume"
+    told = "\n(with your secret in place of each ***)"
+    assert command_to_resume("train grpo") == shown + told
 
 
 def test_a_trainer_of_ones_own_goes_on_by_its_script(monkeypatch: pytest.MonkeyPatch) -> None:

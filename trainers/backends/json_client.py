@@ -11,6 +11,15 @@ from typing import Any, TypeVar
 
 import httpx
 
+from agentgym_envs.secrets import (
+    check_revealed,
+    hide_address,
+    keep_out,
+    masked,
+    masked_address,
+    reveal,
+)
+
 logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -18,7 +27,21 @@ Result = TypeVar("Result")
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 """Statuses after which the same request may succeed."""
 
+FIRST_PAUSE = 0.5
+"""Seconds before a request is sent again for the first time."""
+
+_ASKED_TOO_OFTEN = 429
 _LONGEST_WAIT = 60.0
+"""Seconds to wait, at most, where a server that is asked too often names a time."""
+
+
+def _mask_record(record: logging.LogRecord) -> bool:
+    record.msg, record.args = masked(record.getMessage()), ()
+    return True
+
+
+# httpx logs each request's address, where a program asks for the level INFO.
+logging.getLogger("httpx").addFilter(_mask_record)
 
 
 class RequestFailed(Exception):
@@ -42,12 +65,15 @@ class RequestRefused(Exception):
 class JSONClient:
     """Sends requests to one server, several at a time.
 
-    A request that meets a broken connection, a timeout, an overloaded server or an answer that is
-    not JSON is sent again after 0.5, 1, 2, ... seconds, or after what `Retry-After` says. A cause
-    is logged once, until some request succeeds, however many requests it meets.
+    A request that meets a broken connection, an overloaded server or an answer that is not JSON is
+    sent again after 0.5, 1, 2, ... seconds, and after status 429 as `Retry-After` says. These
+    retries are for what passes at once; whoever plays waits for a server that is gone. A timeout is
+    not tried again. A cause is logged once, until some request succeeds, however many requests it
+    meets. Messages show the address without its secrets.
 
     Args:
-        base_url: what the paths are appended to.
+        base_url: what the paths are appended to; its query is sent with each of them, its user and
+            password as `Authorization`.
         timeout: seconds before an answer counts as lost.
         retries: how often a request is sent again.
         max_requests: requests under way at once.
@@ -55,7 +81,7 @@ class JSONClient:
         wait: sleeps for so many seconds; None sleeps until then or until the client has ended.
 
     Raises:
-        ValueError: a number is out of its range, or `base_url` is not an HTTP address.
+        ValueError: a number is out of its range, or `base_url` is not an HTTP address, or masked.
     """
 
     def __init__(
@@ -63,19 +89,27 @@ class JSONClient:
         base_url: str,
         *,
         timeout: float = 600.0,
-        retries: int = 5,
+        retries: int = 3,
         max_requests: int = 64,
         api_key: str | None = None,
         wait: Callable[[float], object] | None = None,
     ) -> None:
         if not base_url.startswith(("http://", "https://")):
-            raise ValueError(f"expected an address such as http://localhost:8000, got {base_url!r}")
+            raise ValueError(
+                f"expected an address such as http://localhost:8000, got {masked(base_url)!r}"
+            )
         for name, value, least in (("retries", retries, 0), ("max_requests", max_requests, 1)):
             if value < least:
                 raise ValueError(f"{name} must be >= {least}, got {value}")
         if not timeout > 0:
             raise ValueError(f"timeout must be > 0 seconds, got {timeout}")
-        self.base_url = base_url.rstrip("/")
+        self.base_url = hide_address(base_url)
+        check_revealed(reveal(base_url))
+        try:
+            self._address = httpx.URL(reveal(base_url))
+        except httpx.InvalidURL as error:
+            raise ValueError(f"{self.base_url} is no address ({masked(str(error))})") from None
+        keep_out(api_key)
         self._retries = retries
         self._ended = Event()
         self._wait = wait or self._ended.wait
@@ -115,11 +149,14 @@ class JSONClient:
         _end(self._threads, self._http, self._ended)
 
     def _send(self, method: str, path: str, body: Any) -> Any:
-        url = self.base_url + path
+        place = self._address.path.rstrip("/") + path
+        address = self._address.copy_with(path=place)
+        url = masked_address(str(address))
         for attempt in range(self._retries + 1):
-            wait = min(0.5 * 2**attempt, _LONGEST_WAIT)
+            wait = FIRST_PAUSE * 2**attempt
+            is_timeout = False
             try:
-                response = self._http.request(method, url, json=body)
+                response = self._http.request(method, address, json=body)
                 if response.is_success:
                     answer = response.json()
                     self._logged.clear()
@@ -132,7 +169,10 @@ class JSONClient:
                 httpx.TransportError,
                 ValueError,
             ) as error:  # ValueError: the answer is not JSON
-                cause = f"{type(error).__name__}: {error}"
+                cause = f"{type(error).__name__}: {masked(str(error))}"
+                is_timeout = isinstance(error, httpx.TimeoutException)
+            if is_timeout:
+                raise RequestFailed(f"{url} gave no answer in time ({cause})")
             if attempt < self._retries:
                 self._tell(f"{url} failed ({cause})", wait)
                 self._wait(wait)
@@ -154,15 +194,17 @@ def _end(threads: ThreadPoolExecutor, http: httpx.Client, ended: Event) -> None:
 
 def _retry_after(response: httpx.Response, otherwise: float) -> float:
     seconds = response.headers.get("retry-after", "")
-    return min(float(seconds), _LONGEST_WAIT) if seconds.isdigit() else otherwise
+    if response.status_code != _ASKED_TOO_OFTEN or not seconds.isdigit():
+        return otherwise
+    return min(float(seconds), _LONGEST_WAIT)
 
 
 def _message(response: httpx.Response) -> str:
-    """Return what went wrong, in the server's words."""
+    """Return what went wrong, in the server's words, without secrets."""
     try:
         answer = response.json()
     except ValueError:
-        return response.text[:300]
+        return str(masked(response.text))[:300]
     error = answer.get("error", answer) if isinstance(answer, dict) else answer
     message = error.get("message", error) if isinstance(error, dict) else error
-    return str(message)[:300]
+    return str(masked(str(message)))[:300]

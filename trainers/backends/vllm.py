@@ -18,17 +18,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from agentgym_envs.errors import needs_extra
+
 # Its own level is INFO, some hundred lines at every start.
 os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
-try:
+with needs_extra("vllm", "the vLLM backend (without a GPU see docs/training/backends.md)"):
     from vllm import LLM, SamplingParams
     from vllm.exceptions import VLLMValidationError
     from vllm.platforms import current_platform
-except ImportError as error:
-    raise ImportError(
-        'the vLLM backend needs vllm; install it with: pip install "agentgym-envs[vllm]" (for a '
-        "machine without a GPU see docs/training/backends.md)"
-    ) from error
 
 from trainers.backends.weights import named_weights, weights_version
 from trainers.tokens.generation import Generated, Sampling

@@ -6,19 +6,28 @@ server can read.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+import httpx
 import torch
 from safetensors.torch import save_file
 
 from agentgym_envs.errors import EnvFailure
+from agentgym_envs.secrets import reveal
 from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
 from trainers.backends.weights import named_weights, weights_version
 from trainers.tokens.generation import Generated, Sampling
 from trainers.tokens.seeds import TurnSeeds
 
+logger = logging.getLogger(__name__)
+
+MOST_RESTARTS = 2
+"""Restarts of the server within one batch of turns, after which the batch is given up."""
+_NOT_THERE = 404
 WEIGHTS_FILE = "policy.safetensors"
 _SAME = 1e-4
 """Nats; logprobs at two temperatures that are closer than this have not been tempered."""
@@ -54,20 +63,23 @@ class VLLMServerBackend:
         max_length: int | None = None,
         weights_dir: str | None = None,
         timeout: float = 600.0,
-        retries: int = 5,
+        retries: int = 3,
         max_requests: int = 64,
     ) -> None:
-        url = url.rstrip("/").removesuffix("/v1")
+        address = httpx.URL(reveal(url))
+        url = str(address.copy_with(path=address.path.rstrip("/").removesuffix("/v1")))
         self._client = JSONClient(url, timeout=timeout, retries=retries, max_requests=max_requests)
         self._model = model
         self._weights_dir = None if weights_dir is None else Path(weights_dir)
         self._taken: tuple[int, int] | None = None
+        self._tag: str | None = None
+        self._tells_weights = True
         self._nccl: Any = None
         self._seeds = TurnSeeds()
         self._is_tempered: bool | None = None
         served = self._ask(lambda: self._client.get("/v1/models"))["data"]
         if not served:
-            raise ValueError(f"{url} serves no model")
+            raise ValueError(f"{self._client.base_url} serves no model")
         self.name: str = served[0]["id"]
         lengths = [n for n in (max_length, served[0].get("max_model_len")) if n is not None]
         self.max_length: int | None = min(lengths) if lengths else None
@@ -82,8 +94,13 @@ class VLLMServerBackend:
     ) -> list[Generated]:
         """Continue each prompt; see `Backend.generate`.
 
+        What a server that was restarted meanwhile has sampled, from the weights that it was started
+        with, is thrown away: the server is given the trained weights and samples anew. Where
+        several processes train, this process cannot send them alone.
+
         Raises:
-            EnvFailure: the server failed a request, retries included.
+            EnvFailure: the server failed a request, retries included; it was restarted several
+                times, or once where several processes train.
             ValueError: the server refused a request, or gives logprobs of another distribution.
         """
         if sampling.temperature not in (0, 1) or sampling.is_cut:
@@ -94,8 +111,22 @@ class VLLMServerBackend:
             self._body(prompt, sampling, min(limit, sampling.max_new_tokens), seed)
             for prompt, limit, seed in zip(prompts, limits, seeds, strict=True)
         ]
-        answers = self._ask(lambda: self._client.map(self._complete, bodies))
-        return [_turn(answer, sampling) for answer in answers]
+        for _ in range(MOST_RESTARTS + 1):
+            answers = self._ask(lambda: self._client.map(self._complete, bodies))
+            if self._has_weights():
+                return [_turn(answer, sampling) for answer in answers]
+            logger.warning(
+                "%s was restarted: what it has sampled from other weights is thrown away",
+                self._client.base_url,
+            )
+            if _is_spread():
+                break
+            assert self._taken is not None
+            self.sync_weights(self._taken[0])
+        raise EnvFailure(
+            f"{self._client.base_url} was restarted within a batch and samples from other weights; "
+            "the next batch begins with the trained ones"
+        )
 
     def finish(self, keys: Sequence[int]) -> None:
         """Forget the rows' names; the server itself frees the blocks not used for longest."""
@@ -106,7 +137,7 @@ class VLLMServerBackend:
         self._seeds = TurnSeeds(seed)
 
     def sync_weights(self, global_step: int) -> None:
-        """Send the trained model's weights, if they have changed since the last time.
+        """Send the trained model's weights, if they have changed or the server has been restarted.
 
         With several training processes the first one sends, and all wait for it.
 
@@ -120,10 +151,21 @@ class VLLMServerBackend:
         if self._model is None:
             return
         version = (global_step, weights_version(self._model))
-        if version == self._taken:
-            return
-        is_spread = torch.distributed.is_initialized() and torch.distributed.get_world_size() > 1
+        is_spread = _is_spread()
         sends = not is_spread or torch.distributed.get_rank() == 0
+        tag = self._tag
+        is_restarted = sends and not self._has_weights()
+        if is_restarted and self._nccl is not None:
+            self._nccl.close_communicator()
+            self._nccl = None
+        if is_restarted or (sends and version != self._taken):
+            tag = uuid4().hex
+        if is_spread:  # the first process alone has asked the server
+            told = [tag]
+            torch.distributed.broadcast_object_list(told, src=0)
+            tag = told[0]
+        if tag == self._tag:
+            return
         with torch.no_grad():
             if self._weights_dir is not None:
                 self._send_by_folder(self._weights_dir, sends)
@@ -133,9 +175,10 @@ class VLLMServerBackend:
             answer = self._ask(lambda: self._client.post("/reset_prefix_cache", None))
             if not answer["success"]:
                 raise EnvFailure(f"{self._client.base_url} did not drop its prefix cache")
+            self._name_weights(str(tag))
         if is_spread:
             torch.distributed.barrier()
-        self._taken = version
+        self._tag, self._taken = tag, version
 
     def close(self) -> None:
         """Close the connections."""
@@ -189,6 +232,29 @@ class VLLMServerBackend:
 
     # Weights ----------------------------------------------------------------------------------
 
+    def _name_weights(self, tag: str) -> None:
+        """Give the weights that the server has a name, which it forgets when it is restarted."""
+        try:
+            self._client.post("/update_weight_version", {"new_version": tag})
+        except RequestRefused as error:
+            if error.status != _NOT_THERE:
+                raise ValueError(f"the vLLM server refused a request: {error}") from error
+            self._tells_weights = False
+            logger.warning(
+                "%s has no /update_weight_version, as vLLM has from 0.31 on: if it is restarted in "
+                "training, it will sample from the weights that it starts with, unnoticed",
+                self._client.base_url,
+            )
+        except RequestFailed as error:
+            raise EnvFailure(f"the vLLM server failed: {error}") from error
+
+    def _has_weights(self) -> bool:
+        """Return whether the server has the weights that it was given last."""
+        if self._tag is None or not self._tells_weights:
+            return True
+        present = self._ask(lambda: self._client.get("/weight_info"))["weight_version"]
+        return bool(present == self._tag)
+
     def _send_by_folder(self, folder: Path, sends: bool) -> None:
         weights = {n: w.cpu().contiguous() for n, w in named_weights(self._model)}
         if not sends:
@@ -219,13 +285,17 @@ class VLLMServerBackend:
         if self._nccl is None:
             from trl.generation.vllm_client import VLLMClient  # needs vllm here, as NCCL does
 
-            self._nccl = VLLMClient(self._client.base_url)
+            self._nccl = VLLMClient(reveal(self._client.base_url))
             self._nccl.init_communicator(device=device)
         shapes = [
             (name, str(weight.dtype).removeprefix("torch."), list(weight.shape))
             for name, weight in named_weights(self._model)
         ]
         self._nccl.update_named_params(shapes, named_weights(self._model))
+
+
+def _is_spread() -> bool:
+    return torch.distributed.is_initialized() and torch.distributed.get_world_size() > 1
 
 
 def _turn(choice: dict[str, Any], sampling: Sampling) -> Generated:

@@ -137,7 +137,9 @@ class RolloutEvaluationMixin:
         self.model.eval()
         tasks = validation.task_ids if eval_dataset is None else prompts_of(eval_dataset)
         task_ids = [task_id for task_id in tasks for _ in range(validation.samples)]
-        result = summarize(self._play_share(validation, task_ids))
+        with self.playing():
+            played = self._play_share(validation, task_ids)
+        result = summarize(played)
         values = {
             "success": result.success,
             "success_low": result.ci95[0],
@@ -200,6 +202,7 @@ def watch_by_playing(
         raise ValueError(
             "eval_dataset names tasks to play, and there is no environment; pass env as well"
         )
+    trainer.max_outage = rollout.failure_rules.max_outage
     keep_records(trainer, configs=[rollout, evaluation])
     use_short_progress(trainer)
     if env is None or (args.eval_strategy == "no" and eval_dataset is None):
@@ -214,9 +217,11 @@ def watch_by_playing(
     )
     files = TrajectoryFiles.of(args, rollout)
     trainer.add_callback(files)
+    played = env.rollout(policy, failure_rules=rollout.failure_rules)
+    played.on_outage = trainer.save_now
     trainer.validation = validation_of(
         env,
-        env.rollout(policy, failure_rules=rollout.failure_rules),
+        played,
         evaluation,
         files,
         eval_dataset=eval_dataset,

@@ -8,11 +8,13 @@ Training options are in `configs`. A field's metadata has its `help`, and its bo
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from agentgym_envs import resolve_env_id
 from agentgym_envs.actions import ACTION_FORMATS
+from agentgym_envs.secrets import hide_address, hide_kwargs, masked, reveal
 from trainers.options.errors import check_bounds
 from wrappers import FailureRules, HorizonSchedule, parse_schedule
 from wrappers.vector.env import Backend
@@ -23,7 +25,7 @@ def read_object(name: str, text: str | None) -> dict[str, Any]:
 
     Args:
         name: the option's, for the message.
-        text: what it was given; None means an empty object.
+        text: what it was given, hidden or not; None means an empty object.
 
     Raises:
         ValueError: it is not a JSON object.
@@ -31,12 +33,34 @@ def read_object(name: str, text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
     try:
-        values = json.loads(text)
+        values = json.loads(reveal(text))
     except json.JSONDecodeError as error:
-        raise ValueError(f"{name} must be a JSON object, got {text!r} ({error})") from None
+        raise ValueError(f"{name} must be a JSON object, got {masked(text)!r} ({error})") from None
     if not isinstance(values, dict):
-        raise ValueError(f"{name} must be a JSON object, got {text!r}")
+        raise ValueError(f"{name} must be a JSON object, got {masked(text)!r}")
     return values
+
+
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+
+def read_seconds(name: str, text: str) -> float:
+    """Read an option that holds a length of time, such as `90`, `90s`, `10m` or `2h`.
+
+    Args:
+        name: the option's, for the message.
+        text: what it was given.
+
+    Returns:
+        seconds.
+
+    Raises:
+        ValueError: it has another form.
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(text).strip())
+    if match is None:
+        raise ValueError(f"{name} must be a time such as 90s, 10m or 2h, got {text!r}")
+    return float(match[1]) * _UNITS[match[2]]
 
 
 @dataclass
@@ -73,12 +97,13 @@ class EnvConstructionArguments:
     )
 
     def __post_init__(self) -> None:
+        self.env_kwargs = hide_kwargs(self.env_kwargs)
         check_bounds(self)
         _ = self.extra_kwargs
 
     @property
     def extra_kwargs(self) -> dict[str, Any]:
-        """`env_kwargs` as a dict.
+        """`env_kwargs` as a dict, with its secrets.
 
         Raises:
             ValueError: it is not a JSON object.
@@ -164,6 +189,9 @@ class BackendArguments:
     )
 
     def __post_init__(self) -> None:
+        if self.server_url is not None:
+            self.server_url = hide_address(self.server_url)
+        self.backend_kwargs = hide_kwargs(self.backend_kwargs)
         check_bounds(self)
         options = self.backend_options
         if (self.backend == "vllm_server") != (self.server_url is not None):
@@ -176,7 +204,7 @@ class BackendArguments:
 
     @property
     def backend_options(self) -> dict[str, Any]:
-        """`backend_kwargs` as a dict.
+        """`backend_kwargs` as a dict, with its secrets.
 
         Raises:
             ValueError: it is not a JSON object.
@@ -214,10 +242,33 @@ class EpisodeArguments(BackendArguments):
         },
     )
 
+    max_outage: str = field(
+        default="10m",
+        metadata={
+            "help": "How long to wait for broken machinery, such as a server that is gone: 90s, "
+            "10m, 2h; 0 stops at once."
+        },
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.failure_rules
+
     @property
     def failure_rules(self) -> FailureRules:
-        """When failed episodes stop the run."""
-        return FailureRules(max_failed_share=self.max_failed_share)
+        """When failed episodes stop the run, and how long broken machinery is waited for."""
+        return FailureRules(
+            max_failed_share=self.max_failed_share,
+            max_outage=read_seconds("max_outage", self.max_outage),
+        )
+
+
+def what_is_played(env: EnvArguments, budgets: EpisodeArguments) -> tuple[Any, ...]:
+    """Return the options that decide what episodes are like, and not how they are run."""
+    return (
+        *(env.env, env.max_turns, env.action_format, env.env_kwargs, env.wrapper),
+        *(budgets.max_tokens_per_turn, budgets.max_tokens_per_episode, budgets.keep_last_turns),
+    )
 
 
 @dataclass

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import torch
 from trl import GRPOConfig, ModelConfig, SFTConfig
 
+from agentgym_envs.secrets import keep_out, masked
 from trainers.options.refused import MODEL, ONLINE, SFT, Refusals, refuse_ignored
 from trainers.tokens.generation import Sampling
 
@@ -104,6 +105,11 @@ class AgentDefaults:
         derive_device(self)
         derive_evaluation(self)
         super().__post_init__()  # type: ignore[misc]
+        keep_out(getattr(self, "hub_token", None))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a checkpoint's `training_args.bin` keeps: everything but secrets."""
+        return {**masked(vars(self)), "hub_token": None}
 
 
 @dataclass

@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs import EnvFailure, NoExpert, UnknownTask
+from agentgym_envs.errors import MissingExtra
+from agentgym_envs.files import is_storage_failure
+from agentgym_envs.secrets import masked
 
 TRAIN_PACKAGES = {
     *("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers"),
@@ -19,25 +22,21 @@ TRAIN_PACKAGES = {
 }
 """What the train extra installs, by the names that are imported."""
 
-REMEDY = 'pip install "agentgym-envs['  # what every missing extra's error says
-
 
 @contextmanager
 def explain_missing_extra() -> Iterator[None]:
-    """Name the command that installs a missing package of the train extra.
-
-    Raises:
-        ImportError: with the pip command; any other error passes through.
-    """
+    """Turn the want of a package of the train extra into a `MissingExtra`."""
     try:
         yield
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in TRAIN_PACKAGES:
             raise
-        raise ImportError(
-            "training and language-model policies need torch, transformers and trl; install them "
-            'with: pip install "agentgym-envs[train]"'
-        ) from error
+        raise MissingExtra("train", "a trainer or a language model", error) from error
+
+
+BROKEN_OFF = 75
+"""The exit status where machinery broke and nothing else is wrong, as `sysexits.h` has it: the same
+command may succeed later."""
 
 
 class UsageError(ValueError):
@@ -62,7 +61,7 @@ def explain_load_errors(policy: str, *, names: Iterable[str], otherwise: str) ->
         raise
     except (OSError, ValueError) as error:
         hint = did_you_mean(policy, names, otherwise=f"allowed: {otherwise}")
-        cause = " ".join(str(error).split())
+        cause = masked(" ".join(str(error).split()))
         raise UsageError(f"cannot open the policy {policy!r}{hint} ({cause})") from error
 
 
@@ -122,22 +121,26 @@ def run_command(command: Callable[[], int | None]) -> int:
     """Run a command; errors that a user can mend are printed without a traceback.
 
     Returns:
-        the exit status: the command's own, 1 where an extra is missing or the machinery broke, 2
-        for a mistake on the command line, 130 on Ctrl-C.
+        the exit status: the command's own, 1 where an extra is missing, 2 for a mistake on the
+        command line or a folder that cannot be written, 75 where the machinery broke, 130 on
+        Ctrl-C.
     """
     try:
         with explain_missing_extra():
             return int(command() or 0)
-    except ImportError as error:
-        if REMEDY not in str(error):
-            raise
+    except MissingExtra as error:
         print(f"agentgym: {error}", file=sys.stderr)
         return 1
     except (UsageError, NoExpert, UnknownTask) as error:
         return refuse(str(error))
     except EnvFailure as error:
-        print(f"agentgym: the machinery broke, not the policy: {error}", file=sys.stderr)
-        return 1
+        cause = masked(str(error))
+        print(f"agentgym: the machinery broke, not the policy: {cause}", file=sys.stderr)
+        return BROKEN_OFF
+    except OSError as error:
+        if not is_storage_failure(error):
+            raise
+        return refuse(str(error))
     except KeyboardInterrupt:
         print("\ninterrupted", file=sys.stderr)
         return 130
@@ -145,5 +148,5 @@ def run_command(command: Callable[[], int | None]) -> int:
 
 def refuse(message: str) -> int:
     """Print what is wrong with the command line; return the exit status for it."""
-    print(f"agentgym: {message}\nTry: agentgym --help", file=sys.stderr)
+    print(f"agentgym: {masked(message)}\nTry: agentgym --help", file=sys.stderr)
     return 2

@@ -19,6 +19,7 @@ from typing import Any
 from transformers import HfArgumentParser
 from transformers.hf_argparser import string_to_bool
 
+from agentgym_envs.secrets import masked_words
 from trainers.options.errors import BOUNDS, did_you_mean
 from trainers.options.files import (
     OptionValue,
@@ -160,7 +161,8 @@ class CommandParser(HfArgumentParser):
         """End the program with a usage error that names the option files, if any were read."""
         if self._files_read:
             message += f" (options were read from {', '.join(self._files_read)})"
-        super().error(message)
+        # argparse repeats what it was given, which nobody has hidden yet.
+        super().error(" ".join(masked_words(message.split(" "))))
 
     def _with_files(self, arguments: list[str]) -> list[str]:
         """Put the options of the `--config` files before those of the command line.

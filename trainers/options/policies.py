@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from agentgym_envs.secrets import hide_address, hide_kwargs
 from trainers.options.arguments import read_object
 from trainers.options.errors import check_bounds
 from trainers.tokens.generation import Sampling
@@ -46,6 +47,7 @@ class PolicyLoadingArguments:
     )
 
     def __post_init__(self) -> None:
+        self.api_kwargs = hide_kwargs(self.api_kwargs)
         read_object("api_kwargs", self.api_kwargs)
         check_bounds(self)
 
@@ -75,6 +77,7 @@ class PolicyArguments(PolicyLoadingArguments):
     )
 
     def __post_init__(self) -> None:
+        self.policy = hide_address(self.policy)
         super().__post_init__()
         has_tokens = not self.is_address and self.policy not in TEXT_POLICIES
         if Sampling.of(self).is_cut and not has_tokens:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentgym_envs.secrets import masked
 from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
 from trainers.options.arguments import EpisodeArguments, read_object
 from trainers.options.errors import UsageError
@@ -186,7 +187,7 @@ def _read(answer: dict[str, Any]) -> tuple[str, int, int]:
     try:
         text = answer["choices"][0]["message"]["content"]
     except (KeyError, IndexError, TypeError):
-        raise RequestFailed(f"the answer holds no message: {str(answer)[:300]}") from None
+        raise RequestFailed(f"the answer holds no message: {str(masked(answer))[:300]}") from None
     return text or "", int(usage.get("completion_tokens", 0)), int(usage.get("total_tokens", 0))
 
 

@@ -13,6 +13,7 @@ from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Backend, Sampling
 from trainers.tokens.history import TokenHistory
 from trainers.tokens.seeds import batch_seed
+from wrappers.failures import UNPROVEN, persist
 
 
 class ModelPolicy(Policy):
@@ -115,8 +116,11 @@ class ModelPolicy(Policy):
             overlap: whether environments are played by `EnvArguments.overlap`.
             sampling: how tokens are sampled, within the budgets; None samples among all.
         """
-        backend = load_backend(
-            budgets, model=model, max_length=budgets.max_tokens_per_episode, row_streams=overlap
+        backend = persist(
+            lambda: load_backend(
+                budgets, model=model, max_length=budgets.max_tokens_per_episode, row_streams=overlap
+            ),
+            limit=min(budgets.failure_rules.max_outage, UNPROVEN),
         )
         return cls.with_budgets(
             backend, tokenizer, budgets, name=name, seed=seed, sampling=sampling

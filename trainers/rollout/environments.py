@@ -20,6 +20,10 @@ from trainers.options.errors import UsageError
 from trainers.rollout.policy import Policy
 from trainers.rollout.rollout import Rollout
 from wrappers import FailureRules, HorizonSchedule, TextVectorEnv
+from wrappers.failures import persist
+
+SET_UP_SECONDS = 10.0
+"""How long machinery that breaks while an environment is made is waited for."""
 
 MOST_ENVS = 64
 """Slots where `num_envs` is not given and the batch is larger."""
@@ -97,7 +101,7 @@ class Environments:
         self._probes: dict[str, TextEnv] = {}
         self.vectors: dict[str, TextVectorEnv] = {}
         for env_id, factory in self._factories.items():
-            probe = factory()
+            probe = persist(factory, limit=SET_UP_SECONDS)
             text_env = probe.unwrapped
             if not isinstance(text_env, TextEnv):
                 raise UsageError(f"{env_id} is not a TextEnv, so it has no tasks to train on")

@@ -15,8 +15,8 @@ class Episode:
     """A live episode.
 
     Attributes:
-        key: names this attempt, uniquely within a run; it follows from the task's place in the list
-            and from how often it was begun, not from when.
+        key: names this attempt among those under way, and its random numbers; it follows from the
+            task's place in the list and from the failures it is charged with, not from when.
         index: the task's place in the list given to `run`.
         env, slot: where it is played.
         observation: what the policy reads next.

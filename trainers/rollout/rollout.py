@@ -11,13 +11,15 @@ on the others gives the same trajectories again.
 from __future__ import annotations
 
 import math
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from agentgym_envs.actions import strip_thinking
 from agentgym_envs.core import UNSCORED, UNSCORED_KEY
+from agentgym_envs.errors import EnvFailure
 from agentgym_envs.trajectory import Status, Trajectory, Turn
 from trainers.rollout.policy import Episode, Failure, Policy, Reply, Stop
 from wrappers import Attempts, FailureRules, TextVectorEnv
@@ -37,9 +39,14 @@ class Rollout:
             it is played mixes scenarios.
         policy: who plays.
         schedule: the turn horizon of the episodes by optimizer step; None has none.
-        failure_rules: when a task is played again after a failure, and when a run stops.
+        failure_rules: when a task is played again after a failure, how long broken machinery is
+            waited for, and when a run stops.
         overlap: ask the policy while other environments step; worth it where environments take
             long, in threads or processes.
+
+    Attributes:
+        on_outage: called when machinery stays broken after the first pause; a trainer saves a
+            checkpoint.
 
     Raises:
         TypeError: `envs` holds something else than `TextVectorEnv`.
@@ -64,6 +71,8 @@ class Rollout:
         self.schedule = schedule
         self.failure_rules = failure_rules or FailureRules()
         self.overlap = overlap
+        self.on_outage: Callable[[], None] | None = None
+        self._is_proven = False
 
     def run(
         self,
@@ -73,6 +82,7 @@ class Rollout:
         stream: Sequence[int] = (),
         temperature: float | None = None,
         on_trajectory: Callable[[Trajectory], None] | None = None,
+        kept: MutableMapping[int, Trajectory] | None = None,
     ) -> list[Trajectory]:
         """Play every task once.
 
@@ -83,6 +93,8 @@ class Rollout:
             stream: names the batch's random numbers, together with the policy's seed.
             temperature: of the sampling, 0 is greedy; None keeps the policy's own.
             on_trajectory: called with each trajectory as its episode ends, in whatever order.
+            kept: episodes that are there already, by their place in the list; they are not played,
+                and those that end are added.
 
         Returns:
             One trajectory per task, in the order of the tasks.
@@ -91,13 +103,25 @@ class Rollout:
             ValueError: a task belongs to no environment here, or does not exist.
             EnvFailure: more episodes failed than the failure rules allow.
         """
-        self.policy.begin_batch(stream=stream, temperature=temperature, global_step=global_step)
-        batch = _Batch(self, task_ids, global_step=global_step, on_trajectory=on_trajectory)
+        attempts = Attempts(
+            self.failure_rules,
+            len(task_ids),
+            is_proven=self._is_proven,
+            on_outage=self.on_outage,
+        )
+
+        def begin() -> None:
+            self.policy.begin_batch(stream=stream, temperature=temperature, global_step=global_step)
+
+        attempts.persist(begin)
+        batch = attempts.persist(
+            lambda: _Batch(self, task_ids, attempts, global_step, begin, on_trajectory, kept)
+        )
         try:
-            while not batch.is_complete:
+            while batch.goes_on():
                 batch.start_waiting()
                 episodes = batch.next_ready() if self.overlap else list(batch.live)
-                answers = self.policy.act(episodes) if episodes else []
+                answers = batch.ask(episodes) if episodes else []
                 for group, actions in batch.take_answers(episodes, answers):
                     if self.overlap:
                         group.env.step_async(actions)
@@ -106,6 +130,7 @@ class Rollout:
                         batch.take_results(group, {slot: results[slot] for slot in group.stepping})
             return batch.finish()
         finally:
+            self._is_proven = attempts.is_proven
             batch.abandon()
 
 
@@ -129,22 +154,28 @@ class _Batch:
         self,
         rollout: Rollout,
         task_ids: Sequence[str],
-        *,
+        attempts: Attempts,
         global_step: int,
+        begin: Callable[[], None],
         on_trajectory: Callable[[Trajectory], None] | None,
+        kept: MutableMapping[int, Trajectory] | None,
     ) -> None:
         self.live: list[Episode] = []
         self._rollout = rollout
         self._policy = rollout.policy
         self._task_ids = list(task_ids)
         self._global_step = global_step
+        self._begin_policy = begin
         self._on_trajectory = on_trajectory
         self._horizon = None if rollout.schedule is None else rollout.schedule(global_step)
-        self._attempts = Attempts(rollout.failure_rules)
-        self._trajectories: dict[int, Trajectory] = {}
-        self._num_begun: Counter[int] = Counter()  # by the task's place in the list
+        self._attempts = attempts
+        self._broken: dict[int, Trajectory] = {}  # what a failed attempt has left, by place
+        self._kept = {} if kept is None else kept
+        self._trajectories = dict(self._kept)
         self._groups: dict[int, _EnvSlots] = {}  # by the environment's id()
         for index, task_id in enumerate(task_ids):
+            if index in self._trajectories:
+                continue
             env = env_of(task_id, rollout.envs)
             if id(env) not in self._groups:
                 slots = list(range(env.num_envs))
@@ -152,10 +183,27 @@ class _Batch:
                 self._groups[id(env)] = _EnvSlots(env, slots, env.get("env_id"), prompts)
             self._groups[id(env)].waiting.append(index)
 
-    @property
-    def is_complete(self) -> bool:
-        """Every task has its trajectory."""
-        return len(self._trajectories) == len(self._task_ids)
+    def goes_on(self) -> bool:
+        """Play again what failed, when it is due; False where every task has its trajectory."""
+        while True:
+            self._play_again()
+            groups = self._groups.values()
+            if self.live or any(g.waiting or g.starting or g.stepping for g in groups):
+                return True
+            seconds = self._attempts.seconds_to_wait()
+            if seconds is None and not self._attempts.excuse():
+                return False
+            time.sleep(seconds or 0.0)
+
+    def _play_again(self) -> None:
+        """Put tasks that failed back into the list, where the failure rules say so."""
+        indices = self._attempts.settle()
+        if len(indices) == len(self._task_ids) and self._attempts.most_charges <= 1:
+            # Nothing is left of the batch: it is played as it would have been.
+            self._attempts.persist(self._begin_policy)
+        for index in sorted(indices, reverse=True):
+            del self._broken[index]
+            self._group_of(index).waiting.appendleft(index)
 
     def finish(self) -> list[Trajectory]:
         """Return the trajectories in the order of the tasks.
@@ -163,7 +211,11 @@ class _Batch:
         Raises:
             EnvFailure: more episodes failed than the failure rules allow.
         """
-        self._attempts.check(len(self._task_ids))
+        self._attempts.check()
+        for index, trajectory in self._broken.items():
+            trajectory.status = "failed"
+            trajectory.error = self._attempts.failed[index]
+            self._add(index, trajectory)
         return [self._trajectories[index] for index in range(len(self._task_ids))]
 
     def abandon(self) -> None:
@@ -201,8 +253,9 @@ class _Batch:
     def _begin(self, group: _EnvSlots, slot: int, observation: str, info: dict[str, Any]) -> None:
         """Take in what a reset has answered."""
         index = group.starting.pop(slot)
-        key = 1 + index + len(self._task_ids) * self._num_begun[index]
-        self._num_begun[index] += 1
+        # Most faults come from outside, so the first time an episode is played again as it was;
+        # then it draws anew, for its own actions may be what breaks it.
+        key = 1 + index + len(self._task_ids) * max(0, self._attempts.charges[index] - 1)
         trajectory = Trajectory(
             env_id=group.env_ids[slot],
             task_id=info.get("task_id", str(self._task_ids[index])),
@@ -226,6 +279,7 @@ class _Batch:
         groups = self._groups.values()
         while True:
             while self._poll():
+                self._play_again()
                 self.start_waiting()
             at_work = {turn[0].key for group in groups for turn in group.stepping.values()}
             ready = [episode for episode in self.live if episode.key not in at_work]
@@ -242,6 +296,13 @@ class _Batch:
         return any(results for _, results in polled)
 
     # Playing ----------------------------------------------------------------------------------
+
+    def ask(self, episodes: Sequence[Episode]) -> Sequence[Reply | Stop | Failure]:
+        """Ask the policy; where it broke as a whole, it has failed each episode."""
+        try:
+            return self._policy.act(episodes)
+        except EnvFailure as failure:
+            return [Failure(str(failure))] * len(episodes)
 
     def take_answers(
         self, episodes: Sequence[Episode], answers: Sequence[Reply | Stop | Failure]
@@ -289,17 +350,14 @@ class _Batch:
         self._release(episode)
         episode.trajectory.status = status
         episode.trajectory.truncated_by = truncated_by
-        self._add(episode)
+        self._attempts.record_end(episode.index)
+        self._add(episode.index, episode.trajectory)
 
     def _fail(self, episode: Episode, cause: str) -> None:
-        """Play a task again whose environment or policy broke, or give it up."""
+        """Leave a task to the failure rules whose environment or policy broke."""
         self._release(episode)
-        if self._attempts.record_failure(episode.index, cause):
-            self._groups[id(episode.env)].waiting.appendleft(episode.index)
-            return
-        episode.trajectory.status = "failed"
-        episode.trajectory.error = cause
-        self._add(episode)
+        self._attempts.record_failure(episode.index, cause)
+        self._broken[episode.index] = episode.trajectory
 
     def _release(self, episode: Episode) -> None:
         self._groups[id(episode.env)].free.append(episode.slot)
@@ -307,10 +365,15 @@ class _Batch:
             self.live.remove(episode)
             self._policy.leave(episode)
 
-    def _add(self, episode: Episode) -> None:
-        self._trajectories[episode.index] = episode.trajectory
+    def _add(self, index: int, trajectory: Trajectory) -> None:
+        self._trajectories[index] = trajectory
+        if trajectory.status != "failed":
+            self._kept[index] = trajectory
         if self._on_trajectory is not None:
-            self._on_trajectory(episode.trajectory)
+            self._on_trajectory(trajectory)
+
+    def _group_of(self, index: int) -> _EnvSlots:
+        return self._groups[id(env_of(self._task_ids[index], self._rollout.envs))]
 
 
 def _record(

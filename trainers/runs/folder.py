@@ -13,12 +13,17 @@ Imports no torch, so that every command can afford it. `trainers.runs.reader` fi
 from __future__ import annotations
 
 import json
-import re
+import logging
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from agentgym_envs.files import write_whole
+from agentgym_envs.secrets import masked
+from trainers.runs.checkpoints import CHECKPOINT, last_checkpoint
+
+logger = logging.getLogger(__name__)
 
 RUN_FILE = "run.json"
 METRICS_FILE = "metrics.jsonl"
@@ -29,8 +34,6 @@ CELL_FILE = "cell.json"
 TRAJECTORIES = "trajectories"
 EPISODES = ".jsonl"
 """The end of the names of files of episodes, before a `.gz`."""
-CHECKPOINT = "checkpoint-"
-"""The beginning of checkpoints' names, before their step."""
 
 RUN_ARTIFACTS = (
     *(RUN_FILE, METRICS_FILE, CURVE_FILE, TRAJECTORIES, f"{CHECKPOINT}*"),
@@ -51,49 +54,12 @@ RENAMED_METRICS = {
 }
 """Today's names of metrics that runs logged under others before."""
 
-MASK = "***"
-_CREDENTIALS = re.compile(r"""://[^/@\s"'\\]+@""")
-_SECRET = r"(?:[\w-]*[_-])?(?:(?:api)?key|token|passw(?:or)?d|secret|credentials?|authorization)"
-_IN_QUERY = re.compile(rf"""([?&]{_SECRET}=)[^&\s"'\\]+""", re.IGNORECASE)
-_IN_JSON = re.compile(rf"""("{_SECRET}"\s*:\s*)(?:"(?:[^"\\]|\\.)*"|[-\d.]+)""", re.IGNORECASE)
-_IS_SECRET = re.compile(_SECRET, re.IGNORECASE)
-_KEYWORDS = "kwargs"
-"""The end of the names of options that hold keyword arguments, such as `env_kwargs`."""
-
-
-def without_secrets(value: Any, *, in_kwargs: bool = False) -> Any:
-    """Return JSON values with `***` for credentials; masked values stay as they are.
-
-    Masked are credentials and secret-looking parameters in addresses, and in keyword arguments
-    (`env_kwargs`, as an object or as text) what is named like a key, token or password.
-
-    Args:
-        value: what is to be written or shown.
-        in_kwargs: it is part of keyword arguments.
-    """
-    if isinstance(value, str):
-        value = _IN_QUERY.sub(rf"\g<1>{MASK}", _CREDENTIALS.sub(f"://{MASK}@", value))
-        return _IN_JSON.sub(rf'\g<1>"{MASK}"', value)
-    if isinstance(value, Mapping):
-        return {
-            name: MASK
-            if in_kwargs
-            and _IS_SECRET.fullmatch(name)
-            and isinstance(part, str | int | float)
-            and not isinstance(part, bool)
-            else without_secrets(part, in_kwargs=in_kwargs or name.endswith(_KEYWORDS))
-            for name, part in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [without_secrets(part, in_kwargs=in_kwargs) for part in value]
-    return value
-
 
 def write_json(path: str | Path, record: Any) -> None:
     """Write a record of a run or a sweep, without secrets."""
     # There and back: what a key holds may be of any class, which only JSON makes a text.
     plain = json.loads(json.dumps(record, default=str))
-    write_whole(path, json.dumps(without_secrets(plain), indent=2) + "\n")
+    write_whole(path, json.dumps(masked(plain), indent=2) + "\n")
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
@@ -103,11 +69,14 @@ def read_json(path: str | Path) -> dict[str, Any]:
         ValueError: the file holds something else.
     """
     try:
-        return dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
+        if not isinstance(record, dict):
+            raise TypeError(f"it holds a {type(record).__name__}")
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not a JSON object ({error}); remove or repair it") from error
+    return record
 
 
 def read_run(folder: str | Path) -> dict[str, Any]:
@@ -118,44 +87,57 @@ def read_run(folder: str | Path) -> dict[str, Any]:
 def read_metrics(folder: str | Path) -> list[dict[str, Any]]:
     """Return the log entries of a run, in order, under today's names.
 
-    A last line that a killed run left unfinished is passed over.
+    A last line that a killed run left unfinished is passed over; what else is no entry is, too,
+    with a warning.
     """
-    path = Path(folder) / METRICS_FILE
-    if not path.exists():
-        return []
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    entries = [json.loads(line) for line in lines if line.endswith("}\n")]
-    for entry in entries:
-        for old, name in RENAMED_METRICS.items():
-            if old in entry:
-                entry[name] = entry.pop(old)
+    entries, problems = check_metrics(folder)
+    for problem in problems:
+        logger.warning("%s/%s: passed over", folder, problem)
     return entries
+
+
+def check_metrics(folder: str | Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the log entries of a run as `read_metrics` does, and in words what is none."""
+    path = Path(folder) / METRICS_FILE
+    try:
+        lines = path.read_bytes().splitlines(keepends=True)
+    except FileNotFoundError:
+        return [], []
+    except OSError as error:
+        return [], [f"{METRICS_FILE} cannot be read ({error.strerror})"]
+    entries, problems = [], []
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or (number == len(lines) and not line.endswith(b"\n")):
+            continue
+        try:
+            entries.append(_entry(line))
+        except (ValueError, RecursionError) as error:
+            problems.append(f"{METRICS_FILE}, line {number} is no log entry ({error})")
+    return entries, problems
+
+
+def _entry(line: bytes) -> dict[str, Any]:
+    """Read a log entry; numbers that are not finite become None, as a run writes them.
+
+    Raises:
+        ValueError: it is none.
+    """
+    entry = json.loads(line)
+    if not isinstance(entry, dict) or type(entry.get("global_step")) is not int:
+        raise ValueError("a JSON object with a whole number global_step is expected")
+    for old, name in RENAMED_METRICS.items():
+        if old in entry:
+            entry[name] = entry.pop(old)
+    return {
+        name: None if isinstance(value, float) and not isfinite(value) else value
+        for name, value in entry.items()
+    }
 
 
 def write_metrics(folder: str | Path, entries: Iterable[Mapping[str, Any]]) -> None:
     """Write the log entries of a run in place of those that are there."""
     text = "".join(json.dumps(entry, default=float) + "\n" for entry in entries)
     write_whole(Path(folder) / METRICS_FILE, text)
-
-
-def checkpoints(folder: Path) -> dict[int, Path]:
-    """Return the checkpoints of a run by their step, in order, whole or not."""
-    paths = {path.name.removeprefix(CHECKPOINT): path for path in folder.glob(f"{CHECKPOINT}*")}
-    return {int(step): paths[step] for step in sorted(filter(str.isdecimal, paths), key=int)}
-
-
-def last_checkpoint(folder: Path) -> Path | None:
-    """Return the last checkpoint that was written to its end; None where there is none."""
-    for step, path in reversed(checkpoints(folder).items()):
-        try:
-            # The trainer writes this file last.
-            state = json.loads((path / "trainer_state.json").read_text(encoding="utf-8"))
-        except (FileNotFoundError, json.JSONDecodeError):
-            print(f"{path} was not written to its end and is passed over", flush=True)
-            continue
-        if state["global_step"] == step:
-            return path
-    return None
 
 
 def set_aside(folder: Path, *, start: str | None = None) -> None:
@@ -197,7 +179,7 @@ def explain_missing_model(name: str) -> str | None:
         return None
     if (folder / "model" / "config.json").exists():  # as the quickstart leaves it
         return f"{name} holds a run whose model is in {folder / 'model'}: name that"
-    checkpoint = last_checkpoint(folder)
+    checkpoint = last_checkpoint(folder, check=False)
     instead = "" if checkpoint is None else f"name its last checkpoint, {checkpoint}, or "
     return (
         f"{name} holds a run that has not ended, so there is no model yet; {instead}go on with the "

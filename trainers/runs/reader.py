@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agentgym_envs.files import COMPRESSED
+from trainers.runs.checkpoints import CHECKPOINT
 from trainers.runs.folder import (
     CELL_FILE,
-    CHECKPOINT,
     EPISODES,
     METRICS_FILE,
     RUN_FILE,

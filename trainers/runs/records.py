@@ -21,18 +21,20 @@ from typing import Any
 import torch
 from transformers import TrainerCallback
 
+from agentgym_envs.files import append_whole, is_storage_failure
+from agentgym_envs.secrets import masked, masked_words
 from trainers.runs.curve import draw_run_curve
 from trainers.runs.folder import (
     METRICS_FILE,
     RUN_FILE,
     read_metrics,
     read_run,
-    without_secrets,
     write_json,
     write_metrics,
 )
 from trainers.runs.health import HealthWarnings
 from trainers.runs.stopping import SkipNonFinite
+from wrappers.failures import persist
 
 logger = logging.getLogger(__name__)
 
@@ -64,9 +66,9 @@ def run_record(*, command: str, seed: int, configs: Sequence[Any]) -> dict[str, 
     """Return what `write_run` writes, as JSON values without secrets."""
     record = {
         "command": command,
-        "argv": sys.argv[1:],
         # Masked before they are quoted: within quotes of quotes no secret is recognised.
-        "command_line": shlex.join(map(without_secrets, sys.argv)),
+        "argv": masked_words(sys.argv)[1:],
+        "command_line": shlex.join(masked_words(sys.argv)),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "pid": os.getpid(),
         "seed": seed,
@@ -75,7 +77,7 @@ def run_record(*, command: str, seed: int, configs: Sequence[Any]) -> dict[str, 
         "versions": {"python": platform.python_version(), **_versions()},
         **{type(config).__name__: _json_values(config) for config in configs},
     }
-    return dict(without_secrets(json.loads(json.dumps(record, default=str))))
+    return dict(masked(json.loads(json.dumps(record, default=str))))
 
 
 def _versions() -> dict[str, str]:
@@ -118,10 +120,12 @@ class MetricsFile(TrainerCallback):  # type: ignore[misc]
 
     Args:
         folder: the run's folder.
+        max_outage: seconds that a full or unreachable disk is waited for.
     """
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, *, max_outage: float = 0.0) -> None:
         self._folder = Path(folder)
+        self._max_outage = max_outage
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
         """Drop entries of steps that will be taken again."""
@@ -146,8 +150,12 @@ class MetricsFile(TrainerCallback):  # type: ignore[misc]
         entry = {
             k: None if isinstance(v, float) and not isfinite(v) else v for k, v in entry.items()
         }
-        with (self._folder / METRICS_FILE).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(entry, default=float) + "\n")
+        line = (json.dumps(entry, default=float) + "\n").encode()
+        persist(
+            lambda: append_whole(self._folder / METRICS_FILE, line),
+            limit=self._max_outage,
+            failures=(OSError,),
+        )
 
 
 class LearningCurve(TrainerCallback):  # type: ignore[misc]
@@ -166,7 +174,12 @@ class LearningCurve(TrainerCallback):  # type: ignore[misc]
     def on_save(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
         """Draw what there is so far."""
         if self._can_draw and state.is_world_process_zero:
-            draw_run_curve(self._folder)
+            try:
+                draw_run_curve(self._folder)
+            except OSError as error:  # the next checkpoint draws it again
+                if not is_storage_failure(error):
+                    raise
+                logger.warning("the learning curve is not drawn: %s", error)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
         """Draw the whole run."""
@@ -196,7 +209,7 @@ def keep_records(trainer: Any, *, configs: Sequence[Any] = ()) -> None:
     """Add the callbacks that write a run's files (`docs/training/runs.md`) and log warnings.
 
     Args:
-        trainer: a `transformers.Trainer`.
+        trainer: a `trainers.trl_bridge.saving.SavingMixin`.
         configs: dataclasses that `run.json` keeps besides the training options.
     """
     folder = trainer.args.output_dir
@@ -205,7 +218,7 @@ def keep_records(trainer: Any, *, configs: Sequence[Any] = ()) -> None:
         RunFile(folder, configs),
         SkipNonFinite(),
         HealthWarnings(),
-        MetricsFile(folder),
+        MetricsFile(folder, max_outage=trainer.max_outage),
         LearningCurve(folder),
     ):
         trainer.add_callback(callback)

@@ -8,6 +8,8 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -56,11 +58,16 @@ class Interrupted(Exception):
         self.global_step = global_step
 
 
+class StopNow(KeyboardInterrupt):
+    """A signal has come amid a rollout; raised where the main thread is, as Ctrl-C is."""
+
+
 class SaveOnSignal(TrainerCallback):
     """Lets SIGINT and SIGTERM end training with a checkpoint, at the end of the present step.
 
-    The second signal does what it did before: Ctrl-C raises `KeyboardInterrupt` at once. Add it
-    after other callbacks, since its `on_save` is where training ends. Use it as a context.
+    Amid what `at_once` surrounds, the signal raises `StopNow` there. The second signal does what it
+    did before: Ctrl-C raises `KeyboardInterrupt` at once. Add it after other callbacks, since its
+    `on_save` is where training ends. Use it as a context.
 
     Raises:
         Interrupted: from `trainer.train()`, once the checkpoint is written.
@@ -69,6 +76,16 @@ class SaveOnSignal(TrainerCallback):
     def __init__(self) -> None:
         self._signal: int | None = None
         self._before: dict[int, Any] = {}
+        self._is_at_once = False
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Let a signal raise `StopNow`, at once, in what is played here."""
+        self._is_at_once = True
+        try:
+            yield
+        finally:
+            self._is_at_once = False
 
     def __enter__(self) -> SaveOnSignal:
         # Python allows handlers in the main thread only; elsewhere the caller has its own ways.
@@ -85,8 +102,15 @@ class SaveOnSignal(TrainerCallback):
         self._signal = number
         self._restore()
         name = signal.Signals(number).name
-        message = f"\n{name}: the present step ends with a checkpoint; a second one stops at once\n"
+        when = (
+            "a checkpoint is saved"
+            if self._is_at_once
+            else "the present step ends with a checkpoint"
+        )
+        message = f"\n{name}: {when}; a second one stops at once\n"
         os.write(sys.stderr.fileno(), message.encode())  # print() must not be called twice at once
+        if self._is_at_once:
+            raise StopNow
 
     def _restore(self) -> None:
         for number, handler in self._before.items():

@@ -8,15 +8,17 @@ from collections import deque
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from transformers import TrainerCallback
 
-from agentgym_envs.files import COMPRESSED
+from agentgym_envs.files import COMPRESSED, append_whole
 from agentgym_envs.trajectory import COMPRESSION, Trajectory
 from trainers.options.arguments import RolloutArguments
 from trainers.runs.folder import TRAJECTORIES
+from wrappers.failures import persist
 
 logger = logging.getLogger(__name__)
 
@@ -36,15 +38,23 @@ class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
         suffix: told apart where several processes play.
         compress: write `.jsonl.gz`.
         max_bytes: of `trajectories/` in all; what comes after is not written. 0 is no bound.
+        max_outage: seconds that a full or unreachable disk is waited for.
     """
 
     def __init__(
-        self, folder: str | Path, *, suffix: str = "", compress: bool = False, max_bytes: int = 0
+        self,
+        folder: str | Path,
+        *,
+        suffix: str = "",
+        compress: bool = False,
+        max_bytes: int = 0,
+        max_outage: float = 0.0,
     ) -> None:
         self._folder = Path(folder) / TRAJECTORIES
         self._suffix = suffix
         self._compress = compress
         self._max_bytes = max_bytes
+        self._max_outage = max_outage
         self._is_full = False
         self._begun: set[Path] = set()
         # One worker keeps the order, and Python waits for it before it ends.
@@ -65,6 +75,7 @@ class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
             suffix=suffix,
             compress=rollout.compress_trajectories,
             max_bytes=int(rollout.max_trajectory_gb * 1e9),
+            max_outage=rollout.failure_rules.max_outage,
         )
 
     def write(self, name: str, global_step: int, trajectories: Iterable[Trajectory]) -> None:
@@ -105,13 +116,12 @@ class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
             for earlier in (plain, plain.with_name(plain.name + COMPRESSED)):
                 earlier.unlink(missing_ok=True)
         others = sum(file.stat().st_size for file in self._folder.iterdir() if file != path)
-        with (
-            path.open("ab") as raw,
-            gzip.open(raw, "ab", COMPRESSION) if self._compress else nullcontext(raw) as file,
-        ):
+        before = path.stat().st_size if path.exists() else 0
+        raw = BytesIO()
+        with gzip.open(raw, "wb", COMPRESSION) if self._compress else nullcontext(raw) as file:
             for trajectory in trajectories:
                 line = trajectory.to_line()
-                if self._max_bytes and others + raw.tell() + len(line) > self._max_bytes:
+                if self._max_bytes and others + before + raw.tell() + len(line) > self._max_bytes:
                     self._is_full = True
                     logger.warning(
                         "%s holds the %.3g GB that --max_trajectory_gb allows: no more episodes "
@@ -119,5 +129,8 @@ class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
                         self._folder,
                         self._max_bytes / 1e9,
                     )
-                    return
+                    break
                 file.write(line)
+        persist(
+            lambda: append_whole(path, raw.getvalue()), limit=self._max_outage, failures=(OSError,)
+        )

@@ -33,13 +33,14 @@ from trainers.trl_bridge.passes import (
     split_into_passes,
 )
 from trainers.trl_bridge.rows import Rows, rows_of
+from trainers.trl_bridge.saving import SavingMixin
 from trainers.trl_bridge.silenced import no_experimental_warning, no_missing_reward_warning
 
 _COMPLETIONS = 3
 """Where TRL's `_generate` returns the decoded completions."""
 
 
-class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
+class EpisodeTrainer(SavingMixin, GRPOTrainer):  # type: ignore[misc]
     """`GRPOTrainer` whose rows come from trajectories.
 
     It lets an episode have several rows, leaves episodes without a reward out exactly, drops
@@ -139,7 +140,8 @@ class EpisodeTrainer(GRPOTrainer):  # type: ignore[misc]
 
     def _roll_out(self, prompts: list[str], _trainer: Any) -> dict[str, Any]:
         start = time.perf_counter()
-        self.trajectories = self.rollout.run(list(prompts), **self.rollout_options())
+        with self.playing():
+            self.trajectories = self.rollout.run(list(prompts), **self.rollout_options())
         self._log_metric("rollout_time", time.perf_counter() - start)
         if self.rollout.schedule is not None:
             self._log_metric("horizon", float(self.rollout.schedule(self.state.global_step)))

@@ -12,6 +12,7 @@ from transformers.trainer_pt_utils import LengthGroupedSampler
 from trl import SFTTrainer
 
 from trainers.tokens.seeds import batch_seed
+from trainers.trl_bridge.saving import SavingMixin
 
 
 class EpochOrder(Sampler[int]):
@@ -51,7 +52,7 @@ class EpochOrder(Sampler[int]):
         return len(self._sampler)
 
 
-class ImitationTrainer(SFTTrainer):  # type: ignore[misc]
+class ImitationTrainer(SavingMixin, SFTTrainer):  # type: ignore[misc]
     """`SFTTrainer` whose order by length is the same in a resumed run."""
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:

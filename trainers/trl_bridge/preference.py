@@ -16,6 +16,8 @@ from datasets import Dataset
 from trl import DPOTrainer
 from trl.trainer.dpo_trainer import DataCollatorForPreference
 
+from trainers.trl_bridge.saving import SavingMixin
+
 
 def preference_dataset(rows: Sequence[dict[str, list[int]]]) -> Dataset:
     """Return the dataset of `PreferenceTrainer`.
@@ -42,7 +44,7 @@ class MaskedPreferenceCollator(DataCollatorForPreference):  # type: ignore[misc]
         return batch
 
 
-class PreferenceTrainer(DPOTrainer):  # type: ignore[misc]
+class PreferenceTrainer(SavingMixin, DPOTrainer):  # type: ignore[misc]
     """`DPOTrainer` on rows of token ids and masks; every loss type of TRL's works on them.
 
     The reference is the model as it was given: its log-probabilities are computed before training

@@ -15,7 +15,7 @@ import numpy as np
 
 from agentgym_envs.actions import ReactParser
 from agentgym_envs.babyai.levels import AGENTGYM_LEVELS
-from trainers.warm_start.messages import GOAL_SHARE, Message
+from trainers.warm_start import GOAL_SHARE, Message
 
 MAX_TURNS = 8
 SEEDS = (1_000, 100_000)  # beyond those of the splits

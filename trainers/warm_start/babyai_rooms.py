@@ -15,8 +15,8 @@ import numpy as np
 
 from agentgym_envs.actions import ReactParser
 from agentgym_envs.babyai.levels import AGENTGYM_LEVELS
+from trainers.warm_start import GOAL_SHARE, Message
 from trainers.warm_start.babyai_play import READING_WEIGHT, SEEDS, babyai_game
-from trainers.warm_start.messages import GOAL_SHARE, Message
 
 MAX_TURNS = 10
 SLIP_SHARE = 0.06

@@ -27,7 +27,7 @@ from agentgym_envs.textcraft.source import builtin_book
 from agentgym_envs.textcraft.state import CraftingState
 from agentgym_envs.textcraft.tasks import command_list, first_observation
 from agentgym_envs.textcraft.thoughts import PlanLine, plan_moves
-from trainers.warm_start.messages import GOAL_SHARE, Message
+from trainers.warm_start import GOAL_SHARE, Message
 
 MAX_COMMANDS = 30
 MAX_ACTIONS = 8  # of the plan of an item that nobody asked for

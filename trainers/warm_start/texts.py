@@ -16,8 +16,8 @@ from transformers import PreTrainedTokenizerFast
 
 from trainers.models.tiny import build_tokenizer
 from trainers.models.tiny_vocabulary import tiny_units
+from trainers.warm_start import Message
 from trainers.warm_start.babyai_play import babyai_play
-from trainers.warm_start.messages import Message
 from trainers.warm_start.textcraft_play import drill, made_up_play, training_split_play
 
 MAX_LENGTH = 1000

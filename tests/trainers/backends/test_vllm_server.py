@@ -11,19 +11,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from agentgym_envs import EnvFailure
 from tests.trainers.backends.test_vllm_backend import TOLERANCE, prompts_of, run_command, worst_gap
 from tests.trainers.backends.vllm_models import make_policy, save_policy
 from tests.trainers.policies.chat_server import Failure, Server, completions_of, models, serving
 from tests.trainers.toys import ENV_ID, LARGEST_GAP, make_model
-from trainers.backends.vllm_server import WEIGHTS_FILE, VLLMServerBackend
+from trainers.backends.vllm_server import MOST_RESTARTS, WEIGHTS_FILE, VLLMServerBackend
 from trainers.evaluate import EvalResult
 from trainers.evaluate import main as evaluate_main
 from trainers.options.arguments import EpisodeArguments
@@ -39,6 +41,57 @@ def answers_of(model: Any, **options: Any) -> dict[str, Any]:
         "/collective_rpc": lambda body: {"results": [None]},
         "/reset_prefix_cache": lambda body: {"success": True},
     }
+
+
+class Served:
+    """A vLLM server's side: a model that takes weights from a folder, and their name.
+
+    Args:
+        restart_at: the completion before which it is restarted, from 1; None never does.
+        tells: it has the endpoints that name weights.
+    """
+
+    def __init__(self, restart_at: int | None = None, *, tells: bool = True) -> None:
+        self.model = make_model()
+        self.start = {name: value.clone() for name, value in self.model.state_dict().items()}
+        self.num_answers, self.num_loads, self.restart_at = 0, 0, restart_at
+        self.restart()
+        complete = completions_of(self.model)
+
+        def answer(body: dict[str, Any]) -> Any:
+            self.num_answers += 1
+            if self.num_answers == self.restart_at:
+                self.restart()
+            return complete(body)
+
+        self.answers = {
+            **answers_of(self.model),
+            COMPLETIONS: answer,
+            "/collective_rpc": self.load,
+            "/update_weight_version": self.name,
+            "/weight_info": lambda body: {"weight_version": self.version},
+        }
+        if not tells:
+            del self.answers["/update_weight_version"], self.answers["/weight_info"]
+
+    def restart(self) -> None:
+        self.model.load_state_dict(self.start)
+        self.version = "default"
+
+    def load(self, body: dict[str, Any]) -> dict[str, Any]:
+        self.num_loads += 1
+        self.model.load_state_dict(load_file(Path(body["args"][0]) / WEIGHTS_FILE), strict=False)
+        self.model.tie_weights()
+        return {"results": [None]}
+
+    def name(self, body: dict[str, Any]) -> dict[str, Any]:
+        self.version = body["new_version"]
+        return {"success": True}
+
+
+def trained() -> Any:
+    """A model whose weights are not those that the server was started with."""
+    return make_model(seed=5)
 
 
 def backend_of(server: Server, **options: Any) -> VLLMServerBackend:
@@ -72,18 +125,67 @@ def test_logprobs_of_another_distribution_are_refused_where_it_matters() -> None
 
 def test_trained_weights_go_through_the_folder_once_per_change(tmp_path: Path) -> None:
     model = make_model()
-    with serving(answers_of(model)) as server:
+    with serving(Served().answers) as server:
         backend = backend_of(server, model=model, weights_dir=str(tmp_path / "weights"))
         backend.sync_weights(0)
         backend.sync_weights(0)
-        assert len(server.requests) == 2
+        assert len(server.requests) == 3
         backend.sync_weights(1)
-        assert len(server.requests) == 4
+        assert len(server.requests) == 6
     assert server.requests[0] == {
         "method": "load_policy_folder",
         "args": [str(tmp_path / "weights")],
     }
     assert (tmp_path / "weights" / WEIGHTS_FILE).is_file()
+
+
+@pytest.mark.parametrize("restart_at", [None, 1, 2, 3])
+def test_a_server_restarted_at_any_moment_samples_from_the_trained_weights(
+    tmp_path: Path, restart_at: int | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    model, prompts = trained(), prompts_of(5, 40, 41)
+    served = Served(restart_at)
+    with serving(served.answers) as server:
+        backend = backend_of(server, model=model, weights_dir=str(tmp_path), max_requests=1)
+        backend.sync_weights(3)
+        expected = backend_of(server).generate(prompts, Sampling(9), keys=[4, 5, 6])
+        served.num_answers = 0
+        if restart_at is None:  # between two batches
+            served.restart()
+            backend.sync_weights(3)
+        turns = backend.generate(prompts, Sampling(9), keys=[4, 5, 6])
+    assert worst_gap(model, prompts, turns) < TOLERANCE
+    assert worst_gap(make_model(), prompts, turns) > 100 * TOLERANCE
+    assert served.num_loads == 2
+    assert ("was restarted" in caplog.text) == (restart_at is not None)
+    if restart_at is None:
+        assert turns == expected
+
+
+def test_a_server_that_is_restarted_again_and_again_is_a_failure(tmp_path: Path) -> None:
+    served = Served()
+
+    def crash(body: dict[str, Any]) -> dict[str, Any]:
+        served.restart()
+        return completions(body)
+
+    completions = served.answers[COMPLETIONS]
+    with serving({**served.answers, COMPLETIONS: crash}) as server:
+        backend = backend_of(server, model=trained(), weights_dir=str(tmp_path))
+        backend.sync_weights(0)
+        with pytest.raises(EnvFailure, match=f"{server.url} was restarted within a batch"):
+            backend.generate(prompts_of(5), Sampling(2), keys=[0])
+    assert served.num_loads == 1 + MOST_RESTARTS + 1
+
+
+def test_a_server_that_cannot_tell_its_weights_is_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with serving(Served(tells=False).answers) as server:
+        backend = backend_of(server, model=trained(), weights_dir=str(tmp_path))
+        backend.sync_weights(0)
+        assert backend.generate(prompts_of(5), Sampling(2), keys=[0])
+    assert "has no /update_weight_version" in caplog.text
 
 
 def test_a_server_that_cannot_take_weights_is_told_how_it_must_be_started(tmp_path: Path) -> None:
@@ -142,19 +244,18 @@ def with_vllm(function: Any) -> Any:
     return function
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """`trl vllm-serve` on a model of untied embeddings: its address and the model's folder."""
-    folder = save_policy(tmp_path_factory.mktemp("served") / "model", "qwen2")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+@contextmanager
+def vllm_serving(folder: Path | str, log: Path, port: int = 0) -> Iterator[str]:
+    """Run `trl vllm-serve` on a model's folder; give its address when it is up."""
+    if not port:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
     words = (
         f"vllm-serve --model {folder} --host 127.0.0.1 --port {port} --dtype float32 "
         "--enforce_eager true --enable_prefix_caching true --max_model_len 512 --block-size 32 "
         "--worker-extension-cls trainers.backends.vllm_worker.PolicyWorker"
     )
-    log = tmp_path_factory.mktemp("log") / "server.log"
     root = str(Path(__file__).parents[3])
     environment = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "PYTHONPATH": root}
     with log.open("w") as file:
@@ -168,10 +269,18 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
         while not is_up(url):
             assert process.poll() is None and time.monotonic() < deadline, log.read_text()[-4000:]
             time.sleep(1)
-        yield url, folder
+        yield url
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """A server of a model of untied embeddings: its address and the model's folder."""
+    folder = save_policy(tmp_path_factory.mktemp("served") / "model", "qwen2")
+    with vllm_serving(folder, tmp_path_factory.mktemp("log") / "server.log") as url:
+        yield url, folder
 
 
 def is_up(url: str) -> bool:
@@ -249,3 +358,24 @@ def test_a_server_is_evaluated_by_tokens_and_by_chat_messages_alike(
     for name in ("tokens", "chat"):
         assert results[name].tasks == results["hf"].tasks
         assert results[name].sampled_tokens == results["hf"].sampled_tokens
+
+
+@with_vllm
+def test_vllms_server_that_is_restarted_is_given_the_trained_weights(tmp_path: Path) -> None:
+    folder = save_policy(tmp_path / "model", "qwen2")
+    model, prompts = make_policy("qwen2"), prompts_of(1, 33, 100)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn(parameter.shape) * 0.02)
+    with vllm_serving(folder, tmp_path / "first.log") as url:
+        backend = VLLMServerBackend(url, model=model, weights_dir=str(tmp_path / "weights"))
+        backend.sync_weights(1)
+        turns = backend.generate(prompts, Sampling(16), keys=range(3))
+        assert worst_gap(model, prompts, turns) < TOLERANCE
+    with pytest.raises(EnvFailure, match="failed 4 times, the last time with ConnectError"):
+        backend.generate(prompts, Sampling(16), keys=range(3))
+    with vllm_serving(folder, tmp_path / "second.log", int(url.rpartition(":")[2])):
+        base = VLLMServerBackend(url).generate(prompts, Sampling(16), keys=range(3))
+        assert worst_gap(model, prompts, base) > 100 * TOLERANCE
+        turns = backend.generate(prompts, Sampling(16), keys=range(3))
+    assert worst_gap(model, prompts, turns) < TOLERANCE

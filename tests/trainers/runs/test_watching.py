@@ -5,20 +5,26 @@ from pathlib import Path
 import pytest
 
 from agentgym_envs.trajectory import Trajectory, read_jsonl
+from trainers.options.errors import UsageError
 from trainers.runs.progress_bar import Watch
 
 SUCCESS = Trajectory("e", "e_0", status="terminated", success=True)
-FAILED = Trajectory("e", "e_1", status="failed")
+OTHER = Trajectory("e", "e_1", status="terminated")
+
+
+def keep(watch: Watch, place: int, episode: Trajectory) -> None:
+    assert watch.kept is not None
+    watch.kept[place] = episode
 
 
 def test_what_has_ended_outlives_an_interruption_and_a_second_attempt(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "episodes.json"
-    for name, episodes in (("unfinished", [SUCCESS, FAILED]), ("unfinished2", [FAILED])):
+    for name, episodes in (("unfinished", [SUCCESS, OTHER]), ("unfinished2", [OTHER])):
         with pytest.raises(KeyboardInterrupt), Watch("tiny", 3, kept_for=out) as watch:
-            for episode in episodes:
-                watch(episode)
+            for place, episode in enumerate(episodes):
+                keep(watch, place, episode)
             raise KeyboardInterrupt
         kept = tmp_path / f"episodes.{name}.jsonl"
         assert list(read_jsonl(kept)) == episodes
@@ -29,7 +35,7 @@ def test_what_has_ended_outlives_an_interruption_and_a_second_attempt(
 
 def test_each_episode_is_there_as_soon_as_it_has_ended(tmp_path: Path) -> None:
     with Watch("tiny", 2, kept_for=tmp_path / "new" / "episodes.jsonl") as watch:
-        watch(SUCCESS)
+        keep(watch, 0, SUCCESS)
         assert list(read_jsonl(tmp_path / "new" / "episodes.unfinished.jsonl")) == [SUCCESS]
 
 
@@ -37,7 +43,7 @@ def test_nothing_stays_once_the_episodes_are_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Watch("tiny", 1, kept_for=tmp_path / "episodes.jsonl") as watch:
-        watch(SUCCESS)
+        keep(watch, 0, SUCCESS)
         watch.written()
     assert not list(tmp_path.iterdir())
     assert not capsys.readouterr().err
@@ -52,3 +58,21 @@ def test_nothing_is_kept_where_there_is_no_file_to_write(
         raise KeyboardInterrupt
     assert not list(tmp_path.iterdir())
     assert not capsys.readouterr().err
+
+
+def test_a_later_call_takes_in_what_was_kept_but_for_a_half_line_of_a_kill(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "episodes.jsonl"
+    with Watch("tiny", 3, kept_for=out, options=("a",)) as watch:
+        keep(watch, 2, SUCCESS)
+        keep(watch, 0, OTHER)
+    with (tmp_path / "episodes.unfinished.jsonl").open("ab") as file:
+        file.write(b'{"place": 1, "opti')
+    with Watch("tiny", 3, kept_for=out, resume=True, options=("a",)) as watch:
+        assert watch.kept == {2: SUCCESS, 0: OTHER}
+        keep(watch, 1, OTHER)
+    with Watch("tiny", 3, kept_for=out, resume=True, options=("a",)) as watch:
+        assert watch.kept == {2: SUCCESS, 0: OTHER, 1: OTHER}
+    with pytest.raises(UsageError, match=r"unfinished.jsonl holds episodes .* other options"):
+        Watch("tiny", 3, kept_for=out, resume=True, options=("b",))

@@ -5,9 +5,9 @@ import pytest
 
 from agentgym_envs.babyai.env import BabyAIEnv
 from agentgym_envs.textcraft.env import TextCraftEnv
+from trainers.warm_start import GOAL_SHARE
 from trainers.warm_start.babyai_play import SEEDS, babyai_play
 from trainers.warm_start.babyai_rooms import mission_actions, rooms_play
-from trainers.warm_start.messages import GOAL_SHARE
 from trainers.warm_start.textcraft_play import drill, made_up_play, training_split_play
 from trainers.warm_start.texts import encode
 

@@ -1,0 +1,116 @@
+"""How trainers save: whole checkpoints or none, amid a step where something has broken.
+
+Written for `transformers.Trainer`, whose `_save_checkpoint` and `_run_epoch` it extends.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from agentgym_envs.errors import EnvFailure
+from agentgym_envs.files import write_whole
+from trainers.runs.checkpoints import CHECKPOINT, damage_of, write_checksums
+from trainers.runs.disk import write_patiently
+from trainers.runs.stopping import SaveOnSignal, StopNow
+
+
+class SavingMixin:
+    """A mixin before a `transformers.Trainer`.
+
+    Attributes:
+        max_outage: seconds that a full or unreachable disk is waited for.
+    """
+
+    max_outage = 0.0
+    _rng_files: dict[str, bytes] = {}
+    """The states of the random numbers as the last step left them, as files of a checkpoint."""
+
+    def _remember_rng(self: Any) -> None:
+        save = super()._save_rng_state  # type: ignore[misc]
+
+        def read_back() -> None:
+            with TemporaryDirectory(prefix="agentgym-rng-") as folder:
+                save(folder)
+                self._rng_files = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+        write_patiently("the states of random numbers", read_back, limit=self.max_outage)
+
+    def _load_rng_state(self: Any, checkpoint: str | None) -> None:
+        super()._load_rng_state(checkpoint)  # type: ignore[misc]
+        self._remember_rng()
+
+    def _maybe_log_save_evaluate(self: Any, *args: Any, **kwargs: Any) -> None:
+        self._remember_rng()
+        super()._maybe_log_save_evaluate(*args, **kwargs)  # type: ignore[misc]
+        self._remember_rng()
+
+    def _save_rng_state(self: Any, output_dir: str) -> None:
+        # Amid a step some have been drawn that a resumed run draws again.
+        for name, content in self._rng_files.items():
+            write_whole(Path(output_dir) / name, content)
+
+    def _run_epoch(self: Any, *args: Any, **kwargs: Any) -> None:
+        self._remember_rng()
+        # The trainer looks whether all steps are taken after a step only, so a run that is resumed
+        # at its end would train one more.
+        if self.state.global_step < self.state.max_steps:
+            super()._run_epoch(*args, **kwargs)  # type: ignore[misc]
+
+    def _save_checkpoint(self: Any, model: Any, trial: Any) -> None:
+        """Save a checkpoint with checksums; where the disk does not take it, nothing is left."""
+        folder = self._checkpoint_folder(trial)
+        save = super()._save_checkpoint  # type: ignore[misc]
+
+        def save_whole() -> None:
+            try:
+                save(model, trial)
+                self.accelerator.wait_for_everyone()
+                if self.args.should_save:
+                    write_checksums(folder)
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+
+        write_patiently(str(folder), save_whole, limit=self.max_outage)
+
+    def _checkpoint_folder(self: Any, trial: Any = None) -> Path:
+        return Path(self._get_output_dir(trial=trial)) / f"{CHECKPOINT}{self.state.global_step}"
+
+    @property
+    def can_save(self: Any) -> bool:
+        """Whether this process can save what it has now: no step is half taken."""
+        half = getattr(self, "_step", 0) % self.args.gradient_accumulation_steps
+        return self.args.world_size == 1 and not half
+
+    def save_now(self: Any) -> None:
+        """Save a checkpoint of the last step that was taken, if there is none and it can be."""
+        if not self.can_save:
+            return
+        if damage_of(self._checkpoint_folder(), check=False) is not None:
+            self._save_checkpoint(self.model_wrapped, trial=None)
+        self.control = self.callback_handler.on_save(self.args, self.state, self.control)
+
+    @contextmanager
+    def playing(self: Any) -> Iterator[None]:
+        """Save a checkpoint where a signal, or machinery that stays broken, ends what is played.
+
+        Raises:
+            Interrupted: a signal has come, and the checkpoint is saved.
+            EnvFailure: from what is played.
+        """
+        on_signal = next(
+            (one for one in self.callback_handler.callbacks if isinstance(one, SaveOnSignal)), None
+        )
+        try:
+            with nullcontext() if on_signal is None or not self.can_save else on_signal.at_once():
+                yield
+        except StopNow:
+            self.save_now()
+        except EnvFailure:
+            self.save_now()
+            raise
