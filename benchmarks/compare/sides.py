@@ -6,6 +6,7 @@ reader chooses, and nothing is pooled.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from benchmarks.sweep.plan import Cell, conditions
 from trainers.evaluation.tally import Tally
 from trainers.runs.folder import CELL_FILE
 from trainers.runs.reader import find_runs, is_set_aside, nearest_record
+
+_LOG = logging.getLogger(__name__)
 
 ALL = "all"
 _MOST_STEPS = 8
@@ -116,11 +119,20 @@ def _episodes(path: Path) -> Iterator[tuple[Trajectory, str, Conditions]]:
         for file in run.files:
             if is_set_aside(file, path):
                 continue
-            circumstances = _circumstances(file.parent)
-            for episode in read_jsonl(file):
+            try:
+                circumstances = _circumstances(file.parent)
+                episodes = read_jsonl(file, on_problem=_pass_over)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                _pass_over(f"{file}: the record beside it cannot be read ({error!r})")
+                continue
+            for episode in episodes:
                 # One that failed at its start does not even know its split; none enters a number.
                 if episode.status != "failed":
                     yield episode, *circumstances
+
+
+def _pass_over(problem: str) -> None:
+    _LOG.warning("passed over: %s", problem)
 
 
 def _circumstances(folder: Path) -> tuple[str, Conditions]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,9 +12,11 @@ from agentgym_envs.trajectory import Trajectory
 from benchmarks.names import short_names
 from benchmarks.report.grouping import Row, group, tell_apart
 from benchmarks.sweep.plan import Cell, environment_changes
-from benchmarks.sweep.store import SweepFolder
+from benchmarks.sweep.store import SWEEP_FILE, SweepFolder
 from benchmarks.sweep.suites import PAPER_PANELS, Panel, PaperScore
 from trainers.evaluation.tally import Tally
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass
@@ -121,7 +124,12 @@ def read_sweep(path: str | Path) -> SweepResults:
         _setting(row, cells, folder, short=short[row.policy], apart=apart[row])
         for row, cells in rows.items()
     ]
-    return SweepResults(Path(path), sorted(settings, key=_place), folder.calls())
+    try:
+        calls = folder.calls()
+    except (TypeError, ValueError) as error:
+        _LOG.warning("%s/%s is passed over: %s", path, SWEEP_FILE, error)
+        calls = []
+    return SweepResults(Path(path), sorted(settings, key=_place), calls)
 
 
 def _setting(

@@ -1,1 +1,24 @@
 """Commands around dense retrieval: building an index, serving it, measuring its recall."""
+
+from __future__ import annotations
+
+from agentgym_envs.searchqa.documents import Corpus
+from agentgym_envs.searchqa.sources import load_corpus
+
+EMBEDDED = "embedded"
+CORPUS_HELP = (
+    f"a JSONL file in the form of wiki-18, or '{EMBEDDED}': the world of SearchQA (the default)"
+)
+
+
+def open_corpus(name: str) -> Corpus:
+    """Return the embedded corpus, or that of a file.
+
+    Raises:
+        ValueError: there is no such file, or it is not of the form.
+    """
+    if name == EMBEDDED:
+        from agentgym_envs.searchqa.embedded import embedded_world
+
+        return embedded_world()[0]
+    return load_corpus(name)

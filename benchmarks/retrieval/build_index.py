@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.retrieval.corpora import CORPUS_HELP, EMBEDDED, open_corpus
+from benchmarks.retrieval import CORPUS_HELP, EMBEDDED, open_corpus
 
 
 def main(argv: Sequence[str] | None = None) -> int:

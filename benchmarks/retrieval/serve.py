@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from agentgym_envs.searchqa.retrieval.make import make_retriever
 from agentgym_envs.searchqa.retrieval.server import RetrievalServer
-from benchmarks.retrieval.corpora import CORPUS_HELP, EMBEDDED, open_corpus
+from benchmarks.retrieval import CORPUS_HELP, EMBEDDED, open_corpus
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -17,7 +17,8 @@ from benchmarks.cli.listing import table
 from benchmarks.studies.runs import RESULT, START, Run, play_study, study_parser
 from benchmarks.studies.table import gain_over_seeds, results_by_seed
 from trainers.evaluation.results import EvalResult
-from trainers.runs.folder import CHECKPOINT, read_metrics
+from trainers.runs.checkpoints import CHECKPOINT
+from trainers.runs.folder import read_metrics
 
 STEPS = 18
 SAVE_EVERY = 6  # optimizer steps between the checkpoints that are measured

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
+from agentgym_envs.secrets import hide_address
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.sweep.plan import Cell, grid
 from benchmarks.sweep.runner import Play, over_processes, over_ray, play_missing
@@ -15,7 +16,7 @@ from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suites import SUITES, find_suite
 from benchmarks.sweep.worker import check_playable
 from trainers.options.arguments import EnvConstructionArguments, EpisodeArguments
-from trainers.options.errors import check_bounds
+from trainers.options.errors import BROKEN_OFF, check_bounds
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyLoadingArguments
 from trainers.runs.records import run_record
@@ -70,6 +71,13 @@ class SweepArguments:
     def __post_init__(self) -> None:
         find_suite(self.suite)
         check_bounds(self)
+        named = list(dict.fromkeys(self.policy))
+        self.policy = list(map(hide_address, named))
+        if len(set(self.policy)) < len(named):
+            raise ValueError(
+                f"policies that differ in their secrets only cannot be told apart in one sweep, "
+                f"got {self.policy}; play each with an --out of its own"
+            )
         _ = self.turn_limits, self.seed_list
 
     @property
@@ -94,7 +102,12 @@ class SweepArguments:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `agentgym sweep`: 0 when every episode is there, 1 when batches were given up."""
+    """Run `agentgym sweep`.
+
+    Returns:
+        0 when every episode is there, 1 when batches were given up, 75 when that was for machinery
+        that stayed broken and the rest was not begun.
+    """
     parser = CommandParser(
         (SweepArguments, EnvConstructionArguments, EpisodeArguments, PolicyLoadingArguments),
         command="agentgym sweep",
@@ -127,21 +140,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     for line in outcome.broken:
         print(f"given up: {line}", file=sys.stderr)
+    if outcome.is_cut_short:
+        print(
+            f"agentgym: the machinery stayed broken, so the rest was not begun. When that is "
+            f"mended, the same command goes on with what {sweep.out} lacks",
+            file=sys.stderr,
+        )
+        return BROKEN_OFF
     return 1 if outcome.broken else 0
 
 
 def _cells(sweep: SweepArguments, settings: dict[str, Any]) -> list[Cell]:
-    policies = list(dict.fromkeys(sweep.policy))
     return grid(
         find_suite(sweep.suite),
-        policies,
+        sweep.policy,
         max_turns=sweep.turn_limits,
         seeds=sweep.seed_list,
         samples=sweep.samples,
         temperature=sweep.temperature,
         batch_size=sweep.batch_size,
         settings=settings,
-        fingerprints={policy: policy_fingerprint(policy) for policy in policies},
+        fingerprints={policy: policy_fingerprint(policy) for policy in sweep.policy},
     )
 
 

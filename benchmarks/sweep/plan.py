@@ -15,15 +15,18 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from agentgym_envs.registry import short_env_name
+from agentgym_envs.secrets import hide_address, hide_kwargs, masked
 from benchmarks.sweep.suites import Panel, Suite
 from trainers.options.arguments import read_object
-from trainers.runs.folder import without_secrets
 
 SWEEP_STREAM = 3
 """Tells a sweep's random numbers from those of `agentgym eval`."""
 
 FREE_SETTINGS = frozenset(
-    {"env_backend", "step_timeout", "max_failed_share", "max_requests", "request_timeout"}
+    {
+        *("env_backend", "step_timeout", "max_failed_share", "max_outage"),
+        *("max_requests", "request_timeout"),
+    }
 )
 """Settings that say how episodes are played and not which: a cell may go on under other ones."""
 
@@ -32,7 +35,7 @@ _OF_ENVIRONMENTS = ("env_kwargs", "wrapper")
 
 @dataclass(frozen=True)
 class Cell:
-    """One entry of the grid.
+    """One entry of the grid, without its secrets, which `agentgym_envs.secrets` reveals.
 
     Attributes:
         policy: who plays.
@@ -64,6 +67,11 @@ class Cell:
     tasks: tuple[str, ...]
     fingerprint: str | None = None
 
+    def __post_init__(self) -> None:
+        # Here, since a cell names a folder, is written, and stands in reports.
+        object.__setattr__(self, "policy", hide_address(self.policy))
+        object.__setattr__(self, "settings", tuple(map(_shown_setting, self.settings)))
+
     @property
     def scenario(self) -> str:
         """The environment's short name."""
@@ -73,9 +81,7 @@ class Cell:
     def name(self) -> str:
         """The cell's folder: readable, and different for different cells of one sweep."""
         turns = "default" if self.max_turns is None else str(self.max_turns)
-        return (
-            f"{slug(without_secrets(self.policy))}/{self.scenario}/turns_{turns}/seed_{self.seed}"
-        )
+        return f"{slug(self.policy)}/{self.scenario}/turns_{turns}/seed_{self.seed}"
 
     @property
     def batches(self) -> list[tuple[str, ...]]:
@@ -100,6 +106,13 @@ class Cell:
         """Rebuild a cell from `to_json`'s values."""
         settings = tuple(sorted(record["settings"].items()))
         return cls(**{**record, "settings": settings, "tasks": tuple(record["tasks"])})
+
+
+def _shown_setting(setting: tuple[str, Any]) -> tuple[str, Any]:
+    name, value = setting
+    if not isinstance(value, str):
+        return setting
+    return name, hide_kwargs(value) if name.endswith("kwargs") else hide_address(value)
 
 
 def slug(policy: str) -> str:
@@ -165,7 +178,7 @@ def grid(
 def differences(asked: Cell, there: Cell) -> list[str]:
     """Return how a cell that was asked for differs from the played one of its name.
 
-    Secrets are masked, and decide nothing: a password may have been changed since.
+    Secrets decide nothing, since a cell shows none: a password may have been changed since.
     `FREE_SETTINGS` are not compared, nor the policy's files where one cell does not know them.
     """
     ours, theirs = _identity(asked), _identity(there)
@@ -196,8 +209,8 @@ def conditions(cell: Cell) -> dict[str, str]:
 def environment_changes(cell: Cell) -> dict[str, str]:
     """Return what makes a cell's environment another than the registered one; mostly nothing."""
     settings = dict(cell.settings)
-    kwargs = read_object("env_kwargs", without_secrets(settings.get("env_kwargs")))
-    return _in_words({**kwargs, "wrapper": settings.get("wrapper")})
+    kwargs = read_object("env_kwargs", settings.get("env_kwargs"))
+    return _in_words({**masked(kwargs, in_kwargs=True), "wrapper": settings.get("wrapper")})
 
 
 def _in_words(values: Mapping[str, Any]) -> dict[str, str]:
@@ -210,7 +223,7 @@ def _in_words(values: Mapping[str, Any]) -> dict[str, str]:
 
 def _identity(cell: Cell) -> dict[str, Any]:
     """Return what is compared value by value."""
-    values = without_secrets({**cell.to_json(), **dict(cell.settings)})
+    values = {**cell.to_json(), **dict(cell.settings)}
     return {
         key: value
         for key, value in values.items()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from importlib import import_module
+from typing import Any
 
-from agentgym_envs.errors import EnvFailure
+from agentgym_envs.errors import EnvFailure, MissingExtra
 from benchmarks.names import short_names
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
@@ -22,6 +24,12 @@ _LOG = logging.getLogger(__name__)
 
 _GIVEN_UP = (EnvFailure, UsageError)
 """What ends a batch and not the sweep: machinery that broke, a policy that cannot be opened."""
+
+RETRIES = 2
+"""How often a batch is given to another worker after its own has died."""
+
+MOST_BROKEN = 3
+"""Batches whose machinery broke, one after the other, that end the sweep."""
 
 Began = Callable[[Batch], None]
 """Is told of each batch that begins."""
@@ -38,11 +46,13 @@ class Outcome:
         num_played: episodes played in this call.
         failed: of them, those that are on record as failed.
         broken: what went wrong with batches that were given up; a further call plays them again.
+        is_cut_short: so many broke one after the other that the rest was not begun.
     """
 
     num_played: int = 0
     failed: int = 0
     broken: list[str] = field(default_factory=list)
+    is_cut_short: bool = False
 
 
 def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outcome:
@@ -68,8 +78,10 @@ def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outc
             running.append(batch)
             bar.update(task, description=_description(running, names))
 
+        in_a_row = 0
         for batch, result in play(missing, began):
             running.remove(batch)
+            in_a_row = in_a_row + 1 if isinstance(result, EnvFailure) else 0
             episodes = len(batch.cell.batches[batch.number])
             if isinstance(result, Exception):
                 outcome.broken.append(f"{batch.cell.name}, batch {batch.number}: {result}")
@@ -78,6 +90,9 @@ def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outc
                 outcome.num_played += episodes
                 outcome.failed += result
             bar.update(task, advance=episodes, description=_description(running, names))
+            if in_a_row >= MOST_BROKEN:
+                outcome.is_cut_short = True
+                break
     return outcome
 
 
@@ -100,29 +115,44 @@ def over_processes(workers: int, threads: int) -> Play:
     """
 
     def play(batches: Sequence[Batch], began: Began) -> Iterator[tuple[Batch, int | Exception]]:
-        if not batches:
-            return
-        context = multiprocessing.get_context("spawn")
-        count = min(workers, len(batches))
-        with ProcessPoolExecutor(
-            count, mp_context=context, initializer=begin_process, initargs=(threads,)
-        ) as pool:
-            waiting = list(batches)[::-1]
-            running: dict[Future[int], Batch] = {}
-            try:
-                while waiting or running:
-                    # No more is handed out than is played, so that Ctrl-C ends soon.
-                    while waiting and len(running) < count:
-                        batch = waiting.pop()
-                        running[pool.submit(play_batch, batch)] = batch
+        # A pool for each worker: where one dies, the others play on.
+        free = [_pool(threads) for _ in range(min(workers, len(batches)))]
+        waiting, deaths = list(batches)[::-1], Counter[tuple[str, int]]()
+        running: dict[Future[int], tuple[Batch, ProcessPoolExecutor]] = {}
+        try:
+            while waiting or running:
+                # No more is handed out than is played, so that Ctrl-C ends soon.
+                while waiting and free:
+                    batch, pool = waiting.pop(), free.pop()
+                    running[pool.submit(play_batch, batch)] = batch, pool
+                    if not deaths[batch.cell.name, batch.number]:
                         began(batch)
-                    ended, _ = wait(running, return_when=FIRST_COMPLETED)
-                    for future in ended:
-                        yield running.pop(future), result_of(future)
-            finally:
+                ended, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    batch, pool = running.pop(future)
+                    if isinstance(future.exception(), BrokenProcessPool):
+                        pool.shutdown()
+                        pool = _pool(threads)
+                        deaths[batch.cell.name, batch.number] += 1
+                        if deaths[batch.cell.name, batch.number] <= RETRIES:
+                            _LOG.warning("a worker died at %s; once more", batch.cell.name)
+                            waiting.append(batch)
+                            free.append(pool)
+                            continue
+                    free.append(pool)
+                    yield batch, result_of(future)
+        finally:
+            for pool in [*free, *(pool for _, pool in running.values())]:
                 pool.shutdown(wait=True, cancel_futures=True)
 
     return play
+
+
+def _pool(threads: int) -> ProcessPoolExecutor:
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(
+        1, mp_context=context, initializer=begin_process, initargs=(threads,)
+    )
 
 
 def over_ray(address: str, cpus: float, gpus: float) -> Play:
@@ -134,53 +164,62 @@ def over_ray(address: str, cpus: float, gpus: float) -> Play:
         gpus: GPUs of each worker.
 
     Raises:
-        ImportError: Ray is not installed.
+        MissingExtra: Ray is not installed.
     """
     try:
         ray = import_module("ray")
-        actor_pool = import_module("ray.util").ActorPool
     except ImportError as error:
-        raise ImportError('--ray needs Ray: pip install "agentgym-envs[ray]"') from error
+        raise MissingExtra("ray", "--ray", error) from error
     ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
     count = max(1, int(ray.cluster_resources().get("CPU", 1) / cpus))
     if gpus:
         count = max(1, min(count, int(ray.cluster_resources().get("GPU", 0) / gpus)))
-    remote = ray.remote(num_cpus=cpus, num_gpus=gpus, max_restarts=-1)(_RayWorker)
+    # Ray starts an actor that has died again, and gives it the batch once more.
+    remote = ray.remote(num_cpus=cpus, num_gpus=gpus, max_restarts=-1, max_task_retries=RETRIES)(
+        _RayWorker
+    )
 
     def play(batches: Sequence[Batch], began: Began) -> Iterator[tuple[Batch, int | Exception]]:
-        pool = actor_pool([remote.remote(Worker) for _ in range(min(count, max(1, len(batches))))])
+        free = [remote.remote(Worker) for _ in range(min(count, len(batches)))]
         waiting = list(batches)[::-1]
-        while waiting or pool.has_next():
-            while waiting and pool.has_free():
-                batch = waiting.pop()
-                pool.submit(lambda actor, batch: actor.play.remote(batch), batch)
+        running: dict[Any, tuple[Batch, Any]] = {}
+        while waiting or running:
+            while waiting and free:
+                batch, actor = waiting.pop(), free.pop()
+                running[actor.play.remote(batch)] = batch, actor
                 began(batch)
-            yield pool.get_next_unordered()
+            ended, _ = ray.wait(list(running))
+            batch, actor = running.pop(ended[0])
+            free.append(actor)
+            try:
+                yield batch, ray.get(ended[0])
+            except ray.exceptions.RayActorError as error:
+                yield batch, EnvFailure(f"its worker died {RETRIES + 1} times: {error}")
 
     return play
 
 
 class _RayWorker:
-    """A `Worker` in a Ray actor; what breaks is returned, for Ray would end the whole pool."""
+    """A `Worker` in a Ray actor; what breaks is returned as it is, and not in Ray's words."""
 
     def __init__(self, make: Callable[[], object]) -> None:
         self._worker = make()
 
-    def play(self, batch: Batch) -> tuple[Batch, int | Exception]:
+    def play(self, batch: Batch) -> int | Exception:
         try:
-            return batch, self._worker.play(batch)  # type: ignore[attr-defined]
+            return int(self._worker.play(batch))  # type: ignore[attr-defined]
         except _GIVEN_UP as error:
-            return batch, error
+            return error
 
 
 def result_of(future: Future[int]) -> int | Exception:
     """Return a batch's failed episodes, or why it was given up; mistakes of ours are raised."""
     try:
         return future.result()
-    except BrokenProcessPool as error:
-        raise EnvFailure(
-            "a worker of the sweep died, perhaps for want of memory; call the same command again "
-            "to go on, with fewer --workers"
-        ) from error
+    except BrokenProcessPool:
+        return EnvFailure(
+            f"its worker died {RETRIES + 1} times, perhaps for want of memory; fewer --workers or "
+            "a smaller --batch_size take less"
+        )
     except _GIVEN_UP as error:
         return error

@@ -5,20 +5,24 @@
     DIR/cells/<cell>/batch_0000.jsonl       the episodes of a batch, as `read_jsonl` reads them
     DIR/cells/<cell>/batch_0000.json        its seconds
 
-No file holds a secret: a policy's address and the environments' arguments are masked.
+No file holds a secret, for cells hold none.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.secrets import reveal
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from benchmarks.sweep.plan import Cell, differences, slug
 from trainers.options.errors import UsageError
-from trainers.runs.folder import CELL_FILE, without_secrets, write_json
+from trainers.runs.folder import CELL_FILE, read_json, write_json
+
+_LOG = logging.getLogger(__name__)
 
 CELLS = "cells"
 SWEEP_FILE = "sweep.json"
@@ -35,7 +39,7 @@ class SweepFolder:
         self.path = Path(path)
 
     def cells(self) -> list[Cell]:
-        """List the cells that are there, by name.
+        """List the cells that are there, by name; what is none is passed over with a warning.
 
         Raises:
             ValueError: the folder holds no sweep.
@@ -45,7 +49,13 @@ class SweepFolder:
             raise ValueError(
                 f"{self.path} holds no sweep; make one with: agentgym sweep --out {self.path}"
             )
-        return [Cell.from_json(json.loads(file.read_text(encoding="utf-8"))) for file in files]
+        cells = []
+        for file in files:
+            try:
+                cells.append(Cell.from_json(read_json(file)))
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                _pass_over(f"{file}: it is no cell ({error!r})")
+        return cells
 
     def claim(self, cells: Sequence[Cell]) -> None:
         """Record what is to be played.
@@ -109,10 +119,12 @@ class SweepFolder:
                 yield from read_jsonl(self._batch(cell, number))
 
     def batches(self, cell: Cell) -> Iterator[tuple[list[Trajectory], float]]:
-        """Yield the episodes of each finished batch, and the seconds that it took."""
+        """Yield the episodes of each finished batch, and the seconds that it took.
+
+        Lines that are no episodes are passed over with a warning.
+        """
         for file in self.files(cell):
-            seconds = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))["seconds"]
-            yield list(read_jsonl(file)), float(seconds)
+            yield list(read_jsonl(file, on_problem=_pass_over)), _seconds(file.with_suffix(".json"))
 
     def files(self, cell: Cell) -> list[Path]:
         """List the files of a cell's finished batches."""
@@ -129,7 +141,7 @@ class SweepFolder:
 
     def _rename_folder(self, policy: str) -> None:
         """Give the folder that an earlier version named by an address its name without secrets."""
-        earlier, present = slug(policy), slug(without_secrets(policy))
+        earlier, present = slug(reveal(policy)), slug(policy)
         folder = self.path / CELLS / earlier
         if folder.exists() and not (self.path / CELLS / present).exists():
             folder.rename(self.path / CELLS / present)
@@ -139,3 +151,16 @@ class SweepFolder:
 
     def _batch(self, cell: Cell, batch: int) -> Path:
         return self._of(cell) / f"batch_{batch:04d}.jsonl"
+
+
+def _pass_over(problem: str) -> None:
+    _LOG.warning("passed over: %s", problem)
+
+
+def _seconds(file: Path) -> float:
+    """Return what a batch took; 0 where that is not on record any more, with a warning."""
+    try:
+        return float(read_json(file)["seconds"])
+    except (ValueError, KeyError, TypeError) as error:
+        _pass_over(f"{file}: it tells no seconds ({error!r})")
+        return 0.0

@@ -16,6 +16,7 @@ import gymnasium as gym
 
 from agentgym_envs import TextEnv
 from agentgym_envs.registry import short_env_name
+from agentgym_envs.secrets import masked
 
 EMBEDDED = "embedded"
 """The label of panels that play data of our own in place of the paper's."""
@@ -104,9 +105,9 @@ class Panel:
             pinned = env.source
         if source != pinned:
             raise ValueError(
-                f"with env_kwargs {dict(env_kwargs)}, {self.env_id} plays {source!r}, but the "
-                f"suite's panel is {pinned!r}; allowed are arguments that keep the panel's data, "
-                "such as compat. Other data are measured with: "
+                f"with env_kwargs {masked(env_kwargs, in_kwargs=True)}, {self.env_id} plays "
+                f"{source!r}, but the suite's panel is {pinned!r}; allowed are arguments "
+                "that keep the panel's data, such as compat. Other data are measured with: "
                 f"agentgym eval --env {self.scenario} --env-kwargs ..."
             )
 
@@ -137,7 +138,8 @@ def _made(env_id: str, kwargs: Mapping[str, Any]) -> TextEnv:
         env: gym.Env[Any, Any] = gym.make(env_id, disable_env_checker=True, **kwargs)
     except TypeError as error:  # what Gymnasium makes of an argument that nobody takes
         raise ValueError(
-            f"env_kwargs must fit every environment of the suite, got {dict(kwargs)}: {error}"
+            f"env_kwargs must fit every environment of the suite, got "
+            f"{masked(kwargs, in_kwargs=True)}: {error}"
         ) from error
     assert isinstance(env.unwrapped, TextEnv)
     return env.unwrapped

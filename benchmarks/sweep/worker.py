@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from multiprocessing import parent_process
 from multiprocessing.connection import wait
 from typing import Any
 
+from agentgym_envs.secrets import hidden, take_over
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
@@ -41,11 +42,13 @@ class Batch:
         folder: the sweep's.
         cell: the cell.
         number: of the batch in the cell.
+        secrets: what the cell hides, for the process that plays.
     """
 
     folder: str
     cell: Cell
     number: int
+    secrets: Mapping[str, str] = field(default_factory=hidden, repr=False, compare=False)
 
 
 class Worker:
@@ -66,6 +69,7 @@ class Worker:
             UsageError: the environment or the policy cannot be opened, or the cell is not this
                 sweep's any more; nothing is kept.
         """
+        take_over(batch.secrets)
         cell = batch.cell
         task_ids = list(cell.batches[batch.number])
         start = time.perf_counter()

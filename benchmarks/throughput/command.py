@@ -20,6 +20,7 @@ GROUPS: dict[str, tuple[str, str]] = {
     "searchqa": ("benchmarks.throughput.searchqa", "searchqa_rows"),
     "webarena": ("benchmarks.throughput.webarena", "webarena_rows"),
     "vector": ("benchmarks.throughput.vectors", "vector_rows"),
+    "slots": ("benchmarks.throughput.slots", "slot_rows"),
     "rollout": ("benchmarks.throughput.rollouts", "rollout_rows"),
     "overlap": ("benchmarks.throughput.overlap", "overlap_rows"),
     "update": ("benchmarks.throughput.updates", "update_rows"),

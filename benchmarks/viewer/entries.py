@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentgym_envs.core import UNSCORED, UNSCORED_KEY
+from agentgym_envs.trajectory import problem_of
 
 FIELDS = (
     "file",
@@ -34,6 +35,10 @@ _POLICY = FIELDS.index("policy")
 _TRACES, _END_OF_TRACES = b', "traces": [{"prompt_ids": ', b'}], "policy": '
 
 
+class NotJSON(ValueError):
+    """A line is no JSON."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What is known of an episode without reading it again.
@@ -56,11 +61,6 @@ class Entry:
         return str(self.row[_POLICY])
 
 
-def is_episode(record: Any) -> bool:
-    """Return whether a line's JSON value is an episode."""
-    return isinstance(record, dict) and {"env_id", "task_id", "turns"} <= set(record)
-
-
 def without_tokens(line: bytes) -> bytes:
     """Cut the tokens out of a line; they are most of it, and lists need none.
 
@@ -73,19 +73,24 @@ def without_tokens(line: bytes) -> bytes:
     return line[:start] + line[end + 2 :]
 
 
-def read_episode(line: bytes) -> dict[str, Any] | None:
-    """Return an episode's values, tokens left out where that is quick; None for anything else."""
+def read_episode(line: bytes) -> dict[str, Any]:
+    """Return an episode's values, tokens left out where that is quick.
+
+    Raises:
+        NotJSON: the line is no JSON.
+        ValueError: it is JSON, and no episode.
+    """
     try:
         record = json.loads(without_tokens(line))
-    except ValueError:
-        return None
-    return record if is_episode(record) else None
+    except (ValueError, RecursionError) as error:
+        raise NotJSON(f"it is not JSON ({error})") from error
+    if problem := problem_of(record):
+        raise ValueError(problem)
+    return dict(record)
 
 
-def entry_of(
-    record: dict[str, Any], line: bytes, *, file: int, number: int, offset: int
-) -> Entry | None:
-    """Return the entry of an episode, or None where its values are not those of one.
+def entry_of(record: dict[str, Any], line: bytes, *, file: int, number: int, offset: int) -> Entry:
+    """Return the entry of an episode.
 
     Args:
         record: what `read_episode` returned.
@@ -95,35 +100,31 @@ def entry_of(
         offset: where the line begins, in bytes.
     """
     turns = record["turns"]
-    try:
-        paid = [float(turn["reward"]) for turn in turns]
-        marks = "".join(
-            _mark(reward, is_valid=turn["is_valid_action"])
-            for reward, turn in zip(paid, turns, strict=True)
-        )
-        tokens = sum(int(turn.get("num_tokens", 0)) for turn in turns)
-        row = (
-            file,
-            number,
-            str(record["env_id"]),
-            str(record.get("subtask", "")),
-            str(record.get("split", "")),
-            str(record["task_id"]),
-            str(record.get("policy", "")),
-            int(record.get("global_step", 0)),
-            bool(record.get("success", False)),
-            round(float(record.get("score", 0.0)), 4),
-            round(sum(paid), 4),
-            len(turns),
-            str(record.get("status", "")),
-            UNSCORED_KEY if record.get("error") == UNSCORED else record.get("truncated_by"),
-            str(record.get("goal", "")),
-            marks,
-            tokens,
-            bool(record.get("traces")) or _TRACES in line,
-        )
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return None
+    paid = [float(turn["reward"]) for turn in turns]
+    marks = "".join(
+        _mark(reward, is_valid=turn["is_valid_action"])
+        for reward, turn in zip(paid, turns, strict=True)
+    )
+    row = (
+        file,
+        number,
+        record["env_id"],
+        record.get("subtask", ""),
+        record.get("split", ""),
+        record["task_id"],
+        record.get("policy", ""),
+        record.get("global_step", 0),
+        record.get("success", False),
+        round(float(record.get("score", 0.0)), 4),
+        round(sum(paid), 4),
+        len(turns),
+        record.get("status", ""),
+        UNSCORED_KEY if record.get("error") == UNSCORED else record.get("truncated_by"),
+        record.get("goal", ""),
+        marks,
+        sum(turn.get("num_tokens", 0) for turn in turns),
+        bool(record.get("traces")) or _TRACES in line,
+    )
     return Entry(file, offset, len(line), row)
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import base64
 import gzip
 import html
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from agentgym_envs.files import write_whole
+from agentgym_envs.trajectory import Trajectory
 from benchmarks.viewer.index import Index
-from benchmarks.viewer.pages import one_page
+from benchmarks.viewer.pages import one_page, strict_json
 from benchmarks.viewer.places import curve_of
 from benchmarks.viewer.scenes import credits_of, scene, tokens
 
@@ -77,20 +77,28 @@ def _parts(index: Index, *, with_scenes: bool, with_tokens: bool) -> Iterator[tu
         if with_scenes:
             yield (
                 f"data-scenes-{part}",
-                _packed([scene(index.trajectory(n), index.folder(n)) for n in numbers]),
+                _packed([_shown(scene, index, n) for n in numbers]),
             )
         if with_tokens:
             yield (
                 f"data-tokens-{part}",
-                _packed([tokens(index.trajectory(n), index.folder(n)) for n in numbers]),
+                _packed([_shown(tokens, index, n) for n in numbers]),
             )
             yield (
                 f"data-credits-{part}",
-                _packed([credits_of(index.trajectory(n)) for n in numbers]),
+                _packed([_shown(lambda t, _: credits_of(t), index, n) for n in numbers]),
             )
 
 
+def _shown(show: Callable[[Trajectory, Path], Any], index: Index, number: int) -> Any:
+    """Return what there is to see of an episode; None where its tokens cannot be read."""
+    try:
+        return show(index.trajectory(number), index.folder(number))
+    except LookupError:
+        return None
+
+
 def _packed(values: Any) -> str:
-    body = json.dumps(values, separators=(",", ":")).encode()
+    body = strict_json(values).encode()
     # Without the time of day, equal data make equal files.
     return base64.b64encode(gzip.compress(body, mtime=0)).decode()

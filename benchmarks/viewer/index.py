@@ -12,7 +12,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,15 @@ from agentgym_envs.actions import strip_thinking
 from agentgym_envs.files import open_bytes
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.names import short_names
-from benchmarks.viewer.entries import FIELDS, Entry, entry_of, read_episode, texts_of
+from benchmarks.viewer.entries import FIELDS, Entry, NotJSON, entry_of, read_episode, texts_of
 from benchmarks.viewer.places import EpisodeFile, Places, Run, find_places
 
+LINES_OF_OTHERS = 8
+"""A lone file that begins with so many lines of other JSON is no file of episodes."""
+STILL_WRITTEN_S = 30.0
+"""For so long after its last change a file may lack its end, for it may still be written."""
+MOST_PROBLEMS = 200
+"""Problems that the page is told of; it counts the others."""
 _LINES_BETWEEN_LOOKS_AT_THE_CLOCK = 32
 _CUT_SHORT = (EOFError, gzip.BadGzipFile, zlib.error)
 
@@ -39,6 +45,7 @@ class _Progress:
         last: where the last line read begins, and the checksum of its bytes.
         is_open: the last line has no end yet.
         is_other: it holds something else.
+        bad: lines that are no episodes, before the first one: with file, number and what is wrong.
     """
 
     number: int | None = None
@@ -48,6 +55,7 @@ class _Progress:
     last: tuple[int, int] = (0, 0)
     is_open: bool = False
     is_other: bool = False
+    bad: list[tuple[str, int, str]] = field(default_factory=list)
 
 
 class Index:
@@ -68,7 +76,6 @@ class Index:
         if not self.root.exists():
             raise ValueError(f"there is no {self.root}; name the folder of a run or of a sweep")
         self.epoch = 0
-        self.unreadable = 0
         self._lock = threading.RLock()
         self._forget()
 
@@ -84,6 +91,9 @@ class Index:
         deadline = None if budget_s is None else time.monotonic() + budget_s
         with self._lock:
             places = find_places(self.root)
+            gone = set(self._of_files) - {file.name for file in places.files}
+            for name in gone:
+                del self._of_files[name]
             if self._is_stale(places):
                 self.epoch += 1
                 self._forget()
@@ -108,8 +118,22 @@ class Index:
                 "fields": FIELDS,
                 "start": start,
                 "rows": [entry.row for entry in self.entries[start:]],
-                "unreadable": self.unreadable,
+                "problems": self.problems[:MOST_PROBLEMS],
+                "num_problems": len(self.problems),
             }
+
+    @property
+    def problems(self) -> list[str]:
+        """What could not be read, a sentence each, with the file's name and the line."""
+        with self._lock:
+            of_runs = [f"{run.name}: {run.problem}" for run in self.runs if run.problem]
+            of_files = [
+                f"{name}: {problem}"
+                for name, (changed, problem) in self._of_files.items()
+                if time.time() - changed > STILL_WRITTEN_S
+            ]
+            of_lines = [f"{name}, line {n}: {problem}" for name, n, problem in self._of_lines]
+            return [*of_runs, *of_files, *of_lines]
 
     def record(self, number: int) -> dict[str, Any]:
         """Return an episode's JSON values without its tokens, each turn with the action it played.
@@ -117,9 +141,12 @@ class Index:
         Raises:
             LookupError: there is no such episode, or its file has changed since.
         """
-        record = read_episode(self._line(self._entry(number)))
-        if record is None:
-            raise LookupError(f"episode {number} is no longer where it was; load the page again")
+        try:
+            record = read_episode(self._line(self.entry(number)))
+        except ValueError as error:
+            raise LookupError(
+                f"episode {number} is no longer where it was; load the page again"
+            ) from error
         turns = [{"action": strip_thinking(turn["completion"]), **turn} for turn in record["turns"]]
         return {**record, "turns": turns, "traces": []}
 
@@ -130,13 +157,13 @@ class Index:
             LookupError: there is no such episode, or its file has changed since.
         """
         try:
-            return Trajectory.from_json(json.loads(self._line(self._entry(number))))
-        except (TypeError, ValueError) as error:
+            return Trajectory.from_json(json.loads(self._line(self.entry(number))))
+        except (TypeError, ValueError, RecursionError) as error:
             raise LookupError(f"episode {number} cannot be read ({error})") from error
 
     def folder(self, number: int) -> Path:
         """Return the folder of the run that an episode belongs to."""
-        return self.files[self._entry(number).file].run.folder
+        return self.files[self.entry(number).file].run.folder
 
     def search(self, text: str) -> list[int]:
         """Return the numbers of the episodes in which a text occurs, in whatever case."""
@@ -149,8 +176,9 @@ class Index:
         for number, line in enumerate(self._lines(entries)):
             if plain not in line.lower():
                 continue
-            record = read_episode(line)
-            if record and any(folded in part.casefold() for part in texts_of(record)):
+            if not _is_episode(line):  # its file has changed since
+                continue
+            if any(folded in part.casefold() for part in texts_of(read_episode(line))):
                 numbers.append(number)
         return numbers
 
@@ -158,7 +186,8 @@ class Index:
         self.entries: list[Entry] = []
         self.files: list[EpisodeFile] = []
         self.runs: list[Run] = []
-        self.unreadable = 0
+        self._of_lines: list[tuple[str, int, str]] = []
+        self._of_files: dict[str, tuple[float, str]] = {}
         self._policies: dict[str, None] = {}
         self._progress: dict[str, _Progress] = {}
 
@@ -185,14 +214,27 @@ class Index:
         state = _state(file.path)
         if progress.is_other or progress.state == state or state is None:
             return True
+        self._of_files.pop(file.name, None)
+        try:
+            if not self._read_lines(file, progress, deadline):
+                return False
+        except OSError as error:
+            self._note(file, f"it cannot be read ({error.strerror or error})")
+        if state[0] == 0:
+            self._note(file, "it is empty")
+        progress.state = state
+        return True
+
+    def _read_lines(self, file: EpisodeFile, progress: _Progress, deadline: float | None) -> bool:
         with open_bytes(file.path) as stream:
             stream.seek(progress.offset)
             if progress.is_open and stream.read(1) == b"\n":
                 progress.offset += 1
             stream.seek(progress.offset)
-            for count, line in enumerate(_whole_lines(stream), 1):
+            for count, line in enumerate(self._whole_lines(stream, file), 1):
                 is_open = not line.endswith(b"\n")
-                if is_open and read_episode(line) is None:  # still being written
+                if is_open and not _is_episode(line):
+                    self._note(file, "its last line has no end")
                     break
                 progress.is_open = is_open
                 self._take_in(file, progress, line)
@@ -201,31 +243,52 @@ class Index:
                 is_time_to_look = count % _LINES_BETWEEN_LOOKS_AT_THE_CLOCK == 0
                 if is_time_to_look and deadline is not None and time.monotonic() > deadline:
                     return False
-        progress.state = state
         return True
 
+    def _note(self, file: EpisodeFile, problem: str) -> None:
+        """Note what is wrong with a file as a whole, and when the file was changed."""
+        state = _state(file.path)
+        self._of_files[file.name] = (0.0 if state is None else state[1] / 1e9), problem
+
     def _take_in(self, file: EpisodeFile, progress: _Progress, line: bytes) -> None:
-        record = read_episode(line)
-        if record is not None and progress.number is None:
-            progress.number = len(self.files)
-            self.files.append(file)
         offset = progress.offset
         progress.offset += len(line)
         progress.lines += 1
         progress.last = offset, zlib.crc32(line)
-        if record is None or progress.number is None:
-            # What does not begin with an episode is not a file of episodes.
-            progress.is_other = progress.number is None
-            self.unreadable += not progress.is_other and bool(line.strip())
+        try:
+            record = read_episode(line)
+        except ValueError as error:
+            if line.strip():
+                progress.bad.append((file.name, progress.lines, str(error)))
+            may_be_other = progress.number is None and file.run.kind == "file"
+            if may_be_other and not isinstance(error, NotJSON):
+                progress.is_other = len(progress.bad) >= LINES_OF_OTHERS
+            else:
+                self._of_lines += progress.bad
+                progress.bad.clear()
             return
+        self._of_lines += progress.bad
+        progress.bad.clear()
+        if progress.number is None:
+            progress.number = len(self.files)
+            self.files.append(file)
         entry = entry_of(record, line, file=progress.number, number=progress.lines, offset=offset)
-        if entry is None:
-            self.unreadable += 1
-        else:
-            self.entries.append(entry)
-            self._policies[entry.policy] = None
+        self.entries.append(entry)
+        self._policies[entry.policy] = None
 
-    def _entry(self, number: int) -> Entry:
+    def _whole_lines(self, stream: Iterable[bytes], file: EpisodeFile) -> Iterator[bytes]:
+        """Yield a file's lines, of a compressed one that is being written those that are there."""
+        try:
+            yield from stream
+        except _CUT_SHORT as error:
+            self._note(file, f"it is not compressed, or cut short ({error})")
+
+    def entry(self, number: int) -> Entry:
+        """Return an episode's entry.
+
+        Raises:
+            LookupError: there is no such episode.
+        """
         if not 0 <= number < len(self.entries):
             raise LookupError(f"there is no episode {number}; there are {len(self.entries)}")
         return self.entries[number]
@@ -245,7 +308,7 @@ class Index:
                     for entry in entries[start:end]:
                         stream.seek(entry.offset)
                         yield stream.read(entry.length)
-            except (FileNotFoundError, *_CUT_SHORT):
+            except (OSError, *_CUT_SHORT):
                 yield from [b""] * (end - start)
             start = end
 
@@ -253,7 +316,7 @@ class Index:
 def _state(path: Path) -> tuple[int, int] | None:
     try:
         stat = path.stat()
-    except FileNotFoundError:  # moved away between the listing and now
+    except OSError:  # moved away between the listing and now
         return None
     return stat.st_size, stat.st_mtime_ns
 
@@ -268,13 +331,13 @@ def _was_replaced(path: Path, progress: _Progress) -> bool:
         with open_bytes(path) as stream:
             stream.seek(start)
             return zlib.crc32(stream.read(progress.offset - start)) != checksum
-    except _CUT_SHORT:
+    except (OSError, *_CUT_SHORT):
         return True
 
 
-def _whole_lines(stream: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield a file's lines, of a compressed one that is being written those that are there."""
+def _is_episode(line: bytes) -> bool:
     try:
-        yield from stream
-    except _CUT_SHORT:
-        return
+        read_episode(line)
+    except ValueError:
+        return False
+    return True

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Iterator
 from importlib.resources import files
+from math import isfinite
+from typing import Any
 
 CONTENT_TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -20,6 +23,22 @@ _IMPORT = re.compile(r'^import \{([^}]+)\} from "\./([\w.]+)";$', re.M)
 _EXPORT = re.compile(r"^export ((?:async )?function\*?|const|class) (\w+)", re.M)
 _STYLE = re.compile(r'^ *<link rel="stylesheet" href="(\w+\.css)">$', re.M)
 _SCRIPT = re.compile(r'^ *<script type="module" src="main\.js"></script>$', re.M)
+
+
+def strict_json(values: Any) -> str:
+    """Return values as JSON that a browser reads: null for numbers that are not finite."""
+    try:
+        return json.dumps(values, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(values), separators=(",", ":"), allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    return [_finite(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def page_files() -> dict[str, tuple[bytes, str]]:

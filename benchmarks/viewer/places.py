@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import CELLS
-from trainers.runs.folder import SUMMARY_FILE, read_json, read_metrics
+from trainers.runs.folder import METRICS_FILE, SUMMARY_FILE, check_metrics, read_json
 from trainers.runs.reader import RunFolder, find_runs, without_endings
 
 SHOWN_METRICS = {
@@ -40,6 +42,7 @@ class Run:
         policy: of a cell; empty for others.
         seed: empty where it has none.
         limit: of turns, as a sweep asked for it; empty where none did.
+        problem: what of its own files cannot be read, in words; empty where all can.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Run:
     policy: str = ""
     seed: str = ""
     limit: str = ""
+    problem: str = ""
 
     def to_json(self, policies: dict[str, str]) -> dict[str, Any]:
         """Return what the page shows of it; `policies` are the short names of policies."""
@@ -59,7 +63,8 @@ class Run:
             "kind": self.kind,
             "group": self.group,
             "title": f"{policies[self.policy]} · {self.title}" if self.policy else self.title,
-            "about": self.about,
+            "about": {**({"problem": self.problem} if self.problem else {}), **self.about},
+            "problem": self.problem,
             "seed": self.seed,
             "limit": self.limit,
         }
@@ -99,12 +104,55 @@ def find_places(root: Path) -> Places:
     home = root.resolve()
     runs, files = [], []
     for folder in find_runs(root):
-        run = _MAKERS[folder.kind](folder, root)
-        inside = [file for file in folder.files if file.resolve().is_relative_to(home)]
-        if inside or folder.kind == "training":
+        run = _run_of(folder, root)
+        inside = {file: _why_not_read(file, home) for file in folder.files}
+        readable = [file for file, problem in inside.items() if problem is None]
+        problems = [problem for problem in [run.problem, *inside.values()] if problem]
+        if readable or problems or folder.kind == "training":
+            run = replace(run, problem="; ".join(problems))
             runs.append(run)
-        files += [EpisodeFile(f, _name(f, root), run, folder.phase(f)) for f in inside]
+        files += [EpisodeFile(f, _name(f, root), run, folder.phase(f)) for f in readable]
     return Places(runs, files)
+
+
+def _run_of(source: RunFolder, root: Path) -> Run:
+    """Return a run; what its own files do not tell is left out, and named as its problem."""
+    try:
+        run = _MAKERS[source.kind](source, root)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        name = _name(source.path, root)
+        group = _sweep_of(name) if source.kind == "cell" else name.rpartition("/")[0]
+        own = source.path.resolve().name
+        cause = str(error) if isinstance(error, OSError | ValueError) else repr(error)
+        problem = f"its record cannot be read ({cause})"
+        run = Run(name, source.kind, group, own, {}, source.path, problem=problem)
+    if source.kind != "training":
+        return run
+    metrics = source.path / METRICS_FILE
+    with suppress(OSError):
+        stat = metrics.stat()
+        problems = [run.problem, *_metrics_problems(source.path, stat.st_size, stat.st_mtime_ns)]
+        return replace(run, problem="; ".join(filter(None, problems)))
+    return run
+
+
+@lru_cache(maxsize=1024)
+def _metrics_problems(folder: Path, _size: int, _changed: int) -> list[str]:
+    """Return what of a run's metrics cannot be read, read anew when the file has changed."""
+    return check_metrics(folder)[1]
+
+
+def _why_not_read(file: Path, home: Path) -> str | None:
+    """Return why a file is not read, in words; None where it is, `""` where it is passed over."""
+    try:
+        if not file.resolve().is_relative_to(home):
+            return ""
+        if file.is_file():
+            return None
+        kind = "a link to nothing" if file.is_symlink() else "no regular file"
+        return f"{file.name} is {kind}"
+    except (OSError, RuntimeError) as error:  # RuntimeError: a link that leads to itself
+        return f"{file.name} cannot be read ({error})"
 
 
 def curve_of(run: Run) -> list[dict[str, float]]:
@@ -112,7 +160,7 @@ def curve_of(run: Run) -> list[dict[str, float]]:
     if run.kind != "training":
         return []
     points = []
-    for entry in read_metrics(run.folder):
+    for entry in check_metrics(run.folder)[0]:
         values = {
             short: entry[name]
             for short, name in SHOWN_METRICS.items()

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import json
+import logging
 import socket
 import sys
 import threading
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from agentgym_envs.hosts import is_own_name
 from benchmarks.viewer.index import Index
-from benchmarks.viewer.pages import PAGE, page_files
+from benchmarks.viewer.pages import PAGE, page_files, strict_json
 from benchmarks.viewer.places import curve_of
 from benchmarks.viewer.scenes import credits_of, scene, tokens
+
+logger = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"
 READING_SECONDS = 0.6
@@ -75,35 +77,18 @@ class ViewerServer(ThreadingHTTPServer):
         name = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{name}:{self.server_port}/"
 
-    def is_own_name(self, host: str) -> bool:
-        """Return whether a request's Host header names this server.
-
-        Another site's name that was made to lead here (DNS rebinding) does not; an address, unlike
-        a name, cannot be made to lead anywhere.
-        """
-        name = urlsplit(f"//{host}").hostname or ""
-        if name in ("localhost", self.host.lower()):
-            return True
-        try:
-            ip_address(name)
-        except ValueError:
-            return False
-        return True
-
 
 class _Handler(BaseHTTPRequestHandler):
     server: ViewerServer
     protocol_version = "HTTP/1.1"
+    # Headers and body are sent apart; the second would wait 40 ms for the first to be confirmed.
+    disable_nagle_algorithm = True
     server_version = "agentgym"
     sys_version = ""
 
     def do_GET(self) -> None:
         """Answer a GET request."""
-        try:
-            is_own = self.server.is_own_name(self.headers.get("Host", ""))
-        except ValueError:  # not a host at all
-            is_own = False
-        if not is_own:
+        if not is_own_name(self.headers.get("Host", ""), self.server.host):
             self._send_json({"error": "this server goes by another name"}, HTTPStatus.FORBIDDEN)
             return
         url = urlsplit(self.path)
@@ -132,11 +117,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_json({"error": str(error)}, HTTPStatus.BAD_REQUEST)
         except LookupError as error:
             self._send_json({"error": str(error)}, HTTPStatus.NOT_FOUND)
+        except Exception as error:  # the page shows it in this answer's place, and goes on
+            logger.exception("no answer to %s", self.path)
+            told = f"the viewer broke on this ({type(error).__name__}: {error})"
+            self._send_json({"error": told}, HTTPStatus.INTERNAL_SERVER_ERROR)
         else:
             self._send_json(body)
 
     def _send_json(self, body: Any, status: HTTPStatus = HTTPStatus.OK) -> None:
-        self._send(json.dumps(body).encode(), "application/json; charset=utf-8", status)
+        self._send(strict_json(body).encode(), "application/json; charset=utf-8", status)
 
     def _send(self, body: bytes, kind: str, status: HTTPStatus = HTTPStatus.OK) -> None:
         self.send_response(status)
@@ -194,7 +183,16 @@ def _credits(server: ViewerServer, query: _Query) -> Any:
     numbers = query.get("ids", "").split(",")
     if len(numbers) > MAX_CREDITS:
         raise ValueError(f"at most {MAX_CREDITS} episodes are asked for at once")
-    return [credits_of(server.index.trajectory(_number({"ids": one}, "ids"))) for one in numbers]
+    return [_credit(server.index, _number({"ids": one}, "ids")) for one in numbers]
+
+
+def _credit(index: Index, number: int) -> Any:
+    """Return an episode's credit; None where its tokens cannot be read, which `tokens` explains."""
+    index.entry(number)
+    try:
+        return credits_of(index.trajectory(number))
+    except LookupError:
+        return None
 
 
 def _search(server: ViewerServer, query: _Query) -> Any:

@@ -54,8 +54,7 @@ last of them.
 
 from __future__ import annotations
 
-from benchmarks.viewer.scenes.credits import credits_of
 from benchmarks.viewer.scenes.shown import scene
-from benchmarks.viewer.scenes.tokens import tokens
+from benchmarks.viewer.scenes.tokens import credits_of, tokens
 
 __all__ = ["credits_of", "scene", "tokens"]

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.runs.folder import checkpoints, read_run
+from trainers.runs.checkpoints import checkpoints
+from trainers.runs.folder import read_run
 
 TOKENIZER_FILE = "tokenizer.json"
 _WINDOW = 6

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import exp
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import Any, TypedDict
 
 from agentgym_envs.trajectory import TokenTrace, Trajectory
 from benchmarks.viewer.scenes.tokenizers import Reader, find_reader
@@ -85,4 +86,38 @@ def _values(trace: TokenTrace, turns: list[int], reader: Reader | None) -> dict[
         ],
         "advantages": advantages,
         "turns": turns,
+    }
+
+
+class Credits(TypedDict):
+    """Advantages of one episode.
+
+    Attributes:
+        turns: the mean of each turn's sampled tokens; None where nothing was sampled.
+        mean: of all sampled tokens.
+        most: the largest size among them, which a scale of colours ends with.
+    """
+
+    turns: list[float | None]
+    mean: float
+    most: float
+
+
+def credits_of(trajectory: Trajectory) -> Credits | None:
+    """Return an episode's advantages, or None where none was recorded."""
+    of_turns: list[list[float]] = [[] for _ in trajectory.turns]
+    first_turn = 0
+    for trace in trajectory.traces:
+        turns = turns_of(trace.action_mask, first_turn)
+        sampled = [place for place, mask in enumerate(trace.action_mask) if mask]
+        first_turn = turns[sampled[-1]] + 1 if sampled else first_turn
+        for place in sampled if trace.advantages else ():
+            of_turns[turns[place]].append(trace.advantages[place])
+    every = [value for values in of_turns for value in values]
+    if not every:
+        return None
+    return {
+        "turns": [round(fmean(values), 4) if values else None for values in of_turns],
+        "mean": round(fmean(every), 4),
+        "most": round(max(map(abs, every)), 4),
     }

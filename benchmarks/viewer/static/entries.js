@@ -42,7 +42,8 @@ export class Entries {
     this.runs = [];
     this.policies = {};
     this.isComplete = false;
-    this.unreadable = 0;
+    this.problems = [];
+    this.numProblems = 0;
     this.root = "";
     this.byKey = new Map();
   }
@@ -58,7 +59,8 @@ export class Entries {
     const before = [this.all.length, this.isComplete, this.names].join();
     this.root = answer.root;
     this.isComplete = answer.complete;
-    this.unreadable = answer.unreadable;
+    this.problems = answer.problems;
+    this.numProblems = answer.num_problems;
     this.rename(answer);
     for (const row of answer.rows.slice(this.all.length - answer.start)) {
       this.add(answer.fields, row, answer.files);

@@ -10,7 +10,7 @@ import { fillHelp, listenToKeys } from "./keys.js";
 import { List } from "./list.js";
 import { number } from "./marks.js";
 import { episodeHash, listHash, parseRoute } from "./route.js";
-import { RunsPanel, drawAbout } from "./runs.js";
+import { RunsPanel, drawAbout, drawProblems } from "./runs.js";
 import { Search } from "./search.js";
 import { shortcuts } from "./shortcuts.js";
 import { openSource } from "./source.js";
@@ -224,11 +224,11 @@ class Viewer {
   }
 
   tellState() {
-    const { isComplete, unreadable, root, all } = this.entries;
+    const { isComplete, problems, numProblems, root, all } = this.entries;
     byId("root").textContent = root;
     const state = this.source.isLive ? "live" : "saved page";
     const told = [isComplete ? state : `reading, ${number(all.length)} so far`];
-    if (unreadable) told.push(`${unreadable} lines are not trajectories`);
+    drawProblems(byId("problems"), problems, numProblems);
     say(byId("state"), told.join(" · "));
   }
 }

@@ -119,6 +119,7 @@ export class RunsPanel {
     const run = this.runs[place];
     const { count, success } = this.told(this.byRun[place]);
     const facts = [KINDS[run.kind], count ? number(count) : "no trajectories"];
+    if (run.problem) facts.push("⚠ problem");
     if (success !== null) facts.push(percent(success));
     return link(label, facts.filter(Boolean).join(" · "), {
       filters: { run: run.name },
@@ -133,6 +134,18 @@ export class RunsPanel {
     const { count, success } = summarize(entries);
     return { count, success: isAlike(entries) ? success : null };
   }
+}
+
+// What could not be read, a sentence each. It is drawn again only where that has changed.
+export function drawProblems(host, problems, count) {
+  const state = JSON.stringify(problems);
+  if (host.dataset.state === state) return;
+  host.dataset.state = state;
+  host.hidden = count === 0;
+  const title = el("summary", {}, `${plural(count, "problem")} in the files; all else is shown`);
+  const more = count - problems.length;
+  const lines = more ? [...problems, `and ${number(more)} more`] : problems;
+  host.replaceChildren(title, el("ul", {}, lines.map((line) => el("li", {}, line))));
 }
 
 // What is known of the chosen run. It is drawn again where that is another only, so that the box

@@ -226,7 +226,7 @@ def test_broken_machinery_ends_a_command_with_what_broke(
         raise EnvFailure("the server is down")
 
     command_that(broken)
-    assert cli.main(["probe"]) == 1
+    assert cli.main(["probe"]) == 75
     assert "not the policy: the server is down" in capsys.readouterr().err
 
 

@@ -231,3 +231,14 @@ def test_cells_of_other_settings_are_not_pooled_and_said_to_differ(
     assert "name folders of one setting each" in message
     seeds = [tmp_path / "p" / "Game" / "turns_default" / f"seed_{seed}" for seed in (0, 1)]
     assert told(capsys, *seeds)["all"][0] == "4"
+
+
+def test_a_bad_line_is_named_and_the_rest_is_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    first = keep(tmp_path / "a.jsonl", False)
+    second = keep(tmp_path / "b.jsonl", True, policy="q")
+    second.write_text(f"not JSON\n{second.read_text()}")
+    assert main([str(first), str(second)]) == 0
+    assert "100.0%" in capsys.readouterr().out
+    assert "b.jsonl, line 1: not a trajectory" in caplog.text

@@ -111,3 +111,20 @@ def test_long_paths_go_by_short_names_with_their_full_ones_once(tmp_path):
     for run, name in zip(runs, ("grpo/seed_0/model", "ppo/seed_0/model"), strict=True):
         assert text.count(run) == 1
         assert re.search(rf"\| {name} +\| {run} ", text)
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_reported(tmp_path, caplog):
+    folder = textcraft_sweep(tmp_path, ["p", "q"])
+    (whole,) = [setting.whole.num_played for setting in read_sweep(tmp_path).settings[:1]]
+    bad, good = folder.cells()
+    folder._of(bad).joinpath("cell.json").write_text("[]")
+    batch = folder.files(good)[0]
+    batch.write_text(f"{batch.read_text()}not JSON\n")
+    batch.with_suffix(".json").write_text("{")
+    (tmp_path / "sweep.json").write_text("{")
+    results = read_sweep(tmp_path)
+    assert [setting.whole.num_played for setting in results.settings] == [whole]
+    assert results.calls == []
+    lines = len(batch.read_text().splitlines())
+    for name in ("cell.json", f"{batch.name}, line {lines}", batch.stem + ".json", "sweep.json"):
+        assert name in caplog.text

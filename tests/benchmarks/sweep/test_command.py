@@ -44,6 +44,10 @@ def refused(capsys, *words):
     ("words", "told"),
     [
         ([], "no policy is named"),
+        (
+            ["--policy", "http://a:b@host/v1", "--policy", "http://c:d@host/v1"],
+            "differ in their secrets only",
+        ),
         (["--policy", "random", "--suite", "nix"], "unknown suite 'nix'"),
         (["--policy", "random", "--max-turns", "5,x"], "'x' is no whole number from 1"),
         (["--policy", "random", "--seeds", "-1"], "no whole number from 0"),

@@ -1,5 +1,7 @@
 import os
+import signal
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +33,29 @@ def test_a_ray_cluster_plays_what_processes_play_and_tells_of_each_batch_before(
     assert len(list(in_this_process([Batch(str(here), cell(), n) for n in range(3)]))) == 3
     theirs = [file.read_bytes() for file in SweepFolder(there).files(cell())]
     assert theirs == [file.read_bytes() for file in SweepFolder(here).files(cell())]
+
+
+def actors():
+    """Return the process ids of the actors that play, by the names that Ray gives them."""
+    names = {path.parent.name: path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")}
+    return [int(pid) for pid, name in names.items() if name.startswith(b"ray::_RayWorker")]
+
+
+def test_the_batch_of_an_actor_that_dies_is_given_to_another(tmp_path, cores):
+    folder = SweepFolder(tmp_path)
+    folder.claim([cell()])
+    killed = []
+
+    def kill(batch):
+        if batch.number == 1:
+            killed.extend(actors())
+            os.kill(killed[0], signal.SIGKILL)
+
+    batches = [Batch(str(tmp_path), cell(), number) for number in range(3)]
+    played = dict(over_ray("local", cores, 0)(batches, kill))
+    assert killed
+    assert list(played.values()) == [0, 0, 0]
+    assert folder.missing(cell()) == []
 
 
 def test_the_command_plays_on_ray(tmp_path, cores, capsys):

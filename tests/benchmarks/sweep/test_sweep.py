@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -10,10 +11,11 @@ import pytest
 from agentgym_envs.errors import EnvFailure
 from benchmarks.sweep import runner
 from benchmarks.sweep.plan import Cell, slug
-from benchmarks.sweep.runner import over_processes, play_missing
+from benchmarks.sweep.runner import MOST_BROKEN, RETRIES, over_processes, play_missing
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.worker import Batch
 from tests.benchmarks.sweep.samples import cell, in_this_process
+from tests.faults.processes import kill, of_kind
 
 
 def content(folder):
@@ -128,6 +130,59 @@ def test_processes_tell_of_a_batch_before_it_ends(tmp_path):
     for batch, _ in over_processes(1, 1)(batches, lambda batch: events.append(batch.number)):
         events.append(-batch.number - 1)
     assert events == [0, -1, 1, -2]
+
+
+class DiesAtFirst:
+    """Kills a worker of the sweep when a batch has begun, so often."""
+
+    def __init__(self, times):
+        self.times, self.began = times, []
+        self.others = of_kind("spawned", os.getpid())
+
+    def __call__(self, batch):
+        self.began.append(batch.number)
+
+    def watch(self, stop):
+        killed = set()
+        while len(killed) < self.times and not stop.wait(0.005):
+            workers = set(of_kind("spawned", os.getpid())) - {*self.others, *killed}
+            if self.began and workers:
+                kill(min(workers))
+                killed.add(min(workers))
+
+
+@pytest.mark.parametrize(("times", "is_given_up"), [(1, False), (RETRIES + 1, True)])
+def test_the_batch_of_a_worker_that_dies_is_given_to_another(tmp_path, times, is_given_up):
+    folder = SweepFolder(tmp_path)
+    folder.claim([cell()])
+    killer, stop = DiesAtFirst(times), threading.Event()
+    thread = threading.Thread(target=killer.watch, args=(stop,))
+    thread.start()
+    batch = Batch(str(tmp_path), cell(), 0)
+    try:
+        ((played, result),) = over_processes(1, 1)([batch], killer)
+    finally:
+        stop.set()
+        thread.join()
+    assert played == batch
+    assert killer.began == [0]
+    assert isinstance(result, EnvFailure) if is_given_up else result == 0
+    assert folder.missing(cell()) == ([0, 1, 2] if is_given_up else [1, 2])
+
+
+def test_a_sweep_ends_where_one_batch_after_the_other_breaks(tmp_path):
+    folder = SweepFolder(tmp_path)
+    cells = [cell(seed=seed) for seed in range(3)]
+    folder.claim(cells)
+
+    def broken(batches, began):
+        for batch in batches:
+            began(batch)
+            yield batch, EnvFailure("the server is gone")
+
+    outcome = play_missing(folder, cells, broken)
+    assert outcome.is_cut_short
+    assert len(outcome.broken) == MOST_BROKEN < sum(len(folder.missing(one)) for one in cells)
 
 
 # What the command does, without its seconds of imports.

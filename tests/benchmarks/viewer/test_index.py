@@ -69,7 +69,7 @@ def test_a_half_written_last_line_waits_for_its_end(tmp_path: Path) -> None:
         file.write(line[:50])
     index = Index(tmp_path)
     index.update()
-    assert (len(index.entries), index.unreadable) == (1, 0)
+    assert (len(index.entries), len(index.problems)) == (1, 0)
     with path.open("a") as file:
         file.write(line[50:])
     index.update()
@@ -90,7 +90,7 @@ def test_a_last_line_without_an_end_is_read_and_the_next_ones_keep_their_numbers
     index.update()
     found = [(row["task"], row["line"]) for row in rows(index)]
     assert found == [("counting_0", 1), ("counting_1", 2), ("counting_2", 3)]
-    assert (index.epoch, index.unreadable) == (0, 0)
+    assert (index.epoch, len(index.problems)) == (0, 0)
 
 
 def test_an_episode_that_nobody_could_score_says_so(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_files_of_other_things_and_broken_lines_are_passed_over(tmp_path: Path) 
         file.write('not JSON\n{"env_id": "x", "task_id": "y", "turns": [3]}\n')
     index = Index(tmp_path)
     index.update()
-    assert (len(index.entries), len(index.files), index.unreadable) == (1, 1, 2)
+    assert (len(index.entries), len(index.files), len(index.problems)) == (1, 1, 2)
 
 
 def test_the_tokens_are_cut_out_of_a_line_and_nothing_else() -> None:
