@@ -41,7 +41,7 @@ def test_a_module_imports_only_layers_to_its_left(path: Path) -> None:
 
 ROOMS: dict[str, tuple[str, ...]] = {
     "agentgym_envs": (
-        "arguments errors files outcome registry spaces",
+        "arguments errors exits files hosts hung outcome registry secrets spaces",
         "actions tasks",
         "core trajectory",
         "agenttraj",

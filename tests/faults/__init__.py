@@ -1,0 +1,1 @@
+"""Faults on purpose: what breaks, when, and what a run makes of it."""
