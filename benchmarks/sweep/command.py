@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from agentgym_envs.secrets import hide_address
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.sweep.plan import Cell, grid
-from benchmarks.sweep.runner import Play, over_processes, over_ray, play_missing
+from benchmarks.sweep.players import Play, over_processes, over_ray
+from benchmarks.sweep.runner import play_missing
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suites import SUITES, find_suite
 from benchmarks.sweep.worker import check_playable

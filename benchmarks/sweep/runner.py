@@ -1,41 +1,23 @@
-"""Plays what of a sweep is not played yet, over processes or a Ray cluster, and shows how far."""
+"""Plays what of a sweep is not played yet, and shows how far it is."""
 
 from __future__ import annotations
 
 import logging
-import multiprocessing
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
-from typing import Any
 
-from agentgym_envs.errors import EnvFailure, MissingExtra
+from agentgym_envs.errors import EnvFailure
 from benchmarks.names import short_names
 from benchmarks.sweep.plan import Cell
+from benchmarks.sweep.players import Play
 from benchmarks.sweep.store import SweepFolder
-from benchmarks.sweep.worker import Batch, Worker, begin_process, play_batch
-from trainers.options.errors import UsageError
+from benchmarks.sweep.worker import Batch
 from trainers.runs.progress_bar import episode_progress
 
 _LOG = logging.getLogger(__name__)
 
-_GIVEN_UP = (EnvFailure, UsageError)
-"""What ends a batch and not the sweep: machinery that broke, a policy that cannot be opened."""
-
-RETRIES = 2
-"""How often a batch is given to another worker after its own has died."""
-
 MOST_BROKEN = 3
 """Batches whose machinery broke, one after the other, that end the sweep."""
-
-Began = Callable[[Batch], None]
-"""Is told of each batch that begins."""
-
-Play = Callable[[Sequence[Batch], Began], Iterator[tuple[Batch, "int | Exception"]]]
-"""Plays batches, and yields each as it ends: with its failed episodes, or with what broke."""
 
 
 @dataclass
@@ -61,7 +43,7 @@ def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outc
     Args:
         folder: the sweep's.
         cells: what the sweep holds.
-        play: where batches are played: `over_processes` or `over_ray`.
+        play: where batches are played: `over_processes` or `over_ray` in `players`.
     """
     missing = [
         Batch(str(folder.path), cell, number) for cell in cells for number in folder.missing(cell)
@@ -104,122 +86,3 @@ def _description(running: Sequence[Batch], names: Mapping[str, str]) -> str:
     limit = "" if cells[0].max_turns is None else f", {cells[0].max_turns} turns"
     more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
     return f"{names[cells[0].policy]} in {cells[0].scenario}{limit}, seed {cells[0].seed}{more}"
-
-
-def over_processes(workers: int, threads: int) -> Play:
-    """Play in processes of this machine.
-
-    Args:
-        workers: processes.
-        threads: torch threads of each.
-    """
-
-    def play(batches: Sequence[Batch], began: Began) -> Iterator[tuple[Batch, int | Exception]]:
-        # A pool for each worker: where one dies, the others play on.
-        free = [_pool(threads) for _ in range(min(workers, len(batches)))]
-        waiting, deaths = list(batches)[::-1], Counter[tuple[str, int]]()
-        running: dict[Future[int], tuple[Batch, ProcessPoolExecutor]] = {}
-        try:
-            while waiting or running:
-                # No more is handed out than is played, so that Ctrl-C ends soon.
-                while waiting and free:
-                    batch, pool = waiting.pop(), free.pop()
-                    running[pool.submit(play_batch, batch)] = batch, pool
-                    if not deaths[batch.cell.name, batch.number]:
-                        began(batch)
-                ended, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in ended:
-                    batch, pool = running.pop(future)
-                    if isinstance(future.exception(), BrokenProcessPool):
-                        pool.shutdown()
-                        pool = _pool(threads)
-                        deaths[batch.cell.name, batch.number] += 1
-                        if deaths[batch.cell.name, batch.number] <= RETRIES:
-                            _LOG.warning("a worker died at %s; once more", batch.cell.name)
-                            waiting.append(batch)
-                            free.append(pool)
-                            continue
-                    free.append(pool)
-                    yield batch, result_of(future)
-        finally:
-            for pool in [*free, *(pool for _, pool in running.values())]:
-                pool.shutdown(wait=True, cancel_futures=True)
-
-    return play
-
-
-def _pool(threads: int) -> ProcessPoolExecutor:
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(
-        1, mp_context=context, initializer=begin_process, initargs=(threads,)
-    )
-
-
-def over_ray(address: str, cpus: float, gpus: float) -> Play:
-    """Play on a Ray cluster, whose machines see the sweep's folder under the same path.
-
-    Args:
-        address: of the cluster, as `ray.init` takes it; `"local"` starts one here.
-        cpus: processor cores of each worker.
-        gpus: GPUs of each worker.
-
-    Raises:
-        MissingExtra: Ray is not installed.
-    """
-    try:
-        ray = import_module("ray")
-    except ImportError as error:
-        raise MissingExtra("ray", "--ray", error) from error
-    ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
-    count = max(1, int(ray.cluster_resources().get("CPU", 1) / cpus))
-    if gpus:
-        count = max(1, min(count, int(ray.cluster_resources().get("GPU", 0) / gpus)))
-    # Ray starts an actor that has died again, and gives it the batch once more.
-    remote = ray.remote(num_cpus=cpus, num_gpus=gpus, max_restarts=-1, max_task_retries=RETRIES)(
-        _RayWorker
-    )
-
-    def play(batches: Sequence[Batch], began: Began) -> Iterator[tuple[Batch, int | Exception]]:
-        free = [remote.remote(Worker) for _ in range(min(count, len(batches)))]
-        waiting = list(batches)[::-1]
-        running: dict[Any, tuple[Batch, Any]] = {}
-        while waiting or running:
-            while waiting and free:
-                batch, actor = waiting.pop(), free.pop()
-                running[actor.play.remote(batch)] = batch, actor
-                began(batch)
-            ended, _ = ray.wait(list(running))
-            batch, actor = running.pop(ended[0])
-            free.append(actor)
-            try:
-                yield batch, ray.get(ended[0])
-            except ray.exceptions.RayActorError as error:
-                yield batch, EnvFailure(f"its worker died {RETRIES + 1} times: {error}")
-
-    return play
-
-
-class _RayWorker:
-    """A `Worker` in a Ray actor; what breaks is returned as it is, and not in Ray's words."""
-
-    def __init__(self, make: Callable[[], object]) -> None:
-        self._worker = make()
-
-    def play(self, batch: Batch) -> int | Exception:
-        try:
-            return int(self._worker.play(batch))  # type: ignore[attr-defined]
-        except _GIVEN_UP as error:
-            return error
-
-
-def result_of(future: Future[int]) -> int | Exception:
-    """Return a batch's failed episodes, or why it was given up; mistakes of ours are raised."""
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        return EnvFailure(
-            f"its worker died {RETRIES + 1} times, perhaps for want of memory; fewer --workers or "
-            "a smaller --batch_size take less"
-        )
-    except _GIVEN_UP as error:
-        return error

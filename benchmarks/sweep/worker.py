@@ -152,9 +152,15 @@ def _made(kind: type, cell: Cell) -> Any:
 _WORKER = Worker()
 
 
-def begin_process(threads: int) -> None:
-    """Prepare a pool's process: its share of the cores, and an end with its parent's."""
+def begin_process(threads: int, life: Any) -> None:
+    """Prepare a pool's process: its share of the cores, and an end with its parent's.
+
+    Args:
+        threads: torch threads.
+        life: a shared value, which gets the monotonic clock's time every second.
+    """
     os.environ["OMP_NUM_THREADS"] = str(threads)
+    threading.Thread(target=_show, args=(life,), daemon=True).start()
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
@@ -163,6 +169,12 @@ def begin_process(threads: int) -> None:
 def play_batch(batch: Batch) -> int:
     """Play a batch in this process; see `Worker.play`."""
     return _WORKER.play(batch)
+
+
+def _show(life: Any) -> None:
+    while True:
+        life.value = time.monotonic()
+        time.sleep(1)
 
 
 def _end_with(sentinel: int) -> None:

@@ -1,15 +1,16 @@
 """The fault matrix: whatever breaks, whenever, a training run ends as if nothing had been.
 
-Machines (a worker, the Java, the browser, the retriever, the sampler) break at moments (from the
-set-up to after the end) in a way each (killed, hung, answering 500). Each run must end, with the
-episodes and the weights of the undisturbed one, none of them failed. Where a disk is full, see
-`tests/trainers/test_outages.py`; for Ray's actors, `tests/benchmarks/sweep/test_ray.py`.
+Machines (a worker, the Java, the browser, the retriever, the sampler, the disk) break at moments
+(from the set-up to after the end) in a way each (killed, hung, answering 500, full). Each run must
+end, with the episodes and the weights of the undisturbed one, none of them failed. For sweeps see
+`test_sweep_matrix.py`.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from transformers import TrainerCallback
 from agentgym_envs.searchqa.embedded import embedded_world
 from agentgym_envs.searchqa.retrieval.make import make_retriever
 from agentgym_envs.searchqa.retrieval.server import RetrievalServer
+from tests.faults.disks import fill, small_disk
 from tests.faults.gate import Gate
 from tests.faults.processes import kill, of_kind, stop
 from tests.trainers.backends.test_vllm_server import Served
@@ -59,13 +61,17 @@ class Machine:
 
     Attributes:
         env, rollout: options of a run that needs it.
-        break_: breaks it, by the way's name; servers are mended a while later.
+        break_: breaks it, by the way's name; servers and disks are mended a while later.
+        disk: where the run's folder must lie; None: anywhere.
     """
 
-    def __init__(self, env: dict[str, Any], rollout: dict[str, Any], break_: Break) -> None:
+    def __init__(
+        self, env: dict[str, Any], rollout: dict[str, Any], break_: Break, disk: Path | None = None
+    ) -> None:
         self.env = env
         self.rollout = rollout
         self.break_ = break_
+        self.disk = disk
 
 
 def hit_one(kind: str) -> Break:
@@ -93,6 +99,11 @@ def break_gate(gate: Gate, restart: Callable[[], object] = lambda: None) -> Brea
     return break_
 
 
+def break_disk(disk: Path) -> Break:
+    """Fill a disk, and free it a while later."""
+    return lambda _: threading.Timer(DOWN, fill(disk).unlink).start()
+
+
 @contextmanager
 def machine(name: str) -> Iterator[Machine]:
     """Give a machine, running."""
@@ -107,6 +118,10 @@ def machine(name: str) -> Iterator[Machine]:
     elif name == "browser":
         env = {"env": ["MiniWoB"], "wrapper": [f"{wrapped}Clicks"], "env_backend": "thread"}
         yield Machine({**env, **slots, "num_envs": 4}, {}, hit_one("chromium"))
+    elif name == "disk":
+        env = {"env": [ENV_ID], "action_format": "plain", "max_turns": 3}
+        with small_disk() as disk:
+            yield Machine(env, {}, break_disk(disk), disk)
     elif name == "retriever":
         server = RetrievalServer(make_retriever("bm25", embedded_world()[0]), port=0)
         thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -253,12 +268,15 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pat
 
 
 def cells() -> Iterator[Any]:
+    ways = {"disk": ("full",), **dict.fromkeys(SERVERS, ("kill", "stop", "500"))}
     marks = {"worker": [], "browser": [pytest.mark.browser], "java": [pytest.mark.science]}
-    for name in ("worker", "java", "browser", *SERVERS):
-        for action in ("kill", "stop", *(["500"] if name in SERVERS else [])):
-            for moment in MOMENTS:
+    for name in ("worker", "java", "browser", "disk", *SERVERS):
+        for action in ways.get(name, ("kill", "stop")):
+            # Where a disk is full from the start, a run is refused: tests/trainers/test_outages.py.
+            for moment in MOMENTS[1:] if name == "disk" else MOMENTS:
                 # One cell of each machine that needs no extra is played by every test run.
-                is_slow = (action, moment) != ("kill", "step") or name in ("java", "browser")
+                always = [("kill", "step"), ("full", "save")]
+                is_slow = (action, moment) not in always or name in ("java", "browser")
                 chosen = marks.get(name, []) or [pytest.mark.slow] * is_slow
                 yield pytest.param(name, moment, action, marks=chosen)
 
@@ -273,11 +291,14 @@ def test_a_run_ends_as_if_nothing_had_been(
     with machine(name) as one:
         when = Moment(moment, lambda: one.break_(action))
         when.watch(monkeypatch)
-        train(one, tmp_path / "run", when)
+        folder = (one.disk or tmp_path) / "run"
+        train(one, folder, when)
+        if one.disk is not None:
+            folder = Path(shutil.copytree(folder, tmp_path / "run"))
     assert when.has_come
-    found = episodes_of(tmp_path / "run")
+    found = episodes_of(folder)
     assert found == episodes_of(expected)
     assert not [one for of in found.values() for one in of if one[1] == "failed"]
-    weights, others = weights_of(tmp_path / "run"), weights_of(expected)
+    weights, others = weights_of(folder), weights_of(expected)
     # Rows that are sampled in other company differ in their last bits.
     assert all(torch.allclose(weights[key], others[key], atol=1e-5) for key in others)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from typing import Any
 from zlib import crc32
@@ -25,6 +26,14 @@ class Breaks(gym.Wrapper):  # type: ignore[misc]
     def step(self, action: Any) -> Any:
         if Breaks.is_broken():
             raise EnvFailure(CAUSE)
+        return self.env.step(action)
+
+
+class Slow(gym.Wrapper):  # type: ignore[misc]
+    """Takes a while for each turn."""
+
+    def step(self, action: Any) -> Any:
+        time.sleep(0.3)
         return self.env.step(action)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
+from tests.faults.disks import fill, small_disk
 from tests.faults.wrappers import CAUSE, Breaks, SignalledAt
 from tests.trainers.command import EPISODES, ROOT, start, wait_for
 from tests.trainers.toys import ENV_ID, make_folder
@@ -258,6 +259,20 @@ def test_a_disk_that_is_full_for_a_while_changes_nothing(
     assert "once more in 1 s: " in complained
     assert_equal_runs(folder, undisturbed)
     assert last_checkpoint(folder) == folder / f"checkpoint-{STEPS}"
+
+
+def test_a_disk_that_is_full_from_the_start_is_told_and_the_same_command_begins_later(
+    model: str, undisturbed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with small_disk() as disk:
+        folder = disk / "run"
+        filler = fill(disk)
+        assert run_command(lambda: main(options(model, folder))) == 2
+        assert f"No space left on device: '{folder}" in capsys.readouterr().err
+        assert [path for path in folder.rglob("*") if path.is_file()] == []
+        filler.unlink()
+        assert run_command(lambda: main(options(model, folder))) == 0
+        assert_equal_runs(folder, undisturbed)
 
 
 def test_a_folder_that_cannot_be_written_is_refused_in_a_sentence(

@@ -37,8 +37,11 @@ def holding(folder: str | Path, command: str) -> Iterator[None]:
             "host": socket.gethostname(),
             "since": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        os.truncate(descriptor, 0)
-        os.write(descriptor, json.dumps(owner).encode())
+        try:
+            os.truncate(descriptor, 0)
+            os.write(descriptor, json.dumps(owner).encode())
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from error
         yield
     finally:
         path.unlink(missing_ok=True)

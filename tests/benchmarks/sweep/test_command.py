@@ -4,7 +4,7 @@ from concurrent.futures import Future
 import pytest
 
 from benchmarks.sweep import command
-from benchmarks.sweep.runner import result_of
+from benchmarks.sweep.players import result_of
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suites import Panel, Suite, task_digest
 from benchmarks.sweep.worker import Batch, Worker

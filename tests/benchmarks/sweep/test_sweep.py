@@ -11,7 +11,8 @@ import pytest
 from agentgym_envs.errors import EnvFailure
 from benchmarks.sweep import runner
 from benchmarks.sweep.plan import Cell, slug
-from benchmarks.sweep.runner import MOST_BROKEN, RETRIES, over_processes, play_missing
+from benchmarks.sweep.players import RETRIES, over_processes
+from benchmarks.sweep.runner import MOST_BROKEN, play_missing
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.worker import Batch
 from tests.benchmarks.sweep.samples import cell, in_this_process
@@ -190,7 +191,8 @@ SWEEP = """
 import sys
 from benchmarks.sweep.suites import find_suite
 from benchmarks.sweep.plan import grid
-from benchmarks.sweep.runner import over_processes, play_missing
+from benchmarks.sweep.players import over_processes
+from benchmarks.sweep.runner import play_missing
 from benchmarks.sweep.store import SweepFolder
 
 if __name__ == "__main__":
