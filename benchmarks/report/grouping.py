@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.sweep.plan import Cell, conditions
+from benchmarks.sweep.plan import Cell, conditions, environment_changes
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -19,22 +19,26 @@ class Row:
 
     Attributes:
         policy: who played.
+        scenario: the panel's name.
         env_id: where.
         split: the panel's split.
         digest: of the panel's tasks.
         num_tasks: how many they are.
         max_turns: the limit; None is the environment's own.
         fingerprint: of the policy's files, where the sweep holds several of one name; else empty.
+        changes: what the environment was made with besides its defaults.
         conditions: every other setting that decides how episodes go.
     """
 
     policy: str
+    scenario: str
     env_id: str
     split: str
     digest: str
     num_tasks: int
     max_turns: int | None
     fingerprint: str
+    changes: Pairs
     conditions: Pairs
 
 
@@ -46,18 +50,28 @@ def group(cells: Sequence[Cell]) -> dict[Row, list[Cell]]:
         files.setdefault(cell.policy, set()).update({cell.fingerprint} if cell.fingerprint else ())
     rows: dict[Row, list[Cell]] = {}
     for cell in cells:
-        row = Row(
-            cell.policy,
-            cell.env_id,
-            cell.split,
-            cell.digest,
-            len(cell.tasks),
-            cell.max_turns,
-            (cell.fingerprint or "unknown") if len(files[cell.policy]) > 1 else "",
-            tuple(conditions(cell).items()),
-        )
+        several = len(files[cell.policy]) > 1
+        row = row_of(cell, fingerprint=(cell.fingerprint or "unknown") if several else "")
         rows.setdefault(row, []).append(cell)
     return rows
+
+
+def row_of(cell: Cell, *, fingerprint: str) -> Row:
+    """Return the row that a cell belongs to."""
+    changes = environment_changes(cell)
+    others = {name: value for name, value in conditions(cell).items() if name not in changes}
+    return Row(
+        cell.policy,
+        cell.scenario,
+        cell.env_id,
+        cell.split,
+        cell.digest,
+        len(cell.tasks),
+        cell.max_turns,
+        fingerprint,
+        tuple(changes.items()),
+        tuple(others.items()),
+    )
 
 
 def tell_apart(rows: Iterable[Row]) -> dict[Row, tuple[str, ...]]:
@@ -66,24 +80,30 @@ def tell_apart(rows: Iterable[Row]) -> dict[Row, tuple[str, ...]]:
     Such as `("temperature 0.2", "compat agentgym")`; usually empty.
     """
     every = list(rows)
-    differing = _differing([dict(row.conditions) for row in every])
-    return {
-        row: (
+    # Where no condition is on record, as of lone files of episodes, none is known to differ.
+    differing = _differing([row.conditions for row in every if row.conditions])
+    apart = {}
+    for row in every:
+        # Panels may well be of environments that are made with arguments of their own.
+        beside = [other for other in every if other.scenario == row.scenario]
+        changed = _differing([other.changes for other in beside])
+        apart[row] = (
             *([f"files {row.fingerprint[:8]}"] if row.fingerprint else []),
-            *_tasks(row, [other for other in every if other.env_id == row.env_id]),
-            *(
-                f"{name.replace('_', ' ')} {value}"
-                for name, value in row.conditions
-                if name in differing
-            ),
+            *_tasks(row, beside),
+            *_in_words(row.conditions, differing),
+            *_in_words(row.changes, changed),
         )
-        for row in every
-    }
+    return apart
 
 
-def _differing(every: Sequence[Mapping[str, str]]) -> set[str]:
-    names = {name for conditions in every for name in conditions}
-    return {name for name in names if len({conditions.get(name) for conditions in every}) > 1}
+def _differing(every: Sequence[Pairs]) -> set[str]:
+    settings: list[Mapping[str, str]] = [dict(pairs) for pairs in every]
+    names = {name for values in settings for name in values}
+    return {name for name in names if len({values.get(name) for values in settings}) > 1}
+
+
+def _in_words(pairs: Pairs, names: set[str]) -> list[str]:
+    return [f"{name.replace('_', ' ')} {value}" for name, value in pairs if name in names]
 
 
 def _tasks(row: Row, rows: Sequence[Row]) -> list[str]:

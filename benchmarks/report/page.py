@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from benchmarks.report import plots, tables
 from benchmarks.report.blocks import (
@@ -19,9 +17,10 @@ from benchmarks.report.blocks import (
     as_markdown,
     plain,
 )
+from benchmarks.report.calls import call_list
 from benchmarks.report.html import as_page
+from benchmarks.report.published import PublishedPanel
 from benchmarks.report.results import Setting, SweepResults
-from benchmarks.sweep.suites import EMBEDDED, PAPER_PANELS, PaperScore
 
 _READING = """\
 Success rates are means over tasks; in brackets their 95% intervals: Wilson's where each task was
@@ -56,7 +55,8 @@ def write_report(results: SweepResults, out: Path, *, runs: Sequence[Path] = ())
         parts += [Heading(2, "Costs"), Gallery(costs)]
     if curves:
         parts += [Heading(2, "Training"), *_gallery(plots.copy_curves(curves, out))]
-    parts += _calls(results.calls)
+    if calls := call_list(results.calls):
+        parts += [Heading(2, "How it was made"), *calls]
     out.mkdir(parents=True, exist_ok=True)
     (out / "report.md").write_text(as_markdown(parts) + "\n", encoding="utf-8")
     page = out / "report.html"
@@ -82,26 +82,21 @@ def _head(results: SweepResults) -> list[Part]:
 
 
 def _title(scenario: str, setting: Setting) -> str:
-    label = _label(setting)
-    return f"{scenario} ({label})" if label else scenario
-
-
-def _label(setting: Setting) -> str:
-    """Return what must be known of a scenario's data wherever its numbers stand."""
-    embedded = {panel.env_id for panel in PAPER_PANELS if panel.label == EMBEDDED}
-    return EMBEDDED if setting.env_id in embedded else ""
+    return f"{scenario} ({setting.label})" if setting.label else scenario
 
 
 def _scenario(scenario: str, settings: Sequence[Setting]) -> list[Part]:
     parts: list[Part] = [Heading(2, _title(scenario, settings[0]))]
-    if label := _label(settings[0]):
-        sizes = ", with the paper's panel sizes" if all(s.panel for s in settings) else ""
+    if label := settings[0].label:
+        sizes = ", with the paper's panel sizes" if all(s.published for s in settings) else ""
         parts.append(
             Text(
                 f"This panel plays {label} tasks of our own{sizes}. It does not compare with the "
                 "paper's numbers."
             )
         )
+    if settings[0].limit_is_the_panels and settings[0].limit:
+        parts.append(Text(f"All were allowed {settings[0].limit}."))
     parts += [
         Heading(3, "Success by subtask, percent (tasks)"),
         Table(tables.panel_table(settings), has_total=True),
@@ -111,12 +106,12 @@ def _scenario(scenario: str, settings: Sequence[Setting]) -> list[Part]:
     return parts
 
 
-def _paper_note(paper: PaperScore, settings: Sequence[Setting]) -> str:
+def _paper_note(paper: PublishedPanel, settings: Sequence[Setting]) -> str:
     note = (
         "The paper's numbers: arXiv 2509.08755, with the original environments, at its "
         f"evaluation's limit of {paper.max_turns} turns. {paper.tasks}"
     )
-    alike = [setting.name for setting in settings if setting.paper is not None]
+    alike = [setting.name for setting in settings if setting.is_as_published]
     if len(alike) < len(settings):
         note += f" They compare with {'; '.join(map(plain, alike))}."
     return note
@@ -148,45 +143,3 @@ def _pairs(settings: Sequence[Setting], *, equal_limits: bool) -> list[Part]:
 
 def _gallery(pictures: Sequence[Picture]) -> list[Part]:
     return [Gallery(pictures)] if pictures else []
-
-
-def _calls(calls: Sequence[Mapping[str, Any]]) -> list[Part]:
-    """List how the sweep was called; calls that differ in their time alone are one."""
-    times: dict[tuple[str, str], list[str]] = {}
-    for call in calls:
-        times.setdefault((_command(call), _machine(call)), []).append(str(call.get("started", "")))
-    if not times:
-        return []
-    lines = [
-        f"- `{command}`\n  ({'; '.join(filter(None, [_when(started), machine]))})"
-        for (command, machine), started in times.items()
-    ]
-    return [Heading(2, "How it was made"), Text("\n".join(lines))]
-
-
-def _when(started: Sequence[str]) -> str:
-    if len(started) == 1:
-        return started[0]
-    return f"called {len(started)} times, from {started[0]} to {started[-1]}"
-
-
-def _command(call: Mapping[str, Any]) -> str:
-    argv = call.get("argv")
-    words = [str(word) for word in argv] if isinstance(argv, list) else []
-    return shlex.join(["agentgym", *words])
-
-
-def _machine(call: Mapping[str, Any]) -> str:
-    versions, device = call.get("versions") or {}, call.get("device") or {}
-    parts = [
-        f"commit {call['git']}" if call.get("git") else "",
-        ", ".join(
-            [
-                *([device["machine"]] if "machine" in device else []),
-                *([f"{device['cpus']} CPUs"] if "cpus" in device else []),
-                *map(str, device.get("accelerators", ())),
-            ]
-        ),
-        ", ".join(f"{name} {version}" for name, version in versions.items()),
-    ]
-    return "; ".join(filter(None, parts))

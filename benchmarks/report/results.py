@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,9 +11,14 @@ from agentgym_envs.registry import short_env_name
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.names import short_names
 from benchmarks.report.grouping import Row, group, tell_apart
+from benchmarks.report.published import (
+    PublishedPanel,
+    data_label,
+    published_panel,
+    published_panels,
+)
 from benchmarks.sweep.plan import Cell, environment_changes
 from benchmarks.sweep.store import SWEEP_FILE, SweepFolder
-from benchmarks.sweep.suites import PAPER_PANELS, Panel, PaperScore
 from trainers.evaluation.tally import Tally
 
 _LOG = logging.getLogger(__name__)
@@ -29,11 +34,19 @@ class Setting:
         split: the split.
         max_turns: the limit; None is the environment's own.
         digest: of the panel.
+        panel: the panel's own name; empty where it has the environment's.
         short: the policy's name in tables; empty takes the policy itself.
         apart: what else tells it from the sweep's other settings, such as `temperature 0.2`.
+        limit_is_the_panels: all that played the panel had this turn limit, and other panels have
+            others; it is told of the panel then, and not in the name.
         is_altered: the environment was made with arguments or wrappers of the caller's.
         seeds: of the sampling.
         asked: episodes that the sweep asks for.
+        row: all that its cells have in common; None where it was put together otherwise.
+        fingerprints: of the policy's files, those that are known.
+        place: the folder or file that it was read from.
+        ended: when its last batch ended, in ISO 8601; empty where that was not noted.
+        cost: what its episodes cost, those whose cost is known; None where none is.
         whole: the tally of all subtasks.
         subtasks: the tally of each, in the panel's order.
     """
@@ -43,18 +56,30 @@ class Setting:
     split: str
     max_turns: int | None
     digest: str
+    panel: str = ""
     short: str = ""
     apart: tuple[str, ...] = ()
+    limit_is_the_panels: bool = False
     is_altered: bool = False
     seeds: list[int] = field(default_factory=list)
     asked: int = 0
+    row: Row | None = None
+    fingerprints: set[str] = field(default_factory=set)
+    place: str = ""
+    ended: str = ""
+    cost: float | None = None
     whole: Tally = field(default_factory=Tally)
     subtasks: dict[str, Tally] = field(default_factory=dict)
 
     @property
     def scenario(self) -> str:
-        """The environment's short name."""
-        return short_env_name(self.env_id)
+        """The panel's name: its own, or the environment's short one."""
+        return self.panel or short_env_name(self.env_id)
+
+    @property
+    def label(self) -> str:
+        """What must be known of the data wherever its numbers stand; see `data_label`."""
+        return data_label(self.env_id, {source for _, source, _ in self.whole.successes})
 
     @property
     def limit(self) -> str:
@@ -69,21 +94,24 @@ class Setting:
     @property
     def name(self) -> str:
         """Policy, turn limit where it is not the environment's own, and what else differs."""
-        return ", ".join(filter(None, [self.short or self.policy, self.limit, *self.apart]))
+        limit = "" if self.limit_is_the_panels else self.limit
+        return ", ".join(filter(None, [self.short or self.policy, limit, *self.apart]))
 
     @property
-    def panel(self) -> Panel | None:
-        """The paper's panel that was played whole, or None."""
-        for panel in PAPER_PANELS:
-            if panel.env_id == self.env_id and panel.digest == self.digest:
-                return panel
-        return None
+    def published(self) -> PublishedPanel | None:
+        """The paper's panel, where it was played whole; else None."""
+        return published_panel(self.env_id, self.digest)
 
     @property
-    def paper(self) -> PaperScore | None:
-        """The paper's scores, where its panel was played as the paper did; else None."""
-        paper = None if self.panel is None or self.is_altered else self.panel.paper
-        return paper if paper and self.max_turns in (None, paper.max_turns) else None
+    def is_as_published(self) -> bool:
+        """The paper's panel was played as the paper did, so that its scores may stand beside."""
+        panel = self.published
+        return (
+            panel is not None
+            and bool(panel.success)
+            and not self.is_altered
+            and self.max_turns in (None, panel.max_turns)
+        )
 
 
 @dataclass
@@ -108,9 +136,6 @@ class SweepResults:
         return scenarios
 
 
-_ORDER = [panel.env_id for panel in PAPER_PANELS]
-
-
 def read_sweep(path: str | Path) -> SweepResults:
     """Read a sweep's folder; it may be unfinished.
 
@@ -124,12 +149,25 @@ def read_sweep(path: str | Path) -> SweepResults:
         _setting(row, cells, folder, short=short[row.policy], apart=apart[row])
         for row, cells in rows.items()
     ]
+    tell_limits_of_panels(settings, lambda setting: setting.scenario)
     try:
         calls = folder.calls()
     except (TypeError, ValueError) as error:
         _LOG.warning("%s/%s is passed over: %s", path, SWEEP_FILE, error)
         calls = []
     return SweepResults(Path(path), sorted(settings, key=_place), calls)
+
+
+def tell_limits_of_panels(
+    settings: Sequence[Setting], panel_of: Callable[[Setting], Hashable]
+) -> None:
+    """Set `limit_is_the_panels` of settings that are shown together."""
+    limits: dict[Hashable, set[int | None]] = {}
+    for setting in settings:
+        limits.setdefault(panel_of(setting), set()).add(setting.max_turns)
+    vary = len(set().union(*limits.values())) > 1
+    for setting in settings:
+        setting.limit_is_the_panels = vary and len(limits[panel_of(setting)]) == 1
 
 
 def _setting(
@@ -141,36 +179,42 @@ def _setting(
         row.split,
         row.max_turns,
         row.digest,
+        panel=cells[0].panel,
+        row=row,
+        fingerprints={cell.fingerprint for cell in cells if cell.fingerprint},
+        place=str(folder.path),
+        ended=max(folder.ended(cell) for cell in cells),
         short=short,
         apart=apart,
         is_altered=bool(environment_changes(cells[0])),
     )
+    order: dict[str, int] = {}
     for cell in cells:
         setting.seeds.append(cell.seed)
         setting.asked += len(cell.tasks) * cell.samples
+        places = {task_id: place for place, task_id in enumerate(cell.tasks)}
         for episodes, seconds in folder.batches(cell):
-            _take_in(setting, episodes, seconds)
+            take_in(setting, episodes, seconds)
+            for episode in episodes:
+                order.setdefault(episode.subtask, places.get(episode.task_id, len(places)))
+    # As the panel has them, whichever batches are there.
+    in_order = sorted(setting.subtasks, key=lambda name: order[name])
+    setting.subtasks = {name: setting.subtasks[name] for name in in_order}
     return setting
 
 
-def _take_in(setting: Setting, episodes: Sequence[Trajectory], seconds: float) -> None:
+def take_in(setting: Setting, episodes: Sequence[Trajectory], seconds: float) -> None:
     """Add a batch; its seconds are divided by turns, since its episodes were played together."""
     turns = [max(len(episode.turns), 1) for episode in episodes]
     for episode, share in zip(episodes, turns, strict=True):
         took = seconds * share / sum(turns)
+        cost = getattr(episode, "cost", None)
+        setting.cost = setting.cost if cost is None else (setting.cost or 0.0) + cost
         setting.whole.add(episode, took)
         setting.subtasks.setdefault(episode.subtask, Tally()).add(episode, took)
 
 
 def _place(setting: Setting) -> tuple[int, str, int, str, tuple[str, ...]]:
-    known = setting.env_id in _ORDER
-    place = _ORDER.index(setting.env_id) if known else len(_ORDER)
-    return place, setting.env_id, setting.max_turns or 0, setting.policy, setting.apart
-
-
-def in_panel_order(setting: Setting) -> Mapping[str, Tally]:
-    """Return a setting's subtasks in the order of the paper's panel, others after them."""
-    panel = next((p for p in PAPER_PANELS if p.env_id == setting.env_id), None)
-    names = [] if panel is None else [n for n in panel.sizes if n in setting.subtasks]
-    names += sorted(name for name in setting.subtasks if name not in names)
-    return {name: setting.subtasks[name] for name in names}
+    order = [panel.env_id for panel in published_panels()]
+    place = order.index(setting.env_id) if setting.env_id in order else len(order)
+    return place, setting.scenario, setting.max_turns or 0, setting.policy, setting.apart

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from math import floor, log10
 
-from benchmarks.report.results import Setting, in_panel_order
-from benchmarks.sweep.suites import PaperScore
+from benchmarks.report.published import PublishedPanel
+from benchmarks.report.results import Setting
 from trainers.evaluation.intervals import Estimate
 from trainers.evaluation.tally import Tally, paired
 
@@ -37,18 +37,14 @@ def panel_table(settings: Sequence[Setting]) -> Rows:
 
     Where a setting compares with the paper's agents, their overall success stands below.
     """
-    names = list(dict.fromkeys(name for s in settings for name in in_panel_order(s)))
+    names = list(dict.fromkeys(name for s in settings for name in s.subtasks))
     rows = [["policy", *(f"{name} ({_sizes(name, settings)})" for name in names), "overall"]]
     for setting in settings:
         cells = [_percent(setting.subtasks.get(name)) for name in names]
         rows.append([setting.name, *cells, _percent(setting.whole)])
     if paper := paper_of(settings):
         blank = [""] * len(names)
-        for agent, success in (
-            ("Qwen2.5-7B", paper.base),
-            ("AgentGym-RL-7B", paper.fixed),
-            ("ScalingInter-7B", paper.staged),
-        ):
+        for agent, success in paper.success:
             rows.append([f"{agent} (paper, {paper.max_turns} turns)", *blank, f"{success:.1f}"])
     return rows
 
@@ -59,9 +55,9 @@ def _sizes(subtask: str, settings: Sequence[Setting]) -> str:
     return str(max(sizes)) if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
 
 
-def paper_of(settings: Sequence[Setting]) -> PaperScore | None:
+def paper_of(settings: Sequence[Setting]) -> PublishedPanel | None:
     """Return the paper's scores where one of a scenario's settings compares with them."""
-    return next((s.paper for s in settings if s.paper is not None), None)
+    return next((s.published for s in settings if s.is_as_published), None)
 
 
 def detail_table(settings: Sequence[Setting]) -> Rows:
@@ -74,7 +70,7 @@ def detail_table(settings: Sequence[Setting]) -> Rows:
 
 def subtask_table(settings: Sequence[Setting]) -> Rows:
     """Return everything that was measured of each setting, subtask by subtask."""
-    names = dict.fromkeys(name for s in settings for name in in_panel_order(s))
+    names = dict.fromkeys(name for s in settings for name in s.subtasks)
     return [
         ["policy", "subtask", *METRICS],
         *(

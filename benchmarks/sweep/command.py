@@ -14,7 +14,7 @@ from benchmarks.sweep.plan import Cell, grid
 from benchmarks.sweep.players import Play, over_processes, over_ray
 from benchmarks.sweep.runner import play_missing
 from benchmarks.sweep.store import SweepFolder
-from benchmarks.sweep.suites import SUITES, find_suite
+from benchmarks.sweep.suite_files import find_suite, suite_names
 from benchmarks.sweep.worker import check_playable
 from trainers.options.arguments import EnvConstructionArguments, EpisodeArguments
 from trainers.options.errors import BROKEN_OFF, check_bounds
@@ -30,7 +30,8 @@ class SweepArguments:
     _argument_group_name: ClassVar[str] = "sweep"
 
     suite: str = field(
-        default="quick", metadata={"help": "Which tasks: " + ", ".join(SUITES) + "."}
+        default="quick",
+        metadata={"help": f"Which tasks: {', '.join(suite_names())}, or a YAML file of your own."},
     )
     policy: list[str] = field(
         default_factory=list,
@@ -45,7 +46,7 @@ class SweepArguments:
     turns: str = field(
         default="default",
         metadata={
-            "help": "Turn limits, such as 5,10,20; default is each environment's own.",
+            "help": "Turn limits, such as 5,10,20; default is each panel's or environment's own.",
             "aliases": ["--max_turns", "--max-turns"],
         },
     )

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from agentgym_envs.registry import short_env_name
 from agentgym_envs.secrets import hide_address, hide_kwargs, masked
-from benchmarks.sweep.suites import Panel, Suite
+from benchmarks.sweep.suites import Panel, Suite, task_digest
 from trainers.options.arguments import read_object
 
 SWEEP_STREAM = 3
@@ -41,7 +41,7 @@ class Cell:
         policy: who plays.
         env_id: where.
         split: the panel's split.
-        digest: the panel's pinned digest.
+        digest: of the panel's tasks.
         max_turns: the turn limit; None is the environment's own.
         seed: of the sampling.
         samples: episodes per task.
@@ -52,6 +52,8 @@ class Cell:
         tasks: the task ids, subtask by subtask.
         fingerprint: of the policy's files, as `policy_fingerprint` gives it; None where it was not
             taken, as in sweeps of earlier versions.
+        module: imported to register the environment; empty where this package does.
+        panel: the panel's own name; empty where it has the environment's.
     """
 
     policy: str
@@ -66,6 +68,8 @@ class Cell:
     settings: tuple[tuple[str, Any], ...]
     tasks: tuple[str, ...]
     fingerprint: str | None = None
+    module: str = ""
+    panel: str = ""
 
     def __post_init__(self) -> None:
         # Here, since a cell names a folder, is written, and stands in reports.
@@ -74,14 +78,14 @@ class Cell:
 
     @property
     def scenario(self) -> str:
-        """The environment's short name."""
-        return short_env_name(self.env_id)
+        """The panel's name: its own, or the environment's short one."""
+        return self.panel or short_env_name(self.env_id)
 
     @property
     def name(self) -> str:
         """The cell's folder: readable, and different for different cells of one sweep."""
         turns = "default" if self.max_turns is None else str(self.max_turns)
-        return f"{slug(self.policy)}/{self.scenario}/turns_{turns}/seed_{self.seed}"
+        return f"{slug(self.policy)}/{slug(self.scenario)}/turns_{turns}/seed_{self.seed}"
 
     @property
     def batches(self) -> list[tuple[str, ...]]:
@@ -95,7 +99,8 @@ class Cell:
     def stream(self, batch: int) -> tuple[int, ...]:
         """Return the numbers that a batch's seed is made from."""
         turns = 0 if self.max_turns is None else self.max_turns
-        return (SWEEP_STREAM, zlib.crc32(self.env_id.encode()), turns, batch)
+        place = self.env_id + self.panel
+        return (SWEEP_STREAM, zlib.crc32(place.encode()), turns, batch)
 
     def to_json(self) -> dict[str, Any]:
         """Return the cell as JSON values."""
@@ -115,10 +120,10 @@ def _shown_setting(setting: tuple[str, Any]) -> tuple[str, Any]:
     return name, hide_kwargs(value) if name.endswith("kwargs") else hide_address(value)
 
 
-def slug(policy: str) -> str:
-    """Return a policy's name as part of a path; different policies keep different names."""
-    plain = re.sub(r"[^A-Za-z0-9.-]+", "_", policy).strip("_.") or "policy"
-    return plain if plain == policy else f"{plain[-60:]}-{zlib.crc32(policy.encode()):08x}"
+def slug(name: str) -> str:
+    """Return a name as part of a path; different names stay different."""
+    plain = re.sub(r"[^A-Za-z0-9.-]+", "_", name).strip("_.") or "policy"
+    return plain if plain == name else f"{plain[-60:]}-{zlib.crc32(name.encode()):08x}"
 
 
 def grid(
@@ -147,32 +152,47 @@ def grid(
         fingerprints: of the policies' files, by policy.
 
     Raises:
-        ValueError: a panel's tasks are not the pinned ones.
+        ValueError: a panel's tasks are not there, or not the pinned ones.
     """
     kwargs = read_object("env_kwargs", settings.get("env_kwargs"))
     if "max_turns" in kwargs:
         raise ValueError("env_kwargs must leave max_turns to the grid; pass --max-turns instead")
-    panels = [(panel, _in_order(panel, kwargs)) for panel in suite.panels]
+    panels = [(panel, panel.tasks(kwargs), _settings(panel, settings)) for panel in suite.panels]
     return [
         Cell(
             policy=policy,
             env_id=panel.env_id,
             split=panel.split,
-            digest=panel.digest,
+            digest=task_digest(tasks),
             max_turns=turns,
             seed=seed,
             samples=samples,
             temperature=temperature,
             batch_size=batch_size,
-            settings=tuple(sorted(settings.items())),
-            tasks=tasks,
+            settings=own_settings,
+            tasks=tuple(task for group in tasks.values() for task in group),
             fingerprint=(fingerprints or {}).get(policy),
+            module=panel.module,
+            panel=panel.name,
         )
         for policy in policies
-        for panel, tasks in panels
-        for turns in max_turns
+        for panel, tasks, own_settings in panels
+        for turns in _limits(panel, max_turns)
         for seed in seeds
     ]
+
+
+def _limits(panel: Panel, max_turns: Sequence[int | None]) -> list[int | None]:
+    """Return the turn limits that a panel is played with, each once."""
+    return list(dict.fromkeys(panel.max_turns if turns is None else turns for turns in max_turns))
+
+
+def _settings(panel: Panel, settings: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """Return the settings for a panel: its own `env_kwargs` below those of the command line."""
+    if not panel.env_kwargs:
+        return tuple(sorted(settings.items()))
+    kwargs = {**panel.env_kwargs, **read_object("env_kwargs", settings.get("env_kwargs"))}
+    return tuple(sorted({**settings, "env_kwargs": json.dumps(kwargs)}.items()))
 
 
 def differences(asked: Cell, there: Cell) -> list[str]:
@@ -229,8 +249,3 @@ def _identity(cell: Cell) -> dict[str, Any]:
         for key, value in values.items()
         if key not in FREE_SETTINGS and key not in ("settings", "tasks", "fingerprint")
     }
-
-
-def _in_order(panel: Panel, env_kwargs: Mapping[str, Any]) -> tuple[str, ...]:
-    groups: Iterable[tuple[str, ...]] = panel.tasks(env_kwargs).values()
-    return tuple(task for group in groups for task in group)

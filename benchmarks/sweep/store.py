@@ -3,7 +3,7 @@
     DIR/sweep.json                          the commands, versions and machine, one entry a call
     DIR/cells/<cell>/cell.json              what the cell plays
     DIR/cells/<cell>/batch_0000.jsonl       the episodes of a batch, as `read_jsonl` reads them
-    DIR/cells/<cell>/batch_0000.json        its seconds
+    DIR/cells/<cell>/batch_0000.json        its seconds, and when it ended
 
 No file holds a secret, for cells hold none.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,8 @@ class SweepFolder:
             )
         file = self._batch(cell, batch)
         # The seconds first: what tells that the batch is done comes last.
-        write_json(file.with_suffix(".json"), {"seconds": round(seconds, 3)})
+        record = {"seconds": round(seconds, 3), "ended": now()}
+        write_json(file.with_suffix(".json"), record)
         write_jsonl(file, episodes)
 
     def episodes(self, cell: Cell) -> Iterator[Trajectory]:
@@ -130,6 +132,11 @@ class SweepFolder:
         """List the files of a cell's finished batches."""
         numbers = range(len(cell.batches))
         return [self._batch(cell, n) for n in numbers if self.is_done(cell, n)]
+
+    def ended(self, cell: Cell) -> str:
+        """Return when the last batch of a cell ended, in ISO 8601; empty where it was not noted."""
+        records = (_record(file.with_suffix(".json")) for file in self.files(cell))
+        return max((str(record.get("ended", "")) for record in records), default="")
 
     def _differences(self, cell: Cell) -> str:
         """Return how the cell of this name that is there differs; empty where it does not."""
@@ -164,3 +171,16 @@ def _seconds(file: Path) -> float:
     except (ValueError, KeyError, TypeError) as error:
         _pass_over(f"{file}: it tells no seconds ({error!r})")
         return 0.0
+
+
+def _record(file: Path) -> dict[str, Any]:
+    """Return what is noted of a batch; empty where that cannot be read, which `_seconds` tells."""
+    try:
+        return read_json(file)
+    except (ValueError, TypeError):
+        return {}
+
+
+def now() -> str:
+    """Return the time, to the second, as records have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

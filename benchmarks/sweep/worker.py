@@ -15,6 +15,7 @@ from multiprocessing import parent_process
 from multiprocessing.connection import wait
 from typing import Any
 
+from agentgym_envs import resolve_env_id
 from agentgym_envs.secrets import hidden, take_over
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.sweep.plan import Cell
@@ -94,7 +95,7 @@ class Worker:
         return open_rollout(policy, environments, budgets, seed=cell.seed, model=model)
 
     def _open_environments(self, cell: Cell) -> Environments:
-        key = (cell.env_id, cell.max_turns, cell.split)
+        key = (cell.module, cell.env_id, cell.max_turns, cell.split, cell.settings)
         if self._environments is None or self._environments[0] != key:
             self.close()
             self._environments = (key, _environments(cell, num_envs=cell.batch_size))
@@ -117,7 +118,7 @@ def check_playable(cells: Sequence[Cell]) -> None:
     Raises:
         UsageError: one cannot be opened.
     """
-    for cell in {cell.env_id: cell for cell in cells}.values():
+    for cell in {cell.scenario: cell for cell in cells}.values():
         _environments(cell, num_envs=1).close()
     for cell in {cell.policy: cell for cell in cells}.values():
         policy = _policy(cell)
@@ -138,7 +139,8 @@ def _has_weights(policy: PolicyArguments) -> bool:
 
 def _environments(cell: Cell, *, num_envs: int) -> Environments:
     arguments = _made(EnvArguments, cell)
-    arguments.env, arguments.split = [cell.env_id], cell.split
+    env = f"{cell.module}:{cell.env_id}" if cell.module else cell.env_id
+    arguments.env, arguments.split = [resolve_env_id(env)], cell.split
     arguments.max_turns, arguments.num_envs = cell.max_turns, num_envs
     return open_environments(arguments)
 

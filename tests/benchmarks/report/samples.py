@@ -9,7 +9,11 @@ from benchmarks.report.plots import PICTURES
 from benchmarks.report.results import read_sweep
 from benchmarks.sweep.plan import grid
 from benchmarks.sweep.store import SweepFolder
-from benchmarks.sweep.suites import TEXTCRAFT, Suite
+from benchmarks.sweep.suite_files import find_suite
+from benchmarks.sweep.suites import Suite
+
+(TEXTCRAFT,) = find_suite("textcraft").panels
+(SEARCHQA,) = find_suite("searchqa").panels
 
 
 def played(cell, success, *, tokens=5):

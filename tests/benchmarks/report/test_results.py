@@ -4,8 +4,15 @@ import pytest
 
 from agentgym_envs.trajectory import read_jsonl, write_jsonl
 from benchmarks.report.results import read_sweep
-from benchmarks.sweep.suites import SEARCHQA, TEXTCRAFT, find_suite
-from tests.benchmarks.report.samples import played, reported, rows_of, textcraft_sweep
+from benchmarks.sweep.suite_files import find_suite
+from tests.benchmarks.report.samples import (
+    SEARCHQA,
+    TEXTCRAFT,
+    played,
+    reported,
+    rows_of,
+    textcraft_sweep,
+)
 from trainers.evaluation.results import summarize
 
 

@@ -4,29 +4,60 @@ from dataclasses import replace
 import gymnasium as gym
 import pytest
 
-from benchmarks.sweep.suites import PAPER_PANELS, SUITES, TEXTCRAFT, find_suite, task_digest
+from benchmarks.report.published import published_panels
+from benchmarks.sweep.suite_files import find_suite, suite_names
+from benchmarks.sweep.suites import task_digest
+
+WHOLE = {
+    "agentgym/WebArena-v0": ("paper_test", "4d8e7e184f7b8fb3", (15, 15, 10, 5, 5)),
+    "agentgym/SearchQA-v0": ("paper_test", "577b7e89365d90e0", (50, 50, 50, 50, 50, 100, 50)),
+    "agentgym/TextCraft-v0": ("test", "b5ffee9e1d35711a", (31, 41, 25, 3)),
+    "agentgym/BabyAI-v0": ("test", "39377b54fc618b54", (55, 15, 5, 5, 5, 5)),
+    "agentgym/SciWorld-v0": ("paper_test", "2d425d72639b9bd8", (53, 83, 44, 5, 15)),
+}
+"""Of each panel the split, the digest of its tasks and its subtasks' sizes, as ever."""
+
+SLICES = {
+    "agentgym/WebArena-v0": ("af8cc0442115fc3f", (3, 3, 2, 1, 1)),
+    "agentgym/SearchQA-v0": ("bff353ffa25e02c7", (5, 5, 5, 5, 5, 10, 5)),
+    "agentgym/TextCraft-v0": ("aba11057f4722d30", (7, 9, 5, 1)),
+    "agentgym/BabyAI-v0": ("3b13978e1fee11d5", (11, 3, 1, 1, 1, 1)),
+    "agentgym/SciWorld-v0": ("2232ec8076bc7490", (3, 5, 3, 1, 1)),
+}
+
+PAPER_PANELS = find_suite("agentgym-rl-27").panels
+(TEXTCRAFT,) = find_suite("textcraft").panels
 
 
 @pytest.mark.parametrize("panel", PAPER_PANELS, ids=lambda panel: panel.scenario)
-def test_a_panel_has_the_papers_sizes_and_the_pinned_tasks(panel):
+def test_a_panel_has_the_papers_sizes_and_the_tasks_it_always_had(panel):
+    split, digest, sizes = WHOLE[panel.env_id]
     tasks = panel.tasks()
-    assert {subtask: len(ids) for subtask, ids in tasks.items()} == panel.sizes
-    assert task_digest(tasks) == panel.digest
-
-
-def test_the_suite_of_the_paper_has_27_subtasks_and_840_tasks():
-    panels = find_suite("agentgym-rl-27").panels
-    assert sum(len(panel.sizes) for panel in panels) == 27
-    assert sum(sum(panel.sizes.values()) for panel in panels) == 840
+    assert tuple(map(len, tasks.values())) == sizes
+    assert (panel.split, task_digest(tasks), panel.digest) == (split, digest, digest)
 
 
 @pytest.mark.parametrize("panel", find_suite("quick").panels, ids=lambda panel: panel.scenario)
-def test_the_quick_suite_is_a_part_of_the_papers_panels(panel):
+def test_the_quick_suite_has_the_tasks_it_always_had_all_of_the_papers_panels(panel):
     tasks = panel.tasks()
+    assert (task_digest(tasks), tuple(map(len, tasks.values()))) == SLICES[panel.env_id]
+    assert panel.digest == SLICES[panel.env_id][0]
     whole = next(p for p in PAPER_PANELS if p.env_id == panel.env_id).tasks()
-    assert set(tasks) == set(whole)
+    assert list(tasks) == list(whole)
     assert all(set(ids) < set(whole[subtask]) for subtask, ids in tasks.items())
-    assert {subtask: len(ids) for subtask, ids in tasks.items()} == panel.sizes
+
+
+def test_the_suite_of_the_paper_has_27_subtasks_and_840_tasks():
+    assert sum(len(panel.sizes) for panel in PAPER_PANELS) == 27
+    assert sum(sum(panel.sizes.values()) for panel in PAPER_PANELS) == 840
+
+
+def test_the_shipped_suites_are_the_papers_panels_together_and_one_by_one():
+    single = [find_suite(panel.scenario.lower()).panels for panel in PAPER_PANELS]
+    assert tuple(panel for panels in single for panel in panels) == PAPER_PANELS
+    assert {panel.env_id for panel in PAPER_PANELS} == set(WHOLE) == set(SLICES)
+    names = [panel.scenario.lower() for panel in PAPER_PANELS]
+    assert set(suite_names()) == {"agentgym-rl-27", "quick", *names}
 
 
 def test_tasks_that_are_not_the_pinned_ones_are_refused():
@@ -42,7 +73,7 @@ def test_the_originals_protocol_plays_the_pinned_tasks(panel):
 def test_arguments_that_bring_other_data_are_refused(tmp_path):
     recipe = {"type": "crafting_shapeless", "ingredients": ["log"], "result": {"id": "plank"}}
     (tmp_path / "plank.json").write_text(json.dumps(recipe))
-    with pytest.raises(ValueError, match="'recipes_dir'.*'minecraft-.*compat.*agentgym eval"):
+    with pytest.raises(ValueError, match="'recipes_dir'.*'minecraft-.*compat.*suite file"):
         TEXTCRAFT.tasks({"recipes_dir": str(tmp_path)})
 
 
@@ -51,20 +82,24 @@ def test_an_argument_that_a_panel_does_not_take_is_refused():
         TEXTCRAFT.tasks({"top_k": 5})
 
 
-def test_embedded_panels_stand_beside_no_number_of_the_paper():
-    for suite in SUITES.values():
-        assert all(panel.paper is None for panel in suite.panels if panel.label)
-
-
 @pytest.mark.parametrize(
-    "panel", [panel for panel in PAPER_PANELS if panel.paper], ids=lambda panel: panel.scenario
+    "panel", [p for p in published_panels() if p.success], ids=lambda panel: panel.env_id
 )
 def test_the_papers_turn_limit_is_the_environments_own(panel):
     env = gym.make(panel.env_id, disable_env_checker=True)
-    assert panel.paper.max_turns == env.unwrapped.default_max_turns
+    assert panel.max_turns == env.unwrapped.default_max_turns
     env.close()
 
 
+def test_the_papers_scores_are_for_the_pinned_panels_and_none_for_embedded_data():
+    assert {p.env_id: p.digest for p in published_panels()} == {
+        panel.env_id: panel.digest for panel in PAPER_PANELS
+    }
+    assert all(bool(panel.data) != bool(panel.success) for panel in published_panels())
+
+
 def test_an_unknown_suite_is_refused_by_name():
-    with pytest.raises(ValueError, match="'nix'.*agentgym-rl-27"):
+    with pytest.raises(ValueError, match="'nix'.*agentgym-rl-27.*or a YAML file"):
         find_suite("nix")
+    with pytest.raises(ValueError, match="'quik'; did you mean quick"):
+        find_suite("quik")

@@ -189,7 +189,7 @@ def test_a_sweep_ends_where_one_batch_after_the_other_breaks(tmp_path):
 # What the command does, without its seconds of imports.
 SWEEP = """
 import sys
-from benchmarks.sweep.suites import find_suite
+from benchmarks.sweep.suite_files import find_suite
 from benchmarks.sweep.plan import grid
 from benchmarks.sweep.players import over_processes
 from benchmarks.sweep.runner import play_missing

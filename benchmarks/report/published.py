@@ -1,0 +1,68 @@
+"""What the paper's agents reached on its panels, and where embedded data stand for the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml  # type: ignore[import-untyped]
+
+_FILE = Path(__file__).parent / "published.yaml"
+
+EMBEDDED = "embedded"
+"""The label of numbers on data of our own in place of the paper's."""
+
+
+@dataclass(frozen=True)
+class PublishedPanel:
+    """A panel with the paper's sizes.
+
+    Attributes:
+        env_id: where.
+        digest: of its tasks.
+        data: how the name of the embedded data begins that it plays in place of the paper's; empty
+            where the data are the paper's kind.
+        success: overall success of the paper's agents, percent; empty for embedded data.
+        max_turns: the turn limit of the paper's evaluation.
+        tasks: how our tasks are related to the paper's.
+    """
+
+    env_id: str
+    digest: str
+    data: str = ""
+    success: tuple[tuple[str, float], ...] = ()
+    max_turns: int | None = None
+    tasks: str = ""
+
+
+@cache
+def published_panels() -> tuple[PublishedPanel, ...]:
+    """List the paper's panels, in its order."""
+    return tuple(map(_panel, yaml.safe_load(_FILE.read_text("utf-8"))))
+
+
+def published_panel(env_id: str, digest: str) -> PublishedPanel | None:
+    """Return the panel of this environment whose tasks have this digest, or None."""
+    panels = (p for p in published_panels() if (p.env_id, p.digest) == (env_id, digest))
+    return next(panels, None)
+
+
+def data_label(env_id: str, sources: Iterable[str]) -> str:
+    """Return what must be known of an environment's data wherever its numbers stand.
+
+    Args:
+        env_id: the environment.
+        sources: the names of the data that were played, as `info["source"]` has them; episodes of
+            early versions name none.
+    """
+    prefix = next((panel.data for panel in published_panels() if panel.env_id == env_id), "")
+    is_ours = prefix and all(not name or name.startswith(prefix) for name in sources)
+    return EMBEDDED if is_ours else ""
+
+
+def _panel(record: dict[str, Any]) -> PublishedPanel:
+    success = tuple(record.pop("success", {}).items())
+    return PublishedPanel(env_id=record.pop("env"), success=success, **record)
