@@ -1,1 +1,1 @@
-"""`agentgym compare`: two policies on the tasks both played."""
+"""`agentgym compare`: policies on the tasks both played."""

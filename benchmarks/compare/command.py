@@ -1,4 +1,4 @@
-"""`agentgym compare`: two policies on the same tasks, from whatever their episodes were kept in.
+"""`agentgym compare`: policies on the same tasks, from whatever their episodes were kept in.
 
 `benchmarks.compare.sides` reads the episodes; `trainers.evaluation.tally` has the statistics.
 """
@@ -24,16 +24,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(argv)
     try:
-        policies = _for_two_sides("--policy", options.policy)
-        steps = _for_two_sides("--step", options.step)
-        limits = _for_two_sides("--max-turns", options.max_turns)
+        paths = [options.first, *options.others]
+        policies = _for_sides("--policy", options.policy, len(paths))
+        steps = _for_sides("--step", options.step, len(paths))
+        limits = _for_sides("--max-turns", options.max_turns, len(paths))
         choices = [
-            Choice(policies[side], steps[side], options.split, limits[side]) for side in (0, 1)
+            Choice(policy, step, options.split, limit)
+            for policy, step, limit in zip(policies, steps, limits, strict=True)
         ]
-        first = tallies(options.first, choices[0])
-        second = tallies(options.second, choices[1])
-        names = _named(options.first, choices[0]), _named(options.second, choices[1])
-        print(comparison(first, second, names=names))
+        sides = [tallies(path, choice) for path, choice in zip(paths, choices, strict=True)]
+        names = [_named(path, choice) for path, choice in zip(paths, choices, strict=True)]
+        print(
+            "\n\n".join(
+                comparison(sides[0], side, names=(names[0], name))
+                for side, name in zip(sides[1:], names[1:], strict=True)
+            )
+        )
     except ValueError as error:
         parser.error(str(error))
     return 0
@@ -42,29 +48,32 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="agentgym compare",
-        description="Compare two sets of episodes task by task: cells of a sweep, runs that kept "
-        "trajectories, or JSONL files of episodes. Each side is one policy at one optimizer step "
+        description="Compare sets of episodes task by task, each with the first: cells of a sweep, "
+        "runs that kept trajectories, JSONL files of episodes, or what agentgym eval --out wrote. "
+        "Each side is one policy at one optimizer step "
         "and, in each environment, on one split under one turn limit; where a folder holds more, "
         "it is listed, and --policy, --step, --split and --max-turns choose. Earlier runs in "
         "previous-N are passed over.",
         epilog="examples: agentgym compare runs/sweep/cells/random runs/sweep/cells/expert; "
         "agentgym compare runs/grpo runs/grpo --split validation --step 0 --step 200",
     )
-    parser.add_argument("first", help="folder or JSONL file")
-    parser.add_argument("second", help="folder or JSONL file")
+    parser.add_argument("first", help="folder, JSONL file, or JSON file of an evaluation")
+    parser.add_argument(
+        "others", nargs="+", metavar="second", help="the same; each is compared with the first"
+    )
     parser.add_argument(
         "--policy",
         action="append",
         metavar="NAME",
-        help="only this policy's episodes; given twice: the first's, then the second's",
+        help="only this policy's episodes; given once for each side: in their order",
     )
     parser.add_argument(
         "--step",
         action="append",
         type=int,
         metavar="N",
-        help="only episodes played at this optimizer step; given twice: the first's, then "
-        "the second's",
+        help="only episodes played at this optimizer step; given once for each side: in their "
+        "order",
     )
     parser.add_argument(
         "--max-turns",
@@ -73,11 +82,9 @@ def _parser() -> argparse.ArgumentParser:
         type=_turn_limit,
         metavar="N",
         help="only episodes played under this turn limit; default is the environment's own; given "
-        "twice: the first's, then the second's",
+        "once for each side: in their order",
     )
-    parser.add_argument(
-        "--split", metavar="NAME", help="only episodes of this split, on both sides"
-    )
+    parser.add_argument("--split", metavar="NAME", help="only episodes of this split, on all sides")
     return parser
 
 
@@ -89,16 +96,18 @@ def _turn_limit(word: str) -> str:
     return str(int(word))
 
 
-def _for_two_sides(option: str, given: Sequence[Value] | None) -> tuple[Value | None, Value | None]:
-    """Return an option's value for the first and the second side."""
+def _for_sides(option: str, given: Sequence[Value] | None, count: int) -> list[Value | None]:
+    """Return an option's value for each side."""
     if not given:
-        return None, None
-    if len(given) > 2:
+        return [None] * count
+    if len(given) == 1:
+        return [given[0]] * count
+    if len(given) != count:
         raise ValueError(
-            f"{option} is given once for both sides or twice, for the first and the second; got "
-            f"it {len(given)} times"
+            f"{option} is given once for all sides or once for each of the {count}, in their "
+            f"order; got it {len(given)} times"
         )
-    return given[0], given[-1]
+    return list(given)
 
 
 def _named(path: str, choice: Choice) -> str:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from agentgym_envs.registry import short_env_name
 from agentgym_envs.trajectory import Trajectory, read_jsonl
 from benchmarks.cli.listing import table
+from benchmarks.report.evaluations import read_result, result_episodes
 from benchmarks.sweep.plan import Cell, conditions
 from trainers.evaluation.tally import Tally
 from trainers.runs.folder import CELL_FILE
@@ -87,7 +88,7 @@ def tallies(path: str | Path, choice: Choice = EVERYTHING) -> dict[str, Tally]:
     Failed episodes are passed over.
 
     Args:
-        path: a JSONL file, or a folder with such files anywhere below.
+        path: a JSONL file, a result of `agentgym eval`, or a folder with such files anywhere below.
         choice: which episodes.
 
     Raises:
@@ -115,6 +116,12 @@ def _episodes(path: Path) -> Iterator[tuple[Trajectory, str, Conditions]]:
     """Yield the episodes under a path that did not fail, with their turn limit and conditions."""
     if not path.exists():
         raise ValueError(f"there is no file or folder {path}")
+    if path.is_file() and path.suffix == ".json":
+        result, record = read_result(path)
+        limit = (record.get("run") or {}).get("EnvArguments", {}).get("max_turns")
+        for episode in result_episodes(path, result):
+            yield episode, str(limit or OWN_LIMIT), ()
+        return
     for run in find_runs(path):
         for file in run.files:
             if is_set_aside(file, path):

@@ -35,12 +35,14 @@ class Table:
         rows: of equal lengths.
         numbers_from: this column and those behind it hold numbers.
         has_total: the last column sums the others up.
+        has_bars: rates with their intervals are drawn as well, where that can be.
         links: where a cell of the header leads, by its text: a heading's text.
     """
 
     rows: Sequence[Sequence[str]]
     numbers_from: int = 1
     has_total: bool = False
+    has_bars: bool = False
     links: tuple[tuple[str, str], ...] = ()
 
 

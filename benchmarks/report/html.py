@@ -17,6 +17,7 @@ from benchmarks.report.blocks import Fold, Gallery, Heading, Part, Picture, Tabl
 from benchmarks.report.plots import INK
 from benchmarks.report.style import STYLE
 
+_RATE = re.compile(r"([\d.]+)% \(([\d.]+) to ([\d.]+)\)")
 _INTERVAL = re.compile(r"(\([^()]* to [^()]*\))")
 
 
@@ -62,7 +63,9 @@ def _table(part: Table) -> str:
         for cell in head
     ]
     lines = [_row("th", cells, part.numbers_from)]
-    lines += [_row("td", [_cell(cell) for cell in row], part.numbers_from) for row in body]
+    for row in body:
+        cells = [_cell(cell) + (_bar(cell) if part.has_bars else "") for cell in row]
+        lines.append(_row("td", cells, part.numbers_from))
     kind = ' class="total"' if part.has_total else ""
     return (
         f'<div class="scroll" tabindex="0"><table{kind}><thead>{lines[0]}</thead>\n'
@@ -74,6 +77,15 @@ def _cell(text: str) -> str:
     """Set intervals small, and let paths break after their slashes."""
     broken = escape(text).replace("/", "/<wbr>")
     return _INTERVAL.sub(r"<small>\1</small>", broken)
+
+
+def _bar(text: str) -> str:
+    """Return a rate and its interval as a bar from 0 to 100%; empty for any other text."""
+    match = _RATE.fullmatch(text)
+    if match is None:
+        return ""
+    value, low, high = match.groups()
+    return f'<span class="bar" aria-hidden="true" style="--v:{value};--l:{low};--h:{high}"></span>'
 
 
 def _row(tag: str, cells: Sequence[str], numbers_from: int) -> str:

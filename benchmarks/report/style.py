@@ -35,7 +35,10 @@ code { font: 0.88em/1.5 ui-monospace, "Liberation Mono", monospace; }
     linear-gradient(to left, var(--paper) 40%, transparent) right / 40px 100% no-repeat local,
     linear-gradient(to left, var(--shade), transparent) right / 14px 100% no-repeat scroll;
 }
-table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
+table {
+  border-collapse: separate; border-spacing: 0;
+  font-size: 0.9rem; font-variant-numeric: tabular-nums;
+}
 th, td { padding: 0.38rem 0.55rem; border-bottom: 1px solid var(--line); text-align: left; }
 th { vertical-align: bottom; font-weight: 600; line-height: 1.3; }
 td { white-space: nowrap; }
@@ -45,6 +48,15 @@ th:first-child, td:first-child {
 }
 .total td:last-child { font-weight: 600; }
 tbody tr:hover td { background: color-mix(in srgb, var(--link) 8%, var(--paper)); }
+.bar {
+  display: block; height: 5px; min-width: 5.5rem; margin-top: 0.2rem; border-radius: 2px;
+  --at: calc(var(--v) * 1%); --from: calc(var(--l) * 1%); --to: calc(var(--h) * 1%);
+  background:
+    linear-gradient(to right, transparent calc(var(--at) - 1.5px), var(--ink) 0,
+      var(--ink) calc(var(--at) + 1.5px), transparent 0),
+    linear-gradient(to right, var(--line) var(--from), var(--link) 0, var(--link) var(--to),
+      var(--line) 0);
+}
 small { color: var(--quiet); font-size: 0.86em; }
 details { margin: 1rem 0; }
 summary { cursor: pointer; color: var(--link); width: fit-content; }

@@ -35,6 +35,23 @@ class SubtaskResult:
 
 
 @dataclass(frozen=True)
+class PlayedTasks:
+    """What of one environment an evaluation played.
+
+    Attributes:
+        env_id: the environment.
+        source: its data, as `info["source"]` names them.
+        split: the split that holds the tasks.
+        subtasks: the task ids of each subtask.
+    """
+
+    env_id: str
+    source: str
+    split: str
+    subtasks: dict[str, list[str]]
+
+
+@dataclass(frozen=True)
 class EvalResult:
     """The result of an evaluation.
 
@@ -58,6 +75,7 @@ class EvalResult:
         subtasks: the table by subtask.
         tasks: the share of successful episodes by task id.
         unscored: episodes that only a judge could have scored, where there was none.
+        played: which tasks of which environments have a success; empty in earlier versions.
     """
 
     policy: str
@@ -77,6 +95,7 @@ class EvalResult:
     subtasks: dict[str, SubtaskResult] = field(default_factory=dict)
     tasks: dict[str, float] = field(default_factory=dict)
     unscored: int = 0
+    played: tuple[PlayedTasks, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON values."""
@@ -87,7 +106,8 @@ class EvalResult:
         """Rebuild a result from `to_json`'s values."""
         rows = {name: SubtaskResult(**row) for name, row in record["subtasks"].items()}
         low, high = record["ci95"]
-        return cls(**{**record, "ci95": (low, high), "subtasks": rows})
+        played = tuple(PlayedTasks(**part) for part in record.get("played", ()))
+        return cls(**{**record, "ci95": (low, high), "subtasks": rows, "played": played})
 
     def save(self, path: str | Path) -> None:
         """Write the result as a JSON file."""
@@ -159,6 +179,18 @@ def summarize(
         wall_s=wall_s,
         subtasks={name: _subtask_result(tally(part)) for name, part in by_subtask.items()},
         tasks={task_id: share for (_, _, task_id), share in total.task_success.items()},
+        played=_played(finished),
+    )
+
+
+def _played(episodes: Sequence[Trajectory]) -> tuple[PlayedTasks, ...]:
+    parts: dict[tuple[str, str, str], dict[str, dict[str, None]]] = {}
+    for episode in episodes:
+        subtasks = parts.setdefault((episode.env_id, episode.source, episode.split), {})
+        subtasks.setdefault(episode.subtask, {})[episode.task_id] = None
+    return tuple(
+        PlayedTasks(*place, {name: list(ids) for name, ids in subtasks.items()})
+        for place, subtasks in parts.items()
     )
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs.trajectory import Trajectory, write_jsonl
+from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from benchmarks.compare.command import main
 from benchmarks.sweep.plan import Cell
+from trainers.evaluation.results import summarize
 
 ENV_ID = "mine/Game-v0"
 
@@ -242,3 +243,34 @@ def test_a_bad_line_is_named_and_the_rest_is_compared(
     assert main([str(first), str(second)]) == 0
     assert "100.0%" in capsys.readouterr().out
     assert "b.jsonl, line 1: not a trajectory" in caplog.text
+
+
+def test_each_of_many_is_compared_with_the_first(
+    before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    others = [keep(tmp_path / f"{name}.jsonl", True, policy=name) for name in ("a", "b")]
+    assert main([str(path) for path in (before, *others)]) == 0
+    out = capsys.readouterr().out
+    for path in others:
+        _, _, table = out.partition(f"first:  {before}\nsecond: {path}\n")
+        assert re.search(r"\| all +\| 4 +\| 0.0% +\| 100.0% ", table)
+    words = [*map(str, others), str(others[0]), "--policy", "a", "--policy", "b"]
+    assert "once for each of the 3, in their order; got it 2 times" in refused(capsys, *words)
+    assert main([*words, "--policy", "a"]) == 0
+
+
+def test_a_result_of_an_evaluation_is_a_side(
+    before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    after = keep(tmp_path / "after.jsonl", True, policy="after")
+    result = tmp_path / "after.json"
+    summarize(list(read_jsonl(after)), policy="after").save(result)
+    rows = told(capsys, before, result)
+    assert rows == told(capsys, before, after)
+    assert rows["Game: easy"][:3] == ["4", "0.0%", "100.0%"]
+    record = json.loads(result.read_text())
+    result.write_text(json.dumps({**record, "run": {"EnvArguments": {"max_turns": 5}}}))
+    assert told(capsys, before, result, "--max-turns", "default", "--max-turns", "5") == rows
+    del record["played"]
+    result.write_text(json.dumps(record))
+    assert "as results of earlier versions" in refused(capsys, before, result)
