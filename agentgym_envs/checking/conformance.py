@@ -1,39 +1,38 @@
 """Checks that a text environment keeps this package's contract.
 
-`check_text_env` plays a few tasks and compares what it sees with what `TextEnv` promises. The same
-call checks our environments and a user's own.
+The suite plays a few tasks and compares what it sees with what `TextEnv` promises. The same calls
+check our environments and a user's own.
 """
 
 from __future__ import annotations
 
 import functools
-import json
-import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import gymnasium as gym
-from gymnasium.error import ResetNeeded
-from gymnasium.utils.env_checker import check_env
 
-from agentgym_envs.actions import ACTION_FORMATS, ActionVerb
-from agentgym_envs.checking.probing import (
-    MakeEnv,
-    Probe,
-    expect_no_error,
-    raises,
-    require,
-)
-from agentgym_envs.checking.second_process import replay_in_subprocess
-from agentgym_envs.checking.turn_checks import check_info, check_step
-from agentgym_envs.core import INFO_KEYS
+from agentgym_envs.actions import ACTION_FORMATS
+from agentgym_envs.checking import checks
+from agentgym_envs.checking.probing import MakeEnv
 from agentgym_envs.registry import resolve_env_id
 
-_REQUIRED_SPLITS = ("train", "validation", "test")
-_MANY_TURNS = 1000
-_MAX_REPLAYED_TURNS = 30
-_FEW_TURNS = 5
-_MALFORMED = ("", " \n\t", "Ünïcode ☃ \ud800", "{}", "```python\n(\n```", "Action:", "x" * 10_000)
+
+@dataclass(frozen=True)
+class Check:
+    """One part of the conformance suite.
+
+    Attributes:
+        name: what is checked.
+        remedy: what to do where it fails.
+        run: checks it; raises `ConformanceError` where the environment breaks the contract, and
+            `EnvFailure` where its machinery broke.
+    """
+
+    name: str
+    remedy: str
+    run: Callable[[], None]
 
 
 def check_text_env(
@@ -57,238 +56,111 @@ def check_text_env(
         EnvFailure: its machinery broke.
         ValueError: `num_tasks` is below 1, or the id is unknown.
     """
+    for check in conformance_checks(
+        env, num_tasks=num_tasks, expert_solves=expert_solves, **env_kwargs
+    ):
+        check.run()
+
+
+def conformance_checks(
+    env: str | MakeEnv, *, num_tasks: int = 3, expert_solves: bool = True, **env_kwargs: Any
+) -> Iterator[Check]:
+    """Yield the checks that `check_text_env` runs; each is to be run before the next is taken.
+
+    Where the environment cannot be made, or lists no tasks, the checks that need them do not come.
+
+    Args:
+        env: as `check_text_env` takes it.
+        num_tasks: tasks played of each split.
+        expert_solves: demand that an expert, where there is one, solves them.
+        **env_kwargs: passed whenever the environment is made.
+
+    Raises:
+        ValueError: `num_tasks` is below 1, or the id is unknown.
+    """
     if num_tasks < 1:
         raise ValueError(f"num_tasks must be >= 1, got {num_tasks}")
     entry = env if callable(env) else resolve_env_id(env)
     make: MakeEnv = entry if callable(entry) else functools.partial(gym.make, entry)
     make = functools.partial(make, **env_kwargs)
-    _check_attributes(make)
-    task_ids = _check_splits(make, num_tasks)
-    first_format, *other_formats = ACTION_FORMATS
-    _check_format(make, first_format, task_ids[0])
-    _check_gymnasium(make)
-    _check_mistakes(make)
-    _check_draws(make)
-    transcripts = {id_: _check_task(make, id_, expert_solves=expert_solves) for id_ in task_ids}
-    for action_format in other_formats:
-        _check_format(make, action_format, task_ids[0])
-    _check_end(make, task_ids[0])
-    _check_second_process(entry, env_kwargs, transcripts)
-    if isinstance(entry, str):
-        _check_make_vec(entry, env_kwargs)
+    return _checks(entry, make, env_kwargs, num_tasks, expert_solves)
 
 
-def _check_attributes(make: MakeEnv) -> None:
-    """Check what a scenario must set before anything can be played."""
-    probe = Probe(make)
-    for name, kind in {"instructions": str, "verbs": Sequence, "source": str}.items():
-        value = getattr(probe.env, name, None)
-        contract = f"the environment must set {name}, a {kind.__name__} that is not empty"
-        require(isinstance(value, kind) and bool(value), contract, value)
-    strangers = [verb for verb in probe.env.verbs if not isinstance(verb, ActionVerb)]
-    require(not strangers, "verbs must hold ActionVerb only", strangers)
-    turns = probe.env.default_max_turns
-    require(type(turns) is int and turns >= 1, "default_max_turns must be an int >= 1", turns)
-    probe.close()
+def _checks(
+    entry: str | MakeEnv,
+    make: MakeEnv,
+    env_kwargs: dict[str, Any],
+    num_tasks: int,
+    expert_solves: bool,
+) -> Iterator[Check]:
+    is_made = False
+    task_ids: list[str] = []
+    transcripts: dict[str, checks.Transcript] = {}
 
+    def attributes() -> None:
+        nonlocal is_made
+        checks.check_attributes(make)
+        is_made = True
 
-def _check_gymnasium(make: MakeEnv) -> None:
-    env = Probe(make).env
-    with warnings.catch_warnings(), expect_no_error("Gymnasium's check_env", "must pass"):
-        warnings.simplefilter("error")
-        # Other render modes need a spec to make the environment again.
-        check_env(env, skip_render_check=env.spec is None)
-    env.close()
+    def splits() -> None:
+        task_ids.extend(checks.check_splits(make, num_tasks))
 
-
-def _check_splits(make: MakeEnv, num_tasks: int) -> list[str]:
-    """Check the listed splits and return some ids of each."""
-    env = Probe(make).env
-    splits = env.task_set.splits
-    missing = [name for name in _REQUIRED_SPLITS if name not in splits]
-    require(not missing, f"there must be the splits {_REQUIRED_SPLITS}", splits)
-    owner: dict[str, str] = {}
-    chosen = []
-    for split in splits:
-        with expect_no_error(f"task_ids({split!r})", "must list the split"):
-            task_ids = env.task_ids(split)
-            require(task_ids == env.task_ids(split), f"task_ids({split!r}) must be stable")
-        require(bool(task_ids) or split != "train", "the split 'train' must hold a task", task_ids)
+    def tasks() -> None:
         for task_id in task_ids:
-            require(task_id not in owner, "splits must not overlap", (task_id, split))
-            owner[task_id] = split
-        picked = task_ids[:: max(1, len(task_ids) // num_tasks)][:num_tasks]
-        for task_id in picked:
-            with expect_no_error(f"task_set.spec({task_id!r})", "must look a listed task up"):
-                spec = env.task_set.spec(task_id)
-                again = env.task_set.spec(spec.number)
-            require(spec.task_id == task_id, "a listed id must name itself", (task_id, spec))
-            require(spec.split == split, f"{task_id} is listed under {split!r}", spec)
-            require(again == spec, "the number must name the same task", (task_id, again))
-        chosen += picked
-    env.close()
-    return chosen
+            transcripts[task_id] = checks.check_task(make, task_id, expert_solves=expert_solves)
 
-
-def _check_mistakes(make: MakeEnv) -> None:
-    """Check that the caller's mistakes raise, and that the environment plays on after them."""
-    probe = Probe(make)
-    env = probe.env
-    raises(ResetNeeded, "step() before reset()", lambda: env.step("x"))
-    _, info = probe.reset(seed=0)
-    name = info["task_id"].rpartition("_")[0]
-    for wrong in ("nosuch_0", f"{name}_x", f"{name}_{10**17}", -1, ""):
-        options = {"task_id": wrong}
-        raises(ValueError, f"task_id {wrong!r}", functools.partial(env.reset, options=options))
-    raises(ValueError, "an unknown option", lambda: env.reset(options={"no_such_option": 1}))
-    raises(ValueError, "an unknown split", lambda: env.task_ids("no such split"))
-    raises(TypeError, "an action that is no string", lambda: env.step(None))  # type: ignore[arg-type]
-    for keyword, value in {
-        "split": "no such split",
-        "action_format": "no such format",
-        "compat": "no such suite",
-        "tasks": ["no such task"],
-        "max_turns": 0,
-        "render_mode": "no such mode",
-    }.items():
-        call = functools.partial(make, **{keyword: value})
-        raises(ValueError, f"{keyword}={value!r}", call)
-    raises(TypeError, "an unknown keyword argument", lambda: make(no_such_keyword=1))
-    probe.step("x")
-    probe.close()
-
-
-def _check_draws(make: MakeEnv) -> None:
-    """Check that a seed draws the same task, of the split and filter that were asked for."""
-    one, two = Probe(make), Probe(make)
-    _, info = one.reset(seed=7)
-    require(info == two.reset(seed=7)[1], "the same seed must draw the same task", info)
-    split = one.env.split
-    require(info["split"] == split, "a task must be drawn from the env's split", info["split"])
-    drawn = [each.reset()[1]["task_id"] for each in (one, two)]
-    require(drawn[0] == drawn[1], "later draws must follow the seed too", drawn)
-    filtered = Probe(make, tasks=[info["subtask"]])
-    for _ in range(5):
-        subtask = filtered.reset()[1]["subtask"]
-        require(subtask == info["subtask"], f"tasks=[{info['subtask']!r}] must filter", subtask)
-    for each in (one, two, filtered):
-        each.close()
-
-
-def _check_task(make: MakeEnv, task_id: str, *, expert_solves: bool) -> list[tuple[str, Any]]:
-    """Check one task: every info, determinism, independence of seeds, and the expert.
-
-    Returns:
-        A transcript: `("", (observation, info))`, then each action with its five-tuple.
-    """
-    first, second = (Probe(make, max_turns=_MANY_TURNS) for _ in range(2))
-    begun = first.reset(task_id, seed=1)
-    check_info(begun[1], turn=0)
-    require(begun[1]["task_id"] == task_id, f"reset must play {task_id}", begun[1]["task_id"])
-    again = second.reset(first.env.task.number, seed=2)
-    require(begun == again, f"{task_id} must not depend on seed, or on id or number", again)
-    transcript: list[tuple[str, Any]] = [("", begun)]
-    last = None
-    for turn, action in enumerate(first.expert(), 1):
-        last, other = first.step(action), second.step(action)
-        check_step(last, turn=turn)
-        require(last == other, f"{task_id} must answer {action!r} the same way twice", other)
-        transcript.append((action, last))
-        if last.terminated or last.truncated:
-            break
-    if last is None:  # no expert, so anything must do
-        for action in begun[1]["available_actions"] or _MALFORMED:
-            last, other = first.step(action), second.step(action)
-            require(last == other, f"{task_id} must answer {action!r} the same way twice", other)
-            transcript.append((action, last))
-            if last.terminated or last.truncated or len(transcript) > _FEW_TURNS:
-                break
-    elif expert_solves:
-        solved = last.terminated and last.info["success"] and last.info["score"] == 1.0
-        require(solved, f"the expert must solve {task_id}", last)
-    first.close()
-    second.close()
-    return transcript[: _MAX_REPLAYED_TURNS + 1]
-
-
-def _check_second_process(
-    entry: str | MakeEnv, env_kwargs: dict[str, Any], transcripts: dict[str, list[tuple[str, Any]]]
-) -> None:
-    """Check that a replay under another PYTHONHASHSEED gives identical steps."""
-    kwargs = {**env_kwargs, "max_turns": _MANY_TURNS}
-    episodes = [
-        (task_id, [action for action, _ in rows[1:]]) for task_id, rows in transcripts.items()
-    ]
-    with expect_no_error("a second process with another PYTHONHASHSEED", "must play the same"):
-        replays = replay_in_subprocess(entry, kwargs, episodes)
-    if replays is None:
+    yield Check("it can be made, and sets what a scenario must", _ATTRIBUTES, attributes)
+    if not is_made:
         return
-    for (task_id, rows), episode in zip(transcripts.items(), replays, strict=True):
-        for (action, here), there in zip(rows, episode, strict=True):
-            call = "reset" if rows[0][1] is here else f"step({action!r:.80})"
-            require(
-                json.loads(json.dumps(here)) == there,
-                f"{task_id} must be the same in every process and under every PYTHONHASHSEED, so "
-                f"nothing may follow the order of a set; {call} gave {here!r:.300}",
-                there,
-            )
-
-
-def _check_format(make: MakeEnv, action_format: str, task_id: str) -> None:
-    """Check a format: its rules in the prompt, the expert in it, and what it cannot read."""
-    probe = Probe(make, action_format=action_format, max_turns=_MANY_TURNS)
-    with expect_no_error("system_prompt", "must be there"):
-        prompt = probe.env.system_prompt
-    require(
-        isinstance(prompt, str) and probe.env.parser.instructions in prompt,
-        f"system_prompt must be a str that holds the rules of {action_format!r}",
-        prompt,
+    yield Check("splits and task ids", _SPLITS, splits)
+    if not task_ids:
+        return
+    first, *others = (
+        Check(
+            f"the format {action_format}",
+            _FORMAT,
+            functools.partial(checks.check_format, make, action_format, task_ids[0]),
+        )
+        for action_format in ACTION_FORMATS
     )
-    check_info(probe.reset(task_id)[1], turn=0)
-    turn = 0
-    for completion in _MALFORMED:
-        turn += 1
-        step = probe.step(completion)
-        check_step(step, turn=turn)
-        require(step.reward == 0, f"{completion!r:.40} must earn reward 0", step.reward)
-        if action_format != "plain":
-            require(
-                step.info["is_valid_action"] is False,
-                f"{completion!r:.40} is no action in {action_format!r}: is_valid_action is False",
-                step,
-            )
-        if step.terminated or step.truncated:
-            probe.reset(task_id)
-            turn = 0
-    probe.reset(task_id)
-    for action in probe.expert():
-        step = probe.step(action)
-        require(step.info["is_valid_action"], f"the expert's {action!r} must be an action", step)
-        if step.terminated or step.truncated:
-            break
-    probe.close()
+    yield first
+    run = functools.partial
+    yield Check("Gymnasium's check_env", _GYMNASIUM, run(checks.check_gymnasium, make))
+    yield Check("mistakes of the caller", _MISTAKES, run(checks.check_mistakes, make))
+    yield Check("how tasks are drawn", _DRAWS, run(checks.check_draws, make))
+    yield Check("tasks, each played twice", _TASKS, tasks)
+    yield from others
+    yield Check("the turn limit and the end", _END, run(checks.check_end, make, task_ids[0]))
+    if transcripts:
+        replay = run(checks.check_second_process, entry, env_kwargs, transcripts)
+        yield Check("the same in another process", _SECOND_PROCESS, replay)
+    if isinstance(entry, str):
+        make_vec = run(checks.check_make_vec, entry, env_kwargs)
+        yield Check("gymnasium.make_vec", _MAKE_VEC, make_vec)
 
 
-def _check_end(make: MakeEnv, task_id: str) -> None:
-    """Check that `max_turns` truncates and that an episode's end is an end."""
-    probe = Probe(make, max_turns=2)
-    probe.reset(task_id)
-    step = probe.step(_MALFORMED[0])
-    require(not step.truncated, "max_turns=2 must not truncate after one turn", step)
-    step = probe.step(_MALFORMED[0])
-    ended = step.truncated and not step.terminated and step.info["truncated_by"] == "max_turns"
-    require(ended, "max_turns=2 must truncate after two turns and say so", step)
-    raises(ResetNeeded, "step() after the end", lambda: probe.env.step(_MALFORMED[0]))
-    _, info = probe.reset(task_id)
-    require(info["turn"] == 0, "reset must begin a new episode", info)
-    probe.close()
-
-
-def _check_make_vec(env_id: str, env_kwargs: dict[str, Any]) -> None:
-    with expect_no_error("gymnasium.make_vec", "must work"):
-        envs = gym.make_vec(env_id, num_envs=2, vectorization_mode="sync", **env_kwargs)
-        observations, infos = envs.reset(seed=0)
-        envs.step(("x", "y"))
-        envs.close()
-    require(len(observations) == 2, "make_vec must give an observation per env", observations)
-    require(set(INFO_KEYS) <= set(infos), f"make_vec must carry the info keys {INFO_KEYS}", infos)
+_ATTRIBUTES = (
+    "derive from TextEnv, set instructions, verbs (a tuple of ActionVerb), default_max_turns and "
+    "source in the class, and pass **kwargs on to super().__init__"
+)
+_SPLITS = (
+    "give super().__init__ a task set whose splits train, validation and test share no number, "
+    "such as ListedTasks"
+)
+_FORMAT = (
+    "leave system_prompt and the reading of completions to TextEnv, and answer text that is no "
+    "possible action by Outcome(text, info={'is_valid_action': False}), reward 0, no exception"
+)
+_GYMNASIUM = "what Gymnasium says above; most of it TextEnv does, so write begin and apply alone"
+_MISTAKES = (
+    "take **kwargs and pass them on to super().__init__, and let TextEnv.reset read the options"
+)
+_DRAWS = "leave the draw to TextEnv; what draws besides takes self.np_random"
+_TASKS = (
+    "let what a task holds and answers follow from its id and the actions alone: no clock, no "
+    "random numbers but those made from the task's number; and let expert_moves go on from the "
+    "state as it is until the goal is reached (expert_solves=False lets its failures pass)"
+)
+_END = "write begin and apply and leave step and reset to TextEnv, which counts the turns"
+_SECOND_PROCESS = "sort what comes out of a set; read nothing that differs between processes"
+_MAKE_VEC = "register what can be imported by its name, and keep info to JSON values"

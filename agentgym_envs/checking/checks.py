@@ -1,0 +1,255 @@
+"""The checks of the conformance suite, one function for each part of the contract.
+
+Each raises a `ConformanceError` where the environment that `make` makes breaks it.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env
+
+from agentgym_envs.actions import ActionVerb
+from agentgym_envs.checking.probing import (
+    MakeEnv,
+    Probe,
+    expect_no_error,
+    raises,
+    require,
+)
+from agentgym_envs.checking.second_process import replay_in_subprocess
+from agentgym_envs.checking.turn_checks import check_info, check_step
+from agentgym_envs.core import INFO_KEYS
+
+Transcript = list[tuple[str, Any]]
+"""`("", (observation, info))`, then each action with its five-tuple."""
+
+_REQUIRED_SPLITS = ("train", "validation", "test")
+_MANY_TURNS = 1000
+_MAX_REPLAYED_TURNS = 30
+_FEW_TURNS = 5
+_MALFORMED = ("", " \n\t", "Ünïcode ☃ \ud800", "{}", "```python\n(\n```", "Action:", "x" * 10_000)
+
+
+def check_attributes(make: MakeEnv) -> None:
+    """Check what a scenario must set before anything can be played."""
+    probe = Probe(make)
+    for name, kind in {"instructions": str, "verbs": Sequence, "source": str}.items():
+        value = getattr(probe.env, name, None)
+        contract = f"the environment must set {name}, a {kind.__name__} that is not empty"
+        require(isinstance(value, kind) and bool(value), contract, value)
+    strangers = [verb for verb in probe.env.verbs if not isinstance(verb, ActionVerb)]
+    require(not strangers, "verbs must hold ActionVerb only", strangers)
+    turns = probe.env.default_max_turns
+    require(type(turns) is int and turns >= 1, "default_max_turns must be an int >= 1", turns)
+    probe.close()
+
+
+def check_gymnasium(make: MakeEnv) -> None:
+    """Check that Gymnasium's own checker passes without a warning."""
+    env = Probe(make).env
+    with warnings.catch_warnings(), expect_no_error("Gymnasium's check_env", "must pass"):
+        warnings.simplefilter("error")
+        # Other render modes need a spec to make the environment again.
+        check_env(env, skip_render_check=env.spec is None)
+    env.close()
+
+
+def check_splits(make: MakeEnv, num_tasks: int) -> list[str]:
+    """Check the listed splits and return some ids of each."""
+    env = Probe(make).env
+    splits = env.task_set.splits
+    missing = [name for name in _REQUIRED_SPLITS if name not in splits]
+    require(not missing, f"there must be the splits {_REQUIRED_SPLITS}", splits)
+    owner: dict[str, str] = {}
+    chosen = []
+    for split in splits:
+        with expect_no_error(f"task_ids({split!r})", "must list the split"):
+            task_ids = env.task_ids(split)
+            require(task_ids == env.task_ids(split), f"task_ids({split!r}) must be stable")
+        require(bool(task_ids) or split != "train", "the split 'train' must hold a task", task_ids)
+        for task_id in task_ids:
+            require(task_id not in owner, "splits must not overlap", (task_id, split))
+            owner[task_id] = split
+        picked = task_ids[:: max(1, len(task_ids) // num_tasks)][:num_tasks]
+        for task_id in picked:
+            with expect_no_error(f"task_set.spec({task_id!r})", "must look a listed task up"):
+                spec = env.task_set.spec(task_id)
+                again = env.task_set.spec(spec.number)
+            require(spec.task_id == task_id, "a listed id must name itself", (task_id, spec))
+            require(spec.split == split, f"{task_id} is listed under {split!r}", spec)
+            require(again == spec, "the number must name the same task", (task_id, again))
+        chosen += picked
+    env.close()
+    return chosen
+
+
+def check_mistakes(make: MakeEnv) -> None:
+    """Check that the caller's mistakes raise, and that the environment plays on after them."""
+    probe = Probe(make)
+    env = probe.env
+    raises(ResetNeeded, "step() before reset()", lambda: env.step("x"))
+    _, info = probe.reset(seed=0)
+    name = info["task_id"].rpartition("_")[0]
+    for wrong in ("nosuch_0", f"{name}_x", f"{name}_{10**17}", -1, ""):
+        options = {"task_id": wrong}
+        raises(ValueError, f"task_id {wrong!r}", functools.partial(env.reset, options=options))
+    raises(ValueError, "an unknown option", lambda: env.reset(options={"no_such_option": 1}))
+    raises(ValueError, "an unknown split", lambda: env.task_ids("no such split"))
+    raises(TypeError, "an action that is no string", lambda: env.step(None))  # type: ignore[arg-type]
+    for keyword, value in {
+        "split": "no such split",
+        "action_format": "no such format",
+        "compat": "no such suite",
+        "tasks": ["no such task"],
+        "max_turns": 0,
+        "render_mode": "no such mode",
+    }.items():
+        call = functools.partial(make, **{keyword: value})
+        raises(ValueError, f"{keyword}={value!r}", call)
+    raises(TypeError, "an unknown keyword argument", lambda: make(no_such_keyword=1))
+    probe.step("x")
+    probe.close()
+
+
+def check_draws(make: MakeEnv) -> None:
+    """Check that a seed draws the same task, of the split and filter that were asked for."""
+    one, two = Probe(make), Probe(make)
+    _, info = one.reset(seed=7)
+    require(info == two.reset(seed=7)[1], "the same seed must draw the same task", info)
+    split = one.env.split
+    require(info["split"] == split, "a task must be drawn from the env's split", info["split"])
+    drawn = [each.reset()[1]["task_id"] for each in (one, two)]
+    require(drawn[0] == drawn[1], "later draws must follow the seed too", drawn)
+    filtered = Probe(make, tasks=[info["subtask"]])
+    for _ in range(5):
+        subtask = filtered.reset()[1]["subtask"]
+        require(subtask == info["subtask"], f"tasks=[{info['subtask']!r}] must filter", subtask)
+    for each in (one, two, filtered):
+        each.close()
+
+
+def check_task(make: MakeEnv, task_id: str, *, expert_solves: bool) -> Transcript:
+    """Check one task: every info, determinism, independence of seeds, and the expert.
+
+    Returns:
+        What was played, for `check_second_process`.
+    """
+    first, second = (Probe(make, max_turns=_MANY_TURNS) for _ in range(2))
+    begun = first.reset(task_id, seed=1)
+    check_info(begun[1], turn=0)
+    require(begun[1]["task_id"] == task_id, f"reset must play {task_id}", begun[1]["task_id"])
+    again = second.reset(first.env.task.number, seed=2)
+    require(begun == again, f"{task_id} must not depend on seed, or on id or number", again)
+    transcript: Transcript = [("", begun)]
+    last = None
+    for turn, action in enumerate(first.expert(), 1):
+        last, other = first.step(action), second.step(action)
+        check_step(last, turn=turn)
+        require(last == other, f"{task_id} must answer {action!r} the same way twice", other)
+        transcript.append((action, last))
+        if last.terminated or last.truncated:
+            break
+    if last is None:  # no expert, so anything must do
+        for action in begun[1]["available_actions"] or _MALFORMED:
+            last, other = first.step(action), second.step(action)
+            require(last == other, f"{task_id} must answer {action!r} the same way twice", other)
+            transcript.append((action, last))
+            if last.terminated or last.truncated or len(transcript) > _FEW_TURNS:
+                break
+    elif expert_solves:
+        solved = last.terminated and last.info["success"] and last.info["score"] == 1.0
+        require(solved, f"the expert must solve {task_id}", last)
+    first.close()
+    second.close()
+    return transcript[: _MAX_REPLAYED_TURNS + 1]
+
+
+def check_second_process(
+    entry: str | MakeEnv, env_kwargs: dict[str, Any], transcripts: dict[str, Transcript]
+) -> None:
+    """Check that a replay under another PYTHONHASHSEED gives identical steps."""
+    kwargs = {**env_kwargs, "max_turns": _MANY_TURNS}
+    episodes = [
+        (task_id, [action for action, _ in rows[1:]]) for task_id, rows in transcripts.items()
+    ]
+    with expect_no_error("a second process with another PYTHONHASHSEED", "must play the same"):
+        replays = replay_in_subprocess(entry, kwargs, episodes)
+    if replays is None:
+        return
+    for (task_id, rows), episode in zip(transcripts.items(), replays, strict=True):
+        for (action, here), there in zip(rows, episode, strict=True):
+            call = "reset" if rows[0][1] is here else f"step({action!r:.80})"
+            require(
+                json.loads(json.dumps(here)) == there,
+                f"{task_id} must be the same in every process and under every PYTHONHASHSEED, so "
+                f"nothing may follow the order of a set; {call} gave {here!r:.300}",
+                there,
+            )
+
+
+def check_format(make: MakeEnv, action_format: str, task_id: str) -> None:
+    """Check a format: its rules in the prompt, the expert in it, and what it cannot read."""
+    probe = Probe(make, action_format=action_format, max_turns=_MANY_TURNS)
+    with expect_no_error("system_prompt", "must be there"):
+        prompt = probe.env.system_prompt
+    require(
+        isinstance(prompt, str) and probe.env.parser.instructions in prompt,
+        f"system_prompt must be a str that holds the rules of {action_format!r}",
+        prompt,
+    )
+    check_info(probe.reset(task_id)[1], turn=0)
+    turn = 0
+    for completion in _MALFORMED:
+        turn += 1
+        step = probe.step(completion)
+        check_step(step, turn=turn)
+        require(step.reward == 0, f"{completion!r:.40} must earn reward 0", step.reward)
+        if action_format != "plain":
+            require(
+                step.info["is_valid_action"] is False,
+                f"{completion!r:.40} is no action in {action_format!r}: is_valid_action is False",
+                step,
+            )
+        if step.terminated or step.truncated:
+            probe.reset(task_id)
+            turn = 0
+    probe.reset(task_id)
+    for action in probe.expert():
+        step = probe.step(action)
+        require(step.info["is_valid_action"], f"the expert's {action!r} must be an action", step)
+        if step.terminated or step.truncated:
+            break
+    probe.close()
+
+
+def check_end(make: MakeEnv, task_id: str) -> None:
+    """Check that `max_turns` truncates and that an episode's end is an end."""
+    probe = Probe(make, max_turns=2)
+    probe.reset(task_id)
+    step = probe.step(_MALFORMED[0])
+    require(not step.truncated, "max_turns=2 must not truncate after one turn", step)
+    step = probe.step(_MALFORMED[0])
+    ended = step.truncated and not step.terminated and step.info["truncated_by"] == "max_turns"
+    require(ended, "max_turns=2 must truncate after two turns and say so", step)
+    raises(ResetNeeded, "step() after the end", lambda: probe.env.step(_MALFORMED[0]))
+    _, info = probe.reset(task_id)
+    require(info["turn"] == 0, "reset must begin a new episode", info)
+    probe.close()
+
+
+def check_make_vec(env_id: str, env_kwargs: dict[str, Any]) -> None:
+    """Check that the environment can be vectorized by its id."""
+    with expect_no_error("gymnasium.make_vec", "must work"):
+        envs = gym.make_vec(env_id, num_envs=2, vectorization_mode="sync", **env_kwargs)
+        observations, infos = envs.reset(seed=0)
+        envs.step(("x", "y"))
+        envs.close()
+    require(len(observations) == 2, "make_vec must give an observation per env", observations)
+    require(set(INFO_KEYS) <= set(infos), f"make_vec must carry the info keys {INFO_KEYS}", infos)

@@ -1,0 +1,122 @@
+"""`agentgym new env`: writes the package of an environment that plays, to be made one's own."""
+
+from __future__ import annotations
+
+import argparse
+import keyword
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from string import Template
+
+from agentgym_envs.files import write_whole
+
+TEMPLATES = Path(__file__).parent / "templates" / "env"
+_NAME = re.compile(r"(?:([A-Za-z][\w-]*)/)?([A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*)")
+
+
+@dataclass(frozen=True)
+class EnvironmentNames:
+    """What an environment is called in each place.
+
+    Attributes:
+        env_id: Gymnasium's id.
+        title: the id's middle, in capitals: `TidyUp`.
+        module: of Python, and the prefix of task ids: `tidy_up`.
+    """
+
+    env_id: str
+    title: str
+    module: str
+
+    @classmethod
+    def of(cls, name: str) -> EnvironmentNames:
+        """Read what a user calls it: `tidy-up`, `TidyUp` or `mylab/TidyUp`.
+
+        Raises:
+            ValueError: it cannot be made the name of a module.
+        """
+        match = _NAME.fullmatch(name)
+        if match is None:
+            raise ValueError(
+                f"NAME must be letters and digits that begin with a letter, such as TidyUp, "
+                f"tidy-up or mylab/TidyUp, got {name!r}"
+            )
+        words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[0-9]+", match[2])
+        title = "".join(word[0].upper() + word[1:] for word in words)
+        module = "_".join(words).lower()
+        if keyword.iskeyword(module) or module in sys.stdlib_module_names:
+            raise ValueError(f"NAME must not be Python's own {module!r}; choose another")
+        return cls(f"{match[1] or 'mylab'}/{title}-v0", title, module)
+
+    def files(self) -> dict[Path, str]:
+        """Return the text of each file of the package, by its path in the folder."""
+        words = {
+            "env_id": self.env_id,
+            "title": self.title,
+            "class_name": f"{self.title}Env",
+            "module": self.module,
+            "prefix": self.module,
+            "distribution": self.module.replace("_", "-"),
+        }
+        package = Path(self.module)
+        places = {
+            "README.md": Path("README.md"),
+            "pyproject.toml": Path("pyproject.toml"),
+            "suite.yaml": Path("suite.yaml"),
+            "init.py": package / "__init__.py",
+            "env.py": package / "env.py",
+            "test_env.py": Path("tests") / "test_env.py",
+        }
+        return {
+            place: Template((TEMPLATES / f"{name}.template").read_text("utf-8")).substitute(words)
+            for name, place in places.items()
+        }
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the package, and print what to do with it."""
+    parser = argparse.ArgumentParser(
+        prog="agentgym new",
+        description="Write a working environment into a folder of its own: a small game with "
+        "tasks, actions and an expert, a test that checks the contract, and a suite for sweeps.",
+        epilog="example: agentgym new env TidyUp",
+    )
+    parser.add_argument("kind", choices=["env"], help="what is written")
+    parser.add_argument("name", help="TidyUp, tidy-up, or mylab/TidyUp with a namespace")
+    parser.add_argument("--out", help="the folder; by default the module's name, tidy_up")
+    options = parser.parse_args(argv)
+    try:
+        names = EnvironmentNames.of(options.name)
+        folder = Path(options.out or names.module)
+        _check_free(names.module, folder)
+    except ValueError as error:
+        parser.error(str(error))
+    for place, text in names.files().items():
+        write_whole(folder / place, text)
+        print(folder / place)
+    env = f"{names.module}:{names.env_id}"
+    print(
+        f"\nnext:\n  cd {folder}\n  agentgym check {env}\n  agentgym play {env}\n"
+        f"then make {names.module}/env.py your own; README.md has the other commands"
+    )
+    return 0
+
+
+def _check_free(module: str, folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"{folder} is there already; pass another --out")
+    spec = find_spec(module)
+    # A folder without __init__.py is no package that an import would give in place of ours.
+    if spec is not None and spec.origin is not None:
+        raise ValueError(
+            f"a module {module!r} is installed already ({spec.origin}) and one would hide the "
+            "other; choose another NAME"
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
