@@ -78,12 +78,12 @@ def result_episodes(path: Path, result: EvalResult) -> Iterator[Trajectory]:
     Raises:
         ValueError: the result does not say what was played.
     """
-    if not result.played:
+    if not result.panels:
         raise ValueError(
             f"{path} does not say which tasks of which environment were played, as results of "
             "earlier versions; give the episodes instead: agentgym eval --trajectories FILE.jsonl"
         )
-    for part in result.played:
+    for part in result.panels:
         for subtask, task_ids in part.subtasks.items():
             for task_id in task_ids:
                 hits, total = _outcomes(result.tasks[task_id], result.samples_per_task)

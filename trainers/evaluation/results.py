@@ -35,7 +35,7 @@ class SubtaskResult:
 
 
 @dataclass(frozen=True)
-class PlayedTasks:
+class PanelTasks:
     """What of one environment an evaluation played.
 
     Attributes:
@@ -75,7 +75,7 @@ class EvalResult:
         subtasks: the table by subtask.
         tasks: the share of successful episodes by task id.
         unscored: episodes that only a judge could have scored, where there was none.
-        played: which tasks of which environments have a success; empty in earlier versions.
+        panels: which tasks of which environments have a success; empty in earlier versions.
     """
 
     policy: str
@@ -95,7 +95,7 @@ class EvalResult:
     subtasks: dict[str, SubtaskResult] = field(default_factory=dict)
     tasks: dict[str, float] = field(default_factory=dict)
     unscored: int = 0
-    played: tuple[PlayedTasks, ...] = ()
+    panels: tuple[PanelTasks, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON values."""
@@ -106,8 +106,8 @@ class EvalResult:
         """Rebuild a result from `to_json`'s values."""
         rows = {name: SubtaskResult(**row) for name, row in record["subtasks"].items()}
         low, high = record["ci95"]
-        played = tuple(PlayedTasks(**part) for part in record.get("played", ()))
-        return cls(**{**record, "ci95": (low, high), "subtasks": rows, "played": played})
+        panels = tuple(PanelTasks(**part) for part in record.get("panels", ()))
+        return cls(**{**record, "ci95": (low, high), "subtasks": rows, "panels": panels})
 
     def save(self, path: str | Path) -> None:
         """Write the result as a JSON file."""
@@ -179,17 +179,17 @@ def summarize(
         wall_s=wall_s,
         subtasks={name: _subtask_result(tally(part)) for name, part in by_subtask.items()},
         tasks={task_id: share for (_, _, task_id), share in total.task_success.items()},
-        played=_played(finished),
+        panels=_panels(finished),
     )
 
 
-def _played(episodes: Sequence[Trajectory]) -> tuple[PlayedTasks, ...]:
+def _panels(episodes: Sequence[Trajectory]) -> tuple[PanelTasks, ...]:
     parts: dict[tuple[str, str, str], dict[str, dict[str, None]]] = {}
     for episode in episodes:
         subtasks = parts.setdefault((episode.env_id, episode.source, episode.split), {})
         subtasks.setdefault(episode.subtask, {})[episode.task_id] = None
     return tuple(
-        PlayedTasks(*place, {name: list(ids) for name, ids in subtasks.items()})
+        PanelTasks(*place, {name: list(ids) for name, ids in subtasks.items()})
         for place, subtasks in parts.items()
     )
 

@@ -271,6 +271,6 @@ def test_a_result_of_an_evaluation_is_a_side(
     record = json.loads(result.read_text())
     result.write_text(json.dumps({**record, "run": {"EnvArguments": {"max_turns": 5}}}))
     assert told(capsys, before, result, "--max-turns", "default", "--max-turns", "5") == rows
-    del record["played"]
+    del record["panels"]
     result.write_text(json.dumps(record))
     assert "as results of earlier versions" in refused(capsys, before, result)

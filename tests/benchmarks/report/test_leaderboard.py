@@ -203,7 +203,7 @@ def test_what_is_no_result_is_refused_by_name(tmp_path, capsys, name, text, told
 
 
 def test_a_result_of_an_earlier_version_says_what_to_give_instead(tmp_path, capsys):
-    path = evaluated(tmp_path / "old.json", "p", 2, played=[])
+    path = evaluated(tmp_path / "old.json", "p", 2, panels=[])
     with pytest.raises(SystemExit):
         command.main([str(path)])
     assert "--trajectories FILE.jsonl" in capsys.readouterr().err

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from agentgym_envs import registry
+from benchmarks.report.results import read_sweep
 from benchmarks.sweep import command
 from benchmarks.sweep.listing import main as list_suites
 from benchmarks.sweep.plan import grid
@@ -259,3 +260,39 @@ def test_worker_processes_import_the_module_of_a_users_environment(tmp_path, tal
         SweepFolder(tmp_path / "sweep").episodes(SweepFolder(tmp_path / "sweep").cells()[0])
     )
     assert len(episodes) == 3 and all(episode.success for episode in episodes)
+
+
+def test_real_data_stand_beside_the_embedded_world_and_are_not_taken_for_it(
+    tmp_path, monkeypatch, capsys
+):
+    pytest.importorskip("bm25s", reason="needs the search extra")
+    monkeypatch.setenv("AGENTGYM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(command, "play_of", lambda sweep: in_this_process)
+    questions = tmp_path / "data" / "bamboogle" / "test.jsonl"
+    questions.parent.mkdir(parents=True)
+    rows = (
+        {"id": f"t_{n}", "question": f"Who is {n}?", "golden_answers": ["Ann"]} for n in range(125)
+    )
+    questions.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (tmp_path / "wiki.jsonl").write_text(json.dumps({"id": "0", "contents": '"Ann"\nA name.'}))
+    path = written(
+        tmp_path,
+        f"""
+panels:
+  - env: SearchQA
+    subtasks: {{bamboogle: 3}}
+  - env: SearchQA
+    name: real questions
+    subtasks: {{bamboogle: 2}}
+    env_kwargs: {{data_dir: {tmp_path / "data"}, corpus: {tmp_path / "wiki.jsonl"}}}
+""",
+    )
+    words = ["--suite", str(path), "--policy", "expert", "--turns", "2"]
+    assert command.main([*words, "--out", str(tmp_path / "sweep")]) == 0
+    assert "5 episodes played, 0 of them failed" in capsys.readouterr().out
+    embedded, real = read_sweep(tmp_path / "sweep").settings
+    assert (embedded.scenario, embedded.label) == ("SearchQA", "embedded")
+    assert (real.scenario, real.label, real.name) == ("real questions", "", "expert, 2 turns")
+    assert {source for _, source, _ in real.whole.successes} != {
+        source for _, source, _ in embedded.whole.successes
+    }
