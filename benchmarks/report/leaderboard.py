@@ -11,9 +11,9 @@ from benchmarks.report.blocks import Fold, Heading, Part, Table, Text
 from benchmarks.report.calls import call_list
 from benchmarks.report.html import as_page
 from benchmarks.report.results import Setting
-from benchmarks.report.standings import PanelKey, Standings, mean_over_panels
+from benchmarks.report.standings import PanelKey, Standings
 from benchmarks.report.tables import points, three_digits, with_interval
-from trainers.evaluation.intervals import Estimate
+from trainers.evaluation.intervals import Estimate, mean_of
 from trainers.evaluation.tally import paired
 
 LEADERBOARD_FILE = "leaderboard.html"
@@ -101,7 +101,7 @@ def _overall_table(
         for setting in settings:
             by_name.setdefault(setting.name, {})[key] = setting
     means = {
-        name: mean_over_panels([_success(theirs[key]) for key in panels])
+        name: mean_of([_success(theirs[key]) for key in panels])
         for name, theirs in by_name.items()
         if len(theirs) == len(panels)
     }

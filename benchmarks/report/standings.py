@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +13,6 @@ from benchmarks.report.evaluations import is_evaluation, read_evaluation
 from benchmarks.report.grouping import tell_apart
 from benchmarks.report.published import published_panels
 from benchmarks.report.results import Setting, read_sweep, tell_limits_of_panels
-from trainers.evaluation.intervals import Estimate
 
 
 class PanelKey(NamedTuple):
@@ -107,21 +105,3 @@ def _panel_key(setting: Setting) -> PanelKey:
 def _standing(setting: Setting) -> tuple[float, str]:
     success = setting.whole.success()
     return (-success.value if success else 0.0), setting.name
-
-
-def mean_over_panels(estimates: Sequence[Estimate]) -> Estimate:
-    """Return the mean of independent estimates with the interval that theirs give.
-
-    Zou and Donner, Statistics in Medicine 27 (2008) 1693, for the mean of k: the squared distances
-    of the bounds add up, and their root is divided by k.
-
-    Raises:
-        ValueError: there are none.
-    """
-    if not estimates:
-        raise ValueError("a mean needs at least one estimate")
-    count = len(estimates)
-    value = sum(e.value for e in estimates) / count
-    below = sqrt(sum((e.value - e.low) ** 2 for e in estimates)) / count
-    above = sqrt(sum((e.high - e.value) ** 2 for e in estimates)) / count
-    return Estimate(value, value - below, value + above)

@@ -110,6 +110,27 @@ def mean_gain(gains: Sequence[float]) -> Estimate:
     return _bootstrapped(gains)
 
 
+def mean_of(estimates: Sequence[Estimate]) -> Estimate:
+    """Return the mean of independent estimates, such as the success in each environment.
+
+    The interval is made of theirs (MOVER: Zou and Donner 2008, Statistics in Medicine 27:1693,
+    equation 1 with equal weights c = 1/K): its lower end is sqrt(sum c^2 (value_k - low_k)^2) below
+    the mean, its upper end likewise above. So it claims no certainty where one of them does not.
+
+    Raises:
+        ValueError: there are none.
+    """
+    if len(estimates) == 1:
+        return estimates[0]
+    if not estimates:
+        raise ValueError("a mean needs at least one estimate")
+    count = len(estimates)
+    value = sum(one.value for one in estimates) / count
+    below = sqrt(sum((one.value - one.low) ** 2 for one in estimates)) / count
+    above = sqrt(sum((one.high - one.value) ** 2 for one in estimates)) / count
+    return Estimate(value, value - below, value + above)
+
+
 def _bootstrapped(values: Sequence[float]) -> Estimate:
     # One order and one sign for all that hold the same values: an interval is the same wherever
     # the tasks come from, and negated where the values are.

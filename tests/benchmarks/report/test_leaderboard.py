@@ -10,12 +10,11 @@ from benchmarks.report import command
 from benchmarks.report.blocks import Table, Text
 from benchmarks.report.leaderboard import leaderboard_parts
 from benchmarks.report.results import Setting, take_in
-from benchmarks.report.standings import mean_over_panels, read_standings
+from benchmarks.report.standings import read_standings
 from benchmarks.sweep.plan import grid
 from benchmarks.sweep.suite_files import find_suite
 from benchmarks.sweep.suites import Suite
 from tests.benchmarks.report.samples import SEARCHQA, TEXTCRAFT, played, textcraft_sweep
-from trainers.evaluation.intervals import Estimate, wilson
 from trainers.evaluation.results import summarize
 
 RUN = {
@@ -74,20 +73,6 @@ def test_the_mean_is_over_panels_and_only_who_played_all_has_one(tmp_path):
     assert [row[0] for row in overall[1:]] == ["1. p", "q"]
     assert column(overall, "mean")["q"] == "" != column(overall, "mean")["1. p"]
     assert len(searchqa) == 2 and [row[0] for row in textcraft[1:3]] == ["p", "q"]
-
-
-def test_a_means_interval_is_what_zou_and_donner_make_of_its_parts():
-    one, other = wilson(3, 10), wilson(40, 50)
-    mean = mean_over_panels([one, other])
-    assert mean.value == pytest.approx(0.55)
-    below = ((0.3 - one.low) ** 2 + (0.8 - other.low) ** 2) ** 0.5 / 2
-    assert mean.low == pytest.approx(0.55 - below)
-    alone = mean_over_panels([one])
-    assert (alone.low, alone.high) == pytest.approx((one.low, one.high))
-    sure = Estimate(1.0, 0.9, 1.0)
-    assert mean_over_panels([sure, sure]).high == 1.0
-    with pytest.raises(ValueError):
-        mean_over_panels([])
 
 
 def test_other_tasks_are_another_panel_with_a_title_of_its_own(tmp_path):

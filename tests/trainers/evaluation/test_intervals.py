@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from trainers.evaluation.intervals import (
     NUM_RESAMPLES,
+    Estimate,
     bootstrap_mean,
     mean_gain,
+    mean_of,
     mean_over_tasks,
     wilson,
 )
@@ -93,3 +95,32 @@ def test_the_order_of_the_tasks_changes_no_interval(shares: list[float], random:
 def test_the_negated_gains_have_the_negated_interval() -> None:
     gain, loss = mean_gain([0.25, 1.0, -0.5]), mean_gain([-1.0, 0.5, -0.25])
     assert (loss.value, loss.low, loss.high) == (-gain.value, -gain.high, -gain.low)
+
+
+def test_the_mean_of_two_proportions_has_newcombes_interval() -> None:
+    # Newcombe 1998, Statistics in Medicine 17:873, method 10, gives the difference of 56/70 and
+    # 48/80 as 0.0524 to 0.3339; a sum differs from it by the other proportion's sign alone.
+    first, second = wilson(56, 70), wilson(48, 80)
+    negated = Estimate(-second.value, -second.high, -second.low)
+    found = mean_of([first, negated])
+    assert (2 * found.low, 2 * found.high) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+
+
+def test_a_mean_over_environments_claims_no_certainty_and_stays_within_bounds() -> None:
+    found = mean_of([wilson(5, 5), wilson(5, 5), wilson(0, 5)])
+    assert found.value == pytest.approx(2 / 3)
+    assert 0 < found.low < found.value < found.high < 1
+    assert mean_of([wilson(0, 3), wilson(0, 4)]).low == 0
+    assert mean_of([wilson(2, 5)]) == wilson(2, 5)
+
+
+def test_the_interval_of_a_mean_over_environments_covers_it() -> None:
+    draws = np.random.default_rng(0)
+    rates, tasks = (0.9, 0.3, 0.05), (10, 14, 20)
+    covered = 0
+    for _ in range(2000):
+        found = mean_of(
+            [wilson(draws.binomial(n, p), n) for p, n in zip(rates, tasks, strict=True)]
+        )
+        covered += found.low <= sum(rates) / 3 <= found.high
+    assert 0.93 <= covered / 2000 <= 0.99
