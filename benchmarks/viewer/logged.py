@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,6 +15,9 @@ from trainers.runs.success import Measured, quickstart_success
 _STEP, _EVAL = "global_step", "eval_success"
 _OCCASION = {"argv", "command_line", "started", "pid", "ended", "resumed", "tasks", "settings"}
 """Entries of a record that no other run can share, or that are no options."""
+_COMMIT = re.compile(r"\b([0-9a-f]{10})[0-9a-f]{30}\b")
+"""A commit, whose first letters are enough."""
+_FOLDERS = {"output_dir", "logging_dir", "run_name"}
 
 
 def curve_of(run: Run, names: Sequence[str] | None = None) -> dict[str, Any]:
@@ -54,20 +58,30 @@ def _bounds(one: Measured) -> dict[str, float]:
 
 
 def options_of(run: Run) -> dict[str, str]:
-    """Return a run's options and what else its record tells, as texts under dotted names.
+    """Return a run's options, and what else its record tells under dotted names, as texts.
 
-    Left out is what only tells where and when it was run.
+    An option goes by its own name: that of its group is another one for another algorithm. Left
+    out is what only tells where and when it was run.
     """
     try:
         record = RunFolder(run.folder, run.kind).record  # type: ignore[arg-type]
     except (OSError, ValueError):  # told as the run's problem
         return {}
-    return dict(_flat({name: part for name, part in record.items() if name not in _OCCASION}))
+    told: dict[str, str] = {}
+    for name, part in record.items():
+        if isinstance(part, dict) and name[:1].isupper():  # a dataclass of options
+            told.update(_flat(part))
+        elif name not in _OCCASION:
+            told.update(_flat({name: part}))
+    return told
 
 
 def _flat(values: dict[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
     for name, value in values.items():
+        if name in _FOLDERS:
+            continue
         if isinstance(value, dict) and value:
             yield from _flat(value, f"{above}{name}.")
         else:
-            yield f"{above}{name}", value if isinstance(value, str) else json.dumps(value)
+            text = value if isinstance(value, str) else json.dumps(value)
+            yield f"{above}{name}", _COMMIT.sub(r"\1", text)

@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -273,7 +274,7 @@ class _Card:
             low, high = gain
             change = self.summary["gain"]
             told = f"Gain {change:+.1%} (95% interval {low:+.1%} to {high:+.1%}, paired over tasks)"
-            return [table, f"{told}, {self.summary['samples_per_task']} episodes per task."]
+            return [table, f"{told}. Episodes per task: {self.summary['samples_per_task']}."]
         if self.measured[0].global_step > 0:
             return [table, "Before training it was not measured; `--eval_on_start true` does that."]
         return [table]
@@ -293,8 +294,7 @@ class _Card:
         words = [word for env in self.environments for word in ("--env", env)]
         for name in ("action_format", "max_turns", "max_tokens_per_turn", "keep_last_turns"):
             if (value := self.option(name)) is not None:
-                values = value if isinstance(value, list) else [value]
-                words += [word for one in values for word in (f"--{name}", str(one))]
+                words += [word for one in _words(value) for word in (f"--{name}", one)]
         words += ["--model", self.name, "--out", "eval.json", "--trajectories", "episodes.jsonl"]
         return (
             f"```sh\npip install {shlex.quote(f'{HOME}[train]')}\n"
@@ -338,9 +338,9 @@ def _both_ends(rows: Sequence[Measured], most: int) -> Sequence[Measured]:
 
 
 def _numbers(value: Any) -> list[float]:
-    """Return the weights of a mixture, written `2,1,1` or as a list."""
+    """Return the weights of a mixture, written `2,1,1/2` or as a list."""
     parts = value.split(",") if isinstance(value, str) else value or []
-    return [float(part) for part in parts]
+    return [float(Fraction(str(part))) for part in parts]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -349,7 +349,17 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _shown(value: Any) -> str:
+    """Return a value in words; one that differs by environment has a name before each part."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {part}" for name, part in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _words(value: Any) -> list[str]:
+    """Return what is given on the command line for a value, or for each environment's."""
+    if isinstance(value, dict):
+        return [str(v) if name == "default" else f"{name}={v}" for name, v in value.items()]
+    return [str(value)]
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

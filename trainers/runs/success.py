@@ -19,7 +19,7 @@ CURVE_METRICS = {
     "turns": ("episodes/turns", ".1f"),
     "horizon": ("horizon", ".1f"),
     "reward": ("reward", ".3f"),
-    "loss": ("loss", ".4f"),
+    "loss": ("loss", ".3g"),
     "entropy": ("entropy", ".3f"),
 }
 """What a curve in figures shows: the metric behind a column, and its format."""

@@ -20,7 +20,8 @@ function table(rows, names) {
   const head = ["Option", ...names].map((name) => el("th", { scope: "col" }, name));
   const lines = rows.map(([option, ...values]) => {
     const [group, name] = [option.slice(0, option.lastIndexOf(".") + 1), option.split(".").at(-1)];
-    const told = [el("span", { class: "quiet" }, group), name];
+    const parts = name.split(/(?<=_)/).flatMap((part) => [part, el("wbr")]);
+    const told = [el("span", { class: "quiet" }, group), ...parts];
     return el(
       "tr",
       {},
@@ -32,23 +33,32 @@ function table(rows, names) {
   return el("div", { class: "options-scroller", tabindex: 0, role: "region" }, all);
 }
 
-// [option, one's value, other's value] of all options, those that differ first told apart.
+// [option, one's value, other's value] of all options: those that differ, those that one run alone
+// has, and those that are the same.
 function compared(one, other) {
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
   const rows = names.map((name) => [name, one[name], other[name]]);
-  const differs = ([, a, b]) => a !== b;
-  return { differing: rows.filter(differs), alike: rows.filter((row) => !differs(row)) };
+  const isShared = ([, a, b]) => a !== undefined && b !== undefined;
+  return {
+    differing: rows.filter((row) => isShared(row) && row[1] !== row[2]),
+    alone: rows.filter((row) => !isShared(row)),
+    alike: rows.filter(([, a, b]) => a === b),
+  };
 }
 
 function drawOptions(found, names) {
-  const { differing, alike } = compared(...found);
+  const { differing, alone, alike } = compared(...found);
   const parts = [
     el("h3", {}, `${plural(differing.length, "option")} differ${differing.length === 1 ? "s" : ""}`),
   ];
   if (differing.length) parts.push(table(differing, names));
-  if (alike.length) {
-    const title = el("summary", {}, `${number(alike.length)} are the same`);
-    parts.push(el("details", { class: "alike" }, title, table(alike, names)));
+  const folded = [
+    ["alone", alone, "of one run alone"],
+    ["alike", alike, "the same"],
+  ];
+  for (const [kind, rows, told] of folded.filter(([, rows]) => rows.length)) {
+    const title = el("summary", {}, `${number(rows.length)} ${rows.length === 1 ? "is" : "are"} ${told}`);
+    parts.push(el("details", { class: kind }, title, table(rows, names)));
   }
   return parts;
 }
@@ -64,7 +74,8 @@ export class About {
 
   draw(entries, run, vs) {
     const others = entries.runs.filter((one) => one.has_options && one !== run);
-    const state = run ? JSON.stringify([run.name, run.about, vs?.name, others.map(({ name }) => name)]) : "";
+    const names = others.map(({ name }) => name);
+    const state = run ? JSON.stringify([run.name, run.about, vs?.name, names]) : "";
     if (this.state === state) return;
     const isOpen = this.host.querySelector("details")?.open && this.name === run?.name;
     this.state = state;
@@ -76,7 +87,7 @@ export class About {
     const box = el("details", { open: isOpen }, title, el("dl", {}, rows));
     const chooser = run?.has_options && others.length ? this.chooser(others, vs) : null;
     this.options = el("div", { class: "options", hidden: !vs });
-    this.host.replaceChildren(el("div", { class: "about-line" }, box, chooser ?? ""), this.options);
+    this.host.replaceChildren(el("div", { class: "about-line" }, box, chooser), this.options);
     if (vs) this.compare(entries, run, vs);
   }
 
@@ -88,7 +99,7 @@ export class About {
     const label = { "aria-label": "Compare with another run", class: vs ? "set" : null };
     const select = el("select", { name: "vs", ...label }, none, options);
     select.addEventListener("change", () => this.onCompare(select.value));
-    return select;
+    return el("label", { class: "compared" }, vs ? "compared with" : null, select);
   }
 
   async compare(entries, run, vs) {

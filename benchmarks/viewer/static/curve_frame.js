@@ -36,10 +36,8 @@ export const SHARES = { low: 0, high: 1, ticks: QUARTERS, isLog: false, show: wh
 export function rangeOf(values, { isLog, show }) {
   let [low, high] = [Infinity, -Infinity];
   for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
-  const ticks = isLog ? powersOfTen(low, high) : roundTicks(low, high);
-  const ends = isLog ? [10 ** Math.floor(Math.log10(low)), 10 ** aboveInPowers(low, high)] : null;
-  const [from, to] = ends ?? [ticks[0], ticks.at(-1)];
-  return { low: from, high: to, ticks, isLog, show };
+  const ticks = isLog ? logTicks(low, high) : roundTicks(low, high);
+  return { low: ticks[0], high: ticks.at(-1), ticks, isLog, show };
 }
 
 function roundTicks(least, most) {
@@ -53,17 +51,17 @@ function roundTicks(least, most) {
   return ticks;
 }
 
-function aboveInPowers(low, high) {
-  return Math.max(Math.ceil(Math.log10(high)), 1 + Math.floor(Math.log10(low)));
-}
-
-function powersOfTen(low, high) {
-  const [from, to] = [Math.floor(Math.log10(low)), aboveInPowers(low, high)];
-  const ticks = [];
-  for (let power = from; power <= to; power += Math.ceil((to - from) / MOST_TICKS)) {
-    ticks.push(10 ** power);
-  }
-  return ticks;
+// Powers of ten around two values, with 2 and 5 times each where they are few.
+function logTicks(low, high) {
+  const digits = high / low > 100 ? [1] : [1, 2, 5];
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const powers = Array.from({ length: last - first + 2 }, (_, place) => first + place);
+  const all = powers.flatMap((power) => digits.map((digit) => Number(`${digit}e${power}`)));
+  const from = all.findLastIndex((value) => value <= low);
+  const to = Math.max(from + 1, all.findIndex((value) => value >= high));
+  const every = Math.ceil((to - from) / MOST_TICKS);
+  const ticks = all.slice(from, to + 1).filter((_, place) => place % every === 0);
+  return ticks.at(-1) < high ? [...ticks, all[to]] : ticks;
 }
 
 // Turns steps and values into places, and places into steps.

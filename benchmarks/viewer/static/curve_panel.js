@@ -39,6 +39,7 @@ export class CurvePanel {
     const runs = entries.runs
       .map((run, number) => [run, number])
       .filter(([run]) => run.kind === "training" && isOfRun({ runName: run.name }, filters))
+      .sort(([one], [other]) => (other.name === filters.run) - (one.name === filters.run))
       .map(([, number]) => number)
       .slice(0, MOST_RUNS);
     const metric = filters.metric ?? "";

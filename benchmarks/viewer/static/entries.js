@@ -132,6 +132,7 @@ export class Entries {
     entry.outcome = outcomeOf(entry);
     entry.taskKey = `${entry.env}\n${entry.task}`;
     entry.groupKey = [run, batch, entry.env, entry.task, entry.step].join("\n");
+    entry.order = phasePlace(entry.phase);
     this.all.push(entry);
     this.byKey.set(entry.key, entry);
   }

@@ -108,14 +108,24 @@ export function choose(entries, filters, hits) {
   return entries.filter((entry) => passes(entry, filters, hits));
 }
 
+// In the order of play a run's phases follow each other; its files stand in that of their names.
+function inOrderOfPlay(entries) {
+  if (!varies(entries, "order")) return entries;
+  return [...entries].sort((a, b) => a.run - b.run || a.order - b.order || a.id - b.id);
+}
+
 export function arrange(entries, sort, isDescending) {
+  if (sort === "id") {
+    const played = inOrderOfPlay(entries);
+    return isDescending ? [...played].reverse() : played;
+  }
   const sign = isDescending ? -1 : 1;
   const compare = (one, other) => {
     const [a, b] = [valueOf(one, sort), valueOf(other, sort)];
     const order = typeof a === "string" ? collator.compare(a, b) : a - b;
     return sign * order || one.id - other.id;
   };
-  return sort === "id" && !isDescending ? entries : [...entries].sort(compare);
+  return [...entries].sort(compare);
 }
 
 // Whether the entries differ in a value.

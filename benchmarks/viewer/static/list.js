@@ -51,11 +51,13 @@ function goalCell(entry, { text }) {
   return [link, " ", el("span", { class: "task" }, entry.task)];
 }
 
-function facts(entry) {
-  const names = [entry.game, entry.subtask, entry.player].filter(Boolean);
+// What tells a row from the others, on one line.
+function facts(entry, varying) {
+  const names = ["game", "subtask", "player"].filter((name) => varying.has(name));
+  const told = names.map((name) => entry[name]).filter(Boolean);
   const phase = entry.phase ? [entry.phase] : [];
   const step = entry.hasStep ? [`step ${entry.step}`] : [];
-  return [`return ${number(entry.return)} in ${entry.turns}`, ...phase, ...step, ...names].join(" · ");
+  return [`return ${number(entry.return)} in ${entry.turns}`, ...phase, ...step, ...told].join(" · ");
 }
 
 export class List {
@@ -194,7 +196,7 @@ export class List {
         el("span", { role: "gridcell" }, outcomeMark(entry)),
         el("span", { role: "gridcell", class: "goal" }, goalCell(entry, this)),
         el("span", { role: "gridcell", class: "course" }, turnStrip(entry)),
-        el("span", { role: "gridcell", class: "facts" }, facts(entry)),
+        el("span", { role: "gridcell", class: "facts" }, facts(entry, this.varying)),
       );
       return row;
     }

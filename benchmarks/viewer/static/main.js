@@ -125,7 +125,8 @@ class Viewer {
     this.about.draw(this.entries, run === null ? null : runs[run], vs);
     this.curves.show(this.entries, filters);
     this.filterBar.draw(within, this.wanted);
-    this.summary.draw(this.shown, within.length, isAsking ? text : "");
+    const searched = isAsking ? text : "";
+    this.summary.draw(this.shown, within.length, { searched, isComparing: Boolean(vs) });
     const varying = this.varying(within);
     const told = { text, folder: filters.folder, isSearching: isAsking };
     this.list.show(this.shown, { sort, isDescending, varying, ...told });

@@ -70,7 +70,9 @@ export class RunsPanel {
     this.host.replaceChildren(...(entries.runs.length > 1 ? [all] : []), rows);
     if (focused?.folds) this.host.querySelector(`[data-folds="${CSS.escape(focused.folds)}"]`)?.focus();
     this.host.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
-    const shown = entries.runs.find((run) => run.name === filters.run)?.full ?? filters.folder;
+    const named = (name) => entries.runs.find((run) => run.name === name)?.full;
+    const both = [run, vs].map(named).filter(Boolean).join(" and ");
+    const shown = both || folder;
     this.toggle.replaceChildren(shown ?? (entries.runs.length > 1 ? "Everything" : "Runs"));
   }
 

@@ -105,8 +105,11 @@ export class Summary {
     this.details.addEventListener("toggle", () => this.fill());
   }
 
-  draw(shown, total, searched) {
+  // Where two runs are compared, the table is opened.
+  draw(shown, total, { searched, isComparing }) {
     this.shown = shown;
+    if (isComparing && !this.isComparing) this.details.open = true;
+    this.isComparing = isComparing;
     say(this.host, searched ? `Searching all texts for “${searched}” …` : summaryOf(shown, total));
     this.details.hidden = isAlike(shown);
     this.fill();

@@ -104,17 +104,16 @@ def test_two_runs_stand_side_by_side_with_what_differs(tmp_path: Path, shown: Op
     page = shown(tmp_path, "#run=one")
     page.select_option("select[name=vs]", "two")
     page.wait_for_selector(".options table")
-    assert page.inner_text(".options h3") == "2 options differ"
+    assert page.inner_text(".options h3") == "1 option differs"
     head = page.locator(".options table").first.locator("thead th").all_inner_texts()
     assert head == ["Option", "one", "two"]
     lines = page.locator(".options table").first.locator("tbody tr").all_inner_texts()
-    assert lines == [
-        "AgentGRPOConfig.learning_rate\t0.1\t0.2",
-        "AgentGRPOConfig.lora_r\t–\t16",
-    ]
+    assert lines == ["learning_rate\t0.1\t0.2"]
+    page.click(".options .alone summary")
+    assert page.inner_text(".options .alone tbody tr") == "lora_r\t–\t16"
     page.click(".options .alike summary")
     same = page.locator(".options .alike tbody th").all_inner_texts()
-    assert same == ["command", "seed", "AgentGRPOConfig.beta"]
+    assert same == ["command", "seed", "beta"]
     assert page.locator("#curve .many path.line").count() == 2
     assert page.locator("#curve .legend span").all_inner_texts() == ["one", "two"]
     summary(page, "24 trajectories")

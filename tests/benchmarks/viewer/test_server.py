@@ -132,7 +132,7 @@ def test_a_curve_is_what_the_run_logged(server: ViewerServer) -> None:
 
 def test_the_options_of_a_run_are_texts_under_their_groups(server: ViewerServer) -> None:
     answer(server, "/api/index?epoch=-1&from=0")
-    expected = {"command": "train grpo", "seed": "7", "EnvArguments.env": '["Counting"]'}
+    expected = {"command": "train grpo", "seed": "7", "env": '["Counting"]'}
     assert answer(server, "/api/options?run=0") == expected
 
 

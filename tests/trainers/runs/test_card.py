@@ -145,6 +145,10 @@ def test_environments_have_their_shares_and_their_own_success(tmp_path: Path) ->
     assert "| step 4 | all environments, validation | 37.5% |" in text
     assert "| base model | a, made from org/a |" in text
     assert "base_model: org/a" in text
+    by_name = {"TextCraft": 6, "default": 20}
+    text = written(tmp_path / "by_name", max_turns=by_name)
+    assert "| turn limit | TextCraft 6, default 20 |" in text
+    assert "--max_turns TextCraft=6 --max_turns 20 " in text
     assert "BabyAI 33%, TextCraft 33%, SearchQA 33%" in written(tmp_path / "equal")
 
 
