@@ -30,16 +30,23 @@ from trainers.command import (
 )
 from trainers.credit.pairs import distinct
 from trainers.evaluation.results import summarize
-from trainers.models.loading import adapter_config, load_for_playing, load_policy, save_policy
+from trainers.models.loading import (
+    adapter_config,
+    load_for_playing,
+    load_policy,
+    resolve_model,
+    save_policy,
+)
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import SUCCESS_METRIC, AgentSFTConfig, ModelArguments
 from trainers.options.errors import BROKEN_OFF, UsageError, run_command
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments, spread
+from trainers.runs.card import BaseModel, write_card
 from trainers.runs.curve import draw_run_curve
-from trainers.runs.folder import set_aside
+from trainers.runs.folder import end_run, set_aside
 from trainers.runs.lock import holding
-from trainers.runs.records import write_run
+from trainers.runs.provenance import write_run
 from trainers.runs.rounds import AgentEvolArguments, Round, RoundFiles
 from trainers.sft import AgentSFTTrainer
 
@@ -148,6 +155,14 @@ class AgentEvol:
             yield done
         if self._is_main:
             save_policy(*load_policy(self._model_of(number)), self.files.folder)
+            end_run(self.files.folder, global_step=steps, weights_step=steps)
+            write_card(
+                self.files.folder,
+                self.files.folder,
+                algorithm="agentevol",
+                base=BaseModel.of(resolve_model(self.model_args.model_name_or_path)),
+                global_step=steps,
+            )
 
     @property
     def _is_main(self) -> bool:

@@ -30,14 +30,15 @@ from trainers.runs.disk import write_patiently
 from trainers.runs.folder import read_run, set_aside
 from trainers.runs.lock import holding
 from trainers.runs.progress import hide_loading_bars
-from trainers.runs.records import run_record, write_run
+from trainers.runs.provenance import run_record, write_run
 from trainers.runs.stopping import Interrupted, SaveOnSignal
+from trainers.runs.trackers import tell_trackers
 
 INTERRUPTED = 130
 """The exit status where Ctrl-C ended a run, as shells have it."""
 
 IGNORED_IN_DIFF = {
-    *("argv", "command_line", "started", "pid", "seed", "resumed", "device"),
+    *("argv", "command_line", "started", "pid", "seed", "resumed", "device", "ended"),
     *("output_dir", "logging_dir", "run_name", "resume_from_checkpoint", "local_rank"),
 }
 """Entries of `run.json` that may differ between the parts of one run; its config has the seed."""
@@ -142,6 +143,7 @@ def _train(trainer: Any, *, command: str, resume: bool, configs: list[Any]) -> N
             set_aside(folder, start=_start_of(configs))
         write_run(folder, command=command, seed=trainer.args.seed, configs=configs, further=further)
     trainer.accelerator.wait_for_everyone()
+    tell_trackers(trainer.args, configs)
     try:
         with SaveOnSignal() as on_signal:
             trainer.add_callback(on_signal)
@@ -165,11 +167,12 @@ def _train(trainer: Any, *, command: str, resume: bool, configs: list[Any]) -> N
         trainer.save_model(str(folder))  # gathers split weights: all processes take part
     elif trainer.is_world_process_zero():
         model = trainer.accelerator.unwrap_model(trainer.model)
-        write_patiently(
-            str(folder),
-            lambda: save_policy(model, trainer.processing_class, folder),
-            limit=trainer.max_outage,
-        )
+
+        def save() -> None:
+            save_policy(model, trainer.processing_class, folder)
+            trainer.create_model_card()
+
+        write_patiently(str(folder), save, limit=trainer.max_outage)
 
 
 def broken_off(folder: Path, failure: Exception, command: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from agentgym_envs.trajectory import Trajectory, write_jsonl
@@ -20,7 +20,9 @@ from trainers.options.policies import PolicyArguments
 from trainers.policies.open import open_environments, open_rollout
 from trainers.rollout.environments import spread
 from trainers.rollout.rollout import Rollout
+from trainers.runs.folder import step_of_model
 from trainers.runs.progress_bar import Watch
+from trainers.runs.provenance import run_record
 
 __all__ = ["EvalResult", "Gain", "evaluate", "main", "paired_gain"]
 
@@ -32,6 +34,7 @@ def evaluate(
     samples: int = 1,
     temperature: float = 1.0,
     seed: int = 0,
+    global_step: int = 0,
     on_trajectory: Callable[[Trajectory], None] | None = None,
     on_trajectories: Callable[[list[Trajectory]], None] | None = None,
     kept: MutableMapping[int, Trajectory] | None = None,
@@ -44,6 +47,7 @@ def evaluate(
         samples: episodes per task.
         temperature: of the sampling; 0 is greedy. Policies without tokens ignore it.
         seed: of the sampling.
+        global_step: the optimizer step that a trained policy is of, for the record.
         on_trajectory: called with each episode as it ends.
         on_trajectories: called with all of them, by task.
         kept: episodes that are there already; see `Rollout.run`.
@@ -60,6 +64,7 @@ def evaluate(
     trajectories = rollout.run(
         [task_id for task_id in task_ids for _ in range(samples)],
         temperature=temperature,
+        global_step=global_step,
         stream=(_EVALUATION_STREAM, seed),
         on_trajectory=on_trajectory,
         kept=kept,
@@ -148,13 +153,16 @@ def main(argv: list[str] | None = None) -> int:
             samples=measure.samples,
             temperature=measure.temperature,
             seed=measure.seed,
+            global_step=step_of_model(policy.policy) or 0,
             on_trajectory=watch,
             on_trajectories=write,
             kept=watch.kept,
         )
         print(result)
         if measure.out is not None:
-            result.save(measure.out)
+            configs = [env, budgets, policy, measure]
+            record = run_record(command="eval", seed=measure.seed, configs=configs)
+            replace(result, run=record).save(measure.out)
         watch.written()
     environments.close()
     return 0

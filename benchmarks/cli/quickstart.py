@@ -21,7 +21,7 @@ from trainers.collect import expert_episodes
 from trainers.evaluate import evaluate
 from trainers.evaluation.results import EvalResult, paired_gain
 from trainers.grpo import AgentGRPOTrainer
-from trainers.models.loading import load_policy, save_policy
+from trainers.models.loading import load_policy, resolve_model, save_policy
 from trainers.options.arguments import EnvArguments, EpisodeArguments, RolloutArguments
 from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig, ModelArguments
 from trainers.options.errors import check_bounds
@@ -29,9 +29,10 @@ from trainers.options.parser import CommandParser
 from trainers.policies.model import ModelPolicy
 from trainers.ppo import AgentPPOConfig, AgentPPOTrainer
 from trainers.rollout.environments import Environments, spread
+from trainers.runs.card import BaseModel, write_card
 from trainers.runs.folder import SUMMARY_FILE, TRAJECTORIES, write_json
 from trainers.runs.progress_bar import Watch
-from trainers.runs.records import write_run
+from trainers.runs.provenance import write_run
 from trainers.runs.stopping import StopAfter
 from trainers.sft import AgentSFTTrainer
 
@@ -129,7 +130,9 @@ class Measurement:
         if arguments.train_tasks:
             self._panels["train"] = spread(train_ids, arguments.train_tasks)
 
-    def run(self, name: str, model: Any, tokenizer: Any) -> dict[str, EvalResult]:
+    def run(
+        self, name: str, model: Any, tokenizer: Any, *, global_step: int = 0
+    ) -> dict[str, EvalResult]:
         """Measure a policy; results by panel and way of sampling, such as `"test_greedy"`."""
         arguments, folder = self._arguments, Path(self._arguments.output_dir)
         policy = ModelPolicy.of_model(
@@ -153,6 +156,7 @@ class Measurement:
                         samples=samples,
                         temperature=temperature,
                         seed=arguments.seed,
+                        global_step=global_step,
                         on_trajectory=watch,
                         on_trajectories=partial(write_jsonl, path),
                     )
@@ -162,8 +166,12 @@ class Measurement:
 
 def train_online(
     arguments: QuickstartArguments, environments: Environments, model: Any, tokenizer: Any
-) -> None:
-    """Train by PPO or GRPO under the growing horizon; the model is changed in place."""
+) -> int:
+    """Train by PPO or GRPO under the growing horizon; the model is changed in place.
+
+    Returns:
+        The optimizer steps that were taken.
+    """
     per_device = arguments.num_generations
     parts = arguments.episodes // per_device
     common: dict[str, Any] = {
@@ -205,12 +213,17 @@ def train_online(
         )
         trainer = AgentGRPOTrainer(model, environments, args=grpo, **further)
     trainer.train()
+    return int(trainer.state.global_step)
 
 
 def train_sft(
     arguments: QuickstartArguments, environments: Environments, model: Any, tokenizer: Any
-) -> None:
-    """Imitate the expert on the training goals for the same time; the model is changed in place."""
+) -> int:
+    """Imitate the expert on the training goals for the same time; the model is changed in place.
+
+    Returns:
+        The optimizer steps that were taken.
+    """
     trainer = AgentSFTTrainer(
         model,
         expert_episodes(environments, environments.task_ids("train")),
@@ -228,6 +241,7 @@ def train_sft(
         callbacks=[StopAfter(arguments.minutes)],
     )
     trainer.train()
+    return int(trainer.state.global_step)
 
 
 def summarize_run(
@@ -256,6 +270,7 @@ def summarize_run(
         "train_s": round(train_s, 1),
         "batches": arguments.batches,
         "max_steps": arguments.max_steps,
+        "global_step": after["test"].global_step,
         "max_turns": arguments.max_turns,
         "horizon": arguments.schedule,
         "panels": {
@@ -289,17 +304,24 @@ def main(argv: list[str] | None = None) -> int:
     print(f"2/3  training by {arguments.algorithm} on training goals ...", flush=True)
     train_start = time.perf_counter()
     train = train_sft if arguments.algorithm == "sft" else train_online
-    train(arguments, environments, model, tokenizer)
+    global_step = train(arguments, environments, model, tokenizer)
     train_s = time.perf_counter() - train_start
     save_policy(model, tokenizer, folder / "model")
     print("3/3  measuring the trained policy on the same goals ...", flush=True)
-    after = measurement.run("after", model, tokenizer)
+    after = measurement.run("after", model, tokenizer, global_step=global_step)
     print(after["test"], flush=True)
     environments.close()
     summary = summarize_run(
         arguments, before, after, wall_s=time.perf_counter() - start, train_s=train_s
     )
     write_json(folder / SUMMARY_FILE, summary)
+    write_card(
+        folder / "model",
+        folder,
+        algorithm=arguments.algorithm,
+        base=BaseModel.of(resolve_model(arguments.model)),
+        global_step=global_step,
+    )
     _report(folder, summary)
     return 0
 

@@ -20,7 +20,7 @@ from trainers.options.arguments import EnvConstructionArguments, EpisodeArgument
 from trainers.options.errors import BROKEN_OFF, check_bounds
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyLoadingArguments
-from trainers.runs.records import run_record
+from trainers.runs.provenance import run_record
 
 
 @dataclass

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from trainers.runs.records import checkout_commit
+from trainers.runs.provenance import checkout_commit
 
 
 @dataclass

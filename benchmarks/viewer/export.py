@@ -16,8 +16,8 @@ from typing import Any
 from agentgym_envs.files import write_whole
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.viewer.index import Index
+from benchmarks.viewer.logged import curve_of, options_of
 from benchmarks.viewer.pages import one_page, strict_json
-from benchmarks.viewer.places import curve_of
 from benchmarks.viewer.scenes import credits_of, scene, tokens
 
 EPISODES_A_PART = 50
@@ -55,14 +55,14 @@ def export(
 
 def _parts(index: Index, *, with_scenes: bool, with_tokens: bool) -> Iterator[tuple[str, str]]:
     """Yield the names and texts of the parts."""
-    curves = [curve_of(run) for run in index.runs]
     yield (
         "data-index",
         _packed(
             {
                 **index.to_json(),
                 "complete": True,
-                "curves": curves,
+                "curves": [curve_of(run) for run in index.runs],
+                "options": [options_of(run) for run in index.runs],
                 "episodes_a_part": EPISODES_A_PART,
                 "with_scenes": with_scenes,
                 "with_tokens": with_tokens,

@@ -14,19 +14,6 @@ from benchmarks.sweep.store import CELLS
 from trainers.runs.folder import METRICS_FILE, SUMMARY_FILE, check_metrics, read_json
 from trainers.runs.reader import RunFolder, find_runs, without_endings
 
-SHOWN_METRICS = {
-    "success": "episodes/success",
-    "score": "episodes/score",
-    "turns": "episodes/turns",
-    "invalid": "episodes/invalid_actions",
-    "horizon": "horizon",
-    "validation": "eval_success",
-    "low": "eval_success_low",
-    "high": "eval_success_high",
-    "loss": "loss",
-}
-"""What the learning curve is drawn from, by the names that the page knows."""
-
 
 @dataclass(frozen=True)
 class Run:
@@ -43,6 +30,7 @@ class Run:
         seed: empty where it has none.
         limit: of turns, as a sweep asked for it; empty where none did.
         problem: what of its own files cannot be read, in words; empty where all can.
+        has_options: there is a record with its options.
     """
 
     name: str
@@ -55,6 +43,7 @@ class Run:
     seed: str = ""
     limit: str = ""
     problem: str = ""
+    has_options: bool = False
 
     def to_json(self, policies: dict[str, str]) -> dict[str, Any]:
         """Return what the page shows of it; `policies` are the short names of policies."""
@@ -67,6 +56,7 @@ class Run:
             "problem": self.problem,
             "seed": self.seed,
             "limit": self.limit,
+            "has_options": self.has_options,
         }
 
 
@@ -155,22 +145,6 @@ def _why_not_read(file: Path, home: Path) -> str | None:
         return f"{file.name} cannot be read ({error})"
 
 
-def curve_of(run: Run) -> list[dict[str, float]]:
-    """Return what a training run logged at each step, under the names of `SHOWN_METRICS`."""
-    if run.kind != "training":
-        return []
-    points = []
-    for entry in check_metrics(run.folder)[0]:
-        values = {
-            short: entry[name]
-            for short, name in SHOWN_METRICS.items()
-            if isinstance(entry.get(name), int | float)
-        }
-        if values:
-            points.append({"step": entry["global_step"], **values})
-    return points
-
-
 def _name(path: Path, root: Path) -> str:
     return path.name if path == root and path.is_file() else path.relative_to(root).as_posix()
 
@@ -203,6 +177,7 @@ def _cell_run(source: RunFolder, root: Path) -> Run:
         policy=cell.policy,
         seed=str(cell.seed),
         limit=turns,
+        has_options=True,
     )
 
 
@@ -220,13 +195,26 @@ def _training_run(source: RunFolder, root: Path) -> Run:
         "environment": environments,
         "seed": seed,
         "started": str(record.get("started", "")),
+        "ended": _ended(record.get("ended")),
         "commit": str(record.get("git") or ""),
         **_summary(read_json(source.path / SUMMARY_FILE)),
     }
     known = {key: value for key, value in about.items() if value}
     group, _, own = name.rpartition("/")
     title = root.resolve().name if name == "." else own
-    return Run(name, "training", group, title, known, source.path, seed=seed)
+    has_options = bool(record)
+    return Run(
+        name, "training", group, title, known, source.path, seed=seed, has_options=has_options
+    )
+
+
+def _ended(record: Any) -> str:
+    """Return when a run's training ended, and after how many steps, in words."""
+    if not isinstance(record, dict):
+        return ""
+    step, weights = record.get("global_step"), record.get("weights_step")
+    best = "" if weights == step else f", with the weights of step {weights}"
+    return f"{record.get('at')}, after step {step}{best}"
 
 
 def _summary(record: dict[str, Any]) -> dict[str, str]:

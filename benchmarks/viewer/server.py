@@ -14,8 +14,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from agentgym_envs.hosts import is_own_name
 from benchmarks.viewer.index import Index
+from benchmarks.viewer.logged import curve_of, options_of
 from benchmarks.viewer.pages import PAGE, page_files, strict_json
-from benchmarks.viewer.places import curve_of
+from benchmarks.viewer.places import Run
 from benchmarks.viewer.scenes import credits_of, scene, tokens
 
 logger = logging.getLogger(__name__)
@@ -156,11 +157,20 @@ def _index(server: ViewerServer, query: _Query) -> Any:
     return {**server.index.to_json(start), "complete": is_complete}
 
 
-def _curve(server: ViewerServer, query: _Query) -> Any:
+def _run(server: ViewerServer, query: _Query) -> Run:
     number = _number(query, "run")
     if not 0 <= number < len(server.index.runs):
         raise LookupError(f"there is no run {number}")
-    return curve_of(server.index.runs[number])
+    return server.index.runs[number]
+
+
+def _curve(server: ViewerServer, query: _Query) -> Any:
+    names = query.get("names")
+    return curve_of(_run(server, query), names.split("\n") if names else None)
+
+
+def _options(server: ViewerServer, query: _Query) -> Any:
+    return options_of(_run(server, query))
 
 
 def _trajectory(server: ViewerServer, query: _Query) -> Any:
@@ -205,6 +215,7 @@ def _search(server: ViewerServer, query: _Query) -> Any:
 _ANSWERS: dict[str, Callable[[ViewerServer, _Query], Any]] = {
     "index": _index,
     "curve": _curve,
+    "options": _options,
     "trajectory": _trajectory,
     "scene": _scene,
     "tokens": _tokens,

@@ -174,6 +174,38 @@ def test_the_command_measures_a_model_and_writes_what_it_found(
     assert not any(any(t.trace.logprobs) for t in episodes)  # one token alone was left
 
 
+def test_the_command_tells_what_was_run_and_which_step_a_checkpoint_is_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tmp_path / "checkpoint-7"
+    make_folder(model)
+    (model / "trainer_state.json").write_text('{"global_step": 7}')
+    words = (
+        f"--env {ENV_ID} --model {model} --num_tasks 1 --max_turns 3 --max-tokens-per-turn 4 "
+        f"--action_format plain --seed 5 --out {tmp_path / 'r.json'} "
+        f"--trajectories {tmp_path / 't.jsonl'}"
+    ).split()
+    monkeypatch.setattr("sys.argv", ["agentgym", "eval", *words])
+    assert main(words) == 0
+    result = EvalResult.load(tmp_path / "r.json")
+    assert result.global_step == 7
+    assert [t.global_step for t in read_jsonl(tmp_path / "t.jsonl")] == [7]
+    run = result.run
+    assert (run["command"], run["seed"]) == ("eval", 5)
+    assert run["command_line"].startswith("agentgym eval --env")
+    assert {"agentgym-envs", "torch", "python"} <= set(run["versions"])
+    told = {**run["EnvArguments"], **run["EpisodeArguments"], **run["PolicyArguments"]}
+    expected = {
+        "env": [ENV_ID],
+        "split": "test",
+        "max_turns": 3,
+        "action_format": "plain",
+        "max_tokens_per_turn": 4,
+        "policy": str(model),
+    }
+    assert {name: told[name] for name in expected} == expected
+
+
 def test_the_command_takes_the_expert_and_a_wrapper(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

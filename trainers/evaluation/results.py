@@ -76,6 +76,9 @@ class EvalResult:
         tasks: the share of successful episodes by task id.
         unscored: episodes that only a judge could have scored, where there was none.
         panels: which tasks of which environments have a success; empty in earlier versions.
+        global_step: the optimizer step that a trained policy is of; 0 for others.
+        run: what was run: options, versions, command, as in a training run's `run.json`; empty
+            where no command was.
     """
 
     policy: str
@@ -96,6 +99,8 @@ class EvalResult:
     tasks: dict[str, float] = field(default_factory=dict)
     unscored: int = 0
     panels: tuple[PanelTasks, ...] = ()
+    global_step: int = 0
+    run: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON values."""
@@ -175,6 +180,7 @@ def summarize(
         sampled_tokens=total.tokens,
         failures=total.failures,
         unscored=total.unscored,
+        global_step=trajectories[0].global_step,
         truncated=dict(Counter(t.truncated_by for t in finished if t.truncated_by is not None)),
         wall_s=wall_s,
         subtasks={name: _subtask_result(tally(part)) for name, part in by_subtask.items()},

@@ -109,7 +109,8 @@ class AgentDefaults:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a checkpoint's `training_args.bin` keeps: everything but secrets."""
-        return {**masked(vars(self)), "hub_token": None}
+        values = {name: value for name, value in vars(self).items() if name != "to_dict"}
+        return {**masked(values), "hub_token": None}
 
 
 @dataclass

@@ -15,13 +15,14 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from agentgym_envs.files import write_whole
 from agentgym_envs.secrets import masked
-from trainers.runs.checkpoints import CHECKPOINT, last_checkpoint
+from trainers.runs.checkpoints import CHECKPOINT, STATE_FILE, last_checkpoint
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ SAVED_MODEL = (
     *("chat_template*", "adapter_config.json", "adapter", "critic", "training_args.bin"),
     "README.md",
 )
-"""A model as Hugging Face's libraries save it, and TRL's card."""
+"""A model as Hugging Face's libraries save it, and its card."""
 
 RENAMED_METRICS = {
     "groups/without_signal": "frac_reward_zero_std",
@@ -82,6 +83,43 @@ def read_json(path: str | Path) -> dict[str, Any]:
 def read_run(folder: str | Path) -> dict[str, Any]:
     """Return a run's `run.json`; empty where there is none."""
     return read_json(Path(folder) / RUN_FILE)
+
+
+def end_run(folder: str | Path, *, global_step: int, weights_step: int) -> None:
+    """Add to `run.json` that training has ended, and where.
+
+    Args:
+        folder: the run's.
+        global_step: optimizer steps that were taken.
+        weights_step: the step whose weights are left: an earlier one where the best were loaded.
+    """
+    ended = {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "global_step": global_step,
+        "weights_step": weights_step,
+    }
+    write_json(Path(folder) / RUN_FILE, {**read_run(folder), "ended": ended})
+
+
+def step_of_model(name: str | Path) -> int | None:
+    """Return the optimizer step that a model's weights are of; None where no run here made it.
+
+    Args:
+        name: a checkpoint, a run's folder, or a folder of a model within one; a hub's id is none.
+    """
+    folder = Path(name)
+    state = folder / STATE_FILE
+    if state.is_file():
+        return _whole(read_json(state).get("global_step"))
+    if not folder.is_dir():
+        return None
+    records = (read_run(place) for place in (folder, folder.resolve().parent))
+    record = next(filter(None, records), {})
+    return _whole(record.get("ended", {}).get("weights_step"))
+
+
+def _whole(value: Any) -> int | None:
+    return value if type(value) is int else None
 
 
 def read_metrics(folder: str | Path) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
-"""How trainers save: whole checkpoints or none, amid a step where something has broken.
+"""How trainers save: whole checkpoints or none, with their card, amid a step if something broke.
 
-Written for `transformers.Trainer`, whose `_save_checkpoint` and `_run_epoch` it extends.
+Written for `transformers.Trainer`, whose `_save_checkpoint`, `_run_epoch`, `save_model` and
+`create_model_card` it extends.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ from typing import Any
 
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.files import write_whole
+from trainers.runs.card import BaseModel, write_card
 from trainers.runs.checkpoints import CHECKPOINT, damage_of, write_checksums
 from trainers.runs.disk import write_patiently
+from trainers.runs.folder import read_run
+from trainers.runs.records import weights_step
 from trainers.runs.stopping import SaveOnSignal, StopNow
 
 
@@ -77,6 +81,49 @@ class SavingMixin:
                 raise
 
         write_patiently(str(folder), save_whole, limit=self.max_outage)
+
+    def save_model(self: Any, output_dir: str | None = None, _internal_call: bool = False) -> None:
+        """Save the model with its card; see `transformers.Trainer.save_model`."""
+        super().save_model(output_dir, _internal_call)  # type: ignore[misc]
+        self._write_card(output_dir or self.args.output_dir)
+
+    def create_model_card(
+        self: Any,
+        model_name: str | None = None,
+        dataset_name: str | None = None,
+        tags: str | list[str] | None = None,
+    ) -> None:
+        """Write the run's model card (`trainers.runs.card`) into the output folder.
+
+        Args:
+            model_name: by default the folder's name.
+            dataset_name: has no effect: the tasks are the environments'.
+            tags: further tags for the hub.
+        """
+        further = [tags] if isinstance(tags, str) else tags or []
+        self._write_card(self.args.output_dir, name=model_name, tags=further)
+
+    def _write_card(self: Any, folder: str, **further: Any) -> None:
+        if not self.is_world_process_zero():
+            return
+        step = str(self.state.global_step)
+        is_checkpoint = Path(folder).name == f"{CHECKPOINT}{step}"
+        write_card(
+            folder,
+            self.args.output_dir,
+            algorithm=self._algorithm,
+            base=BaseModel.of(getattr(self.model.config, "_name_or_path", None)),
+            global_step=int(step)
+            if is_checkpoint
+            else weights_step(self.args, self.state, self.control),
+            **further,
+        )
+
+    @property
+    def _algorithm(self: Any) -> str:
+        """The algorithm: of `agentgym train`, or the trainer's own name."""
+        command, _, algorithm = str(read_run(self.args.output_dir).get("command")).partition(" ")
+        return algorithm if command == "train" else type(self).__name__
 
     def _checkpoint_folder(self: Any, trial: Any = None) -> Path:
         return Path(self._get_output_dir(trial=trial)) / f"{CHECKPOINT}{self.state.global_step}"

@@ -59,7 +59,8 @@ export function tellCredit(host, id, mean) {
 }
 
 function named(entry, place) {
-  const step = entry.isTraining ? `step ${entry.step}, ` : "";
+  const phase = entry.phase ? `${entry.phase}, ` : "";
+  const step = entry.hasStep ? `${phase}step ${entry.step}, ` : "";
   const { mark, told } = entry.outcome;
   const who = `${mark} ${entry.player || "unnamed"}`;
   return `${who}, ${step}${plural(entry.turns, "turn")}, ${told} (${place + 1})`;

@@ -1,33 +1,13 @@
-// Draws a training run's learning curve with the horizon's stages.
+// Draws a training run's learning curve with the horizon's stages: success, or any other metric.
 
-import { EDGE, axes, legend, line, nearest } from "./curve_frame.js";
-import { scales, smoothed, successes, withReadout } from "./curve_frame.js";
+import { axes, legend, line, nearest, rangeOf, scales, shades } from "./curve_frame.js";
+import { smoothed, valuesOf, withReadout } from "./curve_frame.js";
 import { svg } from "./dom.js";
 import { number, percent } from "./marks.js";
+import { written } from "./metrics.js";
 
+const MOST_DOTS = 24;
 const USUAL = "Point at the curve for its values; a circle lists the trajectories of its step.";
-
-function stages(points) {
-  const found = [];
-  for (const { step, horizon } of points.filter((point) => point.horizon !== undefined)) {
-    const last = found.at(-1);
-    if (last?.horizon === horizon) last.end = step;
-    else found.push({ horizon, start: step - 1, end: step });
-  }
-  return found;
-}
-
-function shades(points, { x, y }) {
-  return stages(points).flatMap(({ horizon, start, end }, place) => {
-    const [left, right] = [x(start), x(end)];
-    const shade = { x: left, y: y(1), width: Math.max(1, right - left), height: y(0) - y(1) };
-    const middle = { x: (left + right) / 2, y: EDGE.top - 6, "text-anchor": "middle" };
-    return [
-      svg("rect", { class: place % 2 ? "stage odd" : "stage", ...shade }),
-      svg("text", { class: "stage-name", ...middle }, `horizon ${horizon}`),
-    ];
-  });
-}
 
 function validations(points, { x, y }) {
   return points.filter((point) => point.validation !== undefined).flatMap((point) => {
@@ -49,7 +29,7 @@ function losses(points, scale) {
 }
 
 // A step whose episodes were kept; a click lists them.
-function keptStep(step, { x, y }, onStep) {
+function keptStep(step, { x, bottom }, onStep) {
   const told = `List the trajectories of step ${step}`;
   const choose = () => onStep(step);
   return svg(
@@ -67,8 +47,8 @@ function keptStep(step, { x, y }, onStep) {
         choose();
       },
     },
-    svg("rect", { x: x(step) - 7, y: y(0) - 6, width: 14, height: 14, class: "touch" }),
-    svg("circle", { cx: x(step), cy: y(0), r: 3.5 }),
+    svg("rect", { x: x(step) - 7, y: bottom - 6, width: 14, height: 14, class: "touch" }),
+    svg("circle", { cx: x(step), cy: bottom, r: 3.5 }),
     svg("title", {}, told),
   );
 }
@@ -93,15 +73,24 @@ function told(point, averages) {
   return parts.join(" · ");
 }
 
-export function drawCurve(host, points, keptSteps, onStep) {
+// The circles that list the trajectories of their steps.
+function keptSteps(steps, scale, onStep) {
+  const kept = steps.filter((step) => step <= scale.last);
+  return kept.map((step) => keptStep(step, scale, onStep));
+}
+
+function pictureOf(scale, label) {
+  const { width, height } = scale;
+  return svg("svg", { width, height, role: "group", "aria-label": label });
+}
+
+export function drawSuccess(host, points, steps, onStep) {
   host.hidden = points.length === 0;
   if (host.hidden) return;
   const scale = scales(points, host.clientWidth);
-  const success = successes(points);
+  const success = valuesOf(points, "success");
   const smooth = smoothed(success);
-  const label = description(success, scale.last);
-  const size = { width: scale.width, height: scale.height };
-  const picture = svg("svg", { ...size, role: "group", "aria-label": label });
+  const picture = pictureOf(scale, description(success, scale.last));
   picture.append(...shades(points, scale), ...axes(scale));
   const parts = [];
   if (success.length) {
@@ -115,15 +104,48 @@ export function drawCurve(host, points, keptSteps, onStep) {
     parts.push(["loss", "training loss, lowest to highest"]);
   }
   const checks = validations(points, scale);
-  picture.append(...checks);
-  if (checks.length) parts.push(["validation", "validation tasks, 95% interval"]);
-  const kept = keptSteps.filter((step) => step <= scale.last);
+  if (checks.length) parts.push(["validation", "held-out tasks, 95% interval"]);
   const averages = new Map(smooth);
   const readout = withReadout(picture, scale, USUAL, (step) => {
     const point = nearest(points, step);
     return { step: point.step, text: told(point, averages) };
   });
-  picture.append(...kept.map((step) => keptStep(step, scale, onStep)));
+  const kept = keptSteps(steps, scale, onStep);
+  picture.append(...kept, ...checks);
+  if (kept.length) parts.push(["dot", "kept trajectories"]);
+  host.replaceChildren(picture, readout, legend(parts));
+}
+
+// Draws a metric; `isLog` asks for a logarithmic axis.
+export function drawMetric(host, points, { metric, isLog }, steps, onStep) {
+  const values = valuesOf(points, "value");
+  host.hidden = values.length === 0;
+  if (host.hidden) return;
+  const show = (value) => written(value, metric);
+  const range = rangeOf(values.map(([, value]) => value), { isLog, show });
+  const scale = scales(points, host.clientWidth, range);
+  const [first, final] = [values[0], values.at(-1)];
+  const ends = `${show(first[1])} at step ${first[0]}, ${show(final[1])} at step ${final[0]}`;
+  const picture = pictureOf(scale, `${metric}: ${ends}`);
+  picture.append(...shades(points, scale), ...axes(scale));
+  const parts = [[values.length > MOST_DOTS ? "each" : "smooth", metric]];
+  picture.append(svg("path", { class: parts[0][0], d: line(values, scale) }));
+  if (values.length > MOST_DOTS) {
+    picture.append(svg("path", { class: "smooth", d: line(smoothed(values), scale) }));
+    parts.push(["smooth", "moving average"]);
+  } else {
+    const dots = values.map(([step, value]) =>
+      svg("circle", { class: "point", cx: scale.x(step), cy: scale.y(value), r: 2.5 }),
+    );
+    picture.append(...dots);
+  }
+  const measured = points.filter((point) => point.value !== undefined);
+  const readout = withReadout(picture, scale, USUAL, (step) => {
+    const point = nearest(measured, step);
+    return { step: point.step, text: `step ${point.step} · ${metric} ${show(point.value)}` };
+  });
+  const kept = keptSteps(steps, scale, onStep);
+  picture.append(...kept);
   if (kept.length) parts.push(["dot", "kept trajectories"]);
   host.replaceChildren(picture, readout, legend(parts));
 }

@@ -2,12 +2,12 @@
 // Knows numbers by step only.
 
 import { el, svg } from "./dom.js";
-
 const SMOOTHING = 9;
 const HEIGHT = 190;
 const NARROW = 500;
-const NARROW_HEIGHT = 130;
-export const EDGE = { left: 44, right: 44, top: 20, bottom: 26 };
+const NARROW_HEIGHT = 150;
+const MOST_TICKS = 5;
+export const EDGE = { left: 52, right: 28, top: 20, bottom: 26 };
 
 // As in learning_curve.png, the ends are continued with the first and last value.
 function average(values) {
@@ -21,30 +21,75 @@ function average(values) {
   });
 }
 
-// Turns steps and shares into places, and places into steps.
-export function scales(points, clientWidth) {
+// The least 1, 2 or 5 times a power of ten that divides a length into few enough parts.
+function tickSize(length, most) {
+  const power = 10 ** Math.floor(Math.log10(length / most));
+  return [1, 2, 5, 10].map((digit) => digit * power).find((size) => length / size <= most);
+}
+
+// What the vertical axis spans: {low, high, ticks, isLog, show}.
+const wholePercent = (share) => `${100 * share}%`;
+const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
+export const SHARES = { low: 0, high: 1, ticks: QUARTERS, isLog: false, show: wholePercent };
+
+// A range around values, with round ticks; `isLog` where all are greater than 0.
+export function rangeOf(values, { isLog, show }) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  const ticks = isLog ? logTicks(low, high) : roundTicks(low, high);
+  return { low: ticks[0], high: ticks.at(-1), ticks, isLog, show };
+}
+
+function roundTicks(least, most) {
+  const spread = least === most ? Math.abs(least) / 2 || 0.5 : 0;
+  const [low, high] = [least - spread, most + spread];
+  const size = tickSize(high - low, MOST_TICKS - 1);
+  const ticks = [];
+  for (let at = Math.floor(low / size); at <= Math.ceil(high / size); at += 1) {
+    ticks.push(Number((at * size).toPrecision(12)));
+  }
+  return ticks;
+}
+
+// Powers of ten around two values, with 2 and 5 times each where they are few.
+function logTicks(low, high) {
+  const digits = high / low > 100 ? [1] : [1, 2, 5];
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const powers = Array.from({ length: last - first + 2 }, (_, place) => first + place);
+  const all = powers.flatMap((power) => digits.map((digit) => Number(`${digit}e${power}`)));
+  const from = all.findLastIndex((value) => value <= low);
+  const to = Math.max(from + 1, all.findIndex((value) => value >= high));
+  const every = Math.ceil((to - from) / MOST_TICKS);
+  const ticks = all.slice(from, to + 1).filter((_, place) => place % every === 0);
+  return ticks.at(-1) < high ? [...ticks, all[to]] : ticks;
+}
+
+// Turns steps and values into places, and places into steps.
+export function scales(points, clientWidth, range = SHARES) {
   const width = Math.max(280, clientWidth);
   const last = Math.max(1, ...points.map((point) => point.step));
   const height = width < NARROW ? NARROW_HEIGHT : HEIGHT;
   const room = width - EDGE.left - EDGE.right;
   const depth = height - EDGE.top - EDGE.bottom;
+  const of = range.isLog ? Math.log10 : (value) => value;
+  const [low, high] = [of(range.low), of(range.high)];
   return {
     width,
     height,
     last,
+    range,
+    top: EDGE.top,
+    bottom: EDGE.top + depth,
     x: (step) => EDGE.left + (step / last) * room,
-    y: (share) => EDGE.top + (1 - share) * depth,
+    y: (value) => EDGE.top + (1 - (of(value) - low) / (high - low)) * depth,
     step: (x) => ((x - EDGE.left) / room) * last,
-    share: (y) => 1 - (y - EDGE.top) / depth,
   };
 }
 
-function ticks(last) {
-  const size = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000].find(
-    (step) => last / step <= 8,
-  );
+function stepTicks(last) {
+  const size = Math.max(1, tickSize(last, 8));
   const found = [];
-  for (let step = 0; step <= last; step += size ?? last) found.push(step);
+  for (let step = 0; step <= last; step += size) found.push(step);
   return found;
 }
 
@@ -53,19 +98,43 @@ export function line(points, { x, y }) {
   return points.length ? `M${points.map(at).join("L")}` : "";
 }
 
-export function axes({ x, y, last, width, height }) {
-  const marks = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
-    svg("path", { class: "rule", d: `M${EDGE.left},${y(share)}H${width - EDGE.right}` }),
-    svg("text", { x: EDGE.left - 6, y: y(share) + 4, "text-anchor": "end" }, `${100 * share}%`),
+export function axes({ x, y, last, width, height, range }) {
+  const marks = range.ticks.flatMap((value) => [
+    svg("path", { class: "rule", d: `M${EDGE.left},${y(value)}H${width - EDGE.right}` }),
+    svg("text", { x: EDGE.left - 6, y: y(value) + 4, "text-anchor": "end" }, range.show(value)),
   ]);
-  const steps = ticks(last).map((step) =>
+  const steps = stepTicks(last).map((step) =>
     svg("text", { x: x(step), y: height - 8, "text-anchor": "middle" }, step),
   );
   return [...marks, ...steps];
 }
 
-export function successes(points) {
-  return points.filter((one) => one.success !== undefined).map((one) => [one.step, one.success]);
+function stages(points) {
+  const found = [];
+  for (const { step, horizon } of points.filter((point) => point.horizon !== undefined)) {
+    const last = found.at(-1);
+    if (last?.horizon === horizon) last.end = step;
+    else found.push({ horizon, start: step - 1, end: step });
+  }
+  return found;
+}
+
+// The stages of the horizon, with its turns above them.
+export function shades(points, { x, top, bottom }) {
+  return stages(points).flatMap(({ horizon, start, end }, place) => {
+    const [left, right] = [x(start), x(end)];
+    const shade = { x: left, y: top, width: Math.max(1, right - left), height: bottom - top };
+    const middle = { x: (left + right) / 2, y: top - 6, "text-anchor": "middle" };
+    return [
+      svg("rect", { class: place % 2 ? "stage odd" : "stage", ...shade }),
+      svg("text", { class: "stage-name", ...middle }, `horizon ${horizon}`),
+    ];
+  });
+}
+
+// [step, value] of the points that have a value of a name.
+export function valuesOf(points, name) {
+  return points.filter((one) => one[name] !== undefined).map((one) => [one.step, one[name]]);
 }
 
 export function smoothed(values) {
@@ -96,15 +165,14 @@ export function legend(parts) {
   return el("p", { class: "legend" }, items);
 }
 
-// Tells the values under the pointer in a line below; `tell(step, share)` gives {step, text}.
+// Tells the values under the pointer in a line below; `tell(step, y)` gives {step, text}.
 export function withReadout(picture, scale, usual, tell) {
   const rule = svg("path", { class: "pointer", d: "" });
   const told = el("p", { class: "readout" }, usual);
   picture.append(rule);
   picture.addEventListener("pointermove", (event) => {
     const box = picture.getBoundingClientRect();
-    const at = [scale.step(event.clientX - box.left), scale.share(event.clientY - box.top)];
-    const found = tell(...at);
+    const found = tell(scale.step(event.clientX - box.left), event.clientY - box.top);
     if (!found) return;
     const across = `M${scale.x(found.step)},${EDGE.top}V${scale.height - EDGE.bottom}`;
     rule.setAttribute("d", across);

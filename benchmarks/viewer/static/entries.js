@@ -20,6 +20,30 @@ export function outcomeOf(entry) {
   return { kind: "lost", mark: "○", told: "ended without success" };
 }
 
+const PHASES = {
+  before_test: "before training",
+  base: "base set",
+  explored: "exploration",
+  train: "training",
+  eval: "validation",
+  after_test: "after training",
+};
+
+// When a training run played what a file holds, by the file's name without its step.
+function phaseOf(file) {
+  const name = file.replace(/_\d+$/, "");
+  if (name in PHASES) return PHASES[name];
+  const [end, ...panel] = name.split("_");
+  const isEnd = panel.length && (end === "before" || end === "after");
+  return isEnd ? `${end} training, ${panel.join(" ")}` : name;
+}
+
+// The place of a phase in the order of play, those of other names last.
+export function phasePlace(phase) {
+  const order = Object.values(PHASES);
+  return order.indexOf(phase.split(",")[0]) + 1 || order.length + 1;
+}
+
 export function shortEnv(id) {
   return id.replace(/^.*\//, "").replace(/-v\d+$/, "");
 }
@@ -95,14 +119,20 @@ export class Entries {
     fields.forEach((name, place) => {
       entry[name] = row[place];
     });
-    const [file, run, phase] = files[entry.file];
+    const [file, run, batch] = files[entry.file];
     entry.run = run;
     this.name(entry);
+    entry.phase = entry.isTraining ? phaseOf(batch) : "";
+    entry.hasStep = entry.isTraining || entry.step > 0;
+    // Two validations played different policies; the steps of training are told as a whole.
+    const isValidation = entry.isTraining && entry.phase === PHASES.eval;
+    entry.moment = isValidation ? `${entry.phase}, step ${entry.step}` : entry.phase;
     entry.key = `${file}:${entry.line}`;
     entry.game = shortEnv(entry.env);
     entry.outcome = outcomeOf(entry);
     entry.taskKey = `${entry.env}\n${entry.task}`;
-    entry.groupKey = [run, phase, entry.env, entry.task, entry.step].join("\n");
+    entry.groupKey = [run, batch, entry.env, entry.task, entry.step].join("\n");
+    entry.order = phasePlace(entry.phase);
     this.all.push(entry);
     this.byKey.set(entry.key, entry);
   }

@@ -17,8 +17,8 @@ function told(name, value, entries) {
 }
 
 function choice(name, label, within, chosen) {
-  // What no training run played is at no step.
-  const entries = name === "step" ? within.filter((entry) => entry.isTraining) : within;
+  // What no trained policy played is at no step.
+  const entries = name === "step" ? within.filter((entry) => entry.hasStep) : within;
   const found = counts(entries, name).slice(0, LONGEST_LIST);
   if (found.length < 2 && chosen === undefined) return null;
   const options = found.map(([value, count]) =>

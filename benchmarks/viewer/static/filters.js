@@ -4,6 +4,7 @@ export const CHOICES = [
   ["game", "Environment"],
   ["subtask", "Subtask"],
   ["split", "Split"],
+  ["phase", "Phase"],
   ["policy", "Policy"],
   ["limit", "Turn limit"],
   ["seed", "Seed"],
@@ -17,7 +18,9 @@ export const RANGES = [
 ];
 
 const collator = new Intl.Collator("en", { numeric: true });
-const NAMES = ["run", "folder", ...CHOICES.map(([name]) => name), "q"].concat(
+// Where to look, and what of the runs is drawn there; the other filters say what for.
+const PLACE = ["run", "folder", "vs", "metric", "log"];
+const NAMES = [...PLACE, ...CHOICES.map(([name]) => name), "q"].concat(
   RANGES.flatMap(([name]) => [`${name}_min`, `${name}_max`]),
 );
 
@@ -27,6 +30,7 @@ export const SORTS = [
   ["game", "Environment"],
   ["subtask", "Subtask"],
   ["split", "Split"],
+  ["phase", "Phase"],
   ["player", "Policy"],
   ["runLabel", "Run"],
   ["step", "Step"],
@@ -52,9 +56,9 @@ export function valueOf(entry, name) {
 }
 
 // A run is named by its path: its number would be another run's once there are more. A folder
-// holds the runs below it.
-export function isOfRun(entry, { run, folder }) {
-  if (run !== undefined) return entry.runName === run;
+// holds the runs below it. `vs` is a second run, which the first is compared with.
+export function isOfRun(entry, { run, folder, vs }) {
+  if (run !== undefined) return entry.runName === run || entry.runName === vs;
   return folder === undefined || isWithin(entry.runName, folder);
 }
 
@@ -62,9 +66,13 @@ export function isWithin(name, folder) {
   return name.startsWith(`${folder}/`);
 }
 
-// What of the filters says where to look; the rest says what for.
-export function placeOf({ run, folder }) {
-  return { ...(run !== undefined && { run }), ...(folder !== undefined && { folder }) };
+export function placeOf(filters) {
+  return Object.fromEntries(Object.entries(filters).filter(([name]) => PLACE.includes(name)));
+}
+
+// What stays where another run or folder is chosen.
+export function viewOf({ metric, log }) {
+  return { ...(metric && { metric }), ...(log && { log }) };
 }
 
 function passes(entry, filters, hits) {
@@ -100,14 +108,24 @@ export function choose(entries, filters, hits) {
   return entries.filter((entry) => passes(entry, filters, hits));
 }
 
+// In the order of play a run's phases follow each other; its files stand in that of their names.
+function inOrderOfPlay(entries) {
+  if (!varies(entries, "order")) return entries;
+  return [...entries].sort((a, b) => a.run - b.run || a.order - b.order || a.id - b.id);
+}
+
 export function arrange(entries, sort, isDescending) {
+  if (sort === "id") {
+    const played = inOrderOfPlay(entries);
+    return isDescending ? [...played].reverse() : played;
+  }
   const sign = isDescending ? -1 : 1;
   const compare = (one, other) => {
     const [a, b] = [valueOf(one, sort), valueOf(other, sort)];
     const order = typeof a === "string" ? collator.compare(a, b) : a - b;
     return sign * order || one.id - other.id;
   };
-  return sort === "id" && !isDescending ? entries : [...entries].sort(compare);
+  return [...entries].sort(compare);
 }
 
 // Whether the entries differ in a value.
@@ -115,10 +133,11 @@ export function varies(entries, name) {
   return entries.some((entry) => valueOf(entry, name) !== valueOf(entries[0], name));
 }
 
-// Whether one number may stand for all: one environment and turn limit, and one policy or run.
+// Whether one number may stand for all: one environment and turn limit, one policy or run, and what
+// a training run played at one moment.
 export function isAlike(entries) {
   const same = (name) => !varies(entries, name);
-  return same("env") && same("limit") && (same("policy") || same("run"));
+  return same("env") && same("limit") && same("moment") && (same("policy") || same("run"));
 }
 
 // The values of a name and how often each occurs, numbers in their order.

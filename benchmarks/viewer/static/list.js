@@ -15,16 +15,19 @@ const COLUMNS = [
   ["game", "Environment", 92, 0, (entry) => entry.game],
   ["subtask", "Subtask", 84, 1, (entry) => entry.subtask],
   ["split", "Split", 60, 0, (entry) => entry.split],
+  ["phase", "Phase", 100, 0, (entry) => entry.phase],
   ["player", "Policy", 168, 2, (entry) => ending(entry.player, entry.policy)],
   ["runLabel", "Run", 168, 2, runCell],
-  ["step", "Step", 46, 0, (entry) => (entry.isTraining ? number(entry.step) : "")],
+  ["step", "Step", 46, 0, (entry) => (entry.hasStep ? number(entry.step) : "")],
   ["marks", "Course", 100, 0, turnStrip],
   ["turns", "Turns", 48, 0, (entry) => number(entry.turns)],
   ["return", "Return", 54, 0, (entry) => number(entry.return)],
   ["score", "Score", 50, 0, (entry) => number(entry.score)],
   ["tokens", "Tokens", 58, 0, (entry) => number(entry.tokens)],
 ];
-const DROPPED = ["tokens", "score", "split", "subtask", "return", "step", "game", "player", "runLabel"];
+const DROPPED = [
+  "tokens", "score", "split", "subtask", "return", "step", "game", "player", "runLabel", "phase",
+];
 const GAP = 12;
 const ALWAYS = new Set(["result", "goal", "marks"]);
 const NUMBERS = new Set(["step", "turns", "return", "score", "tokens"]);
@@ -48,10 +51,13 @@ function goalCell(entry, { text }) {
   return [link, " ", el("span", { class: "task" }, entry.task)];
 }
 
-function facts(entry) {
-  const names = [entry.game, entry.subtask, entry.player].filter(Boolean);
-  const step = entry.isTraining ? [`step ${entry.step}`] : [];
-  return [`return ${number(entry.return)} in ${entry.turns}`, ...step, ...names].join(" · ");
+// What tells a row from the others, on one line.
+function facts(entry, varying) {
+  const names = ["game", "subtask", "player"].filter((name) => varying.has(name));
+  const told = names.map((name) => entry[name]).filter(Boolean);
+  const phase = entry.phase ? [entry.phase] : [];
+  const step = entry.hasStep ? [`step ${entry.step}`] : [];
+  return [`return ${number(entry.return)} in ${entry.turns}`, ...phase, ...step, ...told].join(" · ");
 }
 
 export class List {
@@ -190,7 +196,7 @@ export class List {
         el("span", { role: "gridcell" }, outcomeMark(entry)),
         el("span", { role: "gridcell", class: "goal" }, goalCell(entry, this)),
         el("span", { role: "gridcell", class: "course" }, turnStrip(entry)),
-        el("span", { role: "gridcell", class: "facts" }, facts(entry)),
+        el("span", { role: "gridcell", class: "facts" }, facts(entry, this.varying)),
       );
       return row;
     }

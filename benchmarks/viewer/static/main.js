@@ -1,16 +1,17 @@
 // Puts the page together: what the address says is shown, and what is clicked changes the address.
 
+import { About, drawProblems } from "./about.js";
 import { CurvePanel } from "./curve_panel.js";
 import { Entries } from "./entries.js";
 import { el, say } from "./dom.js";
 import { EpisodeScreen } from "./episode.js";
 import { FilterBar } from "./filterbar.js";
-import { SORTS, arrange, choose, isOfRun, varies } from "./filters.js";
+import { SORTS, arrange, choose, isOfRun, varies, viewOf } from "./filters.js";
 import { fillHelp, listenToKeys } from "./keys.js";
 import { List } from "./list.js";
 import { number } from "./marks.js";
 import { episodeHash, listHash, parseRoute } from "./route.js";
-import { RunsPanel, drawAbout, drawProblems } from "./runs.js";
+import { RunsPanel } from "./runs.js";
 import { Search } from "./search.js";
 import { shortcuts } from "./shortcuts.js";
 import { openSource } from "./source.js";
@@ -18,6 +19,10 @@ import { Summary } from "./summary.js";
 
 const ASK_AGAIN_MS = 2500;
 const byId = (id) => document.getElementById(id);
+
+function withoutEmpty(filters) {
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value));
+}
 
 class Viewer {
   constructor(source) {
@@ -31,7 +36,11 @@ class Viewer {
     this.summary = new Summary(byId("summary"), byId("by-policy"));
     this.curves = new CurvePanel(byId("curve"), source, {
       onStep: (step) => this.filter({ ...this.wanted.filters, step: String(step) }),
-      onRun: (run) => this.filter({ run: run.name }),
+      onRun: (run) => this.filter({ ...viewOf(this.wanted.filters), run: run.name }),
+      onView: (changes) => this.filter(withoutEmpty({ ...this.wanted.filters, ...changes })),
+    });
+    this.about = new About(byId("about"), source, {
+      onCompare: (vs) => this.compare(vs),
     });
     this.list = new List(byId("list"), {
       onOpen: (entry) => this.go(episodeHash(entry.key, { text: this.wanted.filters.q })),
@@ -90,6 +99,12 @@ class Viewer {
     this.want({ ...this.wanted, filters });
   }
 
+  // The chosen run beside another one; the address names both.
+  compare(vs) {
+    const run = this.entries.runs[this.entries.runNumber(this.wanted.filters)].name;
+    this.filter(withoutEmpty({ ...viewOf(this.wanted.filters), run, vs }));
+  }
+
   sortBy(name) {
     const { filters, sort, isDescending } = this.wanted;
     this.want({ filters, sort: name, isDescending: sort === name && !isDescending });
@@ -105,22 +120,25 @@ class Viewer {
     if (byId("list-screen").hidden) return;
     const run = this.entries.runNumber(filters);
     this.runs.draw(this.entries, filters);
-    drawAbout(byId("about"), run === null ? null : this.entries.runs[run]);
+    const { runs } = this.entries;
+    const vs = runs.find(({ name }) => name === filters.vs);
+    this.about.draw(this.entries, run === null ? null : runs[run], vs);
     this.curves.show(this.entries, filters);
     this.filterBar.draw(within, this.wanted);
-    this.summary.draw(this.shown, within.length, isAsking ? text : "");
+    const searched = isAsking ? text : "";
+    this.summary.draw(this.shown, within.length, { searched, isComparing: Boolean(vs) });
     const varying = this.varying(within);
     const told = { text, folder: filters.folder, isSearching: isAsking };
     this.list.show(this.shown, { sort, isDescending, varying, ...told });
   }
 
   // The columns in which the entries differ. Where the score is the return once more, one is
-  // enough; only training has steps.
+  // enough; only what is trained has steps.
   varying(within) {
     const names = SORTS.map(([name]) => name).filter((name) => name !== "id");
     const found = new Set(names.filter((name) => varies(within, name)));
     if (within.every((entry) => entry.score === entry.return)) found.delete("score");
-    if (!within.some((entry) => entry.isTraining)) found.delete("step");
+    if (!within.some((entry) => entry.hasStep)) found.delete("step");
     return found;
   }
 

@@ -46,7 +46,7 @@ function foldAlike([one, other], columns) {
 }
 
 function head({ entry }, side, runs) {
-  const step = entry.isTraining ? `, step ${entry.step}` : "";
+  const step = entry.hasStep ? `, step ${entry.step}` : "";
   const name = `${"AB"[side]} · ${entry.player || "unnamed"}${step}`;
   return el("header", { class: "side-head" }, el("h3", {}, name), verdict(entry), facts(entry, runs));
 }

@@ -1,8 +1,9 @@
 // The runs beside the list, by their folders. A click on a folder chooses all that lies below it.
 
 import { el } from "./dom.js";
-import { isAlike, isWithin, summarize } from "./filters.js";
-import { number, percent, plural } from "./marks.js";
+import { isAlike, isWithin, viewOf } from "./filters.js";
+import { number, plural } from "./marks.js";
+import { headline } from "./phases.js";
 import { listHash } from "./route.js";
 import { runsOf, treeOf } from "./tree.js";
 
@@ -51,15 +52,17 @@ export class RunsPanel {
 
   draw(entries, filters) {
     this.chosen = filters.run ?? filters.folder;
-    const told = [entries.version, filters.run, filters.folder, [...this.isOpen]];
-    const state = JSON.stringify(told);
+    this.view = viewOf(filters);
+    this.vs = filters.vs;
+    const { run, folder, vs } = filters;
+    const state = JSON.stringify([entries.version, run, folder, vs, this.view, [...this.isOpen]]);
     if (state === this.state) return;
     this.state = state;
     this.redraw = () => this.draw(entries, filters);
     if (this.version !== entries.version) this.count(entries);
     const focused = this.host.contains(document.activeElement) && document.activeElement.dataset;
     const all = link("Everything", `${number(entries.all.length)} trajectories`, {
-      filters: {},
+      filters: this.view,
       isChosen: this.chosen === undefined,
     });
     all.classList.add("all");
@@ -67,7 +70,9 @@ export class RunsPanel {
     this.host.replaceChildren(...(entries.runs.length > 1 ? [all] : []), rows);
     if (focused?.folds) this.host.querySelector(`[data-folds="${CSS.escape(focused.folds)}"]`)?.focus();
     this.host.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
-    const shown = entries.runs.find((run) => run.name === filters.run)?.full ?? filters.folder;
+    const named = (name) => entries.runs.find((run) => run.name === name)?.full;
+    const both = [run, vs].map(named).filter(Boolean).join(" and ");
+    const shown = both || folder;
     this.toggle.replaceChildren(shown ?? (entries.runs.length > 1 ? "Everything" : "Runs"));
   }
 
@@ -106,10 +111,11 @@ export class RunsPanel {
 
   folder(node) {
     const runs = runsOf(node);
-    const { count, success } = this.told(runs.flatMap((run) => this.byRun[run]));
-    const share = success === null ? "" : ` · ${percent(success)}`;
-    return link(node.label, `${plural(runs.length, "run")} · ${number(count)}${share}`, {
-      filters: { folder: node.path },
+    const entries = runs.flatMap((run) => this.byRun[run]);
+    const success = isAlike(entries) ? headline(entries) : null;
+    const share = success ? ` · ${success.told}` : "";
+    return link(node.label, `${plural(runs.length, "run")} · ${number(entries.length)}${share}`, {
+      filters: { ...this.view, folder: node.path },
       isChosen: this.chosen === node.path,
       title: node.path,
     });
@@ -117,48 +123,16 @@ export class RunsPanel {
 
   run(place, label) {
     const run = this.runs[place];
-    const { count, success } = this.told(this.byRun[place]);
-    const facts = [KINDS[run.kind], count ? number(count) : "no trajectories"];
+    const entries = this.byRun[place];
+    const success = headline(entries);
+    const facts = [KINDS[run.kind], entries.length ? number(entries.length) : "no trajectories"];
     if (run.problem) facts.push("⚠ problem");
-    if (success !== null) facts.push(percent(success));
+    if (success) facts.push(success.told);
     return link(label, facts.filter(Boolean).join(" · "), {
-      filters: { run: run.name },
-      isChosen: this.chosen === run.name,
+      filters: { ...this.view, run: run.name },
+      isChosen: this.chosen === run.name || this.vs === run.name,
       title: run.name,
-      share: success,
+      share: success?.share,
     });
   }
-
-  // One success stands for episodes that are alike, and for no others.
-  told(entries) {
-    const { count, success } = summarize(entries);
-    return { count, success: isAlike(entries) ? success : null };
-  }
-}
-
-// What could not be read, a sentence each. It is drawn again only where that has changed.
-export function drawProblems(host, problems, count) {
-  const state = JSON.stringify(problems);
-  if (host.dataset.state === state) return;
-  host.dataset.state = state;
-  host.hidden = count === 0;
-  const title = el("summary", {}, `${plural(count, "problem")} in the files; all else is shown`);
-  const more = count - problems.length;
-  const lines = more ? [...problems, `and ${number(more)} more`] : problems;
-  host.replaceChildren(title, el("ul", {}, lines.map((line) => el("li", {}, line))));
-}
-
-// What is known of the chosen run. It is drawn again where that is another only, so that the box
-// stays open.
-export function drawAbout(host, run) {
-  const state = run ? JSON.stringify([run.name, run.about]) : "";
-  if (host.dataset.state === state) return;
-  const isOpen = host.querySelector("details")?.open && host.dataset.name === run?.name;
-  host.dataset.state = state;
-  host.dataset.name = run?.name ?? "";
-  const facts = run ? Object.entries(run.about) : [];
-  host.hidden = facts.length === 0;
-  const rows = facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]);
-  const title = el("summary", {}, run ? run.full : "");
-  host.replaceChildren(el("details", { open: isOpen }, title, el("dl", {}, rows)));
 }

@@ -1,6 +1,8 @@
 // Where the data come from: the server's answers, or the parts that an exported file holds.
 // Both give the same values; nothing else knows which it is.
 
+import { narrowed } from "./metrics.js";
+
 async function ask(question) {
   const response = await fetch(`api/${question}`);
   const body = await response.json();
@@ -14,7 +16,8 @@ function fromServer() {
     hasScenes: true,
     hasTokens: true,
     index: (epoch, from) => ask(`index?epoch=${epoch}&from=${from}`),
-    curve: (run) => ask(`curve?run=${run}`),
+    curve: (run, names) => ask(`curve?run=${run}&names=${encodeURIComponent(names.join("\n"))}`),
+    options: (run) => ask(`options?run=${run}`),
     episode: (id) => ask(`trajectory?id=${id}`),
     scene: (id) => ask(`scene?id=${id}`),
     tokens: (id) => ask(`tokens?id=${id}`),
@@ -50,7 +53,8 @@ async function fromPage(element) {
     hasScenes: data.with_scenes,
     hasTokens: data.with_tokens,
     index: async () => data,
-    curve: async (run) => data.curves[run],
+    curve: async (run, names) => narrowed(data.curves[run], names),
+    options: async (run) => data.options[run],
     episode: (id) => one("episodes", id),
     scene: (id) => one("scenes", id),
     tokens: (id) => one("tokens", id),

@@ -1,9 +1,11 @@
-// The numbers above the list. Where policies, environments or turn limits are mixed no mean stands
-// for them; a table has one for each.
+// The numbers above the list. Where policies, environments, turn limits or phases of training are
+// mixed no mean stands for them; a table has one for each.
 
 import { el, say } from "./dom.js";
-import { counts, isAlike, summarize } from "./filters.js";
+import { phasePlace } from "./entries.js";
+import { counts, isAlike, summarize, varies } from "./filters.js";
 import { number, percent, plural } from "./marks.js";
+import { phasesOf } from "./phases.js";
 
 const MOST_ROWS = 60;
 
@@ -19,6 +21,7 @@ function mixture(shown) {
     ["policy", "policy", "policies"],
     ["env", "environment", "environments"],
     ["limit", "turn limit", "turn limits"],
+    ["phase", "phase", "phases"],
   ];
   const told = kinds
     .map(([name, ...said]) => [counts(shown, name).filter(([value]) => value).length, ...said])
@@ -27,11 +30,19 @@ function mixture(shown) {
   return `${told.join(", ")}: not averaged`;
 }
 
+function tellPhase({ phase, step, success, played }) {
+  const at = step === null ? "" : ` at step ${step}`;
+  return `${phase}${at} ${percent(success)} of ${number(played)}`;
+}
+
 export function summaryOf(shown, total) {
   const found = summarize(shown);
   const part = found.count === total ? "" : `${number(found.count)} of `;
   const told = [`${part}${plural(total, "trajectory", "trajectories")}`];
-  if (!isAlike(shown)) return [...told, mixture(shown), ...apart(found)].join(" · ");
+  if (!isAlike(shown)) {
+    const phases = phasesOf(shown).map(tellPhase);
+    return [...told, ...(phases.length ? phases : [mixture(shown)]), ...apart(found)].join(" · ");
+  }
   told.push(
     `success ${percent(found.success)}`,
     `score ${number(found.score)}`,
@@ -47,20 +58,29 @@ function cell(entries) {
   return el("td", {}, percent(success), el("span", { class: "quiet" }, ` of ${number(played)}`));
 }
 
+// What tells a row from the others: the policy, or of a training run the moment of playing.
+function rowName({ player, limit, runLabel, moment }, differ) {
+  const own = moment ? [...(differ.run ? [runLabel] : []), moment] : [player];
+  return [...own, ...(differ.limit && limit ? [limit] : [])].join(" · ");
+}
+
 function table(shown) {
   const games = counts(shown, "game").map(([game]) => game);
-  const hasLimits = counts(shown, "limit").length > 1;
+  const differ = { limit: varies(shown, "limit"), run: varies(shown, "run") };
   const rows = new Map();
+  const places = new Map();
   for (const entry of shown) {
-    const name = hasLimits && entry.limit ? `${entry.player} · ${entry.limit}` : entry.player;
+    const name = rowName(entry, differ);
     if (!rows.has(name)) rows.set(name, new Map());
+    places.set(name, phasePlace(entry.phase));
     const row = rows.get(name);
     if (!row.has(entry.game)) row.set(entry.game, []);
     row.get(entry.game).push(entry);
   }
   const collator = new Intl.Collator("en", { numeric: true });
-  const names = [...rows.keys()].sort(collator.compare).slice(0, MOST_ROWS);
-  const head = el("tr", {}, el("th", {}, "Policy"), games.map((game) => el("th", {}, game)));
+  const order = (one, other) => places.get(one) - places.get(other) || collator.compare(one, other);
+  const names = [...rows.keys()].sort(order).slice(0, MOST_ROWS);
+  const head = el("tr", {}, el("th", {}, "Policy or phase"), games.map((game) => el("th", {}, game)));
   return el(
     "table",
     {},
@@ -81,12 +101,15 @@ export class Summary {
     this.host = host;
     this.details = details;
     this.table = el("div", { class: "table-scroller" });
-    this.details.append(el("summary", {}, "Success by policy and environment"), this.table);
+    this.details.append(el("summary", {}, "Success by policy, phase and environment"), this.table);
     this.details.addEventListener("toggle", () => this.fill());
   }
 
-  draw(shown, total, searched) {
+  // Where two runs are compared, the table is opened.
+  draw(shown, total, { searched, isComparing }) {
     this.shown = shown;
+    if (isComparing && !this.isComparing) this.details.open = true;
+    this.isComparing = isComparing;
     say(this.host, searched ? `Searching all texts for “${searched}” …` : summaryOf(shown, total));
     this.details.hidden = isAlike(shown);
     this.fill();

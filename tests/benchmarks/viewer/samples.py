@@ -80,6 +80,19 @@ def training_run(folder: Path, *, steps: int = 2, tasks: int = 3) -> Path:
     return folder
 
 
+def phases(folder: Path) -> Path:
+    """Write a training run with episodes from before, during and after training; return it."""
+    training_run(folder, steps=2, tasks=1)
+    for name, played in {
+        "before_test": [made(8, policy="before"), made(9, policy="before")],
+        "eval_000002": [solved(8, global_step=2), made(9, global_step=2)],
+        "eval_000004": [solved(8, global_step=4), solved(9, global_step=4)],
+        "after_test": [one(8, policy="after", global_step=4) for one in (solved, solved, made)],
+    }.items():
+        write_jsonl(folder / "trajectories" / f"{name}.jsonl", played)
+    return folder
+
+
 def sweep(folder: Path, *, limits: tuple[int | None, ...] = (None,), seeds: int = 1) -> Path:
     """Write a sweep of two policies on two tasks; return its folder."""
     store = SweepFolder(folder)

@@ -224,8 +224,8 @@ def test_a_bad_line_of_metrics_leaves_the_rest_of_the_curve(
     text = "\n".join([*lines[:2], line, *lines[2:], ""])
     metrics.write_bytes(text.encode(errors="surrogateescape"))
     viewer = Viewer(folder)
-    curve = next(curve for curve in viewer.curves if curve)
-    assert [point["step"] for point in curve] == [1, 2, 3, 4]
+    rows = next(curve["rows"] for curve in viewer.curves if curve["rows"])
+    assert [step for step, *_ in rows] == [1, 2, 3, 4]
     assert problem in viewer.problem_of("grpo: ")
     assert (viewer.answers["num_problems"] == 0) == (problem == "")
 

@@ -83,7 +83,9 @@ def test_it_holds_every_episode_and_curve(tmp_path: Path) -> None:
     page = Elements(exported(folder))
     index = page.part("data-index")
     assert len(index["rows"]) == 4 * EPISODES_A_PART
-    assert index["curves"][0][0] == {"step": 1, "success": 0.5, "horizon": 6.0}
+    assert index["curves"][0]["names"] == ["episodes/success", "horizon"]
+    assert index["curves"][0]["rows"][0] == [1, 0.5, 6.0]
+    assert index["options"][0]["seed"] == "7"
     parts = [page.part(f"data-episodes-{number}") for number in range(4)]
     assert [len(part) for part in parts] == [EPISODES_A_PART] * 4
     assert parts[3][-1]["task_id"] == f"counting_{EPISODES_A_PART - 1}"

@@ -84,6 +84,7 @@ def test_unlike_policies_are_told_one_by_one_and_not_averaged(tmp_path: Path, op
     page = opened(sweep(tmp_path))
     summary(page, "4 trajectories · 2 policies: not averaged")
     page.click("#by-policy summary")
+    page.wait_for_selector("#by-policy tbody tr")
     assert page.locator("#by-policy tbody tr").all_inner_texts() == [
         "expert\t100.0% of 2",
         "random\t0.0% of 2",

@@ -11,6 +11,7 @@ import pytest
 
 from agentgym_envs.trajectory import write_jsonl
 from benchmarks.viewer.index import Index
+from benchmarks.viewer.logged import curve_of
 from benchmarks.viewer.server import ViewerServer
 from tests.benchmarks.viewer.samples import made, traced, training_run
 
@@ -92,6 +93,8 @@ def test_a_request_under_an_own_name_is_answered(server: ViewerServer, host: str
         "/api/trajectory?id=12",
         "/api/curve?run=1",
         "/api/curve",
+        "/api/options?run=1",
+        "/api/options?run=../secret.txt",
     ],
 )
 def test_no_path_of_a_request_names_a_file(server: ViewerServer, path: str) -> None:
@@ -119,9 +122,30 @@ def test_the_index_answers_with_what_the_page_lacks(server: ViewerServer) -> Non
 
 def test_a_curve_is_what_the_run_logged(server: ViewerServer) -> None:
     answer(server, "/api/index?epoch=-1&from=0")
-    points = answer(server, "/api/curve?run=0")
-    assert points[0] == {"step": 1, "success": 0.5, "horizon": 6.0}
-    assert [point["step"] for point in points] == [1, 2, 3, 4]
+    names = ["episodes/success", "horizon"]
+    rows = [[step, 0.5, 6.0 + step // 3] for step in (1, 2, 3, 4)]
+    assert answer(server, "/api/curve?run=0") == {"names": names, "rows": rows}
+    some = answer(server, "/api/curve?run=0&names=horizon%0Aloss")
+    assert some == {"names": names, "rows": [[step, turns, None] for step, _, turns in rows]}
+    assert answer(server, "/api/curve?run=0&names=loss")["rows"] == []
+
+
+def test_the_options_of_a_run_are_texts_under_their_groups(server: ViewerServer) -> None:
+    answer(server, "/api/index?epoch=-1&from=0")
+    expected = {"command": "train grpo", "seed": "7", "env": '["Counting"]'}
+    assert answer(server, "/api/options?run=0") == expected
+
+
+def test_what_a_quickstart_measured_is_on_its_curve(tmp_path: Path) -> None:
+    folder = training_run(tmp_path / "run")
+    measured = {f"success_{end}": at for end, at in (("before", 0.45), ("after", 0.66))}
+    bounds = {"ci95_before": [0.36, 0.54], "ci95_after": [0.58, 0.74]}
+    (folder / "summary.json").write_text(json.dumps({**measured, **bounds, "global_step": 4}))
+    index = Index(folder)
+    index.update()
+    names = ["eval_success", "eval_success_low", "eval_success_high"]
+    rows = curve_of(index.runs[0], names)["rows"]
+    assert rows == [[0, 0.45, 0.36, 0.54], [4, 0.66, 0.58, 0.74]]
 
 
 def test_an_episode_comes_with_its_texts_and_its_tokens_on_demand(server: ViewerServer) -> None:

@@ -11,15 +11,12 @@ from typing import Any
 import pytest
 
 from trainers.options.arguments import EnvArguments, RolloutArguments
-from trainers.runs import records as commit
+from trainers.runs import provenance
 from trainers.runs.curve import draw_run_curve, series
 from trainers.runs.folder import read_metrics, read_run
 from trainers.runs.health import SYMPTOMS, HealthWarnings
-from trainers.runs.records import (
-    LearningCurve,
-    MetricsFile,
-    write_run,
-)
+from trainers.runs.provenance import write_run
+from trainers.runs.records import LearningCurve, MetricsFile
 
 PNG = b"\x89PNG"
 
@@ -64,8 +61,8 @@ def test_a_run_file_holds_no_password_of_an_address(
 def test_a_copy_outside_a_checkout_names_no_commit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commit, "__file__", str(tmp_path / "commit.py"))
-    assert commit.checkout_commit() is None
+    monkeypatch.setattr(provenance, "__file__", str(tmp_path / "provenance.py"))
+    assert provenance.checkout_commit() is None
 
 
 def test_a_trainer_used_from_python_leaves_everything(trainer_in: Callable[..., Any]) -> None:

@@ -1,0 +1,55 @@
+// What a training run's success was before, during and after training: never one number for all.
+// Knows no element.
+
+import { phasePlace } from "./entries.js";
+import { isAlike, summarize, varies } from "./filters.js";
+import { percent } from "./marks.js";
+
+function byValue(entries, name) {
+  const found = new Map();
+  for (const entry of entries) {
+    if (!found.has(entry[name])) found.set(entry[name], []);
+    found.get(entry[name]).push(entry);
+  }
+  return found;
+}
+
+// Whether entries differ in when they were played and in nothing else that forbids a mean.
+function differInMomentOnly(entries) {
+  return !["run", "env", "limit"].some((name) => varies(entries, name));
+}
+
+function successOf(entries) {
+  const { success, played } = summarize(entries);
+  return { success, played };
+}
+
+// {phase, success, played, step} of each phase, of validations the last one's; [] where entries
+// differ in more than their phase.
+export function phasesOf(entries) {
+  if (!entries.length || !differInMomentOnly(entries)) return [];
+  const phases = byValue(entries, "phase");
+  const inOrder = [...phases].sort(([one], [other]) => phasePlace(one) - phasePlace(other));
+  return inOrder.map(([phase, own]) => {
+    const last = own.reduce((most, entry) => Math.max(most, entry.step), 0);
+    const isSeveral = varies(own, "moment");
+    const told = isSeveral ? own.filter((entry) => entry.step === last) : own;
+    return { phase, step: isSeveral ? last : null, ...successOf(told) };
+  });
+}
+
+// One success for a run, in words, and as a share for its bar; null where nothing stands for it.
+export function headline(entries) {
+  if (isAlike(entries)) {
+    const { success } = summarize(entries);
+    return success === null ? null : { told: percent(success), share: success };
+  }
+  const phases = new Map(phasesOf(entries).map((one) => [one.phase, one]));
+  const [before, after] = [phases.get("before training"), phases.get("after training")];
+  if (before && after) {
+    return { told: `${percent(before.success)} → ${percent(after.success)}`, share: after.success };
+  }
+  const checked = phases.get("validation");
+  if (!checked) return null;
+  return { told: `validation ${percent(checked.success)}`, share: checked.success };
+}

@@ -1,0 +1,183 @@
+"""Metrics, phases and two runs beside each other, served and exported, in headless Chromium."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.viewer.export import export
+from benchmarks.viewer.index import Index
+from tests.benchmarks.viewer.reading import summary
+from tests.benchmarks.viewer.samples import phases, training_run
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., Any]
+
+
+def logging_run(folder: Path, *, rate: float = 0.1, **options: Any) -> Path:
+    """Write a training run that logged more than success."""
+    training_run(folder)
+    entries = [
+        {
+            "global_step": step,
+            "episodes/success": 0.5,
+            "loss": (-1) ** step * rate / step,
+            "entropy": 10.0**-step,
+            "kl": None,
+            "horizon": 6,
+            "rewards/agent_reward/mean": 0.25,
+        }
+        for step in range(1, 5)
+    ]
+    text = "".join(json.dumps(entry) + "\n" for entry in entries)
+    (folder / "metrics.jsonl").write_text(text)
+    trained = {"learning_rate": rate, "beta": 0.0, **options}
+    record = {"command": "train grpo", "seed": 7, "argv": ["--x"], "AgentGRPOConfig": trained}
+    (folder / "run.json").write_text(json.dumps(record))
+    return folder
+
+
+@pytest.fixture(params=["server", "file"])
+def shown(request: pytest.FixtureRequest, tmp_path: Path, page: Any, opened: Open) -> Open:
+    """Return what opens a folder: by the server, or as one exported file."""
+
+    def open_(folder: Path, address: str = "") -> Any:
+        if request.param == "server":
+            return opened(folder, address)
+        saved = tmp_path / "page.html"
+        export(Index(folder), saved)
+        page.goto(saved.as_uri() + address)
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    return open_
+
+
+def test_any_metric_is_drawn_and_named_in_the_address(tmp_path: Path, shown: Open) -> None:
+    page = shown(logging_run(tmp_path / "run"))
+    groups = page.locator("select[name=metric] optgroup").evaluate_all(
+        "all => all.map(o => o.label)"
+    )
+    assert groups == ["Most looked at", "episodes", "rewards/agent_reward"]
+    names = page.locator("select[name=metric] option").all_inner_texts()
+    assert names[:4] == ["success", "loss", "entropy", "horizon"]
+    page.select_option("select[name=metric]", "loss")
+    label = "#curve svg[aria-label='loss: -0.1 at step 1, 0.025 at step 4']"
+    page.wait_for_selector(label)
+    assert page.locator("#curve circle.point").count() == 4
+    assert page.locator("#curve .stage-name").count() == 1
+    assert not page.locator("input[name=log]").is_visible()
+    assert page.url.endswith("#metric=loss")
+    page.select_option("select[name=metric]", "entropy")
+    page.check("input[name=log]")
+    page.locator("#curve svg text", has_text="1e-4").wait_for()
+    assert page.url.endswith("#metric=entropy&log=yes")
+    heights = page.locator("#curve circle.point").evaluate_all(
+        "all => all.map(o => +o.getAttribute('cy'))"
+    )
+    gaps = [low - high for high, low in zip(heights, heights[1:], strict=False)]
+    assert max(gaps) - min(gaps) < 0.01
+
+
+def test_a_metric_stays_chosen_from_run_to_run_and_can_be_missing(
+    tmp_path: Path, opened: Open
+) -> None:
+    logging_run(tmp_path / "one")
+    training_run(tmp_path / "two")
+    page = opened(tmp_path, "#run=one&metric=entropy")
+    page.wait_for_selector("#curve svg[aria-label^=entropy]")
+    page.click(".run[title=two]")
+    page.locator(".readout", has_text="No entropy was logged.").wait_for()
+    assert page.input_value("select[name=metric]") == "entropy"
+    page.select_option("select[name=metric]", "")
+    page.wait_for_selector("#curve svg[aria-label^='Success of training']")
+    assert page.url.endswith("#run=two")
+
+
+def test_two_runs_stand_side_by_side_with_what_differs(tmp_path: Path, shown: Open) -> None:
+    logging_run(tmp_path / "one", rate=0.1)
+    logging_run(tmp_path / "two", rate=0.2, lora_r=16)
+    page = shown(tmp_path, "#run=one")
+    page.select_option("select[name=vs]", "two")
+    page.wait_for_selector(".options table")
+    assert page.inner_text(".options h3") == "1 option differs"
+    head = page.locator(".options table").first.locator("thead th").all_inner_texts()
+    assert head == ["Option", "one", "two"]
+    lines = page.locator(".options table").first.locator("tbody tr").all_inner_texts()
+    assert lines == ["learning_rate\t0.1\t0.2"]
+    page.click(".options .alone summary")
+    assert page.inner_text(".options .alone tbody tr") == "lora_r\t–\t16"
+    page.click(".options .alike summary")
+    same = page.locator(".options .alike tbody th").all_inner_texts()
+    assert same == ["command", "seed", "beta"]
+    assert page.locator("#curve .many path.line").count() == 2
+    assert page.locator("#curve .legend span").all_inner_texts() == ["one", "two"]
+    summary(page, "24 trajectories")
+    assert page.locator(".run[aria-current]").count() == 2
+    assert page.url.endswith("#run=one&vs=two")
+    page.select_option("select[name=vs]", "")
+    summary(page, "12 trajectories")
+    assert page.url.endswith("#run=one")
+    assert not page.locator(".options").is_visible()
+
+
+def test_what_was_played_before_during_and_after_training_is_never_pooled(
+    tmp_path: Path, shown: Open
+) -> None:
+    page = shown(phases(tmp_path / "run"))
+    told = [
+        "13 trajectories",
+        "before training 0.0% of 2",
+        "training 50.0% of 4",
+        "validation at step 4 100.0% of 2",
+        "after training 66.7% of 3",
+    ]
+    summary(page, " · ".join(told))
+    assert page.inner_text(".run-tree .run-facts") == "training · 13 · 0.0% → 66.7%"
+    page.click("#by-policy summary")
+    page.wait_for_selector("#by-policy tbody tr")
+    assert page.locator("#by-policy tbody tr").all_inner_texts() == [
+        "before training\t0.0% of 2",
+        "training\t50.0% of 4",
+        "validation, step 2\t50.0% of 2",
+        "validation, step 4\t100.0% of 2",
+        "after training\t66.7% of 3",
+    ]
+    page.select_option("select[name=phase]", "after training")
+    summary(page, "3 of 13 trajectories · success 66.7%")
+    assert page.url.endswith("#phase=after+training")
+    page.select_option("select[name=phase]", "validation")
+    summary(page, "4 of 13 trajectories · validation at step 4 100.0% of 2")
+
+
+def test_the_step_of_an_evaluated_checkpoint_is_shown(tmp_path: Path, opened: Open) -> None:
+    folder = tmp_path / "played"
+    folder.mkdir()
+    (phases(tmp_path / "run") / "trajectories" / "after_test.jsonl").rename(folder / "a.jsonl")
+    (tmp_path / "run" / "trajectories" / "before_test.jsonl").rename(folder / "b.jsonl")
+    page = opened(folder)
+    columns = page.locator("[role=columnheader]").all_inner_texts()
+    steps = page.locator(".row").evaluate_all(
+        f"all => all.map(row => row.children[{columns.index('Step')}].textContent)"
+    )
+    assert steps == ["4", "4", "4", "", ""]
+
+
+def test_nothing_of_a_chosen_filter_is_cut_off(tmp_path: Path, opened: Open) -> None:
+    page = opened(phases(tmp_path / "run"))
+    room = """select => {
+      const text = document.createElement("span");
+      text.textContent = select.selectedOptions[0].textContent;
+      text.style.cssText = "position: fixed; white-space: nowrap";
+      text.style.font = getComputedStyle(select).font;
+      document.body.append(text);
+      return select.clientWidth - text.getBoundingClientRect().width;
+    }"""
+    page.select_option("select[name=phase]", "before training")
+    selects = page.locator("#filters select, .curve-controls select").all()
+    assert len(selects) >= 4
+    assert min(select.evaluate(room) for select in selects) >= 16  # its arrow stands there

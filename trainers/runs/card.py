@@ -1,0 +1,368 @@
+"""The model card of a training run: what the weights are, how they came about, how to use them.
+
+Written as Hugging Face's hub reads it: YAML front matter with the measured success, then Markdown.
+It is meant to be published: machine paths and addresses of servers are cut out of what it quotes.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub import EvalResult as CardResult
+from huggingface_hub import ModelCard, ModelCardData, try_to_load_from_cache
+
+from agentgym_envs.files import write_whole
+from agentgym_envs.registry import short_env_name
+from trainers.runs.folder import CURVE_FILE, SUMMARY_FILE, read_json, read_metrics, read_run
+from trainers.runs.success import Measured, measured_success, training_curve
+
+CARD_FILE = "README.md"
+HOME = "agentgym-envs"
+COMMANDS = ("train", "quickstart")
+"""First words of the commands of `agentgym` that train."""
+
+SHOWN_OPTIONS = (
+    *("learning_rate", "lr_scheduler_type", "max_steps", "num_train_epochs"),
+    *("per_device_train_batch_size", "gradient_accumulation_steps", "num_generations"),
+    *("episodes", "batches", "num_iterations", "beta", "epsilon", "epsilon_high", "loss_type"),
+    *("scale_rewards", "temperature", "top_k", "top_p", "min_p", "gamma", "lam", "critic"),
+    *("max_tokens_per_turn", "max_tokens_per_episode", "keep_last_turns", "backend"),
+    *("mask_truncated_episodes", "invalid_action_penalty", "turn_advantage_weight"),
+    *("num_rounds", "num_samples", "dtype", "bf16", "use_peft", "lora_r", "lora_alpha"),
+)
+"""Options that are listed, where a run has them; the others are in `run.json`."""
+
+ALGORITHMS = {
+    **{name: name.upper() for name in ("dpo", "grpo", "ppo", "rloo", "sft")},
+    **{"agentevol": "AgentEvol", "reinforce_pp": "REINFORCE++"},
+}
+"""What the literature calls our algorithms."""
+
+_PATH = re.compile(r"(?<![\w.:/\\~-])(?:file://)?(?:~|[A-Za-z]:)?[/\\][^\s\"',;{}\[\]()]+")
+_ADDRESS = re.compile(r"\bhttps?://[^\s\"',;{}\[\]()]+")
+
+
+@dataclass(frozen=True)
+class BaseModel:
+    """What training started from.
+
+    Attributes:
+        title: what a reader calls it.
+        hub_id: its id on Hugging Face's hub, or that of the model it was itself made from; None
+            where there is none.
+        licence: the licence fields of its own card, such as `{"license": "apache-2.0"}`.
+    """
+
+    title: str
+    hub_id: str | None = None
+    licence: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str | None) -> BaseModel:
+        """Return what a folder's card or the hub's, where it is on this machine, says of a model.
+
+        Args:
+            name: a folder or an id; None and `""` for a model that was made in memory.
+        """
+        if not name:
+            return cls("a model made in memory")
+        folder = Path(name)
+        if folder.is_dir():
+            card = _read_card(folder / CARD_FILE)
+            hub_id = None if card is None else card.data.get("base_model")
+            heading = None if card is None else re.search(r"^# ([^:\n]+)", card.text, re.M)
+            title = folder.resolve().name if heading is None else heading[1].strip()
+            return cls(title, hub_id if isinstance(hub_id, str) else None, _licence(card))
+        cached = try_to_load_from_cache(name, CARD_FILE)
+        return cls(name, name, _licence(_read_card(cached) if isinstance(cached, str) else None))
+
+
+def write_card(
+    folder: str | Path,
+    run: str | Path,
+    *,
+    algorithm: str,
+    base: BaseModel,
+    global_step: int,
+    name: str | None = None,
+    tags: Sequence[str] = (),
+) -> None:
+    """Write the card of a model.
+
+    Args:
+        folder: where the model lies.
+        run: the folder of the run that trained it, with its `run.json` and metrics.
+        algorithm: what trained it: a name of `ALGORITHMS`, or any other.
+        base: what training started from.
+        global_step: the optimizer step that the weights are of.
+        name: the model's name; by default the folder's, or the run's where that says nothing.
+        tags: further tags for the hub.
+    """
+    folder, run = Path(folder), Path(run)
+    own = folder.resolve().name
+    is_part = folder.resolve() != run.resolve()
+    title = name or (f"{run.resolve().name}-{own}" if is_part else own)
+    card = _Card(read_run(run), run, algorithm, base, global_step, title, tuple(tags))
+    write_whole(folder / CARD_FILE, card.text(has_picture=(folder / CURVE_FILE).is_file()))
+
+
+def public(text: str) -> str:
+    """Return a text without machine paths, of which the last part stays, and without addresses."""
+    text = _ADDRESS.sub("http://...", text)
+    return _PATH.sub(lambda match: re.split(r"[/\\]", match[0].rstrip("/\\"))[-1], text)
+
+
+@dataclass(frozen=True)
+class _Card:
+    record: dict[str, Any]
+    run: Path
+    algorithm: str
+    base: BaseModel
+    global_step: int
+    name: str
+    tags: tuple[str, ...]
+
+    def text(self, *, has_picture: bool) -> str:
+        environments = _listed([short_env_name(env) for env in self.environments]) or "texts"
+        parts = [
+            f"---\n{self.front_matter()}\n---",
+            f"# {self.name}",
+            f"A language model trained by {self.method} to play {environments}, with {HOME}.",
+            _table(("", ""), self.facts()),
+            "## Success",
+            *self.success(),
+            "## Learning curve",
+            *([f"![Success over training]({CURVE_FILE})"] if has_picture else []),
+            *self.curve(),
+            "## Load it",
+            self.loading(),
+            "## Play it",
+            self.playing(),
+            "## How it was made",
+            f"```sh\n{self.command}\n```",
+            _table(("option", "value"), self.options()),
+            _table(("version", ""), list(self.record.get("versions", {}).items())),
+            "## Licence",
+            self.licence(),
+        ]
+        return "\n\n".join(part for part in parts if part) + "\n"
+
+    # What the record holds --------------------------------------------------------------------
+
+    @property
+    def method(self) -> str:
+        """The algorithm, as the literature calls it."""
+        return ALGORITHMS.get(self.algorithm, self.algorithm)
+
+    def option(self, name: str) -> Any:
+        """Return an option's value, of whichever group."""
+        groups = (group for group in self.record.values() if isinstance(group, dict))
+        return next((group[name] for group in groups if group.get(name) is not None), None)
+
+    @property
+    def environments(self) -> list[str]:
+        """The ids of the environments that were played."""
+        named = self.record.get("EnvArguments", {}).get("env") or self.summary.get("env_id") or []
+        return [named] if isinstance(named, str) else list(named)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """A quickstart's `summary.json`; empty for other runs."""
+        return read_json(self.run / SUMMARY_FILE)
+
+    @property
+    def measured(self) -> list[Measured]:
+        """The evaluations that were made up to the weights' step."""
+        return [one for one in measured_success(self.run) if one.global_step <= self.global_step]
+
+    @property
+    def command(self) -> str:
+        """The command line, as another machine would be given it."""
+        known = str(self.record.get("command", "")).split()
+        words = list(self.record.get("argv", []))
+        if words[: len(known)] == known:
+            words = words[len(known) :]
+        start = ["agentgym", *known] if known[:1] and known[0] in COMMANDS else ["python", *known]
+        return shlex.join(public(word) for word in (*start, *words))
+
+    # The parts of the card --------------------------------------------------------------------
+
+    def front_matter(self) -> str:
+        data = ModelCardData(
+            base_model=self.base.hub_id,
+            library_name="transformers",
+            pipeline_tag="text-generation",
+            tags=[
+                *(HOME, "text-games", "reinforcement-learning", "trl", self.algorithm),
+                *(short_env_name(env).lower() for env in self.environments),
+                *self.tags,
+            ],
+            model_name=self.name,
+            eval_results=self.results() or None,
+        )
+        for name, value in self.base.licence.items():
+            setattr(data, name, value)
+        return str(data.to_yaml()).strip()
+
+    def results(self) -> list[CardResult]:
+        """Return the last evaluation as the hub lists results."""
+        return [
+            CardResult(
+                task_type="reinforcement-learning",
+                task_name="text environment",
+                dataset_type=one.env_id or "agentgym",
+                dataset_name=f"{one.title} ({one.split})",
+                dataset_split=one.split,
+                metric_type="success_rate",
+                metric_name="success rate",
+                metric_value=round(one.success, 4),
+            )
+            for one in self.measured
+            if one.global_step == self.measured[-1].global_step
+        ]
+
+    def facts(self) -> list[tuple[str, Any]]:
+        before = self.base.title
+        if self.base.hub_id and self.base.hub_id != before:
+            before = f"{before}, made from {self.base.hub_id}"
+        seconds = next(
+            (e["train_runtime"] for e in read_metrics(self.run) if e.get("train_runtime")), None
+        )
+        facts = {
+            "base model": before,
+            "environments": self.mixture(),
+            "split": self.option("split") or "train",
+            "action format": self.option("action_format"),
+            "turn limit": self.option("max_turns") or "each environment's own",
+            "horizon": self.summary.get("horizon") or self.option("horizon") or "the turn limit",
+            "algorithm": f"{self.method}, on TRL's trainer",
+            "optimizer steps": self.global_step,
+            "seed": self.record.get("seed"),
+            "started": self.record.get("started"),
+            "training time": None if seconds is None else f"{seconds:.0f} s",
+            "commit": self.record.get("git"),
+        }
+        return [(name, _shown(value)) for name, value in facts.items() if value is not None]
+
+    def mixture(self) -> str | None:
+        """Return the environments with the share of each, where there are several."""
+        names = [short_env_name(env) for env in self.environments]
+        weights = _numbers(self.option("mix")) or [1.0] * len(names)
+        if len(names) < 2 or len(weights) != len(names):
+            return _listed(names) or None
+        shares = (f"{weight / sum(weights):.0%}" for weight in weights)
+        return ", ".join(f"{name} {share}" for name, share in zip(names, shares, strict=True))
+
+    def success(self) -> list[str]:
+        """Return the evaluations, the first and the last ones where there are many."""
+        if not self.measured:
+            return [
+                "Not measured in training. Success of training episodes is in the learning curve."
+            ]
+        rows = [
+            (one.when, f"{one.title}, {one.split}", f"{one.success:.1%}", one.interval)
+            for one in _both_ends(self.measured, 12)
+        ]
+        table = _table(("when", "tasks", "success", "95% interval over tasks"), rows)
+        if gain := self.summary.get("ci95_gain"):
+            low, high = gain
+            change = self.summary["gain"]
+            told = f"Gain {change:+.1%} (95% interval {low:+.1%} to {high:+.1%}, paired over tasks)"
+            return [table, f"{told}. Episodes per task: {self.summary['samples_per_task']}."]
+        if self.measured[0].global_step > 0:
+            return [table, "Before training it was not measured; `--eval_on_start true` does that."]
+        return [table]
+
+    def curve(self) -> list[str]:
+        names, rows = training_curve(self.run, up_to=self.global_step)
+        return [_table(("steps", *names), rows)] if rows else ["Nothing was logged."]
+
+    def loading(self) -> str:
+        return (
+            "```python\nfrom transformers import AutoModelForCausalLM, AutoTokenizer\n\n"
+            f'model = AutoModelForCausalLM.from_pretrained("{self.name}")\n'
+            f'tokenizer = AutoTokenizer.from_pretrained("{self.name}")\n```'
+        )
+
+    def playing(self) -> str:
+        words = [word for env in self.environments for word in ("--env", env)]
+        for name in ("action_format", "max_turns", "max_tokens_per_turn", "keep_last_turns"):
+            if (value := self.option(name)) is not None:
+                words += [word for one in _words(value) for word in (f"--{name}", one)]
+        words += ["--model", self.name, "--out", "eval.json", "--trajectories", "episodes.jsonl"]
+        return (
+            f"```sh\npip install {shlex.quote(f'{HOME}[train]')}\n"
+            f"agentgym eval {shlex.join(words)}\nagentgym view episodes.jsonl\n```"
+        )
+
+    def options(self) -> list[tuple[str, Any]]:
+        values = ((name, self.option(name)) for name in SHOWN_OPTIONS)
+        return [
+            (f"`{name}`", public(_shown(value)))
+            for name, value in values
+            if value is not None and value is not False
+        ]
+
+    def licence(self) -> str:
+        name = self.base.licence.get("license_name") or self.base.licence.get("license")
+        if name is None:
+            return (
+                "No licence is named: the base model's card names none here. Whoever publishes the "
+                "weights sets `license` at the head of this card."
+            )
+        return f"{name}, which is the base model's; the weights follow it."
+
+
+def _read_card(path: str | Path) -> ModelCard | None:
+    """Return a card; None where there is none that can be read."""
+    try:
+        return ModelCard.load(path, ignore_metadata_errors=True)
+    except (OSError, ValueError):
+        return None
+
+
+def _licence(card: ModelCard | None) -> dict[str, str]:
+    names = ("license", "license_name", "license_link")
+    values = {} if card is None else {name: card.data.get(name) for name in names}
+    return {name: value for name, value in values.items() if isinstance(value, str)}
+
+
+def _both_ends(rows: Sequence[Measured], most: int) -> Sequence[Measured]:
+    return rows if len(rows) <= most else [*rows[: most // 2], *rows[-(most - most // 2) :]]
+
+
+def _numbers(value: Any) -> list[float]:
+    """Return the weights of a mixture, written `2,1,1/2` or as a list."""
+    parts = value.split(",") if isinstance(value, str) else value or []
+    return [float(Fraction(str(part))) for part in parts]
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _shown(value: Any) -> str:
+    """Return a value in words; one that differs by environment has a name before each part."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {part}" for name, part in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _words(value: Any) -> list[str]:
+    """Return what is given on the command line for a value, or for each environment's."""
+    if isinstance(value, dict):
+        return [str(v) if name == "default" else f"{name}={v}" for name, v in value.items()]
+    return [str(value)]
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    cells = ([str(cell).replace("|", "\\|").replace("\n", " ") for cell in line] for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells) if rows else ""

@@ -1,0 +1,131 @@
+"""What was run: the command, its options, seed, versions, commit and machine, without secrets.
+
+Imports no torch, so that every command can afford it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, is_dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.secrets import masked, masked_words
+from trainers.runs.folder import RUN_FILE, write_json
+
+PACKAGES = ("agentgym-envs", "gymnasium", "numpy", "torch", "transformers", "trl", "peft", "vllm")
+
+
+def write_run(
+    folder: str | Path,
+    *,
+    command: str,
+    seed: int,
+    configs: Sequence[Any],
+    further: dict[str, Any] | None = None,
+) -> None:
+    """Write `run.json`: what was run, with which options and versions, from which commit, on what.
+
+    Args:
+        folder: the run's folder.
+        command: the command's name, such as `"train grpo"`.
+        seed: the run's seed.
+        configs: dataclasses, stored under their class names.
+        further: entries to add.
+    """
+    record = {**run_record(command=command, seed=seed, configs=configs), **(further or {})}
+    write_json(Path(folder) / RUN_FILE, record)
+
+
+def run_record(*, command: str, seed: int, configs: Sequence[Any]) -> dict[str, Any]:
+    """Return what `write_run` writes, as JSON values without secrets."""
+    record = {
+        "command": command,
+        # Masked before they are quoted: within quotes of quotes no secret is recognised.
+        "argv": masked_words(sys.argv)[1:],
+        "command_line": shlex.join(masked_words(sys.argv)),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "pid": os.getpid(),
+        "seed": seed,
+        "git": checkout_commit(),
+        "device": _device(),
+        "versions": {"python": platform.python_version(), **_versions()},
+        **options_by_group(configs),
+    }
+    return _plain(record)
+
+
+def options_by_group(configs: Sequence[Any]) -> dict[str, dict[str, Any]]:
+    """Return the options of dataclasses under their class names, as JSON values without secrets."""
+    return _plain({type(config).__name__: _options(config) for config in configs})
+
+
+def _plain(values: Any) -> dict[str, Any]:
+    return dict(masked(json.loads(json.dumps(values, default=str))))
+
+
+def _versions() -> dict[str, str]:
+    versions = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def _device() -> dict[str, Any]:
+    device = {
+        "machine": platform.platform(),
+        "cpus": os.cpu_count(),
+        "processes": int(os.environ.get("WORLD_SIZE", "1")),
+    }
+    torch = sys.modules.get("torch")  # what plays without it has no threads or devices of its own
+    if torch is None:
+        return device
+    device["threads"] = torch.get_num_threads()
+    if torch.cuda.is_available():
+        names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+        return {**device, "accelerators": names}
+    if torch.accelerator.is_available():
+        return {**device, "accelerators": [str(torch.accelerator.current_accelerator())]}
+    return device
+
+
+def _options(config: Any) -> dict[str, Any]:
+    if hasattr(config, "to_dict"):  # TrainingArguments: the class's own hides tokens
+        return dict(type(config).to_dict(config))
+    if is_dataclass(config) and not isinstance(config, type):
+        return asdict(config)
+    raise TypeError(f"expected a dataclass, got {config!r:.80}")
+
+
+def checkout_commit() -> str | None:
+    """Return the commit of the checkout this package runs from, or None where it is installed."""
+
+    def git(*words: str) -> str | None:
+        try:
+            done = subprocess.run(
+                ["git", *words],
+                cwd=Path(__file__).parent,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        except FileNotFoundError:  # no git here
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    # An installed package may lie in somebody else's checkout, which does not hold this file.
+    if git("ls-files", "--error-unmatch", Path(__file__).name) is None:
+        return None
+    commit = git("rev-parse", "HEAD")
+    return f"{commit} with changes" if git("status", "--porcelain", "-uno") else commit

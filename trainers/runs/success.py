@@ -1,0 +1,160 @@
+"""What a run's folder tells of success: its evaluations with their intervals, and the curve.
+
+Imports no torch, so that every command can afford it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from agentgym_envs.registry import short_env_name
+from trainers.runs.folder import SUMMARY_FILE, check_metrics, read_json, read_run
+
+CURVE_METRICS = {
+    "success": ("episodes/success", ".1%"),
+    "turns": ("episodes/turns", ".1f"),
+    "horizon": ("horizon", ".1f"),
+    "reward": ("reward", ".3f"),
+    "loss": ("loss", ".3g"),
+    "entropy": ("entropy", ".3f"),
+}
+"""What a curve in figures shows: the metric behind a column, and its format."""
+ROWS = 8
+"""Rows of a curve in figures."""
+_EVAL = "eval_success"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One evaluation of a run's policy.
+
+    Attributes:
+        global_step: the optimizer step whose weights played.
+        env_id: what was played; empty for several environments together.
+        split: whose tasks were played.
+        success: mean over tasks.
+        low, high: its 95% interval over tasks; None where it was not kept.
+        when: in words.
+    """
+
+    global_step: int
+    env_id: str
+    split: str
+    success: float
+    low: float | None
+    high: float | None
+    when: str
+
+    @property
+    def title(self) -> str:
+        """The environment's short name."""
+        return short_env_name(self.env_id) if self.env_id else "all environments"
+
+    @property
+    def interval(self) -> str:
+        """The interval, in words."""
+        if self.low is None or self.high is None:
+            return ""
+        return f"{self.low:.1%} to {self.high:.1%}"
+
+
+def measured_success(folder: str | Path) -> list[Measured]:
+    """List the evaluations of a run in the order of their steps, its own environments apart.
+
+    They are the validations of `metrics.jsonl`, and what a quickstart measured before and after.
+    """
+    folder = Path(folder)
+    options = read_run(folder).get("EnvArguments", {})
+    env_ids = list(options.get("env") or [])
+    split = str(options.get("eval_split", "validation"))
+    found = quickstart_success(folder)
+    for entry in check_metrics(folder)[0]:
+        step = entry["global_step"]
+        when = "before training" if step == 0 else f"step {step}"
+        for env_id, ending in _environments(entry, env_ids):
+            success, low, high = (
+                _number(entry.get(f"{_EVAL}{bound}{ending}")) for bound in ("", "_low", "_high")
+            )
+            if success is not None:
+                found.append(Measured(step, env_id, split, success, low, high, when))
+    return sorted(found, key=lambda one: one.global_step)
+
+
+def training_curve(
+    folder: str | Path, *, up_to: int | None = None
+) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Return the learning curve in a few rows of figures, each the mean of some steps.
+
+    Args:
+        folder: a run's.
+        up_to: the last optimizer step that counts.
+
+    Returns:
+        the names of the columns after that of the steps, and the rows.
+    """
+    entries = [
+        entry
+        for entry in check_metrics(folder)[0]
+        if any(name in entry for name in ("episodes/success", "loss"))
+        and (up_to is None or entry["global_step"] <= up_to)
+    ]
+    names = [
+        name
+        for name, (key, _) in CURVE_METRICS.items()
+        if any(_number(entry.get(key)) is not None for entry in entries)
+    ]
+    rows = []
+    for part in _parts(entries):
+        first, last = part[0]["global_step"], part[-1]["global_step"]
+        steps = str(first) if first == last else f"{first} to {last}"
+        cells = (_mean(part, *CURVE_METRICS[name]) for name in names)
+        rows.append((steps, *cells))
+    return names, rows
+
+
+def quickstart_success(folder: str | Path) -> list[Measured]:
+    """List what a quickstart measured before and after training; nothing for other runs."""
+    summary = read_json(Path(folder) / SUMMARY_FILE)
+    if not {"success_before", "success_after", "ci95_before", "ci95_after"} <= set(summary):
+        return []
+    found = []
+    for name, step in (
+        ("before", 0),
+        ("after", int(summary.get("global_step", summary.get("max_steps", 0)))),
+    ):
+        low, high = summary[f"ci95_{name}"]
+        success = float(summary[f"success_{name}"])
+        env_id = str(summary.get("env_id", ""))
+        found.append(Measured(step, env_id, "test", success, low, high, f"{name} training"))
+    return found
+
+
+def _environments(entry: dict[str, Any], env_ids: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the environments that an entry's evaluation tells apart, and their metrics' ending."""
+    known = {short_env_name(env_id): env_id for env_id in env_ids}
+    own = [key.partition("/")[2] for key in entry if key.startswith(f"{_EVAL}/")]
+    for name in own:
+        yield known.get(name, name), f"/{name}"
+    yield (env_ids[0] if len(env_ids) == 1 else ""), ""
+
+
+def _parts(entries: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Yield the entries in parts of about equal length, a part for each row."""
+    bounds = [round(row * len(entries) / ROWS) for row in range(ROWS + 1)]
+    for start, end in zip(bounds, bounds[1:], strict=False):
+        if start < end:
+            yield entries[start:end]
+
+
+def _mean(entries: list[dict[str, Any]], key: str, spec: str) -> str:
+    values = [value for entry in entries if (value := _number(entry.get(key))) is not None]
+    return f"{fmean(values):{spec}}" if values else ""
+
+
+def _number(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number else None
