@@ -134,6 +134,7 @@ class Trajectory:
         policy: who played.
         global_step: optimizer step at the episode's start.
         error: what broke, for failed episodes.
+        info: the environment's last `info`, in memory only: files do not hold it.
     """
 
     env_id: str
@@ -153,6 +154,7 @@ class Trajectory:
     policy: str = ""
     global_step: int = 0
     error: str | None = None
+    info: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def episode_return(self) -> float:
@@ -170,14 +172,28 @@ class Trajectory:
             raise ValueError(f"{self.task_id} holds {len(self.traces)} token traces, expected one")
         return self.traces[0]
 
+    def messages(self) -> list[dict[str, str]]:
+        """Return the conversation: the instruction, observations and completions in turn.
+
+        Each message has `role`, which is system, user or assistant, and `content`. The last one is
+        the user's: what the environment said at the end.
+        """
+        texts = [("system", self.system_prompt)] if self.system_prompt else []
+        for turn in self.turns:
+            texts += [("user", turn.observation), ("assistant", turn.completion)]
+        if self.final_observation:
+            texts.append(("user", self.final_observation))
+        return [{"role": role, "content": content} for role, content in texts]
+
     def to_json(self) -> dict[str, Any]:
         """Return the trajectory as JSON values, `episode_return` included for readers.
 
         The lists of token ids and the like are the trajectory's own, not copies.
         """
         # Not `asdict`: it copies each of the tokens, which takes longer than to write them.
+        values = {name: value for name, value in vars(self).items() if name != "info"}
         return {
-            **vars(self),
+            **values,
             "turns": [turn.to_json() for turn in self.turns],
             "traces": [dict(vars(trace)) for trace in self.traces],
             "episode_return": self.episode_return,

@@ -16,8 +16,8 @@ from trainers import installed_trainers
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-TRAINS = "<!-- trains -->\n"
-"""Stands above blocks that train; the trainers' tests run such code on smaller models."""
+ELSEWHERE = ("<!-- trains -->\n", "<!-- sweeps -->\n")
+"""Stand above blocks that train or sweep; the tests of trainers and sweeps run them, for a step."""
 
 
 def name(page: Path) -> str:
@@ -29,7 +29,7 @@ def python_blocks(page: Path) -> list[str]:
     return [
         code
         for before, code in zip(blocks[::2], blocks[1::2], strict=False)
-        if not before.endswith(TRAINS)
+        if not before.endswith(ELSEWHERE)
     ]
 
 

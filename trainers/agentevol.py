@@ -15,19 +15,11 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar
 
-from agentgym_envs.errors import EnvFailure
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import cached_rollout, expert_episodes, read_data_files
-from trainers.command import (
-    INTERRUPTED,
-    broken_off,
-    command_to_resume,
-    parse_training,
-    run_training,
-)
+from trainers.command import INTERRUPTED, command_to_resume, exit_statuses, parse_training
 from trainers.credit.pairs import distinct
 from trainers.evaluation.results import summarize
 from trainers.models.loading import (
@@ -37,11 +29,14 @@ from trainers.models.loading import (
     resolve_model,
     save_policy,
 )
-from trainers.options.arguments import EvaluationArguments, RolloutArguments
+from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import SUCCESS_METRIC, AgentSFTConfig, ModelArguments
-from trainers.options.errors import BROKEN_OFF, UsageError, run_command
+from trainers.options.errors import UsageError, run_command
 from trainers.policies.model import ModelPolicy
+from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, spread
+from trainers.running import train_and_save
+from trainers.runs.announcement import Plan, print_plan
 from trainers.runs.card import BaseModel, write_card
 from trainers.runs.curve import draw_run_curve
 from trainers.runs.folder import end_run, set_aside
@@ -74,15 +69,20 @@ class AgentEvolConfig(AgentSFTConfig):
 class AgentEvol:
     """Evolves a policy.
 
+    ```python
+    AgentEvol("runs/sft", "TextCraft", args=AgentEvolConfig(max_steps=50)).train()
+    ```
+
     Each round has a folder in the output folder: `round_1/` holds its evaluations, metrics,
     checkpoints and model, and at its end `round.json`. What was explored is in the output folder's
     `trajectories/`, and the last round's model is the result.
 
     Args:
-        model_args: the initial policy.
-        environments: what is explored and evaluated.
+        model: the initial policy: a Hugging Face id, a folder, `"tiny"`, or `ModelArguments`.
+        env: what is explored and evaluated: an environment's name, `EnvArguments`, or ready
+            `Environments`.
         args: the fine-tuning of one round.
-        options: the rounds.
+        options: the rounds, and their base set.
         rollout: how episodes are played.
         evaluation: how success is measured.
 
@@ -92,27 +92,39 @@ class AgentEvol:
 
     def __init__(
         self,
-        model_args: ModelArguments,
-        environments: Environments,
+        model: str | ModelArguments,
+        env: str | EnvArguments | Environments,
         *,
-        args: AgentEvolConfig,
-        options: AgentEvolArguments,
-        rollout: RolloutArguments,
-        evaluation: EvaluationArguments,
+        args: AgentEvolConfig | None = None,
+        options: AgentEvolArguments | None = None,
+        rollout: RolloutArguments | None = None,
+        evaluation: EvaluationArguments | None = None,
     ) -> None:
-        if rollout.horizon is not None and rollout.horizon.startswith("adaptive"):
+        if isinstance(model, str):
+            model = ModelArguments(model_name_or_path=model)
+        self.model_args = model
+        self.args = AgentEvolConfig() if args is None else args
+        self.options = AgentEvolArguments() if options is None else options
+        self.rollout = RolloutArguments() if rollout is None else rollout
+        self.evaluation = EvaluationArguments() if evaluation is None else evaluation
+        horizon = self.rollout.horizon
+        if horizon is not None and horizon.startswith("adaptive"):
             raise UsageError(
-                f"agentevol cannot follow --horizon {rollout.horizon}: that goes by the success of "
+                f"agentevol cannot follow --horizon {horizon}: that goes by the success of "
                 f"every optimizer step, and a round plays once; use fixed: or scaling:"
             )
-        self.model_args = model_args
-        self.environments = environments
-        self.args = args
-        self.options = options
-        self.rollout = rollout
-        self.evaluation = evaluation
-        self.files = RoundFiles(str(args.output_dir), compress=rollout.compress_trajectories)
-        self._configs = [environments.args, rollout, evaluation, options, model_args, args]
+        self.environments = open_environments(env)
+        folder, compress = str(self.args.output_dir), self.rollout.compress_trajectories
+        self.files = RoundFiles(folder, compress=compress)
+
+    def train(self, resume_from_checkpoint: bool = False) -> list[Round]:
+        """Do the rounds that are left to do, and save the last one's model; see `run`.
+
+        Args:
+            resume_from_checkpoint: leave finished rounds as they are and continue the one that was
+                interrupted.
+        """
+        return list(self.run(resume=resume_from_checkpoint))
 
     def run(self, *, resume: bool = False) -> Iterator[Round]:
         """Do the rounds that are left to do, and save the last one's model.
@@ -125,21 +137,45 @@ class AgentEvol:
             Every round at its end, at once where it was finished before.
 
         Raises:
-            ValueError: a round has nothing to learn from.
+            Interrupted: a signal came amid a round's fine-tuning, and a checkpoint is saved.
+            UsageError: a round has nothing to learn from, or another process holds the folder.
         """
-        if self._is_main:
-            if not resume:
-                set_aside(self.files.folder, start=self.model_args.model_name_or_path)
-            write_run(
-                self.files.folder,
-                command="train agentevol",
-                seed=self.args.seed,
-                configs=self._configs,
+        command = "train agentevol"
+        with holding(self.files.folder, command) if self._is_main else nullcontext():
+            if self._is_main:
+                if not resume:
+                    set_aside(self.files.folder, start=self.model_args.model_name_or_path)
+                configs = [self.environments.args, self.rollout, self.evaluation]
+                configs += [self.options, self.model_args, self.args]
+                write_run(self.files.folder, command=command, seed=self.args.seed, configs=configs)
+            yield from self._rounds(resume=resume)
+
+    def _plan(self) -> Plan:
+        options, tasks = self.options, self._task_ids(self.options.num_explored_tasks)
+        base = [*options.data]
+        if options.expert_episodes:
+            each = "one episode of the expert per task"
+            base.append(
+                each
+                if options.expert_episodes < 0
+                else f"{options.expert_episodes} episodes of the expert"
             )
+        return {
+            "policy": str(self.model_args.model_name_or_path),
+            "tasks": self.environments.plan(self.environments.args.split, num_tasks=len(tasks)),
+            "round": f"{options.num_samples * len(tasks)} episodes, imitated where they succeed",
+            "base set": ", ".join(base) or "none",
+        }
+
+    def _rounds(self, *, resume: bool) -> Iterator[Round]:
+        num_rounds = self.options.rounds(self.args.max_steps)
+        if self._is_main:
+            title = f"AgentEvol: {num_rounds} rounds, written to {self.files.folder}"
+            print_plan(title, self._plan())
         base = self._base_set(resume=resume)
         earlier: list[Trajectory] = []
         steps = 0
-        for number in range(1, self.options.rounds(self.args.max_steps) + 1):
+        for number in range(1, num_rounds + 1):
             explored = self._explore(number, steps, resume=resume)
             successes = _successes(explored)
             done = self.files.read(number)
@@ -260,11 +296,11 @@ class AgentEvol:
             processing_class=tokenizer,
             peft_config=adapter_config(self.model_args),
         )
-        run_training(
+        train_and_save(
             trainer,
-            command="train agentevol",
             resume=resume,
-            configs=self._configs,
+            command="train agentevol",
+            configs=[self.options, self.model_args],
         )
         done = Round(
             number=number,
@@ -307,7 +343,8 @@ def main(argv: list[str] | None = None) -> int:
         description="Let a policy explore, keep what succeeds, and imitate it, in rounds.",
         further=(AgentEvolArguments,),
     )
-    environments = Environments(env)
+    command = "train agentevol"
+    environments = open_environments(env)
     evolution = AgentEvol(
         model_args,
         environments,
@@ -317,17 +354,13 @@ def main(argv: list[str] | None = None) -> int:
         evaluation=evaluation,
     )
     try:
-        is_first = args.process_index == 0
-        with holding(args.output_dir, "train agentevol") if is_first else nullcontext():
+        with exit_statuses(args, command):
             for done in evolution.run(resume=run.resume):
                 print(done)
-    except EnvFailure as failure:  # while exploring
-        print(broken_off(Path(args.output_dir), failure, "train agentevol"), file=sys.stderr)
-        return BROKEN_OFF
     except KeyboardInterrupt:  # while playing, or a second time while a round trains
         print(
             f"stopped; what is finished is kept in {args.output_dir}. To go on:\n"
-            f"  {command_to_resume('train agentevol')}",
+            f"  {command_to_resume(command)}",
             flush=True,
         )
         return INTERRUPTED

@@ -1,11 +1,12 @@
-"""What every training command does around its trainer: read options, run, resume, save."""
+"""What every training command does around its trainer: read options, run, end with a status."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from agentgym_envs.errors import EnvFailure
 from agentgym_envs.files import is_storage_failure
 from agentgym_envs.secrets import MASK, masked, masked_words
 from trainers import installed_trainers
-from trainers.models.loading import save_policy
 from trainers.options.arguments import (
     EnvArguments,
     EvaluationArguments,
@@ -25,23 +25,14 @@ from trainers.options.errors import BROKEN_OFF
 from trainers.options.parser import CommandParser
 from trainers.options.refused import COMMAND_LINE, refuse_ignored
 from trainers.rollout.environments import Environments
-from trainers.runs.checkpoints import CHECKPOINT, check_optimizer, last_checkpoint
-from trainers.runs.disk import write_patiently
-from trainers.runs.folder import read_run, set_aside
-from trainers.runs.lock import holding
+from trainers.running import train_and_save
+from trainers.runs.checkpoints import last_checkpoint
+from trainers.runs.folder import read_run
 from trainers.runs.progress import hide_loading_bars
-from trainers.runs.provenance import run_record, write_run
-from trainers.runs.stopping import Interrupted, SaveOnSignal
-from trainers.runs.trackers import tell_trackers
+from trainers.runs.stopping import Interrupted
 
 INTERRUPTED = 130
 """The exit status where Ctrl-C ended a run, as shells have it."""
-
-IGNORED_IN_DIFF = {
-    *("argv", "command_line", "started", "pid", "seed", "resumed", "device", "ended"),
-    *("output_dir", "logging_dir", "run_name", "resume_from_checkpoint", "local_rank"),
-}
-"""Entries of `run.json` that may differ between the parts of one run; its config has the seed."""
 
 
 def parse_training(
@@ -98,18 +89,16 @@ def run_training(
     *,
     command: str,
     resume: bool,
-    configs: list[Any],
+    configs: Sequence[Any] = (),
     environments: Environments | None = None,
 ) -> None:
-    """Train, and leave the final model in the output folder.
-
-    SIGINT and SIGTERM end training with a checkpoint after the present step.
+    """Run a training command: `train_and_save`, whose ends become exit statuses.
 
     Args:
-        trainer: a `transformers.Trainer`.
+        trainer: one of our trainers.
         command: the command's name, for `run.json`.
         resume: continue from the last checkpoint, if there is one.
-        configs: dataclasses that `run.json` keeps.
+        configs: dataclasses that `run.json` keeps besides those the trainer has.
         environments: closed at the end, however training ends.
 
     Raises:
@@ -118,66 +107,52 @@ def run_training(
         SystemExit: with status 130, where a signal ended training, and 75, where machinery stayed
             broken or the disk took no more.
     """
-    is_first = trainer.is_world_process_zero()
     try:
-        with holding(trainer.args.output_dir, command) if is_first else nullcontext():
-            _train(trainer, command=command, resume=resume, configs=configs)
+        with exit_statuses(trainer.args, command):
+            train_and_save(trainer, resume=resume, command=command, configs=configs)
     finally:
         if environments is not None:
             environments.close()
 
 
-def _train(trainer: Any, *, command: str, resume: bool, configs: list[Any]) -> None:
-    folder = Path(trainer.args.output_dir)
-    checkpoint = last_checkpoint(folder) if resume else None
-    trainer.accelerator.wait_for_everyone()  # all have looked before the first one writes
-    if trainer.is_world_process_zero():
-        further = {}
-        if checkpoint is not None:
-            check_optimizer(checkpoint)
-            further = _resumed(folder, checkpoint, command=command, configs=configs)
-            print(f"resuming from {checkpoint}", flush=True)
-        else:
-            if resume:
-                print(f"{folder} has no checkpoint: training starts at the beginning", flush=True)
-            set_aside(folder, start=_start_of(configs))
-        write_run(folder, command=command, seed=trainer.args.seed, configs=configs, further=further)
-    trainer.accelerator.wait_for_everyone()
-    tell_trackers(trainer.args, configs)
+@contextmanager
+def exit_statuses(args: Any, command: str) -> Iterator[None]:
+    """Turn what ends a run early into a message with the command that goes on, and a status.
+
+    Args:
+        args: the run's training config.
+        command: the command's name.
+
+    Raises:
+        SystemExit: with status 130, where a signal ended training, and 75, where machinery stayed
+            broken or the disk took no more.
+    """
+    is_first = args.process_index == 0
     try:
-        with SaveOnSignal() as on_signal:
-            trainer.add_callback(on_signal)
-            trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+        yield
     except Interrupted as stop:
-        trainer.callback_handler.on_train_end(trainer.args, trainer.state, trainer.control)
-        if trainer.is_world_process_zero():
+        if is_first:
             print(
-                f"stopped after step {stop.global_step}; {folder}/{CHECKPOINT}{stop.global_step} "
-                f"is saved. To go on:\n  {command_to_resume(command)}",
+                f"stopped after step {stop.global_step}; {stop.checkpoint} is saved. To go on:\n"
+                f"  {command_to_resume(command)}",
                 flush=True,
             )
         raise SystemExit(INTERRUPTED) from None
     except (EnvFailure, OSError) as failure:
-        if not (isinstance(failure, EnvFailure) or is_storage_failure(failure)):
+        folder = Path(args.output_dir)
+        # A folder that cannot be written at all is a mistake on the command line.
+        has_begun = read_run(folder).get("pid") == os.getpid()
+        if isinstance(failure, OSError) and not (is_storage_failure(failure) and has_begun):
             raise
-        if trainer.is_world_process_zero():
-            print(broken_off(folder, failure, command), file=sys.stderr, flush=True)
+        if is_first:
+            told = broken_off(folder, failure, command)
+            print(told, file=sys.stderr, flush=True)
         raise SystemExit(BROKEN_OFF) from failure
-    if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled:
-        trainer.save_model(str(folder))  # gathers split weights: all processes take part
-    elif trainer.is_world_process_zero():
-        model = trainer.accelerator.unwrap_model(trainer.model)
-
-        def save() -> None:
-            save_policy(model, trainer.processing_class, folder)
-            trainer.create_model_card()
-
-        write_patiently(str(folder), save, limit=trainer.max_outage)
 
 
 def broken_off(folder: Path, failure: Exception, command: str) -> str:
     """Return what is told where broken machinery has ended a run."""
-    checkpoint = last_checkpoint(folder, check=False)
+    checkpoint = _newest_checkpoint(folder)
     saved = "there is no checkpoint yet"
     if checkpoint is not None:
         saved = f"{checkpoint} is what it goes on from"
@@ -188,44 +163,11 @@ def broken_off(folder: Path, failure: Exception, command: str) -> str:
     return f"agentgym: {what}: {masked(str(failure))}\n{saved}. When that is mended:\n  {to_resume}"
 
 
-def changed_options(before: dict[str, Any], now: dict[str, Any]) -> dict[str, list[Any]]:
-    """Return what differs between two `run.json`, as option -> [before, now]."""
-    changed: dict[str, list[Any]] = {}
-    for group in sorted(set(before) | set(now)):
-        one, other = before.get(group), now.get(group)
-        if group in IGNORED_IN_DIFF or one == other:
-            continue
-        if not (isinstance(one, dict) and isinstance(other, dict)):
-            changed[group] = [one, other]
-            continue
-        for name in sorted((set(one) | set(other)) - IGNORED_IN_DIFF):
-            if one.get(name) != other.get(name):
-                changed[f"{group}.{name}"] = [one.get(name), other.get(name)]
-    return changed
-
-
-def _resumed(folder: Path, checkpoint: Path, *, command: str, configs: list[Any]) -> dict[str, Any]:
-    """Print what differs from the run that is resumed; return what `run.json` records of it."""
-    before = read_run(folder)
-    if before.get("command", command) != command:
-        raise ValueError(
-            f"{folder} holds a run of {before['command']!r}, which {command!r} cannot resume; "
-            "choose another --output_dir, or leave --resume out to set that run aside"
-        )
-    now = run_record(command=command, seed=0, configs=configs)
-    changed = changed_options(before, now) if before else {}
-    if changed:
-        lines = [f"  {name}: {old} -> {new}" for name, (old, new) in changed.items()]
-        print("not as in the run that is resumed:\n" + "\n".join(lines), flush=True)
-    step = int(checkpoint.name.rpartition("-")[2])
-    resumed = {"at_step": step, "started": now["started"], "changed": changed}
-    return {"resumed": [*before.get("resumed", []), resumed]}
-
-
-def _start_of(configs: list[Any]) -> str | None:
-    """Return the model that training starts from."""
-    names = [getattr(config, "model_name_or_path", None) for config in configs]
-    return next((str(name) for name in names if name), None)
+def _newest_checkpoint(folder: Path) -> Path | None:
+    """Return the last whole checkpoint of a run; of one in rounds, that of its newest round."""
+    rounds = sorted(folder.glob("round_*"), key=lambda path: path.stat().st_mtime, reverse=True)
+    saved = (last_checkpoint(place, check=False) for place in (folder, *rounds[:1]))
+    return next(filter(None, saved), None)
 
 
 def command_to_resume(command: str) -> str:

@@ -22,12 +22,19 @@ from trainers.collect import cached_rollout, expert_episodes, read_data_files
 from trainers.command import parse_training, run_training
 from trainers.credit.pairs import Pair, pair_rows, preference_pairs
 from trainers.evaluation.validation import RolloutEvaluationMixin, watch_by_playing
-from trainers.models.loading import adapter_config, context_length, load_for_playing, load_policy
-from trainers.options.arguments import EvaluationArguments, RolloutArguments
+from trainers.models.loading import (
+    adapter_config,
+    context_length,
+    load_for_playing,
+    load_policy,
+    with_tokenizer,
+)
+from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentDefaults, ModelArguments, derive_evaluation
 from trainers.options.errors import UsageError, check_bounds, run_command
 from trainers.options.refused import DPO, Refusals, refuse_ignored
 from trainers.policies.model import ModelPolicy
+from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, spread
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import PreferenceTrainer
@@ -142,24 +149,27 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
     Args:
         model: a Hugging Face id, a folder, `"tiny"`, or a loaded model.
         pairs: what is preferred to what.
-        env: what evaluations play; without it there are none.
+        env: what evaluations play: an environment's name, `EnvArguments`, or ready `Environments`;
+            without it there are none.
         args: `AgentDPOConfig`, or TRL's own `DPOConfig`.
         rollout: how evaluation episodes are played.
         evaluation: how success is measured during training.
         eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
-        processing_class: the tokenizer; needed unless `model` is a name.
+        processing_class: the tokenizer; by default the model's.
         **kwargs: passed to `trl.DPOTrainer`, such as `ref_model`, `peft_config` and `callbacks`.
 
     Raises:
         ValueError: no pair can be trained on.
     """
 
+    row_name = "pairs of episodes"
+
     def __init__(
         self,
         model: Any,
         pairs: Sequence[Pair],
         *,
-        env: Environments | None = None,
+        env: str | EnvArguments | Environments | None = None,
         args: DPOConfig | None = None,
         rollout: RolloutArguments | None = None,
         evaluation: EvaluationArguments | None = None,
@@ -172,9 +182,7 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         if env is None:
             args.eval_strategy = "no"
             derive_evaluation(args)
-        if isinstance(model, str):
-            model, tokenizer = load_policy(ModelArguments(model_name_or_path=model))
-            processing_class = processing_class or tokenizer
+        model, processing_class = with_tokenizer(model, processing_class)
         rows = pair_rows(
             pairs,
             ChatFormat.from_tokenizer(processing_class),
@@ -184,16 +192,17 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
             model=model, rows=rows, args=args, processing_class=processing_class, **kwargs
         )
         rollout, evaluation = rollout or RolloutArguments(), evaluation or EvaluationArguments()
-        watch_by_playing(self, env, rollout, evaluation, eval_dataset=eval_dataset)
+        environments = None if env is None else open_environments(env)
+        watch_by_playing(self, environments, rollout, evaluation, eval_dataset=eval_dataset)
 
 
 def sampled_pairs(
     environments: Environments,
-    model_args: ModelArguments,
+    model: str | ModelArguments,
     *,
     args: Any,
-    rollout: RolloutArguments,
-    pairing: PairArguments,
+    rollout: RolloutArguments | None = None,
+    pairing: PairArguments | None = None,
     resume: bool = False,
 ) -> list[Pair]:
     """Prefer the expert's episodes to the policy's own unsuccessful ones, on the training split.
@@ -202,19 +211,25 @@ def sampled_pairs(
 
     Args:
         environments: what is played.
-        model_args: the policy.
-        args: the training config.
+        model: the policy: a Hugging Face id, a folder, `"tiny"`, or `ModelArguments`.
+        args: the training config; `output_dir` and `seed` count.
         rollout: the budgets of the policy's episodes.
         pairing: how many tasks, samples and pairs.
         resume: read the episodes that an interrupted run kept.
     """
+    model_args = ModelArguments(model_name_or_path=model) if isinstance(model, str) else model
+    rollout = RolloutArguments() if rollout is None else rollout
+    pairing = PairArguments() if pairing is None else pairing
     chosen = environments.args
     task_ids = spread(environments.task_ids(chosen.split, tasks=chosen.tasks), pairing.num_tasks)
 
     def sample() -> list[Trajectory]:
-        model, tokenizer = load_for_playing(model_args)
         policy = ModelPolicy.of_model(
-            model, tokenizer, rollout, name="sampled", seed=args.seed, overlap=chosen.overlap
+            *load_for_playing(model_args),
+            rollout,
+            name="sampled",
+            seed=args.seed,
+            overlap=chosen.overlap,
         )
         return environments.rollout(policy, failure_rules=rollout.failure_rules).run(
             [task_id for task_id in task_ids for _ in range(pairing.num_samples)],
@@ -244,7 +259,7 @@ def main(argv: list[str] | None = None) -> int:
         description="Train a policy by DPO to prefer the better of two episodes.",
         further=(PairArguments,),
     )
-    environments = Environments(env) if env.env else None
+    environments = open_environments(env) if env.env else None
     if pairing.data:
         episodes = read_data_files(pairing.data)
         pairs = pairing.pairs(episodes, seed=args.seed)
@@ -275,7 +290,7 @@ def main(argv: list[str] | None = None) -> int:
         trainer,
         command="train dpo",
         resume=run.resume,
-        configs=[env, rollout, evaluation, pairing, model_args, args],
+        configs=[pairing, model_args],
         environments=environments,
     )
     return 0

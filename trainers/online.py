@@ -15,13 +15,15 @@ from trainers.credit.rewards import (
     invalid_action_penalty,
 )
 from trainers.evaluation.validation import RolloutEvaluationMixin, validation_ids, validation_of
-from trainers.models.loading import adapter_config, load_policy, resolve_model
+from trainers.models.loading import adapter_config, describe_policy, load_policy, resolve_model
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import UsageError
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
+from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments
+from trainers.runs.announcement import Announcement, Plan, evaluation_plan, title_of
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import keep_records
 from trainers.runs.schedule_state import ScheduleStateCallback
@@ -59,6 +61,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
 
     config: type[Any] = AgentOnlineConfig
     """Of the training options, where none are given."""
+    environments_played: Environments
 
     def __init__(
         self,
@@ -105,7 +108,9 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         self._open_rollout(rollout, evaluation, eval_dataset)
         self._schedule_state = ScheduleStateCallback(self.rollout.schedule)
         self.add_callback(self._schedule_state)
-        keep_records(self, configs=[chosen, rollout, evaluation])
+        self.run_options = [chosen, rollout, evaluation]
+        keep_records(self, configs=self.run_options)
+        self.add_callback(Announcement(title_of(self), self._plan))
         use_short_progress(self)
 
     def _open_rollout(
@@ -131,16 +136,38 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         )
         self.rollout.on_outage = self.save_now
         self._batch_in_step = (-1, 0)
-        if eval_dataset is not None:
-            evaluated = environments.rollout(policy, failure_rules=rollout.failure_rules)
-            evaluated.on_outage = self.save_now
-            self.validation = validation_of(
-                environments,
-                evaluated,
-                evaluation,
-                self._files,
-                eval_dataset=eval_dataset,
-            )
+        evaluated = environments.rollout(policy, failure_rules=rollout.failure_rules)
+        evaluated.on_outage = self.save_now
+        validation = validation_of(
+            environments, evaluated, evaluation, self._files, eval_dataset=eval_dataset
+        )
+        self.make_validation = lambda: validation
+
+    def _plan(self) -> Plan:
+        """Return what the run is about to do, for people."""
+        args, environments = self.args, self.environments_played
+        _, rollout, evaluation = self.run_options
+        split = environments.args.split
+        tasks = self.train_dataset
+        num_tasks = len(tasks) if hasattr(tasks, "__len__") else None
+        played = environments.plan(split, num_tasks=num_tasks)
+        if rollout.horizon is not None:
+            played += f", horizon {rollout.horizon}"
+        batch = args.generation_batch_size
+        steps = args.steps_per_generation * args.num_iterations / args.gradient_accumulation_steps
+        per_batch = "a step" if steps == 1 else f"every {steps:g} steps"
+        return {
+            "policy": describe_policy(self.accelerator.unwrap_model(self.model)),
+            "tasks": played,
+            "batch": f"{batch} episodes {per_batch}: {batch // args.num_generations} tasks "
+            f"x {args.num_generations}",
+            "measured": evaluation_plan(
+                args,
+                num_tasks=len(self.eval_dataset or ()),
+                samples=evaluation.eval_samples,
+                split=environments.args.eval_split,
+            ),
+        }
 
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
         """Write the episodes of this process to the step's file, if it is one that is kept."""
@@ -170,15 +197,6 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             "temperature": self.args.temperature,
             "stream": (_TRAINING_STREAM, step, batch, self.args.process_index),
         }
-
-
-def open_environments(env: str | EnvArguments | Environments, *, episodes: int) -> Environments:
-    """Return ready environments; `episodes` is the batch they will play."""
-    if isinstance(env, Environments):
-        return env
-    if isinstance(env, str):
-        env = EnvArguments(env=[env])
-    return Environments(env, episodes=episodes)
 
 
 def _refuse_too_few_tasks(tasks: Any, args: Any) -> None:
@@ -254,7 +272,7 @@ def train_online(
         made,
         command=f"train {algorithm}",
         resume=run.resume,
-        configs=[env, rollout, evaluation, model_args, args],
+        configs=[model_args],
         environments=made.environments_played,
     )
     return 0

@@ -119,6 +119,11 @@ class AgentPPOConfig(AgentOnlineConfig):
         if alone:
             per_process = self.steps_per_generation or self.gradient_accumulation_steps
             batch = self.generation_batch_size or self.per_device_train_batch_size * per_process
+            if batch == 1:
+                raise ValueError(
+                    "a batch must hold 2 episodes at least, got 1; raise "
+                    "per_device_train_batch_size or gradient_accumulation_steps"
+                )
             self.num_generations = max(batch, 2)
         super().__post_init__()
         if alone:

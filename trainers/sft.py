@@ -19,11 +19,17 @@ from agentgym_envs.trajectory import Trajectory
 from trainers.collect import expert_episodes, read_data_files
 from trainers.command import parse_training, run_training
 from trainers.evaluation.validation import RolloutEvaluationMixin, watch_by_playing
-from trainers.models.loading import adapter_config, context_length, load_policy
-from trainers.options.arguments import EvaluationArguments, RolloutArguments
-from trainers.options.configs import AgentSFTConfig, ModelArguments, derive_evaluation
+from trainers.models.loading import (
+    adapter_config,
+    context_length,
+    load_policy,
+    with_tokenizer,
+)
+from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
+from trainers.options.configs import AgentSFTConfig, derive_evaluation
 from trainers.options.errors import UsageError, run_command
 from trainers.options.refused import refuse_ignored
+from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import ImitationTrainer, labelled_dataset
@@ -103,25 +109,34 @@ def token_rows(
 class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
     """`trl.SFTTrainer` on trajectories, with evaluations that play.
 
+    ```python
+    environments = open_environments("TextCraft")
+    episodes = expert_demonstrations(environments)
+    AgentSFTTrainer("Qwen/Qwen2.5-3B-Instruct", episodes, env=environments).train()
+    ```
+
     Args:
         model: a Hugging Face id, a folder, `"tiny"`, or a loaded model.
         trajectories: the episodes to imitate.
-        env: what evaluations play; without it there are none.
+        env: what evaluations play: an environment's name, `EnvArguments`, or ready `Environments`;
+            without it there are none.
         args: `AgentSFTConfig`, or TRL's own `SFTConfig`.
         rollout: how evaluation episodes are played.
         evaluation: how success is measured during training.
         unsuccessful: imitate unsuccessful episodes too.
         eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
-        processing_class: the tokenizer; needed unless `model` is a name.
+        processing_class: the tokenizer; by default the model's.
         **kwargs: passed to `trl.SFTTrainer`, such as `peft_config` and `callbacks`.
     """
+
+    row_name = "episodes"
 
     def __init__(
         self,
         model: Any,
         trajectories: Iterable[Trajectory],
         *,
-        env: Environments | None = None,
+        env: str | EnvArguments | Environments | None = None,
         args: SFTConfig | None = None,
         rollout: RolloutArguments | None = None,
         evaluation: EvaluationArguments | None = None,
@@ -137,9 +152,7 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         if env is None:
             args.eval_strategy = "no"
             derive_evaluation(args)
-        if isinstance(model, str):
-            model, tokenizer = load_policy(ModelArguments(model_name_or_path=model))
-            processing_class = processing_class or tokenizer
+        model, processing_class = with_tokenizer(model, processing_class)
         rows = token_rows(
             trajectories,
             ChatFormat.from_tokenizer(processing_class),
@@ -156,13 +169,22 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
             processing_class=processing_class,
             **kwargs,
         )
-        watch_by_playing(self, env, rollout, evaluation, eval_dataset=eval_dataset)
+        environments = None if env is None else open_environments(env)
+        watch_by_playing(self, environments, rollout, evaluation, eval_dataset=eval_dataset)
 
 
 def expert_demonstrations(
-    environments: Environments, *, num_episodes: int | None
+    environments: Environments, *, num_episodes: int | None = None
 ) -> list[Trajectory]:
-    """Let the expert play the training split."""
+    """Let the expert play the training split.
+
+    Args:
+        environments: what is played, narrowed by its `split` and `tasks`.
+        num_episodes: how many; None plays each task once.
+
+    Raises:
+        NoExpert: an environment has none.
+    """
     chosen = environments.args
     task_ids = environments.task_ids(chosen.split, tasks=chosen.tasks)
     return expert_episodes(environments, task_ids, num_episodes=num_episodes)
@@ -177,7 +199,7 @@ def main(argv: list[str] | None = None) -> int:
         description="Train a policy to imitate episodes: the expert's, or collected ones.",
         further=(DataArguments,),
     )
-    environments = Environments(env) if env.env else None
+    environments = open_environments(env) if env.env else None
     if not data.data and environments is None:
         raise UsageError("there is nothing to imitate: pass --data FILE, or --env for its expert")
     trajectories = read_data_files(data.data)
@@ -199,7 +221,7 @@ def main(argv: list[str] | None = None) -> int:
         trainer,
         command="train sft",
         resume=run.resume,
-        configs=[env, rollout, evaluation, data, model_args, args],
+        configs=[data, model_args],
         environments=environments,
     )
     return 0

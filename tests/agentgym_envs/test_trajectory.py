@@ -46,6 +46,27 @@ def test_episode_return_sums_the_rewards() -> None:
     assert trajectory().to_json()["episode_return"] == 1.0
 
 
+def test_the_conversation_has_roles_in_turn() -> None:
+    given = trajectory()
+    given.system_prompt, given.final_observation = "rules", "Done."
+    assert [(message["role"], message["content"]) for message in given.messages()] == [
+        ("system", "rules"),
+        ("user", "obs"),
+        ("assistant", "act \ud800 é"),
+        ("user", "o"),
+        ("assistant", "a"),
+        ("user", "Done."),
+    ]
+
+
+def test_the_last_info_stays_in_memory(tmp_path: Path) -> None:
+    given = trajectory()
+    given.info = {"verdict": object()}
+    write_jsonl(tmp_path / "run.jsonl", [given])
+    (read,) = read_jsonl(tmp_path / "run.jsonl")
+    assert read == given and read.info == {}
+
+
 @pytest.mark.parametrize("count", [0, 2])
 def test_the_only_trace_is_asked_for_where_there_is_one(count: int) -> None:
     record = Trajectory("tests/Toy-v0", "toy_1", traces=[TokenTrace([1])] * count)
@@ -78,7 +99,7 @@ def test_the_record_of_an_episode_holds_every_field_and_copies_no_token() -> Non
     given.turns[0].action = "what a wrapper made of the completion"
     record = given.to_json()
     for values, of in ((record, given), (record["turns"][0], given.turns[0])):
-        assert {field.name for field in fields(of)} <= set(values)
+        assert {field.name for field in fields(of)} - {"info"} <= set(values)
     assert record["traces"][0]["prompt_ids"] is given.traces[0].prompt_ids
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from peft import LoraConfig
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import GRPOConfig
 
-from agentgym_envs import EnvFailure, read_jsonl
+from agentgym_envs import EnvFailure, Trajectory, read_jsonl
 from tests.trainers.toys import ENV_ID, LARGEST_GAP, make_folder, make_model, make_tokenizer
 from trainers.grpo import AgentGRPOTrainer, main
 from trainers.options.arguments import RolloutArguments
@@ -72,6 +73,50 @@ def test_training_and_its_evaluations_sample_from_the_cut_distribution(
     (entry,) = [e for e in trainer.state.log_history if "loss" in e]
     gap = "sampling/sampling_logp_difference"
     assert entry[f"{gap}/max"] >= entry[f"{gap}/mean"] > 0.1
+
+
+def test_reward_functions_see_the_trajectory_and_may_be_a_judge(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    seen: list[Trajectory] = []
+
+    def brevity(trajectories: list[Trajectory], **_columns: Any) -> list[float]:
+        seen.extend(trajectories)
+        return [1.0 / len(episode.turns) for episode in trajectories]
+
+    async def judge(trajectories: list[Trajectory], **_columns: Any) -> list[float | None]:
+        await asyncio.sleep(0)
+        said = [episode.messages()[-1]["content"] for episode in trajectories]
+        return [None if text.startswith("No") else 2.0 for text in said]
+
+    trainer = trainer_in(max_steps=1, trainer={"reward_funcs": [brevity, judge]})
+    trainer.train()
+    assert len(seen) == 8 and all(not episode.success or episode.score for episode in seen)
+    for episode in seen:
+        assert episode.info["goal"] == episode.goal and episode.task_id.startswith("letters_")
+        roles = [message["role"] for message in episode.messages()]
+        assert roles == ["system", *["user", "assistant"] * len(episode.turns), "user"]
+    (entry,) = [e for e in trainer.state.log_history if "loss" in e]
+    mean = sum(1 / len(episode.turns) for episode in seen) / len(seen)
+    assert entry["rewards/brevity/mean"] == pytest.approx(mean)
+    judged = [episode for episode in seen if episode.final_observation == "Right."]
+    assert (entry["rewards/judge/mean"] == 2.0) == bool(judged)
+    paid = [1 / len(episode.turns) + 2.0 * (episode in judged) for episode in seen]
+    assert entry["reward"] == pytest.approx(sum(paid) / len(paid))
+
+
+def test_log_completions_prints_conversations_with_roles(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    trainer_in(max_steps=1, log_completions=True).train()
+    said = capsys.readouterr().out
+    table = said.partition("Step 1")[2]
+    for word in ("SYSTEM", "USER", "ASSISTANT", "Say the letter.", "letters_"):
+        assert word in table
+    assert "im_start" not in table and "assistant\n" not in table
 
 
 def test_the_horizon_follows_the_global_step(trainer_in: Callable[..., AgentGRPOTrainer]) -> None:
@@ -255,7 +300,7 @@ def test_the_command_leaves_an_ordinary_model_folder(adapter: bool, tmp_path: Pa
     [
         (["--horizon", "soon"], "cannot read the horizon schedule 'soon'"),
         (["--env", "Nowhere"], "unknown environment 'Nowhere'"),
-        (["--env", ENV_ID, "--num-generations", "1"], "at least 2 generations"),
+        (["--env", ENV_ID, "--num-generations", "1"], "num_generations must be >= 2"),
     ],
 )
 def test_bad_options_end_with_a_usage_error(

@@ -17,11 +17,12 @@ from transformers import TrainerCallback
 from agentgym_envs import read_jsonl
 from tests.trainers.command import EPISODES, start, wait_for
 from tests.trainers.toys import make_folder
-from trainers.command import changed_options, command_to_resume, run_training
+from trainers.command import command_to_resume, run_training
 from trainers.grpo import main
 from trainers.models.loading import load_policy
 from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError
+from trainers.running import changed_options, train_and_save
 from trainers.runs.checkpoints import last_checkpoint
 from trainers.runs.folder import set_aside
 from trainers.runs.stopping import Interrupted, SaveOnSignal, SkipNonFinite
@@ -138,8 +139,61 @@ def test_a_signal_that_comes_after_training_is_the_callers(tmp_path: Path) -> No
         os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_interrupted_names_the_step() -> None:
-    assert "step 7" in str(Interrupted(7))
+def test_ctrl_c_in_a_script_saves_and_names_the_way_on(trainer_in: Callable[..., Any]) -> None:
+    options: dict[str, Any] = {"max_steps": 3, "save_strategy": "steps", "save_steps": 100}
+    trainer = trainer_in(trainer={"callbacks": [SendsSignal(signal.SIGINT, step=1)]}, **options)
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        trainer.train()
+    assert isinstance(stopped.value, Interrupted) and stopped.value.global_step == 2
+    checkpoint = Path(trainer.args.output_dir) / "checkpoint-2"
+    assert stopped.value.checkpoint == checkpoint and last_checkpoint(checkpoint.parent)
+    told = f"stopped after step 2; {checkpoint} is saved. To go on, make the trainer anew and call "
+    assert str(stopped.value) == f"{told}trainer.train(resume_from_checkpoint=True)"
+    again = trainer_in(**options)
+    again.train(resume_from_checkpoint=True)
+    assert again.state.global_step == 3
+    assert steps_of(checkpoint.parent) == [1, 2, 3]
+
+
+def test_resuming_in_a_script_passes_over_a_damaged_checkpoint(
+    trainer_in: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    options: dict[str, Any] = {"save_strategy": "steps", "save_steps": 1}
+    trainer = trainer_in(max_steps=2, **options)
+    trainer.train()
+    damaged = Path(trainer.args.output_dir) / "checkpoint-2/model.safetensors"
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    again = trainer_in(max_steps=2, **options)
+    again.train(resume_from_checkpoint=True)
+    assert "checkpoint-2 has a damaged model.safetensors and is passed" in capsys.readouterr().out
+    assert steps_of(damaged.parents[1]) == [1, 2]
+
+
+def test_a_script_with_nothing_to_resume_is_told_so(trainer_in: Callable[..., Any]) -> None:
+    with pytest.raises(ValueError, match="no whole checkpoint in .*run; leave the argument out"):
+        trainer_in().train(resume_from_checkpoint=True)
+
+
+def test_train_and_save_does_in_a_script_what_the_command_does(
+    trainer_in: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    options: dict[str, Any] = {"save_strategy": "steps", "save_steps": 1}
+    trainer = trainer_in(max_steps=1, **options)
+    folder = Path(trainer.args.output_dir)
+    train_and_save(trainer)
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= names_in(folder)
+    assert {"EnvArguments", "RolloutArguments", "EvaluationArguments", "AgentGRPOConfig"} <= set(
+        json.loads((folder / "run.json").read_text())
+    )
+    train_and_save(trainer_in(max_steps=2, learning_rate=1e-3, **options), resume=True)
+    said = capsys.readouterr().out
+    assert f"resuming from {folder}/checkpoint-1" in said
+    assert "AgentGRPOConfig.learning_rate: 0.01 -> 0.001" in said
+    assert steps_of(folder) == [1, 2]
+    train_and_save(trainer_in(max_steps=1, **options))
+    assert f"is now in {folder}/previous-1" in capsys.readouterr().out
+    assert steps_of(folder) == [1] and steps_of(folder / "previous-1") == [1, 2]
+    assert "run.lock" not in names_in(folder)
 
 
 # Gradients --------------------------------------------------------------------------------------

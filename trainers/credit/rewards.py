@@ -21,7 +21,16 @@ OWN_METRICS = ("episodes/", "truncated/")
 
 
 def reward_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
-    """Return what reward functions are given about each episode, one entry per episode."""
+    """Return what reward functions are given about each episode, one entry per episode.
+
+    `trajectories` holds the episodes themselves: task, turns, the conversation as `messages()`, the
+    last `info`. The other columns sum them up, as `episode_columns` does.
+    """
+    return {"trajectories": list(trajectories), **episode_columns(trajectories)}
+
+
+def episode_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
+    """Return the columns of `reward_columns` that hold numbers and words, for `episode_metrics`."""
     return {
         "status": [t.status for t in trajectories],
         "episode_return": [t.episode_return for t in trajectories],
@@ -78,7 +87,7 @@ def episode_metrics(
     num_sampled: Sequence[int],
     **_others: Any,
 ) -> dict[str, float]:
-    """Summarize a batch of episodes, by `reward_columns` and what each was paid.
+    """Summarize a batch of episodes, by `episode_columns` and what each was paid.
 
     Failed episodes and those without a finite reward are counted and left out of everything else.
     """

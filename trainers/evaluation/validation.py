@@ -9,16 +9,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import Any
 
 from accelerate.utils import gather_object
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.evaluation.results import summarize
+from trainers.models.loading import describe_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments, spread
 from trainers.rollout.rollout import Rollout
+from trainers.runs.announcement import Announcement, Plan, evaluation_plan, title_of
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import keep_records
 from trainers.runs.trajectories import TrajectoryFiles
@@ -32,14 +35,14 @@ class Validation:
     """What is played, and how.
 
     Attributes:
-        task_ids: the tasks.
+        tasks: lists the task ids.
         samples: episodes per task.
         play: plays task ids at a global step; the same random numbers at every call with the same
             numbers, which name a process's share.
         on_played: what is done with this process's episodes, such as writing them to a file.
     """
 
-    task_ids: Sequence[str]
+    tasks: Callable[[], Sequence[str]]
     samples: int
     play: Callable[[list[str], int, Sequence[int]], list[Trajectory]]
     on_played: Callable[[int, list[Trajectory]], None]
@@ -92,12 +95,9 @@ def validation_of(
             stream=(VALIDATION_STREAM, *share),
         )
 
+    given = None if eval_dataset is None else prompts_of(eval_dataset)
     return Validation(
-        task_ids=(
-            validation_ids(environments, evaluation)
-            if eval_dataset is None
-            else prompts_of(eval_dataset)
-        ),
+        tasks=cache(lambda: validation_ids(environments, evaluation) if given is None else given),
         samples=evaluation.eval_samples,
         play=play,
         on_played=lambda step, trajectories: files.write("eval", step, trajectories),
@@ -105,12 +105,20 @@ def validation_of(
 
 
 class RolloutEvaluationMixin:
-    """A mixin that makes `Trainer.evaluate` play episodes.
+    """A mixin that makes `Trainer.evaluate` play episodes, where there is an environment.
 
-    The trainer sets `validation`; where it is None, `evaluate` is the trainer's own.
+    Attributes:
+        make_validation: makes what is played; None where there is no environment.
+        environments_played: the environments, None where there are none.
     """
 
-    validation: Validation | None = None
+    make_validation: Callable[[], Validation] | None = None
+    environments_played: Environments | None = None
+
+    @cached_property
+    def validation(self) -> Validation | None:
+        """What is played, made when it is first asked for."""
+        return None if self.make_validation is None else self.make_validation()
 
     def evaluate(
         self: Any,
@@ -128,14 +136,20 @@ class RolloutEvaluationMixin:
         Returns:
             `<prefix>_success`, `_score`, `_turns`, `_invalid_actions`, `_failed`, `_runtime` and
             the bounds of the 95% interval of the success.
+
+        Raises:
+            ValueError: there is no environment.
         """
         validation = self.validation
         if validation is None:
-            return super().evaluate(eval_dataset, ignore_keys, metric_key_prefix)  # type: ignore[misc]
+            raise ValueError(
+                f"there is nothing to play: make the {type(self).__name__} with env=, such as "
+                'env="TextCraft"'
+            )
         start = time.perf_counter()
         # TRL logs under `eval_` what follows.
         self.model.eval()
-        tasks = validation.task_ids if eval_dataset is None else prompts_of(eval_dataset)
+        tasks = validation.tasks() if eval_dataset is None else prompts_of(eval_dataset)
         task_ids = [task_id for task_id in tasks for _ in range(validation.samples)]
         with self.playing():
             played = self._play_share(validation, task_ids)
@@ -179,7 +193,7 @@ class RolloutEvaluationMixin:
 
 def watch_by_playing(
     trainer: Any,
-    env: Environments | None,
+    environments: Environments | None,
     rollout: RolloutArguments,
     evaluation: EvaluationArguments,
     *,
@@ -188,8 +202,8 @@ def watch_by_playing(
     """Let a trainer that learns from saved episodes keep its metrics, and evaluate by playing.
 
     Args:
-        trainer: a `RolloutEvaluationMixin` trainer.
-        env: what evaluations play; without it there are none.
+        trainer: a `RolloutEvaluationMixin` trainer whose `row_name` says what it is trained on.
+        environments: what evaluations play; without them there are none.
         rollout: how evaluation episodes are played.
         evaluation: how success is measured.
         eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
@@ -198,31 +212,64 @@ def watch_by_playing(
         ValueError: there are tasks and no environment to play them.
     """
     args = trainer.args
-    if env is None and eval_dataset is not None:
+    if environments is None and eval_dataset is not None:
         raise ValueError(
             "eval_dataset names tasks to play, and there is no environment; pass env as well"
         )
+    played = [] if environments is None else [environments.args]
+    trainer.run_options = [*played, rollout, evaluation]
     trainer.max_outage = rollout.failure_rules.max_outage
-    keep_records(trainer, configs=[rollout, evaluation])
+    keep_records(trainer, configs=trainer.run_options)
+    trainer.add_callback(Announcement(title_of(trainer), lambda: _plan(trainer, evaluation)))
     use_short_progress(trainer)
-    if env is None or (args.eval_strategy == "no" and eval_dataset is None):
+    if environments is None:
         return
+    trainer.environments_played = environments
+    trainer.make_validation = lambda: _validation_beside(
+        trainer, environments, rollout, evaluation, eval_dataset=eval_dataset
+    )
+    if args.eval_strategy != "no" or eval_dataset is not None:
+        trainer.validation.tasks()  # raises where there are none
+
+
+def _plan(trainer: Any, evaluation: EvaluationArguments) -> Plan:
+    """Return what a run on saved episodes is about to do, for people."""
+    args = trainer.args
+    per_step = args.per_device_train_batch_size * args.gradient_accumulation_steps
+    plan = {
+        "policy": describe_policy(trainer.accelerator.unwrap_model(trainer.model)),
+        "batch": f"{per_step * args.world_size} a step, of {len(trainer.train_dataset)} "
+        f"{trainer.row_name}",
+    }
+    if args.eval_strategy != "no":
+        plan["measured"] = evaluation_plan(
+            args,
+            num_tasks=len(trainer.validation.tasks()),
+            samples=evaluation.eval_samples,
+            split=trainer.environments_played.args.eval_split,
+        )
+    return plan
+
+
+def _validation_beside(
+    trainer: Any,
+    environments: Environments,
+    rollout: RolloutArguments,
+    evaluation: EvaluationArguments,
+    *,
+    eval_dataset: Any,
+) -> Validation:
+    """Return evaluations by the policy of a trainer that does not play itself."""
     policy = ModelPolicy.of_model(
         trainer.model,
         trainer.processing_class,
         rollout,
-        name=str(args.output_dir),
-        seed=args.seed,
-        overlap=env.args.overlap,
+        name=str(trainer.args.output_dir),
+        seed=trainer.args.seed,
+        overlap=environments.args.overlap,
     )
-    files = TrajectoryFiles.of(args, rollout)
+    files = TrajectoryFiles.of(trainer.args, rollout)
     trainer.add_callback(files)
-    played = env.rollout(policy, failure_rules=rollout.failure_rules)
+    played = environments.rollout(policy, failure_rules=rollout.failure_rules)
     played.on_outage = trainer.save_now
-    trainer.validation = validation_of(
-        env,
-        played,
-        evaluation,
-        files,
-        eval_dataset=eval_dataset,
-    )
+    return validation_of(environments, played, evaluation, files, eval_dataset=eval_dataset)

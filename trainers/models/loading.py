@@ -13,6 +13,9 @@ from trainers.options.configs import TINY, ModelArguments, has_accelerator
 from trainers.options.errors import UsageError, explain_load_errors
 from trainers.runs.folder import explain_missing_model
 
+TINY_FOLDER = "tiny_checkpoint"
+"""The name of the folder that `tiny` is loaded from."""
+
 
 def resolve_model(name: str | None) -> str:
     """Return what Hugging Face can load: `"tiny"` becomes the folder of the shipped policy.
@@ -59,10 +62,38 @@ def load_for_playing(args: ModelArguments) -> tuple[Any, Any]:
     return model.eval(), tokenizer
 
 
-def _load(name: str, args: ModelArguments) -> tuple[Any, Any]:
-    tokenizer = AutoTokenizer.from_pretrained(name, revision=args.model_revision)
+def with_tokenizer(model: Any, tokenizer: Any = None) -> tuple[Any, Any]:
+    """Return a model and its tokenizer, loading what is not there yet.
+
+    Args:
+        model: a Hugging Face id, a folder, `"tiny"`, or a loaded model.
+        tokenizer: None takes the model's own.
+
+    Raises:
+        UsageError: there is no such model, or the loaded one does not say where it is from.
+    """
+    if isinstance(model, str):
+        model, own = load_policy(ModelArguments(model_name_or_path=model))
+        return model, tokenizer or own
+    if tokenizer is None:
+        name = getattr(model.config, "_name_or_path", "")
+        if not name:
+            raise UsageError(
+                "the model was made here and names no tokenizer; pass processing_class="
+            )
+        tokenizer = _tokenizer(name, None)
+    return model, tokenizer
+
+
+def _tokenizer(name: str, revision: str | None) -> Any:
+    tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
+
+
+def _load(name: str, args: ModelArguments) -> tuple[Any, Any]:
+    tokenizer = _tokenizer(name, args.model_revision)
     kwargs: dict[str, Any] = {"revision": args.model_revision, "dtype": args.dtype}
     if args.attn_implementation is not None:
         kwargs["attn_implementation"] = args.attn_implementation
@@ -75,6 +106,30 @@ def _load(name: str, args: ModelArguments) -> tuple[Any, Any]:
 def adapter_config(args: ModelArguments) -> Any:
     """Return peft's LoRA config, or None without `--use_peft`."""
     return get_peft_config(args)
+
+
+def describe_policy(model: Any) -> str:
+    """Return in words which policy a loaded model is, how large, and where it computes."""
+    name = str(getattr(model.config, "_name_or_path", ""))
+    # "tiny" becomes a folder when it is loaded.
+    name = TINY if Path(name).name == TINY_FOLDER else name or type(model).__name__
+    parameters = list(model.parameters())
+    count = sum(parameter.numel() for parameter in parameters)
+    trained = sum(parameter.numel() for parameter in parameters if parameter.requires_grad)
+    size = f"{_rounded(count)} parameters"
+    if trained < count:
+        size += f", {_rounded(trained)} of them trained"
+    precision = str(model.dtype).removeprefix("torch.")
+    return f"{name}: {size}, {precision} on {model.device}"
+
+
+def _rounded(count: int) -> str:
+    """Return a count in two digits, such as 1.1M or 3.1B."""
+    digits = f"{count:.1e}"
+    for unit, name in ((1e9, "B"), (1e6, "M"), (1e3, "K")):
+        if float(digits) >= unit:
+            return f"{float(digits) / unit:g}{name}"
+    return str(count)
 
 
 def context_length(model: Any, limit: int | None) -> int | None:

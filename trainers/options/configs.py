@@ -12,6 +12,7 @@ import torch
 from trl import GRPOConfig, ModelConfig, SFTConfig
 
 from agentgym_envs.secrets import keep_out, masked
+from trainers.options.batches import check_batch, check_checkpoints
 from trainers.options.refused import MODEL, ONLINE, SFT, Refusals, refuse_ignored
 from trainers.tokens.generation import Sampling
 
@@ -104,6 +105,7 @@ class AgentDefaults:
         refuse_ignored(self, self.refused)
         derive_device(self)
         derive_evaluation(self)
+        check_checkpoints(self)
         super().__post_init__()  # type: ignore[misc]
         keep_out(getattr(self, "hub_token", None))
 
@@ -180,6 +182,7 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
 
     def __post_init__(self) -> None:
         Sampling.of(self)  # checks its bounds
+        check_batch(self, least=2)
         # Episodes of an evaluation are played by the rollout engine, in groups of one.
         if self.num_generations_eval is None:
             self.num_generations_eval = 1

@@ -12,7 +12,7 @@ from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import UsageError, explain_load_errors
 from trainers.options.policies import TEXT_POLICIES, PolicyArguments
 from trainers.policies.scripted import scripted_policy
-from trainers.rollout.environments import Environments
+from trainers.rollout.environments import MOST_ENVS, Environments
 from trainers.rollout.policy import Policy
 from trainers.rollout.rollout import Rollout
 from trainers.tokens.generation import Sampling
@@ -25,14 +25,24 @@ class OpenModel(NamedTuple):
     tokenizer: Any
 
 
-def open_environments(args: EnvArguments) -> Environments:
-    """Open the environments that `args` name.
+def open_environments(
+    env: str | EnvArguments | Environments, *, episodes: int = MOST_ENVS
+) -> Environments:
+    """Open the environments that `env` names.
+
+    Args:
+        env: an environment's id or short name, or how several are made; ready ones are returned as
+            they are.
+        episodes: how many a batch plays; the default for `EnvArguments.num_envs`.
 
     Raises:
         UsageError: none is named, or one cannot be made as told.
     """
+    if isinstance(env, Environments):
+        return env
     try:
-        return Environments(args)
+        named = EnvArguments(env=[env]) if isinstance(env, str) else env
+        return Environments(named, episodes=episodes)
     except (TypeError, ValueError) as error:  # TypeError: Gymnasium's, for unknown arguments
         raise UsageError(str(error)) from error
 

@@ -118,6 +118,19 @@ class Environments:
         """The registered ids, in order."""
         return tuple(self._factories)
 
+    def plan(self, split: str, *, num_tasks: int | None) -> str:
+        """Return in words what is played: environments, tasks, turn limits.
+
+        Args:
+            split: the tasks'.
+            num_tasks: how many of them; None where nobody knows.
+        """
+        limits = [env.max_turns for env in self._probes.values()]
+        names = ", ".join(map(short_env_name, self.env_ids))
+        turns = str(limits[0]) if len(set(limits)) == 1 else " or ".join(map(str, limits))
+        count = "" if num_tasks is None else f"{num_tasks} of "
+        return f"{count}{names} ({split}), {turns} turns at most"
+
     def rollout(
         self,
         policy: Policy,

@@ -399,8 +399,8 @@ def _record(
     trajectory.final_observation = observation
     trajectory.success = bool(info["success"])
     trajectory.score = turn.score
+    trajectory.info = episode.info = info
     episode.observation = observation
-    episode.info = info
 
 
 def env_of(task_id: str, envs: TextVectorEnv | Mapping[str, TextVectorEnv]) -> TextVectorEnv:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -17,6 +18,8 @@ import torch
 from torch.distributed.tensor import DTensor
 from torch.nn.utils import get_total_norm
 from transformers import TrainerCallback
+
+from trainers.runs.checkpoints import CHECKPOINT
 
 logger = logging.getLogger(__name__)
 
@@ -46,16 +49,21 @@ class StopAfter(TrainerCallback):
             control.should_training_stop = True
 
 
-class Interrupted(Exception):
-    """A signal ended training after a checkpoint was written.
+class Interrupted(KeyboardInterrupt):
+    """A signal ended training after a checkpoint was written; the message says how to go on.
 
     Attributes:
         global_step: the checkpoint's.
+        checkpoint: its folder.
     """
 
-    def __init__(self, global_step: int) -> None:
-        super().__init__(f"interrupted at step {global_step}")
+    def __init__(self, global_step: int, checkpoint: Path) -> None:
+        super().__init__(
+            f"stopped after step {global_step}; {checkpoint} is saved. To go on, make the trainer "
+            "anew and call trainer.train(resume_from_checkpoint=True)"
+        )
         self.global_step = global_step
+        self.checkpoint = checkpoint
 
 
 class StopNow(KeyboardInterrupt):
@@ -129,7 +137,8 @@ class SaveOnSignal(TrainerCallback):
         if self._signal is not None:
             # Not by `should_training_stop`: the trainer would load the best model, and may delete
             # the last checkpoint (save_total_limit=1).
-            raise Interrupted(state.global_step)
+            folder = Path(args.output_dir) / f"{CHECKPOINT}{state.global_step}"
+            raise Interrupted(state.global_step, folder)
 
 
 def _agreed(number: int | None, device: torch.device) -> int | None:

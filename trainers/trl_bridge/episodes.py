@@ -16,6 +16,7 @@ from agentgym_envs.trajectory import Trajectory
 from trainers.credit.advantages import episode_rewards
 from trainers.credit.rewards import (
     OWN_METRICS,
+    episode_columns,
     episode_metrics,
     has_reward,
     reward_columns,
@@ -114,21 +115,20 @@ class EpisodeTrainer(SavingMixin, GRPOTrainer):  # type: ignore[misc]
         return kl
 
     def _generate(self, prompts: list[str]) -> tuple[Any, ...]:
-        """Generate as TRL does; of the completions it decodes and logs make one per episode."""
+        """Generate as TRL does; the completions it logs are the episodes' conversations."""
         outputs = list(super()._generate(prompts))
-        if len(outputs[_COMPLETIONS]) != len(prompts):
-            outputs[_COMPLETIONS] = self.processing_class.batch_decode(
-                self.rows.completions(), skip_special_tokens=True
-            )
+        outputs[_COMPLETIONS] = [trajectory.messages() for trajectory in self.trajectories]
         return tuple(outputs)
 
     def _calculate_rewards(
-        self, inputs: Any, prompts: Any, completions: Any, completion_ids_list: Any
+        self, inputs: Any, prompts: Any, _conversations: Any, _completion_ids: Any
     ) -> torch.Tensor:
         ids = self.rows.completions()
+        # TRL's form where prompts are texts; the conversations are in `trajectories`.
+        texts = self.processing_class.batch_decode(ids, skip_special_tokens=True)
         with no_missing_reward_warning():
             # (N, F), of all processes
-            per_function = super()._calculate_rewards(inputs, prompts, completions, ids)
+            per_function = super()._calculate_rewards(inputs, prompts, texts, ids)
         counted = [has_reward(t.status, t.episode_return) for t in self.trajectories]
         self._rewards = episode_rewards(
             per_function,
@@ -171,7 +171,7 @@ class EpisodeTrainer(SavingMixin, GRPOTrainer):  # type: ignore[misc]
 
     def _log_episodes(self, group_size: int) -> None:
         """Log what the episodes of all processes were like, whatever the reward functions log."""
-        columns = reward_columns(self.trajectories)
+        columns = episode_columns(self.trajectories)
         if self.accelerator.num_processes > 1:
             columns = {name: gather_object(values) for name, values in columns.items()}
         metrics = episode_metrics(rewards=self._rewards.tolist(), **columns)

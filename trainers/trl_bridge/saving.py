@@ -1,4 +1,4 @@
-"""How trainers save: whole checkpoints or none, with their card, amid a step if something broke.
+"""How trainers save: whole checkpoints or none, at a signal, amid a step if something broke; cards.
 
 Written for `transformers.Trainer`, whose `_save_checkpoint`, `_run_epoch`, `save_model` and
 `create_model_card` it extends.
@@ -7,7 +7,7 @@ Written for `transformers.Trainer`, whose `_save_checkpoint`, `_run_epoch`, `sav
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,11 +16,17 @@ from typing import Any
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.files import write_whole
 from trainers.runs.card import BaseModel, write_card
-from trainers.runs.checkpoints import CHECKPOINT, damage_of, write_checksums
+from trainers.runs.checkpoints import (
+    CHECKPOINT,
+    check_optimizer,
+    damage_of,
+    last_checkpoint,
+    write_checksums,
+)
 from trainers.runs.disk import write_patiently
 from trainers.runs.folder import read_run
 from trainers.runs.records import weights_step
-from trainers.runs.stopping import SaveOnSignal, StopNow
+from trainers.runs.stopping import Interrupted, SaveOnSignal, StopNow
 
 
 class SavingMixin:
@@ -28,11 +34,54 @@ class SavingMixin:
 
     Attributes:
         max_outage: seconds that a full or unreachable disk is waited for.
+        run_options: dataclasses that `run.json` keeps besides `args`.
     """
 
     max_outage = 0.0
+    run_options: Sequence[Any] = ()
     _rng_files: dict[str, bytes] = {}
     """The states of the random numbers as the last step left them, as files of a checkpoint."""
+
+    def train(
+        self: Any, resume_from_checkpoint: str | bool | None = None, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Train; see `transformers.Trainer.train`.
+
+        SIGINT (Ctrl-C) and SIGTERM end it with a checkpoint: at once while episodes are played,
+        else when the present step has ended. A second one ends it at once.
+
+        Args:
+            resume_from_checkpoint: a checkpoint's folder, or True for the last whole one in
+                `args.output_dir`.
+            *args: `transformers.Trainer.train`'s.
+            **kwargs: `transformers.Trainer.train`'s.
+
+        Returns:
+            `transformers.TrainOutput`.
+
+        Raises:
+            Interrupted: a signal came; a `KeyboardInterrupt` that names the checkpoint.
+            ValueError: there is no checkpoint to resume from.
+        """
+        if resume_from_checkpoint is True:
+            folder = Path(self.args.output_dir)
+            checkpoint = last_checkpoint(folder)
+            if checkpoint is None:
+                raise ValueError(
+                    f"resume_from_checkpoint=True: there is no whole checkpoint in {folder}; leave "
+                    "the argument out to begin, or name a checkpoint's folder"
+                )
+            check_optimizer(checkpoint)
+            resume_from_checkpoint = str(checkpoint)
+        with SaveOnSignal() as on_signal:
+            self.add_callback(on_signal)
+            try:
+                return super().train(resume_from_checkpoint, *args, **kwargs)  # type: ignore[misc]
+            except Interrupted:
+                self.callback_handler.on_train_end(self.args, self.state, self.control)
+                raise
+            finally:
+                self.remove_callback(on_signal)
 
     def _remember_rng(self: Any) -> None:
         save = super()._save_rng_state  # type: ignore[misc]

@@ -36,6 +36,14 @@ def test_online_evaluations_play_the_prompts_of_a_given_dataset(
     assert evaluated(trainer) == [name for name in CHOSEN["prompt"] for _ in range(2)]
 
 
+def test_evaluate_plays_the_split_where_training_evaluates_never(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    trainer = trainer_in(eval_strategy="no")
+    assert "eval_success" in trainer.evaluate()
+    assert evaluated(trainer) == ["letters_8", "letters_8", "letters_9", "letters_9"]
+
+
 def test_a_dataset_given_to_evaluate_takes_the_place_of_the_validation_tasks(
     trainer_in: Callable[..., AgentGRPOTrainer],
 ) -> None:
@@ -71,6 +79,26 @@ def test_trainers_on_saved_episodes_play_the_prompts_of_a_given_dataset(
     trainer = make(tmp_path, env=environments)
     trainer.evaluate()
     assert evaluated(trainer) == CHOSEN["prompt"]
+
+
+@pytest.mark.parametrize("make", [imitating, preferring])
+def test_an_environments_name_is_enough(
+    make: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = make(tmp_path, env=EnvArguments(env=[ENV_ID], action_format="plain"))
+    assert trainer.environments_played.env_ids == (ENV_ID,)
+    trainer.evaluate()
+    assert evaluated(trainer) == CHOSEN["prompt"]
+    trainer.environments_played.close()
+
+
+def test_evaluate_without_an_environment_names_the_remedy(tmp_path: Path) -> None:
+    args = AgentSFTConfig(str(tmp_path), report_to="none", save_strategy="no")
+    trainer = AgentSFTTrainer(
+        make_model(), [episode(1.0)], args=args, processing_class=make_tokenizer()
+    )
+    with pytest.raises(ValueError, match="make the AgentSFTTrainer with env="):
+        trainer.evaluate()
 
 
 @pytest.mark.parametrize("make", [imitating, preferring])

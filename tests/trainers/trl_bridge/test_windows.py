@@ -49,7 +49,7 @@ def test_reward_functions_and_the_table_of_completions_have_one_per_episode(
     texts = trainer.processing_class.batch_decode(ids, skip_special_tokens=True)
     assert asked == [(texts, ids)]
     table = pandas.read_parquet(tmp_path / "completions/completions_00001.parquet")
-    assert table["completion"].tolist() == texts
+    assert [list(one) for one in table["completion"]] == [t.messages() for t in GIVEN]
     assert table["brevity"].tolist() == [-float(len(one)) for one in ids]
 
 

@@ -1,0 +1,91 @@
+"""What a run says before its first step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.trainers.toys import ENV_ID, episode, make_model, make_tokenizer
+from trainers import AgentPPOConfig, AgentPPOTrainer, AgentSFTConfig, AgentSFTTrainer, EnvArguments
+from trainers.models.loading import describe_policy, load_policy
+from trainers.options.configs import ModelArguments
+from trainers.runs.announcement import print_plan
+
+Printed = pytest.CaptureFixture[str]
+
+
+def test_a_run_says_policy_tasks_batch_and_steps(
+    trainer_in: Callable[..., Any], capsys: Printed
+) -> None:
+    trainer = trainer_in(
+        rollout={"horizon": "scaling:2,3@5"},
+        eval_strategy="steps", eval_steps=2, max_steps=2,
+    )  # fmt: skip
+    trainer.train()
+    said = capsys.readouterr().out
+    assert said.startswith(
+        f"GRPO: 2 optimizer steps, written to {trainer.args.output_dir}\n"
+        "  policy    Qwen3ForCausalLM: 24K parameters, float32 on cpu\n"
+        "  tasks     8 of Letters (train), 3 turns at most, horizon scaling:2,3@5\n"
+        "  batch     8 episodes a step: 2 tasks x 4\n"
+        "  measured  every 2 steps on 2 tasks of validation, 2 episodes each\n"
+    )
+    assert said.count("GRPO: ") == 1
+
+
+def test_a_run_that_goes_on_says_from_where(
+    trainer_in: Callable[..., Any], capsys: Printed
+) -> None:
+    options = {"save_strategy": "steps", "save_steps": 1}
+    trainer_in(max_steps=1, **options).train()
+    capsys.readouterr()
+    trainer_in(max_steps=3, **options).train(resume_from_checkpoint=True)
+    assert "GRPO: optimizer steps 1 to 3" in capsys.readouterr().out
+
+
+def test_a_batch_that_serves_several_steps_is_told_as_such(tmp_path: Path, capsys: Printed) -> None:
+    trainer = AgentPPOTrainer(
+        make_model(),
+        EnvArguments(env=[ENV_ID], action_format="plain", max_turns=1),
+        args=AgentPPOConfig(
+            str(tmp_path), max_steps=1, per_device_train_batch_size=2, report_to="none",
+            gradient_accumulation_steps=2, eval_strategy="no", disable_tqdm=True,
+        ),
+        processing_class=make_tokenizer(),
+    )  # fmt: skip
+    trainer.train()
+    said = capsys.readouterr().out
+    assert said.startswith("PPO: 1 optimizer steps")
+    assert "  batch   4 episodes every 2 steps: 4 tasks x 1\n" in said
+    assert "measured" not in said
+
+
+def test_imitation_says_how_many_episodes_it_learns_from(tmp_path: Path, capsys: Printed) -> None:
+    args = AgentSFTConfig(
+        str(tmp_path), max_steps=1, per_device_train_batch_size=2, report_to="none",
+        gradient_accumulation_steps=2, disable_tqdm=True,
+    )  # fmt: skip
+    trainer = AgentSFTTrainer(
+        make_model(), [episode(1.0)] * 5, args=args, processing_class=make_tokenizer()
+    )
+    trainer.train()
+    said = capsys.readouterr().out
+    assert said.startswith(f"SFT: 1 optimizer steps, written to {tmp_path}\n")
+    assert "  batch   4 a step, of 5 episodes\n" in said
+
+
+def test_the_shipped_policy_has_its_name() -> None:
+    model, _ = load_policy(ModelArguments())
+    assert describe_policy(model).startswith("tiny: 1.")
+    assert "parameters, float32 on cpu" in describe_policy(model)
+    for parameter in list(model.parameters())[1:]:
+        parameter.requires_grad_(False)
+    assert "of them trained" in describe_policy(model)
+
+
+def test_what_there_is_nothing_to_say_about_is_left_out(capsys: Printed) -> None:
+    print_plan("GRPO", {"policy": "tiny", "measured": ""})
+    assert capsys.readouterr().out == "GRPO\n  policy  tiny\n"

@@ -1,0 +1,129 @@
+"""A run in its folder, as `agentgym train` does it: held, recorded, resumed, saved at its end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from trainers.models.loading import save_policy
+from trainers.runs.checkpoints import check_optimizer, last_checkpoint
+from trainers.runs.disk import write_patiently
+from trainers.runs.folder import read_run, set_aside
+from trainers.runs.lock import holding
+from trainers.runs.provenance import run_record, write_run
+from trainers.runs.trackers import tell_trackers
+
+IGNORED_IN_DIFF = {
+    *("argv", "command_line", "started", "pid", "seed", "resumed", "device", "ended"),
+    *("output_dir", "logging_dir", "run_name", "resume_from_checkpoint", "local_rank"),
+}
+"""Entries of `run.json` that may differ between the parts of one run; its config has the seed."""
+
+
+def train_and_save(
+    trainer: Any, *, resume: bool = False, command: str | None = None, configs: Sequence[Any] = ()
+) -> None:
+    """Train, and leave the final model in the output folder.
+
+    What `trainer.train()` does not do: no other process may write to the folder meanwhile; an
+    earlier run in it is moved aside; `resume` begins anew where there is no checkpoint, and says
+    which options differ; the model at the end is an ordinary folder, a LoRA adapter merged.
+
+    Args:
+        trainer: one of our trainers.
+        resume: go on from the last whole checkpoint, if there is one.
+        command: what `run.json` names as the run's command; by default the script's name.
+        configs: dataclasses that `run.json` keeps besides those the trainer has.
+
+    Raises:
+        Interrupted: a signal ended training, and a checkpoint is saved; a `KeyboardInterrupt`.
+        EnvFailure: machinery stayed broken.
+        UsageError: another process holds the folder, or a checkpoint cannot be gone on from.
+        ValueError: the folder's run that is to be resumed is another command's.
+    """
+    command = Path(sys.argv[0]).name if command is None else command
+    folder = Path(trainer.args.output_dir)
+    with holding(folder, command) if trainer.is_world_process_zero() else nullcontext():
+        checkpoint = last_checkpoint(folder) if resume else None
+        trainer.accelerator.wait_for_everyone()  # all have looked before the first one writes
+        if trainer.is_world_process_zero():
+            _begin(trainer, checkpoint, resume=resume, command=command, configs=configs)
+        trainer.accelerator.wait_for_everyone()
+        tell_trackers(trainer.args, configs)
+        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+        _save(trainer, folder)
+
+
+def _begin(
+    trainer: Any, checkpoint: Path | None, *, resume: bool, command: str, configs: Sequence[Any]
+) -> None:
+    """Make room in the folder for a new run, or say what changes in one that goes on."""
+    folder = Path(trainer.args.output_dir)
+    configs = [*trainer.run_options, *configs, trainer.args]
+    further = {}
+    if checkpoint is not None:
+        check_optimizer(checkpoint)
+        further = _resumed(folder, checkpoint, command=command, configs=configs)
+        print(f"resuming from {checkpoint}", flush=True)
+    else:
+        if resume:
+            print(f"{folder} has no checkpoint: training starts at the beginning", flush=True)
+        set_aside(folder, start=_start_of(trainer, configs))
+    write_run(folder, command=command, seed=trainer.args.seed, configs=configs, further=further)
+
+
+def _start_of(trainer: Any, configs: Sequence[Any]) -> str | None:
+    """Return the model that training starts from."""
+    names = [getattr(config, "model_name_or_path", None) for config in configs]
+    names.append(getattr(trainer.model.config, "_name_or_path", None))
+    return next((str(name) for name in names if name), None)
+
+
+def _save(trainer: Any, folder: Path) -> None:
+    if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled:
+        trainer.save_model(str(folder))  # gathers split weights: all processes take part
+    elif trainer.is_world_process_zero():
+        model = trainer.accelerator.unwrap_model(trainer.model)
+
+        def save() -> None:
+            save_policy(model, trainer.processing_class, folder)
+            trainer.create_model_card()
+
+        write_patiently(str(folder), save, limit=trainer.max_outage)
+
+
+def changed_options(before: dict[str, Any], now: dict[str, Any]) -> dict[str, list[Any]]:
+    """Return what differs between two `run.json`, as option -> [before, now]."""
+    changed: dict[str, list[Any]] = {}
+    for group in sorted(set(before) | set(now)):
+        one, other = before.get(group), now.get(group)
+        if group in IGNORED_IN_DIFF or one == other:
+            continue
+        if not (isinstance(one, dict) and isinstance(other, dict)):
+            changed[group] = [one, other]
+            continue
+        for name in sorted((set(one) | set(other)) - IGNORED_IN_DIFF):
+            if one.get(name) != other.get(name):
+                changed[f"{group}.{name}"] = [one.get(name), other.get(name)]
+    return changed
+
+
+def _resumed(folder: Path, checkpoint: Path, *, command: str, configs: list[Any]) -> dict[str, Any]:
+    """Print what differs from the run that is resumed; return what `run.json` records of it."""
+    before = read_run(folder)
+    if before.get("command", command) != command:
+        raise ValueError(
+            f"{folder} holds a run of {before['command']!r}, which {command!r} cannot resume; "
+            "choose another --output_dir, or leave --resume out to set that run aside"
+        )
+    now = run_record(command=command, seed=0, configs=configs)
+    changed = changed_options(before, now) if before else {}
+    if changed:
+        lines = [f"  {name}: {old} -> {new}" for name, (old, new) in changed.items()]
+        print("not as in the run that is resumed:\n" + "\n".join(lines), flush=True)
+    step = int(checkpoint.name.rpartition("-")[2])
+    resumed = {"at_step": step, "started": now["started"], "changed": changed}
+    return {"resumed": [*before.get("resumed", []), resumed]}
