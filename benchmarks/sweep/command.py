@@ -12,7 +12,7 @@ from agentgym_envs.secrets import hide_address
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.sweep.plan import Cell, grid
 from benchmarks.sweep.players import Play, over_processes, over_ray
-from benchmarks.sweep.runner import play_missing
+from benchmarks.sweep.runner import Outcome, play_missing
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suite_files import find_suite, suite_names
 from benchmarks.sweep.worker import check_playable
@@ -103,6 +103,48 @@ class SweepArguments:
         return list(dict.fromkeys(_whole("seeds", word, 0) for word in _words(self.seeds)))
 
 
+def sweep(
+    arguments: SweepArguments,
+    *,
+    construction: EnvConstructionArguments | None = None,
+    budgets: EpisodeArguments | None = None,
+    loading: PolicyLoadingArguments | None = None,
+) -> Outcome:
+    """Play what a sweep's folder lacks, and return how it went.
+
+    Args:
+        arguments: the grid, and where it is played.
+        construction: how environments are made.
+        budgets: the token budgets of an episode, and what samples a model's turns.
+        loading: how policies are opened.
+
+    Raises:
+        ValueError: an option does not fit the folder's sweep, or a policy cannot be opened.
+    """
+    return play_missing(
+        *_prepare(
+            arguments,
+            construction or EnvConstructionArguments(),
+            budgets or EpisodeArguments(),
+            loading or PolicyLoadingArguments(),
+        )
+    )
+
+
+def _prepare(sweep: SweepArguments, *settings: Any) -> tuple[SweepFolder, list[Cell], Play]:
+    """Claim the folder for the cells that are asked for, once all of them can be played."""
+    if not sweep.policy:
+        raise ValueError("no policy is named; pass --policy, such as --policy random")
+    folder = SweepFolder(sweep.out)
+    cells = _cells(sweep, {name: value for one in settings for name, value in asdict(one).items()})
+    play = play_of(sweep)
+    # Before the folder is claimed, or a misspelt policy would stay in every later report.
+    check_playable([cell for cell in cells if folder.missing(cell)])
+    folder.claim(cells)
+    folder.note_call(run_record(command="sweep", seed=0, configs=[sweep]))
+    return folder, cells, play
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `agentgym sweep`.
 
@@ -117,35 +159,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         "at any moment and called again, it goes on with the batches that are missing.",
         first=("suite", "policy", "turns", "seeds", "out"),
     )
-    sweep, construction, budgets, loading = parser.parse(argv)
-    if not sweep.policy:
-        parser.error("no policy is named; pass --policy, such as --policy random --policy expert")
-    folder = SweepFolder(sweep.out)
+    arguments, *settings = parser.parse(argv)
     try:
-        cells = _cells(sweep, {**asdict(construction), **asdict(budgets), **asdict(loading)})
-        play = play_of(sweep)
-        # Before the folder is claimed, or a misspelt policy would stay in every later report.
-        check_playable([cell for cell in cells if folder.missing(cell)])
-        folder.claim(cells)
-        folder.note_call(run_record(command="sweep", seed=0, configs=[sweep]))
+        folder, cells, play = _prepare(arguments, *settings)
     except (OSError, ValueError) as error:
         parser.error(str(error))
     try:
         outcome = play_missing(folder, cells, play)
     except KeyboardInterrupt:
-        print(f"{sweep.out} keeps what is finished; the same command goes on", file=sys.stderr)
+        print(f"{arguments.out} keeps what is finished; the same command goes on", file=sys.stderr)
         raise
     print(
         f"{outcome.num_played} episodes played, {outcome.failed} of them failed; "
         f"{sum(len(cell.tasks) * cell.samples for cell in cells)} are asked for in all\n"
-        f"the tables: agentgym report {sweep.out}\nthe episodes: agentgym view {sweep.out}"
+        f"the tables: agentgym report {arguments.out}\nthe episodes: agentgym view {arguments.out}"
     )
     for line in outcome.broken:
         print(f"given up: {line}", file=sys.stderr)
     if outcome.is_cut_short:
         print(
             f"agentgym: the machinery stayed broken, so the rest was not begun. When that is "
-            f"mended, the same command goes on with what {sweep.out} lacks",
+            f"mended, the same command goes on with what {arguments.out} lacks",
             file=sys.stderr,
         )
         return BROKEN_OFF

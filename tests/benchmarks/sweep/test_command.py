@@ -1,5 +1,7 @@
 import json
+import re
 from concurrent.futures import Future
+from pathlib import Path
 
 import pytest
 
@@ -68,6 +70,24 @@ def test_a_mistake_on_the_command_line_is_named_before_the_folder_is_claimed(
     suite = [] if "--suite" in words else ["--suite", "textcraft"]
     assert told in refused(capsys, *suite, "--out", str(out), *words)
     assert not out.exists()
+
+
+@pytest.mark.usefixtures("counting")
+def test_the_script_of_the_page_from_python_sweeps_and_reports(capsys, tmp_path, monkeypatch):
+    page = Path(__file__).parents[3] / "docs" / "python.md"
+    marked = r"<!-- sweeps -->\n```python\n(.*?)^```$"
+    (script,) = re.findall(marked, page.read_text("utf-8"), flags=re.M | re.S)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(script, "docs/python.md", "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out == "20 []\n"
+    assert (tmp_path / "runs/sweep/report.html").is_file()
+
+
+@pytest.mark.usefixtures("counting")
+def test_a_sweep_from_python_refuses_what_the_command_does(tmp_path):
+    with pytest.raises(ValueError, match="no policy is named"):
+        command.sweep(command.SweepArguments(out=str(tmp_path / "sweep")))
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.usefixtures("counting")
