@@ -18,7 +18,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 _HOMES = {
     "trainers.agentevol": ("AgentEvol", "AgentEvolConfig"),
     "trainers.backends.hf": ("HFBackend",),
-    "trainers.credit.pairs": ("preference_pairs",),
+    "trainers.credit.pairs": ("Pair", "preference_pairs"),
     "trainers.credit.rewards": ("agent_reward",),
     "trainers.dpo": ("AgentDPOConfig", "AgentDPOTrainer", "PairArguments", "sampled_pairs"),
     "trainers.grpo": ("AgentGRPOTrainer",),

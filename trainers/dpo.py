@@ -21,7 +21,11 @@ from agentgym_envs.trajectory import Trajectory
 from trainers.collect import cached_rollout, expert_episodes, read_data_files
 from trainers.command import parse_training, run_training
 from trainers.credit.pairs import Pair, pair_rows, preference_pairs
-from trainers.evaluation.validation import RolloutEvaluationMixin, watch_by_playing
+from trainers.evaluation.validation import (
+    RolloutEvaluationMixin,
+    check_options,
+    watch_by_playing,
+)
 from trainers.models.loading import (
     adapter_config,
     context_length,
@@ -31,7 +35,7 @@ from trainers.models.loading import (
 )
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentDefaults, ModelArguments, derive_evaluation
-from trainers.options.errors import UsageError, check_bounds, run_command
+from trainers.options.errors import UsageError, check_bounds, check_kind, run_command
 from trainers.options.refused import DPO, Refusals, refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
@@ -178,6 +182,13 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         **kwargs: Any,
     ) -> None:
         args = AgentDPOConfig() if args is None else args
+        rollout = RolloutArguments() if rollout is None else rollout
+        evaluation = EvaluationArguments() if evaluation is None else evaluation
+        check_kind("args", args, DPOConfig, remedy="make a trainers.AgentDPOConfig(...)")
+        check_options(rollout, evaluation)
+        for pair in pairs:
+            remedy = "make them by trainers.preference_pairs(episodes)"
+            check_kind("an entry of pairs", pair, Pair, remedy=remedy)
         refuse_ignored(args, AgentDPOConfig.refused)
         if env is None:
             args.eval_strategy = "no"
@@ -191,7 +202,6 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         super().__init__(
             model=model, rows=rows, args=args, processing_class=processing_class, **kwargs
         )
-        rollout, evaluation = rollout or RolloutArguments(), evaluation or EvaluationArguments()
         environments = None if env is None else open_environments(env)
         watch_by_playing(self, environments, rollout, evaluation, eval_dataset=eval_dataset)
 

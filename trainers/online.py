@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from transformers.integrations import is_deepspeed_zero3_enabled
+from trl import GRPOConfig
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.command import parse_training, run_training
@@ -14,11 +15,23 @@ from trainers.credit.rewards import (
     agent_reward,
     invalid_action_penalty,
 )
-from trainers.evaluation.validation import RolloutEvaluationMixin, validation_ids, validation_of
-from trainers.models.loading import adapter_config, describe_policy, load_policy, resolve_model
+from trainers.evaluation.validation import (
+    RolloutEvaluationMixin,
+    check_options,
+    prompts_of,
+    validation_ids,
+    validation_of,
+)
+from trainers.models.loading import (
+    adapter_config,
+    check_named,
+    describe_policy,
+    load_policy,
+    resolve_model,
+)
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentOnlineConfig
-from trainers.options.errors import UsageError
+from trainers.options.errors import UsageError, check_kind
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
@@ -43,7 +56,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
 
     Args:
         model: a Hugging Face id, a folder, `"tiny"`, or a loaded model.
-        env: an environment's name, `EnvArguments`, or ready `Environments`.
+        env: an environment's name, or several; `EnvArguments`; or ready `Environments`.
         args: the algorithm's config, or TRL's own `GRPOConfig`.
         rollout: how episodes are played and what is kept of them.
         evaluation: how success is measured during training.
@@ -80,20 +93,27 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         args = self.config() if args is None else args
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
+        check_kind("args", args, GRPOConfig, remedy=f"make a trainers.{self.config.__name__}(...)")
+        check_options(rollout, evaluation)
         refuse_ignored(args, self.config.refused)
         self.environments_played = open_environments(env, episodes=args.generation_batch_size)
         chosen = self.environments_played.args
         if train_dataset is None:
             ids = self.environments_played.task_ids(chosen.split, tasks=chosen.tasks)
             train_dataset = task_dataset(ids)
+        elif hasattr(train_dataset, "__len__"):
+            prompts_of("train_dataset", train_dataset, self.environments_played)
         _refuse_too_few_tasks(train_dataset, args)
         if eval_dataset is None and args.eval_strategy != "no":
             eval_dataset = task_dataset(validation_ids(self.environments_played, evaluation))
         self.mask_truncated_episodes = rollout.mask_truncated_episodes
         penalty = getattr(args, "invalid_action_penalty", 0.0)
         self.num_penalties = int(penalty != 0)
+        if isinstance(model, str):
+            model = resolve_model(model)
+            check_named(model)
         super().__init__(
-            model=resolve_model(model) if isinstance(model, str) else model,
+            model=model,
             reward_funcs=_reward_list(reward_funcs, penalty),
             args=args,
             train_dataset=train_dataset,
@@ -232,7 +252,8 @@ def _reward_list(
     if reward_funcs is None:
         given: list[RewardFunc] = [agent_reward]
     else:
-        given = [reward_funcs] if callable(reward_funcs) else list(reward_funcs)
+        is_one = callable(reward_funcs) or isinstance(reward_funcs, str)
+        given = [reward_funcs] if is_one else list(reward_funcs)  # type: ignore[list-item]
     return [*given, invalid_action_penalty(penalty)] if penalty else given
 
 

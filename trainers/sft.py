@@ -18,7 +18,11 @@ from trl import SFTConfig
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import expert_episodes, read_data_files
 from trainers.command import parse_training, run_training
-from trainers.evaluation.validation import RolloutEvaluationMixin, watch_by_playing
+from trainers.evaluation.validation import (
+    RolloutEvaluationMixin,
+    check_options,
+    watch_by_playing,
+)
 from trainers.models.loading import (
     adapter_config,
     context_length,
@@ -27,7 +31,7 @@ from trainers.models.loading import (
 )
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig, derive_evaluation
-from trainers.options.errors import UsageError, run_command
+from trainers.options.errors import UsageError, check_kind, run_command
 from trainers.options.refused import refuse_ignored
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments
@@ -83,6 +87,8 @@ def token_rows(
     rows: list[dict[str, list[int]]] = []
     total = too_long = 0
     for trajectory in trajectories:
+        remedy = "read a file by list(agentgym_envs.read_jsonl(path))"
+        check_kind("an episode of trajectories", trajectory, Trajectory, remedy=remedy)
         total += 1
         if trajectory.status == "failed" or not (trajectory.success or unsuccessful):
             continue
@@ -146,9 +152,11 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         **kwargs: Any,
     ) -> None:
         args = AgentSFTConfig() if args is None else args
-        refuse_ignored(args, AgentSFTConfig.refused)
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
+        check_kind("args", args, SFTConfig, remedy="make a trainers.AgentSFTConfig(...)")
+        check_options(rollout, evaluation)
+        refuse_ignored(args, AgentSFTConfig.refused)
         if env is None:
             args.eval_strategy = "no"
             derive_evaluation(args)

@@ -18,6 +18,7 @@ from agentgym_envs.trajectory import Trajectory
 from trainers.evaluation.results import summarize
 from trainers.models.loading import describe_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
+from trainers.options.errors import check_kind
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments, spread
 from trainers.rollout.rollout import Rollout
@@ -48,25 +49,56 @@ class Validation:
     on_played: Callable[[int, list[Trajectory]], None]
 
 
+def check_options(rollout: Any, evaluation: Any) -> None:
+    """Check that a trainer is given our dataclasses.
+
+    Raises:
+        TypeError: one of them is something else.
+    """
+    for name, value, kind in (
+        ("rollout", rollout, RolloutArguments),
+        ("evaluation", evaluation, EvaluationArguments),
+    ):
+        check_kind(name, value, kind, remedy=f"make a trainers.{kind.__name__}(...)")
+
+
 def validation_ids(environments: Environments, evaluation: EvaluationArguments) -> list[str]:
     """List the tasks that evaluations during training play."""
     ids = environments.task_ids(environments.args.eval_split)
     return spread(ids, evaluation.num_eval_tasks)
 
 
-def prompts_of(eval_dataset: Any) -> list[str]:
+def prompts_of(name: str, dataset: Any, environments: Environments) -> list[str]:
     """Return the task ids that a dataset has as its prompts.
 
+    Args:
+        name: the argument's, for the message.
+        dataset: rows whose `prompt` is a task id.
+        environments: where they are played.
+
     Raises:
-        ValueError: it has no prompts, or is several datasets.
+        ValueError: it has no such prompts, or is several datasets.
     """
-    rows = [] if isinstance(eval_dataset, Mapping | str) else list(eval_dataset)
-    if not rows or not all(isinstance(row, Mapping) and "prompt" in row for row in rows):
+    prompts: list[Any] = []
+    if "prompt" in (getattr(dataset, "column_names", None) or ()):
+        prompts = list(dataset["prompt"])  # the rows one by one would take seconds
+    elif not isinstance(dataset, Mapping | str):
+        rows = list(dataset)
+        if all(isinstance(row, Mapping) and "prompt" in row for row in rows):
+            prompts = [row["prompt"] for row in rows]
+    if not prompts:
         raise ValueError(
-            f"eval_dataset must be one dataset of rows whose `prompt` is a task id, got "
-            f"{eval_dataset!r:.80}; make it by trainers.trl_bridge.task_dataset(task_ids)"
+            f"{name} must be one dataset of rows whose `prompt` is a task id, got {dataset!r:.80}; "
+            "make it by trainers.task_dataset(task_ids)"
         )
-    return [str(row["prompt"]) for row in rows]
+    for prompt in prompts:
+        if not (isinstance(prompt, str) and prompt.rpartition("_")[0] in environments.vectors):
+            names = ", ".join(environments.vectors)
+            raise ValueError(
+                f"the prompts of {name} must be task ids of {names}, got {prompt!r:.60}; make it "
+                "by trainers.task_dataset(task_ids): what the policy reads is the environment's"
+            )
+    return prompts
 
 
 def validation_of(
@@ -95,7 +127,9 @@ def validation_of(
             stream=(VALIDATION_STREAM, *share),
         )
 
-    given = None if eval_dataset is None else prompts_of(eval_dataset)
+    given = None
+    if eval_dataset is not None:
+        given = prompts_of("eval_dataset", eval_dataset, environments)
     return Validation(
         tasks=cache(lambda: validation_ids(environments, evaluation) if given is None else given),
         samples=evaluation.eval_samples,
@@ -149,7 +183,9 @@ class RolloutEvaluationMixin:
         start = time.perf_counter()
         # TRL logs under `eval_` what follows.
         self.model.eval()
-        tasks = validation.tasks() if eval_dataset is None else prompts_of(eval_dataset)
+        tasks = validation.tasks()
+        if eval_dataset is not None:
+            tasks = prompts_of("eval_dataset", eval_dataset, self.environments_played)
         task_ids = [task_id for task_id in tasks for _ in range(validation.samples)]
         with self.playing():
             played = self._play_share(validation, task_ids)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,24 @@ def load_policy(args: ModelArguments) -> tuple[Any, Any]:
         UsageError: there is no such model.
     """
     name = resolve_model(args.model_name_or_path)
-    with explain_load_errors(
-        name, names=(TINY,), otherwise=f"{TINY}, a folder or a Hugging Face id"
-    ):
+    with _explain(name):
         return _load(name, args)
+
+
+def check_named(name: str) -> None:
+    """Check that there is a model of this name, by what is quickest to load of it: its tokenizer.
+
+    Raises:
+        UsageError: there is none.
+    """
+    with _explain(name):
+        AutoTokenizer.from_pretrained(name)
+
+
+def _explain(name: str) -> AbstractContextManager[None]:
+    return explain_load_errors(
+        name, names=(TINY,), otherwise=f"{TINY}, a folder or a Hugging Face id"
+    )
 
 
 def load_for_playing(args: ModelArguments) -> tuple[Any, Any]:

@@ -97,6 +97,8 @@ class EnvConstructionArguments:
     )
 
     def __post_init__(self) -> None:
+        if isinstance(self.env_kwargs, dict):  # as Python has them
+            self.env_kwargs = json.dumps(self.env_kwargs)
         self.env_kwargs = hide_kwargs(self.env_kwargs)
         check_bounds(self)
         _ = self.extra_kwargs
@@ -152,7 +154,10 @@ class EnvArguments(EnvConstructionArguments):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.env = [resolve_env_id(name) for name in self.env]
+        names = [self.env] if isinstance(self.env, str) else self.env
+        self.env = [resolve_env_id(name) for name in names]
+        if self.tasks is not None:
+            self.tasks = [str(label) for label in self.tasks]
         if self.overlap and self.env_backend == "sync":
             raise ValueError(
                 "overlap needs environments that step by themselves, got --env_backend sync; "

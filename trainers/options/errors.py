@@ -95,6 +95,23 @@ def check_bounds(args: Any) -> None:
             raise ValueError(f"{entry.name} must be > {above}, got {value}")
 
 
+def check_kind(name: str, value: Any, kind: type, *, remedy: str) -> None:
+    """Check what a Python caller has given.
+
+    Args:
+        name: the argument's.
+        value: what was given.
+        kind: what it must be.
+        remedy: how to make one.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if not isinstance(value, kind):
+        expected = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+        raise TypeError(f"{name} must be {expected}, got {value!r:.60}; {remedy}")
+
+
 def check_output(name: str, path: str | None) -> None:
     """Check that a file can be written, before there is anything to lose.
 

@@ -5,11 +5,12 @@ Torch is imported only when a model is opened.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from trainers.options.arguments import EnvArguments, EpisodeArguments
-from trainers.options.errors import UsageError, explain_load_errors
+from trainers.options.errors import UsageError, check_kind, explain_load_errors
 from trainers.options.policies import TEXT_POLICIES, PolicyArguments
 from trainers.policies.scripted import scripted_policy
 from trainers.rollout.environments import MOST_ENVS, Environments
@@ -26,23 +27,29 @@ class OpenModel(NamedTuple):
 
 
 def open_environments(
-    env: str | EnvArguments | Environments, *, episodes: int = MOST_ENVS
+    env: str | Sequence[str] | EnvArguments | Environments, *, episodes: int = MOST_ENVS
 ) -> Environments:
     """Open the environments that `env` names.
 
     Args:
-        env: an environment's id or short name, or how several are made; ready ones are returned as
-            they are.
+        env: an id or short name, or several; or how environments are made; ready ones are returned
+            as they are.
         episodes: how many a batch plays; the default for `EnvArguments.num_envs`.
 
     Raises:
+        TypeError: it is something else.
         UsageError: none is named, or one cannot be made as told.
     """
     if isinstance(env, Environments):
         return env
     try:
-        named = EnvArguments(env=[env]) if isinstance(env, str) else env
-        return Environments(named, episodes=episodes)
+        if isinstance(env, str | list | tuple):
+            env = EnvArguments(env=[env] if isinstance(env, str) else list(env))
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    check_kind("env", env, EnvArguments, remedy='name it, such as env="TextCraft"')
+    try:
+        return Environments(env, episodes=episodes)
     except (TypeError, ValueError) as error:  # TypeError: Gymnasium's, for unknown arguments
         raise UsageError(str(error)) from error
 

@@ -147,7 +147,7 @@ class Environments:
             overlap=self.args.overlap,
         )
 
-    def task_ids(self, split: str, *, tasks: Sequence[str] | None = None) -> list[str]:
+    def task_ids(self, split: str, *, tasks: Sequence[str | int] | None = None) -> list[str]:
         """List the task ids of a split over all environments, narrowed by `tasks`.
 
         Of several environments each is narrowed by the entries that it knows.
@@ -156,7 +156,9 @@ class Environments:
             ValueError: the split is unknown, an entry of `tasks` matches nothing, or an environment
                 knows none of them.
         """
-        labels = None if tasks is None else [int(t) if t.isdigit() else t for t in tasks]
+        labels: list[str | int] | None = None
+        if tasks is not None:
+            labels = [int(label) if str(label).isdigit() else label for label in tasks]
         ids: list[str] = []
         used: set[str | int] = set()
         for name, env in self._probes.items():

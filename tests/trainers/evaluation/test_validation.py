@@ -111,5 +111,5 @@ def test_tasks_without_an_environment_are_refused(make: Callable[..., Any], tmp_
 def test_a_dataset_without_prompts_is_refused_with_the_remedy(
     given: Any, trainer_in: Callable[..., AgentGRPOTrainer]
 ) -> None:
-    with pytest.raises(ValueError, match="make it by trainers.trl_bridge.task_dataset"):
+    with pytest.raises(ValueError, match="make it by trainers.task_dataset"):
         trainer_in(eval_strategy="steps", trainer={"eval_dataset": given})
