@@ -21,7 +21,7 @@ from trainers.options.arguments import (
     RunArguments,
 )
 from trainers.options.configs import TINY, AgentDefaults, ModelArguments
-from trainers.options.errors import BROKEN_OFF
+from trainers.options.errors import BROKEN_OFF, UsageError
 from trainers.options.parser import CommandParser
 from trainers.options.refused import COMMAND_LINE, refuse_ignored
 from trainers.rollout.environments import Environments
@@ -113,6 +113,23 @@ def run_training(
     finally:
         if environments is not None:
             environments.close()
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Turn what a trainer refuses when it is made into a usage error.
+
+    Raises:
+        UsageError: the options do not fit each other, or the hub has not what they name.
+    """
+    try:
+        yield
+    except UsageError:
+        raise
+    except (OSError, ValueError) as error:
+        if is_storage_failure(error):
+            raise
+        raise UsageError(str(error)) from error
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from trl import DPOConfig
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import cached_rollout, expert_episodes, read_data_files
-from trainers.command import parse_training, run_training
+from trainers.command import parse_training, refusing, run_training
 from trainers.credit.pairs import Pair, pair_rows, preference_pairs
 from trainers.evaluation.validation import (
     RolloutEvaluationMixin,
@@ -286,16 +286,17 @@ def main(argv: list[str] | None = None) -> int:
         raise UsageError("there are no pairs: pass --data FILE, or --env to play for them")
     logger.info("%d pairs of episodes", len(pairs))
     model, tokenizer = load_policy(model_args)
-    trainer = AgentDPOTrainer(
-        model,
-        pairs,
-        env=environments,
-        args=args,
-        rollout=rollout,
-        evaluation=evaluation,
-        processing_class=tokenizer,
-        peft_config=adapter_config(model_args),
-    )
+    with refusing():
+        trainer = AgentDPOTrainer(
+            model,
+            pairs,
+            env=environments,
+            args=args,
+            rollout=rollout,
+            evaluation=evaluation,
+            processing_class=tokenizer,
+            peft_config=adapter_config(model_args),
+        )
     run_training(
         trainer,
         command="train dpo",

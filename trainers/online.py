@@ -9,7 +9,7 @@ from transformers.integrations import is_deepspeed_zero3_enabled
 from trl import GRPOConfig
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.command import parse_training, run_training
+from trainers.command import parse_training, refusing, run_training
 from trainers.credit.rewards import (
     RewardFunc,
     agent_reward,
@@ -253,7 +253,7 @@ def _reward_list(
         given: list[RewardFunc] = [agent_reward]
     else:
         is_one = callable(reward_funcs) or isinstance(reward_funcs, str)
-        given = [reward_funcs] if is_one else list(reward_funcs)  # type: ignore[list-item]
+        given = [reward_funcs] if is_one else [*reward_funcs]  # type: ignore[list-item, misc]
     return [*given, invalid_action_penalty(penalty)] if penalty else given
 
 
@@ -280,15 +280,16 @@ def train_online(
     )
     model, tokenizer = load_policy(model_args)
     use_revision_for_reference(args, model_args.model_revision)
-    made: Any = trainer(
-        model,
-        env,
-        args=args,
-        rollout=rollout,
-        evaluation=evaluation,
-        processing_class=tokenizer,
-        peft_config=adapter_config(model_args),
-    )
+    with refusing():
+        made: Any = trainer(
+            model,
+            env,
+            args=args,
+            rollout=rollout,
+            evaluation=evaluation,
+            processing_class=tokenizer,
+            peft_config=adapter_config(model_args),
+        )
     run_training(
         made,
         command=f"train {algorithm}",

@@ -28,6 +28,7 @@ from trainers.credit.gae import (
     turn_gae,
 )
 from trainers.models.critic import Critic
+from trainers.models.loading import check_named, resolve_model
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import check_bounds, run_command
@@ -170,7 +171,9 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
             return Critic.beside(self.model)
         if self.args.critic_model is None:
             return Critic.copied_from(self.model)
-        return Critic.from_pretrained(self.args.critic_model, dtype=self.model.dtype)
+        named = resolve_model(self.args.critic_model)
+        check_named(named)
+        return Critic.from_pretrained(named, dtype=self.model.dtype)
 
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
         """Return (R, T) advantages; put the values and their targets into the batch."""

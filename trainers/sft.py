@@ -17,7 +17,7 @@ from trl import SFTConfig
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import expert_episodes, read_data_files
-from trainers.command import parse_training, run_training
+from trainers.command import parse_training, refusing, run_training
 from trainers.evaluation.validation import (
     RolloutEvaluationMixin,
     check_options,
@@ -214,17 +214,18 @@ def main(argv: list[str] | None = None) -> int:
     model, tokenizer = load_policy(model_args)  # before the expert plays, which may take long
     if environments is not None and not data.data:
         trajectories = expert_demonstrations(environments, num_episodes=data.num_episodes)
-    trainer = AgentSFTTrainer(
-        model,
-        trajectories,
-        env=environments,
-        args=args,
-        rollout=rollout,
-        evaluation=evaluation,
-        unsuccessful=data.unsuccessful,
-        processing_class=tokenizer,
-        peft_config=adapter_config(model_args),
-    )
+    with refusing():
+        trainer = AgentSFTTrainer(
+            model,
+            trajectories,
+            env=environments,
+            args=args,
+            rollout=rollout,
+            evaluation=evaluation,
+            unsuccessful=data.unsuccessful,
+            processing_class=tokenizer,
+            peft_config=adapter_config(model_args),
+        )
     run_training(
         trainer,
         command="train sft",

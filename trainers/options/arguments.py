@@ -257,6 +257,13 @@ class EpisodeArguments(BackendArguments):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        most = self.max_tokens_per_episode
+        if most is not None and most <= self.max_tokens_per_turn:
+            raise ValueError(
+                f"an episode holds the instruction, observations and turns, got "
+                f"max_tokens_per_episode={most} with max_tokens_per_turn="
+                f"{self.max_tokens_per_turn}; raise the first or lower the second"
+            )
         _ = self.failure_rules
 
     @property

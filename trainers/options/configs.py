@@ -12,7 +12,12 @@ import torch
 from trl import GRPOConfig, ModelConfig, SFTConfig
 
 from agentgym_envs.secrets import keep_out, masked
-from trainers.options.batches import check_batch, check_checkpoints
+from trainers.options.consistency import (
+    check_batch,
+    check_checkpoints,
+    check_choices,
+    check_length,
+)
 from trainers.options.refused import MODEL, ONLINE, SFT, Refusals, refuse_ignored
 from trainers.tokens.generation import Sampling
 
@@ -106,6 +111,7 @@ class AgentDefaults:
         derive_device(self)
         derive_evaluation(self)
         check_checkpoints(self)
+        check_length(self)
         super().__post_init__()  # type: ignore[misc]
         keep_out(getattr(self, "hub_token", None))
 
@@ -182,6 +188,7 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
 
     def __post_init__(self) -> None:
         Sampling.of(self)  # checks its bounds
+        check_choices(self)
         check_batch(self, least=2)
         # Episodes of an evaluation are played by the rollout engine, in groups of one.
         if self.num_generations_eval is None:

@@ -42,14 +42,15 @@ def open_environments(
     """
     if isinstance(env, Environments):
         return env
+    named: Any = env
     try:
         if isinstance(env, str | list | tuple):
-            env = EnvArguments(env=[env] if isinstance(env, str) else list(env))
+            named = EnvArguments(env=[env] if isinstance(env, str) else list(env))
+        check_kind("env", named, EnvArguments, remedy='name it, such as env="TextCraft"')
     except ValueError as error:
         raise UsageError(str(error)) from error
-    check_kind("env", env, EnvArguments, remedy='name it, such as env="TextCraft"')
     try:
-        return Environments(env, episodes=episodes)
+        return Environments(named, episodes=episodes)
     except (TypeError, ValueError) as error:  # TypeError: Gymnasium's, for unknown arguments
         raise UsageError(str(error)) from error
 

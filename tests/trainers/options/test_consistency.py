@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
+from pathlib import Path
 from typing import Any
 
 import pytest
+from trl.trainer import grpo_trainer
 
-from tests.trainers.toys import ENV_ID
-from trainers import AgentGRPOConfig, AgentPPOConfig, AgentSFTConfig
+from tests.trainers.toys import ENV_ID, make_folder
+from trainers import (
+    AgentGRPOConfig,
+    AgentPPOConfig,
+    AgentSFTConfig,
+    RolloutArguments,
+    UsageError,
+    grpo,
+    ppo,
+)
 from trainers.command import parse_training
+from trainers.options.consistency import CHOICES
 
 
 @pytest.mark.parametrize(
@@ -44,6 +56,8 @@ from trainers.command import parse_training
             "makes 1 episodes, no multiple of num_generations=8; make it larger",
         ),
         ({"per_device_train_batch_size": 0}, "per_device_train_batch_size must be >= 1, got 0"),
+        ({"num_iterations": 0}, "num_iterations must be >= 1, got 0"),
+        ({"steps_per_generation": 0}, "steps_per_generation must be >= 1, got 0"),
     ],
     ids=str,
 )
@@ -88,6 +102,80 @@ def test_checkpoints_that_nothing_measures_are_refused_with_the_remedy(
         config(**options)
     assert config(**options, load_best_model_at_end=False)
     assert config(save_steps=40, eval_steps=20)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"max_steps": 0}, "max_steps must be >= 1, or -1 for num_train_epochs"),
+        ({"num_train_epochs": 0}, "num_train_epochs must be > 0, got 0"),
+        ({"learning_rate": -1.0}, "learning_rate must be >= 0, got -1.0"),
+        ({"eval_steps": 0}, "eval_steps must be > 0, got 0; eval_strategy=no evaluates never"),
+        (
+            {"metric_for_best_model": "reward"},
+            "must be one that evaluations report, success, .*'re",
+        ),
+        (
+            {"save_strategy": "best", "eval_strategy": "no"},
+            "save_strategy=best goes by evaluations",
+        ),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("config", [AgentGRPOConfig, AgentSFTConfig])
+def test_a_run_that_would_train_or_measure_nothing_is_refused(
+    config: Any, options: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ValueError, match=told):
+        config(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"loss_type": "nix"}, "loss_type must be one of grpo, bnpo, .*vespo, got 'nix'"),
+        ({"scale_rewards": "nix"}, "scale_rewards must be one of group, batch, none, got 'nix'"),
+        ({"importance_sampling_level": "turn"}, "must be one of token, sequence, got 'turn'"),
+        ({"multi_objective_aggregation": "sum"}, "sum_then_normalize, normalize_then_sum, got"),
+        ({"temperature": 0.0}, "temperature must be > 0, .* got 0.0; evaluations may be greedy"),
+    ],
+    ids=str,
+)
+def test_what_trl_finds_in_its_first_step_is_refused_before(
+    options: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ValueError, match=told):
+        AgentGRPOConfig(**options)
+
+
+@pytest.mark.parametrize("name", list(CHOICES))
+def test_every_choice_is_one_that_trl_compares_with(name: str) -> None:
+    source = inspect.getsource(grpo_trainer)
+    assert name in source
+    for choice in CHOICES[name]:
+        assert isinstance(choice, bool) or choice in ("True", "False") or f'"{choice}"' in source
+        assert AgentGRPOConfig(**{name: choice})
+
+
+def test_an_episode_has_room_for_more_than_a_turn() -> None:
+    with pytest.raises(ValueError, match="max_tokens_per_episode=256 with max_tokens_per_turn=256"):
+        RolloutArguments(max_tokens_per_episode=256)
+
+
+def test_what_trl_refuses_when_a_trainer_is_made_is_a_sentence(tmp_path: Path) -> None:
+    options = [
+        *("--env", ENV_ID, "--action_format", "plain", "--output_dir", str(tmp_path / "run")),
+        *("--model", make_folder(tmp_path / "model"), "--eval_strategy", "no"),
+    ]
+    for words, told in (
+        (["--reward_weights", "1", "2"], "reward weights .* must match number of reward func"),
+        (["--sync_ref_model"], "sync_ref_model=True.* while .beta=0.0"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            grpo.main([*options, *words])
+    with pytest.raises(UsageError, match="cannot open the policy 'nix'"):
+        ppo.main([*options, "--critic_model", "nix", "--gradient_accumulation_steps", "1"])
+    assert not (tmp_path / "run/run.json").exists()
 
 
 def test_the_command_refuses_them_as_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:

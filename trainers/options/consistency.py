@@ -1,12 +1,69 @@
-"""Whether the options that make a batch of episodes fit each other.
+"""Whether the values of training options are allowed and fit each other, before anything is played.
 
-TRL checks the same, in words of fields that it derives and nobody has typed.
+TRL and transformers check some of it, in words of fields that they derive and nobody has typed, and
+the rest in the middle of the first step.
 """
 
 from __future__ import annotations
 
 import os
 from typing import Any
+
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "loss_type": (
+        *("grpo", "bnpo", "dr_grpo", "dapo", "luspo"),
+        *("cispo", "sapo", "vespo"),
+    ),
+    "importance_sampling_level": ("token", "sequence"),
+    "scale_rewards": ("group", "batch", "none", True, False, "True", "False"),
+    "multi_objective_aggregation": ("sum_then_normalize", "normalize_then_sum"),
+}
+"""What TRL's `GRPOTrainer` knows; the config takes anything."""
+
+EVALUATION_METRICS = (
+    *("success", "success_low", "success_high", "score", "turns"),
+    *("invalid_actions", "failed", "runtime"),
+)
+"""What an evaluation reports, after `eval_`."""
+
+
+def check_choices(args: Any) -> None:
+    """Check the options of an `AgentOnlineConfig` that name one of a few values.
+
+    Raises:
+        ValueError: a value is none of them.
+    """
+    for name, allowed in CHOICES.items():
+        value = getattr(args, name)
+        if value not in allowed:
+            words = [choice for choice in allowed if str(choice) not in ("True", "False")]
+            raise ValueError(f"{name} must be one of {', '.join(words)}, got {value!r}")
+    if not args.temperature > 0:
+        raise ValueError(
+            f"temperature must be > 0, since the loss divides by it, got {args.temperature}; "
+            "evaluations may be greedy: eval_temperature=0"
+        )
+
+
+def check_length(args: Any) -> None:
+    """Check what says how long training is, and how fast it learns.
+
+    Args:
+        args: an `AgentDefaults` config.
+
+    Raises:
+        ValueError: it would train nothing, or without the end that was meant.
+    """
+    if args.max_steps == 0:
+        raise ValueError("max_steps must be >= 1, or -1 for num_train_epochs to say, got 0")
+    if args.max_steps < 0 and not args.num_train_epochs > 0:
+        raise ValueError(f"num_train_epochs must be > 0, got {args.num_train_epochs}")
+    if not args.learning_rate >= 0:
+        raise ValueError(f"learning_rate must be >= 0, got {args.learning_rate}")
+    if args.eval_strategy == "steps" and args.eval_steps is not None and not args.eval_steps > 0:
+        raise ValueError(
+            f"eval_steps must be > 0, got {args.eval_steps}; eval_strategy=no evaluates never"
+        )
 
 
 def check_batch(args: Any, *, least: int) -> None:
@@ -25,9 +82,13 @@ def check_batch(args: Any, *, least: int) -> None:
             f"num_generations must be >= {least}, since episodes of one task are compared, got "
             f"{group}; ppo compares none"
         )
-    for name in ("per_device_train_batch_size", "gradient_accumulation_steps"):
-        if getattr(args, name) < 1:
-            raise ValueError(f"{name} must be >= 1, got {getattr(args, name)}")
+    for name in (
+        *("per_device_train_batch_size", "gradient_accumulation_steps", "num_iterations"),
+        *("steps_per_generation", "generation_batch_size"),
+    ):
+        value = getattr(args, name)
+        if value is not None and value < 1:
+            raise ValueError(f"{name} must be >= 1, got {value}")
     if args.generation_batch_size is not None and args.steps_per_generation is not None:
         raise ValueError(
             f"generation_batch_size={args.generation_batch_size} and steps_per_generation="
@@ -66,9 +127,19 @@ def check_checkpoints(args: Any) -> None:
         args: an `AgentDefaults` config, after `derive_evaluation`.
 
     Raises:
-        ValueError: checkpoints are saved where nothing is measured.
+        ValueError: nothing measures what it goes by, or not where checkpoints are saved.
     """
-    if not args.load_best_model_at_end or args.metric_for_best_model is None:
+    metric = args.metric_for_best_model
+    if args.save_strategy == "best" and args.eval_strategy == "no":
+        raise ValueError("save_strategy=best goes by evaluations, got eval_strategy=no")
+    if args.eval_strategy == "no" or metric is None:
+        return
+    if metric.removeprefix("eval_").partition("/")[0] not in EVALUATION_METRICS:
+        raise ValueError(
+            f"metric_for_best_model must be one that evaluations report, "
+            f"{', '.join(EVALUATION_METRICS)}, got {metric!r}"
+        )
+    if not args.load_best_model_at_end:
         return
     remedy = "make them fit, or pass --load_best_model_at_end false to end with the last weights"
     if args.save_strategy not in (args.eval_strategy, "best"):
