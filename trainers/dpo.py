@@ -35,6 +35,7 @@ from trainers.models.loading import (
 )
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentDefaults, ModelArguments, derive_evaluation
+from trainers.options.consistency import check_preference
 from trainers.options.errors import UsageError, check_bounds, check_kind, run_command
 from trainers.options.refused import DPO, Refusals, refuse_ignored
 from trainers.policies.model import ModelPolicy
@@ -81,6 +82,10 @@ class AgentDPOConfig(AgentDefaults, DPOConfig):
         default=50, metadata={"help": "Evaluate every N optimizer steps."}
     )
 
+    def __post_init__(self) -> None:
+        check_preference(self)
+        super().__post_init__()
+
 
 @dataclass
 class PairArguments:
@@ -98,7 +103,7 @@ class PairArguments:
         },
     )
     max_pairs_per_task: int = field(
-        default=4, metadata={"help": "Pairs per task, drawn by --seed; 0 takes all."}
+        default=4, metadata={"help": "Pairs per task, drawn by --seed; 0 takes all.", "min": 0}
     )
     min_return_gap: float = field(
         default=0.01, metadata={"help": "Returns that differ by less are a tie."}

@@ -31,7 +31,7 @@ from trainers.models.loading import (
 )
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig, derive_evaluation
-from trainers.options.errors import UsageError, check_kind, run_command
+from trainers.options.errors import UsageError, check_bounds, check_kind, run_command
 from trainers.options.refused import refuse_ignored
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments
@@ -56,11 +56,15 @@ class DataArguments:
         },
     )
     num_episodes: int | None = field(
-        default=None, metadata={"help": "Expert episodes to play; by default one per task."}
+        default=None,
+        metadata={"help": "Expert episodes to play; by default one per task.", "min": 1},
     )
     unsuccessful: bool = field(
         default=False, metadata={"help": "Imitate unsuccessful episodes too."}
     )
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
 
 
 def token_rows(
@@ -167,6 +171,13 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
             unsuccessful=unsuccessful,
             max_tokens=context_length(model, None),
         )
+        if args.max_length is not None and not any(
+            any(row["action_mask"][: args.max_length]) for row in rows
+        ):
+            raise UsageError(
+                f"max_length={args.max_length} leaves no turn of any of {len(rows)} episodes, as "
+                "instruction and task come first; raise it, or leave it out to cut none"
+            )
         dataset = labelled_dataset(rows)
         super().__init__(
             model=model,

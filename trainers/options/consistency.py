@@ -20,6 +20,12 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 }
 """What TRL's `GRPOTrainer` knows; the config takes anything."""
 
+PREFERENCE_LOSSES = (
+    *("sigmoid", "hinge", "ipo", "exo_pair", "nca_pair", "robust", "bco_pair", "sppo_hard"),
+    *("aot", "aot_unpaired", "apo_zero", "apo_down", "discopop", "sft", "sigmoid_norm"),
+)
+"""What TRL's `DPOTrainer` knows; the config takes anything."""
+
 EVALUATION_METRICS = (
     *("success", "success_low", "success_high", "score", "turns"),
     *("invalid_actions", "failed", "runtime"),
@@ -42,6 +48,31 @@ def check_choices(args: Any) -> None:
         raise ValueError(
             f"temperature must be > 0, since the loss divides by it, got {args.temperature}; "
             "evaluations may be greedy: eval_temperature=0"
+        )
+
+
+def check_preference(args: Any) -> None:
+    """Check an `AgentDPOConfig`, whose pairs may take long to play.
+
+    Raises:
+        ValueError: a value is not allowed, or does not fit another one.
+    """
+    losses = [args.loss_type] if isinstance(args.loss_type, str) else args.loss_type
+    for loss in losses:
+        if loss not in PREFERENCE_LOSSES:
+            raise ValueError(
+                f"loss_type must be one of {', '.join(PREFERENCE_LOSSES)}, got {loss!r}"
+            )
+    if not args.beta >= 0:
+        raise ValueError(f"beta must be >= 0, got {args.beta}")
+    if not 0 <= args.label_smoothing < 1:
+        raise ValueError(
+            f"label_smoothing must be at least 0 and below 1, got {args.label_smoothing}"
+        )
+    if args.sync_ref_model and args.precompute_ref_log_probs:
+        raise ValueError(
+            "sync_ref_model moves the reference, whose log-probabilities are computed once by "
+            "default; pass --precompute_ref_log_probs false with it"
         )
 
 

@@ -77,9 +77,9 @@ class SavingMixin:
             self.add_callback(on_signal)
             try:
                 return super().train(resume_from_checkpoint, *args, **kwargs)  # type: ignore[misc]
-            except Interrupted:
+            except Interrupted as stop:
                 self.callback_handler.on_train_end(self.args, self.state, self.control)
-                raise
+                raise stop.with_traceback(None) from None  # a message rather than our call stack
             finally:
                 self.remove_callback(on_signal)
 

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from trl.trainer import grpo_trainer
+from trl.trainer import dpo_trainer, grpo_trainer
 
-from tests.trainers.toys import ENV_ID, make_folder
+from tests.trainers.toys import ENV_ID, episode, make_folder, make_model, make_tokenizer
 from trainers import (
+    AgentDPOConfig,
     AgentGRPOConfig,
     AgentPPOConfig,
     AgentSFTConfig,
+    AgentSFTTrainer,
+    PairArguments,
     RolloutArguments,
     UsageError,
     grpo,
     ppo,
 )
 from trainers.command import parse_training
-from trainers.options.consistency import CHOICES
+from trainers.options.consistency import CHOICES, PREFERENCE_LOSSES
+from trainers.sft import DataArguments
 
 
 @pytest.mark.parametrize(
@@ -155,6 +160,40 @@ def test_every_choice_is_one_that_trl_compares_with(name: str) -> None:
     for choice in CHOICES[name]:
         assert isinstance(choice, bool) or choice in ("True", "False") or f'"{choice}"' in source
         assert AgentGRPOConfig(**{name: choice})
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"loss_type": "nix"}, "loss_type must be one of sigmoid, hinge, .*, got 'nix'"),
+        ({"beta": -1.0}, "beta must be >= 0, got -1.0"),
+        ({"label_smoothing": 2.0}, "label_smoothing must be at least 0 and below 1, got 2.0"),
+        ({"sync_ref_model": True}, "pass --precompute_ref_log_probs false with it"),
+    ],
+    ids=str,
+)
+def test_preference_is_checked_before_pairs_are_played(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        AgentDPOConfig(**options)
+
+
+def test_trl_knows_these_preference_losses_and_no_other() -> None:
+    source = inspect.getsource(dpo_trainer)
+    known = re.findall(r'loss_type == "(\w+)"', source)
+    assert set(known) == set(PREFERENCE_LOSSES)
+    assert AgentDPOConfig(loss_type=["sigmoid", "sft"], loss_weights=[1.0, 0.5])
+
+
+def test_imitation_that_would_cut_every_turn_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="max_length=2 leaves no turn of any of 1 episodes"):
+        AgentSFTTrainer(
+            make_model(), [episode(1.0)], processing_class=make_tokenizer(),
+            args=AgentSFTConfig(str(tmp_path), max_length=2),
+        )  # fmt: skip
+    with pytest.raises(ValueError, match="num_episodes must be >= 1, got 0"):
+        DataArguments(num_episodes=0)
+    with pytest.raises(ValueError, match="max_pairs_per_task must be >= 0, got -2"):
+        PairArguments(max_pairs_per_task=-2)
 
 
 def test_an_episode_has_room_for_more_than_a_turn() -> None:
