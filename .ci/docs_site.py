@@ -29,6 +29,8 @@ FURTHER = (
     "agentgym_envs.webarena.env.WebArenaEnv",
     "agentgym_envs.webarena.evaluators.Judge",
     "agentgym_envs.webarena.official.accounts.Account",
+    "trainers.collect.collect",
+    "trainers.evaluate.evaluate",
     "trainers.evaluate.paired_gain",
 )
 """The environments, and names that the pages use, which are imported from their own modules."""
