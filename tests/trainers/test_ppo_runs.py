@@ -269,7 +269,7 @@ def test_the_command_leaves_an_ordinary_policy_folder_and_a_critic(tmp_path: Pat
         ({"critic": "head", "critic_model": "tiny"}, "leave out one of the two"),
         ({"lam": 1.5}, "lam must be in 0..1, got 1.5"),
         ({"vf_coef": -1.0}, "vf_coef must be >= 0, got -1.0"),
-        ({"num_generations": 3}, "divisible by num_generations"),
+        ({"num_generations": 3}, "no multiple of num_generations=3"),
     ],
 )
 def test_bad_options_are_refused_with_the_remedy(options: dict[str, Any], message: str) -> None:
