@@ -14,10 +14,12 @@ from typing import Any
 from accelerate.utils import gather_object
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.evaluation.results import summarize
+from trainers.evaluation.results import EnvironmentResult, EvalResult, summarize
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
+from trainers.options.values import check_names
 from trainers.policies.model import ModelPolicy
-from trainers.rollout.environments import Environments, spread
+from trainers.rollout.environments import Environments
+from trainers.rollout.mixtures import spread
 from trainers.rollout.rollout import Rollout
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import keep_records
@@ -46,7 +48,7 @@ class Validation:
 
 
 def validation_ids(environments: Environments, evaluation: EvaluationArguments) -> list[str]:
-    """List the tasks that evaluations during training play."""
+    """List the tasks that evaluations during training play; environments have as many each."""
     ids = environments.task_ids(environments.args.eval_split)
     return spread(ids, evaluation.num_eval_tasks)
 
@@ -127,7 +129,8 @@ class RolloutEvaluationMixin:
 
         Returns:
             `<prefix>_success`, `_score`, `_turns`, `_invalid_actions`, `_failed`, `_runtime` and
-            the bounds of the 95% interval of the success.
+            the bounds of the 95% interval of the success. Of several environments these are means
+            over them, and each has its own, such as `<prefix>_success/TextCraft`.
         """
         validation = self.validation
         if validation is None:
@@ -140,16 +143,10 @@ class RolloutEvaluationMixin:
         with self.playing():
             played = self._play_share(validation, task_ids)
         result = summarize(played)
-        values = {
-            "success": result.success,
-            "success_low": result.ci95[0],
-            "success_high": result.ci95[1],
-            "score": result.score,
-            "turns": result.mean_turns,
-            "invalid_actions": result.invalid_rate,
-            "failed": float(result.failures),
-            "runtime": max(gather_object([time.perf_counter() - start])),
-        }
+        values = _values(result)
+        values["runtime"] = max(gather_object([time.perf_counter() - start]))
+        for name, of_one in result.environments.items():
+            values |= {f"{key}/{name}": value for key, value in _values(of_one).items()}
         metrics = {f"{metric_key_prefix}_{name}": value for name, value in values.items()}
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(
@@ -175,6 +172,20 @@ class RolloutEvaluationMixin:
         bare = [replace(trajectory, traces=[]) for trajectory in trajectories]
         gathered = dict(gather_object(list(zip(places, bare, strict=True))))
         return [gathered[place] for place in sorted(gathered)]
+
+
+def _values(result: EvalResult | EnvironmentResult) -> dict[str, float]:
+    low, high = result.ci95 or (None, None)
+    values = {
+        "success": result.success,
+        "success_low": low,
+        "success_high": high,
+        "score": result.score,
+        "turns": result.mean_turns,
+        "invalid_actions": result.invalid_rate,
+        "failed": float(result.failures),
+    }
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def watch_by_playing(
@@ -207,6 +218,7 @@ def watch_by_playing(
     use_short_progress(trainer)
     if env is None or (args.eval_strategy == "no" and eval_dataset is None):
         return
+    check_names(rollout, env.env_ids)
     policy = ModelPolicy.of_model(
         trainer.model,
         trainer.processing_class,
