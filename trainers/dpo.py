@@ -28,7 +28,8 @@ from trainers.options.configs import AgentDefaults, ModelArguments, derive_evalu
 from trainers.options.errors import UsageError, check_bounds, run_command
 from trainers.options.refused import DPO, Refusals, refuse_ignored
 from trainers.policies.model import ModelPolicy
-from trainers.rollout.environments import Environments, spread
+from trainers.rollout.environments import Environments, mixture_of
+from trainers.rollout.mixtures import spread
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import PreferenceTrainer
 
@@ -183,6 +184,8 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         super().__init__(
             model=model, rows=rows, args=args, processing_class=processing_class, **kwargs
         )
+        scenarios = [row["scenario"] for row in rows]
+        self.mixture = mixture_of(scenarios, env, seed=args.seed)
         rollout, evaluation = rollout or RolloutArguments(), evaluation or EvaluationArguments()
         watch_by_playing(self, env, rollout, evaluation, eval_dataset=eval_dataset)
 
@@ -209,7 +212,11 @@ def sampled_pairs(
         resume: read the episodes that an interrupted run kept.
     """
     chosen = environments.args
-    task_ids = spread(environments.task_ids(chosen.split, tasks=chosen.tasks), pairing.num_tasks)
+    task_ids = spread(
+        environments.task_ids(chosen.split, tasks=chosen.tasks),
+        pairing.num_tasks,
+        environments.weights,
+    )
 
     def sample() -> list[Trajectory]:
         model, tokenizer = load_for_playing(model_args)

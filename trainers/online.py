@@ -17,11 +17,12 @@ from trainers.credit.rewards import (
 from trainers.evaluation.validation import RolloutEvaluationMixin, validation_ids, validation_of
 from trainers.models.loading import adapter_config, load_policy, resolve_model
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
-from trainers.options.configs import AgentOnlineConfig
+from trainers.options.configs import PER_ENVIRONMENT, AgentOnlineConfig
 from trainers.options.errors import UsageError
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
-from trainers.rollout.environments import Environments
+from trainers.rollout.environments import Environments, mixture_of
+from trainers.rollout.mixtures import Mixture, scenario_of
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import keep_records
 from trainers.runs.schedule_state import ScheduleStateCallback
@@ -102,8 +103,14 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
         self.max_outage = rollout.failure_rules.max_outage
+        if self.normalizes_by_environment:
+            self.scale_rewards = "none"  # TRL knows no environments; `advantages_of` scales
+        names = self.environments_played.names
+        if len(names) > 1:
+            self.environment_names = names
+            self.mixture = _mixture(self.train_dataset, self.environments_played, args)
         self._open_rollout(rollout, evaluation, eval_dataset)
-        self._schedule_state = ScheduleStateCallback(self.rollout.schedule)
+        self._schedule_state = ScheduleStateCallback(self.rollout.schedule, names=names)
         self.add_callback(self._schedule_state)
         keep_records(self, configs=[chosen, rollout, evaluation])
         use_short_progress(self)
@@ -127,7 +134,9 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             sampling=Sampling.of(args),
         )
         self.rollout = environments.rollout(
-            policy, schedule=rollout.schedule, failure_rules=rollout.failure_rules
+            policy,
+            schedule=environments.schedule(rollout),
+            failure_rules=rollout.failure_rules,
         )
         self.rollout.on_outage = self.save_now
         self._batch_in_step = (-1, 0)
@@ -141,6 +150,11 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
                 self._files,
                 eval_dataset=eval_dataset,
             )
+
+    @property
+    def normalizes_by_environment(self) -> bool:
+        """Advantages are scaled by what is paid in their environment alone."""
+        return self.args.scale_rewards == PER_ENVIRONMENT
 
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
         """Write the episodes of this process to the step's file, if it is one that is kept."""
@@ -179,6 +193,17 @@ def open_environments(env: str | EnvArguments | Environments, *, episodes: int) 
     if isinstance(env, str):
         env = EnvArguments(env=[env])
     return Environments(env, episodes=episodes)
+
+
+def _mixture(tasks: Any, environments: Environments, args: Any) -> Mixture | None:
+    """Return the mixture that training tasks are drawn from; None where they are a stream."""
+    if not hasattr(tasks, "__len__"):
+        if environments.args.mix is not None:
+            raise UsageError("--mix cannot weigh the tasks of an iterable dataset; mix them in it")
+        return None
+    prompts = tasks["prompt"] if hasattr(tasks, "column_names") else [r["prompt"] for r in tasks]
+    seed = args.seed if args.shuffle_dataset else None
+    return mixture_of(map(scenario_of, prompts), environments, seed=seed)
 
 
 def _refuse_too_few_tasks(tasks: Any, args: Any) -> None:

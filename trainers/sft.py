@@ -24,7 +24,8 @@ from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig, ModelArguments, derive_evaluation
 from trainers.options.errors import UsageError, run_command
 from trainers.options.refused import refuse_ignored
-from trainers.rollout.environments import Environments
+from trainers.rollout.environments import Environments, mixture_of
+from trainers.rollout.mixtures import scenario_of
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import ImitationTrainer, labelled_dataset
 
@@ -59,9 +60,10 @@ def token_rows(
     *,
     unsuccessful: bool = False,
     max_tokens: int | None = None,
-) -> list[dict[str, list[int]]]:
-    """Turn trajectories into `input_ids` (T,) and `action_mask` (T,), 1 on the policy's own tokens.
+) -> list[dict[str, Any]]:
+    """Turn trajectories into rows for `trainers.trl_bridge.labelled_dataset`.
 
+    A row has `input_ids` (T,), `action_mask` (T,), 1 on the policy's own tokens, and `scenario`.
     Recorded tokens are used if they are this chat format's; text is encoded otherwise. Failed
     episodes are left out.
 
@@ -74,7 +76,7 @@ def token_rows(
     Raises:
         ValueError: no episode is left.
     """
-    rows: list[dict[str, list[int]]] = []
+    rows: list[dict[str, Any]] = []
     total = too_long = 0
     for trajectory in trajectories:
         total += 1
@@ -89,7 +91,8 @@ def token_rows(
             mask = [0] * len(trace.prompt_ids) + trace.action_mask
             if not any(mask):
                 continue
-            rows.append({"input_ids": trace.ids, "action_mask": mask})
+            scenario = scenario_of(trajectory.task_id)
+            rows.append({"input_ids": trace.ids, "action_mask": mask, "scenario": scenario})
     if too_long:
         logger.warning("left out %d sequences of more than %s tokens", too_long, max_tokens)
     if not rows:
@@ -156,6 +159,9 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
             processing_class=processing_class,
             **kwargs,
         )
+        in_order = args.train_sampling_strategy == "sequential"
+        scenarios = [row["scenario"] for row in rows]
+        self.mixture = mixture_of(scenarios, env, seed=None if in_order else args.seed)
         watch_by_playing(self, env, rollout, evaluation, eval_dataset=eval_dataset)
 
 
