@@ -7,6 +7,7 @@ from typing import Any
 
 from transformers.integrations import is_deepspeed_zero3_enabled
 
+from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.command import parse_training, run_training
 from trainers.credit.rewards import (
@@ -22,7 +23,7 @@ from trainers.options.errors import UsageError
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments, mixture_of
-from trainers.rollout.mixtures import Mixture, scenario_of
+from trainers.rollout.mixtures import Mixture
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import keep_records
 from trainers.runs.schedule_state import ScheduleStateCallback

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from trl import SFTConfig
 
+from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import expert_episodes, read_data_files
 from trainers.command import parse_training, run_training
@@ -25,7 +26,6 @@ from trainers.options.configs import AgentSFTConfig, ModelArguments, derive_eval
 from trainers.options.errors import UsageError, run_command
 from trainers.options.refused import refuse_ignored
 from trainers.rollout.environments import Environments, mixture_of
-from trainers.rollout.mixtures import scenario_of
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import ImitationTrainer, labelled_dataset
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import TokenTrace, Trajectory
 from trainers.options.errors import UsageError
-from trainers.rollout.mixtures import scenario_of
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.seeds import batch_seed
 

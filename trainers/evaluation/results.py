@@ -17,10 +17,10 @@ import numpy as np
 
 from agentgym_envs.files import write_whole
 from agentgym_envs.registry import distinct_names
+from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.evaluation.intervals import mean_of
 from trainers.evaluation.tally import Tally, paired, tally, task_key
-from trainers.rollout.mixtures import scenario_of
 
 
 @dataclass(frozen=True)

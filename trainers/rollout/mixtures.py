@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from agentgym_envs.tasks import scenario_of
 from trainers.tokens.seeds import batch_seed
 
 Key = TypeVar("Key")
@@ -88,11 +89,6 @@ class Mixture:
             order = draws.permutation(len(self.rows[name]))
             self._orders[name, round_number] = [self.rows[name][place] for place in order]
         return self._orders[name, round_number]
-
-
-def scenario_of(task_id: str) -> str:
-    """Return the name in front of a task id's number: `"babyai"` of `"babyai_41"`."""
-    return str(task_id).rpartition("_")[0]
 
 
 def spread(ids: Sequence[str], count: int, weights: Mapping[str, int] | None = None) -> list[str]:

@@ -20,8 +20,8 @@ from typing import Any
 from agentgym_envs.actions import strip_thinking
 from agentgym_envs.core import UNSCORED, UNSCORED_KEY
 from agentgym_envs.errors import EnvFailure
+from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Status, Trajectory, Turn
-from trainers.rollout.mixtures import scenario_of
 from trainers.rollout.policy import Episode, Failure, Policy, Reply, Stop
 from wrappers import Attempts, FailureRules, TextVectorEnv
 from wrappers.schedules import HorizonSchedule

@@ -14,11 +14,12 @@ import torch
 from accelerate.utils import gather_object
 from trl import GRPOTrainer
 
+from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.credit.advantages import episode_rewards
 from trainers.credit.by_environment import metrics_by_environment
 from trainers.credit.rewards import OWN_METRICS, has_reward, reward_columns
-from trainers.rollout.mixtures import Mixture, scenario_of
+from trainers.rollout.mixtures import Mixture
 from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
 from trainers.trl_bridge.episode_batch import EpisodeBatch, leave_out_unrewarded
