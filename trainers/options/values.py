@@ -183,6 +183,25 @@ def is_name_of(label: str, env_id: str) -> bool:
     return label.lower() in (env_id.lower(), short_env_name(env_id).lower())
 
 
+def kwargs_for(kwargs: dict[str, Any], env_id: str, env_ids: Iterable[str]) -> dict[str, Any]:
+    """Return what `env_kwargs` says of one environment: what all are given, and what it is by name.
+
+    Args:
+        kwargs: the option's JSON object.
+        env_id: the environment.
+        env_ids: those of the run.
+    """
+    common: dict[str, Any] = {}
+    own: dict[str, Any] = {}
+    for key, value in kwargs.items():
+        named = [i for i in env_ids if isinstance(value, dict) and is_name_of(key, i)]
+        if not named:
+            common[key] = value
+        elif env_id in named:
+            own |= value
+    return {**common, **own}
+
+
 def check_names(args: Any, env_ids: Iterable[str]) -> None:
     """See that the options of a dataclass name environments of the run.
 

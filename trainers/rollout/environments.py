@@ -18,7 +18,7 @@ from agentgym_envs.registry import distinct_names
 from agentgym_envs.tasks import TaskSet
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.errors import UsageError
-from trainers.options.values import check_names, is_name_of, value_for
+from trainers.options.values import check_names, kwargs_for, value_for
 from trainers.rollout.mixtures import Mixture
 from trainers.rollout.policy import Policy
 from trainers.rollout.rollout import Rollout
@@ -233,15 +233,10 @@ def mixture_of(
 
 def _kwargs_of(env_id: str, args: EnvArguments) -> dict[str, Any]:
     """Return an environment's keyword arguments: what all are given, and what it is by name."""
-    kwargs: dict[str, Any] = {"action_format": value_for(args.action_format, env_id)}
-    by_name: dict[str, dict[str, Any]] = {}
-    for key, value in args.extra_kwargs.items():
-        named = [i for i in args.env if isinstance(value, dict) and is_name_of(key, i)]
-        if named:
-            by_name[named[0]] = value
-        else:
-            kwargs[key] = value
-    kwargs.update(by_name.get(env_id, {}))
+    kwargs: dict[str, Any] = {
+        "action_format": value_for(args.action_format, env_id),
+        **kwargs_for(args.extra_kwargs, env_id, args.env),
+    }
     max_turns = value_for(args.max_turns, env_id)
     if max_turns is not None:
         kwargs["max_turns"] = max_turns
