@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from agentgym_envs.files import replacing
+from agentgym_envs.registry import distinct_names
 from trainers.runs.folder import CURVE_FILE, read_metrics, read_run
 
 SMOOTHING = 9
@@ -61,7 +62,7 @@ def draw_run_curve(folder: str | Path) -> Path | None:
         if not _differ(entries, "horizon/"):
             shade_horizons(axes, *series(entries, "horizon"))
         draw_success(axes, steps, success)
-    _draw_environments(axes, entries)
+    environments = _draw_environments(axes, entries)
     _draw_validations(axes, entries)
     axes.set(xlabel="optimizer step", ylabel="success rate", ylim=(0, 1))
     axes.set_xlim(-max(last, 1) * 0.02, max(last, 1) * 1.02)
@@ -71,7 +72,12 @@ def draw_run_curve(folder: str | Path) -> Path | None:
     if not len(steps) and len(loss_steps):
         handles += _draw_loss(axes, loss_steps, loss)
         labels.append("training loss (right)")
-    if handles:
+    if environments:  # as many lines as leave no room within the axes
+        title = "blue, orange: mean over environments"
+        axes.legend(
+            handles, labels, title=title, loc="upper left", bbox_to_anchor=(1.1, 1.0), frameon=False
+        )
+    elif handles:
         axes.legend(handles, labels, loc="lower right", frameon=False)
     path = folder / CURVE_FILE
     with replacing(path) as unfinished:
@@ -85,8 +91,12 @@ def draw_success(axes: Any, steps: Array, success: Array) -> None:
     axes.plot(steps, smoothed(success), color=AVERAGE, linewidth=2, label="moving average")
 
 
-def _draw_environments(axes: Any, entries: list[dict[str, Any]]) -> None:
-    """Draw the success in each of several environments, of which the other lines are means."""
+def _draw_environments(axes: Any, entries: list[dict[str, Any]]) -> list[str]:
+    """Draw the success in each of several environments, of which the other lines are means.
+
+    Returns:
+        The environments; none where there is one alone.
+    """
     names = {
         key.partition("/")[2]
         for entry in entries
@@ -100,6 +110,7 @@ def _draw_environments(axes: Any, entries: list[dict[str, Any]]) -> None:
         validations = series(entries, f"eval_success/{name}")
         label = None if len(steps) else name
         axes.plot(*validations, "o", color=color, markersize=3, label=label)
+    return sorted(names)
 
 
 def smoothed(values: Array) -> Array:
@@ -160,7 +171,8 @@ def _draw_loss(axes: Any, steps: Array, loss: Array) -> list[Any]:
 
 def _title(folder: Path) -> str:
     run = read_run(folder)
-    environments = ", ".join(run.get("EnvArguments", {}).get("env", []))
+    ids = run.get("EnvArguments", {}).get("env", [])
+    environments = ", ".join(distinct_names(ids).values() if len(ids) > 1 else ids)
     parts = [environments or folder.name, run.get("command", "")]
     if "seed" in run:
         parts.append(f"seed {run['seed']}")
