@@ -138,7 +138,7 @@ def read_by_environment(
         default: of the environments that are not named.
 
     Returns:
-        one value, or a dict of values by environment with one under `"default"`.
+        one value, or a dict of values by environment, with one under `"default"` unless it is None.
 
     Raises:
         ValueError: a value cannot be read.
@@ -150,7 +150,9 @@ def read_by_environment(
                 default = read(value)
             else:
                 own[label] = read(value)
-    return {**own, DEFAULT: default} if own else default
+    if not own:
+        return default
+    return own if default is None else {**own, DEFAULT: default}
 
 
 def _entries(name: str, entry: Any) -> Iterable[tuple[str, Any]]:
@@ -175,7 +177,7 @@ def value_for(value: Any, env_id: str) -> Any:
 
 def all_values(value: Any) -> list[Any]:
     """Return what an option says of all environments, in no order."""
-    return list(value.values()) if isinstance(value, dict) else [value]
+    return [*value.values(), value.get(DEFAULT)] if isinstance(value, dict) else [value]
 
 
 def is_name_of(label: str, env_id: str) -> bool:

@@ -41,7 +41,7 @@ def test_a_value_by_name_is_of_one_environment() -> None:
         *("--max_tokens_per_turn", "64", "--max_tokens_per_turn", "agentgym/BabyAI-v0=16"),
         *("--keep_last_turns", "BabyAI=2", "--max_tokens_per_episode", "TextCraft=900"),
     )
-    assert env.max_turns == {"TextCraft": 30, "default": None}
+    assert env.max_turns == {"TextCraft": 30}
     assert env.action_format == {"babyai": "plain", "default": "react"}
     assert rollout.schedule_of(CRAFT) == ScalingInter((6, 12, 30), 20)
     assert rollout.schedule_of(GRID) == FixedHorizon(20)
