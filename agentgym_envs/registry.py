@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import gymnasium as gym
@@ -33,6 +35,14 @@ def short_env_name(env_id: str) -> str:
     """Return an id without its namespace and version: `"BabyAI"` of `"agentgym/BabyAI-v0"`."""
     name = env_id.rpartition("/")[2]
     return name.rpartition("-v")[0] or name
+
+
+def distinct_names(env_ids: Iterable[str]) -> dict[str, str]:
+    """Return the short name of each id, or the whole id where another one has the same."""
+    ids = list(dict.fromkeys(env_ids))
+    short = {env_id: short_env_name(env_id) for env_id in ids}
+    counts = Counter(short.values())
+    return {env_id: name if counts[name] == 1 else env_id for env_id, name in short.items()}
 
 
 def resolve_env_id(name: str) -> str:

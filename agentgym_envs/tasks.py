@@ -31,6 +31,11 @@ class TaskSpec:
     split: str
 
 
+def scenario_of(task_id: str) -> str:
+    """Return the name in front of a task id's number: `"babyai"` of `"babyai_41"`."""
+    return str(task_id).rpartition("_")[0]
+
+
 class TaskSet(ABC):
     """The tasks of one scenario.
 

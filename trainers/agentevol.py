@@ -32,9 +32,11 @@ from trainers.models.loading import (
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import SUCCESS_METRIC, AgentSFTConfig, ModelArguments
 from trainers.options.errors import UsageError, run_command
+from trainers.options.values import all_values, check_names
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
-from trainers.rollout.environments import Environments, spread
+from trainers.rollout.environments import Environments
+from trainers.rollout.mixtures import spread
 from trainers.running import train_and_save
 from trainers.runs.announcement import Plan, print_plan
 from trainers.runs.card import BaseModel, write_card
@@ -107,13 +109,14 @@ class AgentEvol:
         self.options = AgentEvolArguments() if options is None else options
         self.rollout = RolloutArguments() if rollout is None else rollout
         self.evaluation = EvaluationArguments() if evaluation is None else evaluation
-        horizon = self.rollout.horizon
-        if horizon is not None and horizon.startswith("adaptive"):
+        adaptive = [t for t in all_values(self.rollout.horizon) if t and t.startswith("adaptive")]
+        if adaptive:
             raise UsageError(
-                f"agentevol cannot follow --horizon {horizon}: that goes by the success of "
+                f"agentevol cannot follow --horizon {adaptive[0]}: that goes by the success of "
                 f"every optimizer step, and a round plays once; use fixed: or scaling:"
             )
         self.environments = open_environments(env)
+        check_names(self.rollout, self.environments.env_ids)
         folder, compress = str(self.args.output_dir), self.rollout.compress_trajectories
         self.files = RoundFiles(folder, compress=compress)
 
@@ -245,7 +248,7 @@ class AgentEvol:
             )
             rollout = self.environments.rollout(
                 policy,
-                schedule=self.rollout.schedule,
+                schedule=self.environments.schedule(self.rollout),
                 failure_rules=self.rollout.failure_rules,
             )
             ids = self._task_ids(self.options.num_explored_tasks)
@@ -262,7 +265,8 @@ class AgentEvol:
 
     def _task_ids(self, count: int) -> list[str]:
         chosen = self.environments.args
-        return spread(self.environments.task_ids(chosen.split, tasks=chosen.tasks), count)
+        ids = self.environments.task_ids(chosen.split, tasks=chosen.tasks)
+        return spread(ids, count, self.environments.weights)
 
     def _learn(
         self,
@@ -302,15 +306,26 @@ class AgentEvol:
             command="train agentevol",
             configs=[self.options, self.model_args],
         )
+        exploration, validation = summarize(explored), _validation(trainer)
         done = Round(
             number=number,
             explored_at=steps,
-            success=summarize(explored).success,
+            success=exploration.success,
             explored=len(explored),
             kept=len(successes),
             trained_on=len(data),
             global_step=steps + trainer.state.global_step,
-            eval_success=_validation_success(trainer),
+            eval_success=validation.get(SUCCESS_METRIC),
+            environments={
+                name: of_one.success
+                for name, of_one in exploration.environments.items()
+                if of_one.success is not None
+            },
+            eval_environments={
+                key.removeprefix(f"{SUCCESS_METRIC}/"): rate
+                for key, rate in validation.items()
+                if key.startswith(f"{SUCCESS_METRIC}/")
+            },
         )
         trainer.accelerator.wait_for_everyone()
         if self._is_main:
@@ -323,15 +338,17 @@ def _successes(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
     return [trajectory for trajectory in distinct(trajectories) if trajectory.success]
 
 
-def _validation_success(trainer: Any) -> float | None:
-    """Return the success of the checkpoint that the fine-tuning ended with, if it was measured."""
-    history = trainer.state.log_history
-    measured = [entry[SUCCESS_METRIC] for entry in history if SUCCESS_METRIC in entry]
+def _validation(trainer: Any) -> dict[str, float]:
+    """Return what was measured of the checkpoint that the fine-tuning ended with, if anything."""
+    measured = [entry for entry in trainer.state.log_history if SUCCESS_METRIC in entry]
     if not measured:
-        return None
+        return {}
     took_best = trainer.args.load_best_model_at_end
     by_success = trainer.args.metric_for_best_model == SUCCESS_METRIC
-    return max(measured) if took_best and by_success else measured[-1]
+    if took_best and by_success:
+        best: dict[str, float] = max(measured, key=lambda entry: entry[SUCCESS_METRIC])
+        return best
+    return measured[-1]
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -22,7 +22,8 @@ from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
 from trainers.policies.open import open_environments, open_rollout
 from trainers.policies.scripted import ExpertPolicy
-from trainers.rollout.environments import Environments, spread
+from trainers.rollout.environments import Environments
+from trainers.rollout.mixtures import repeated, spread
 from trainers.rollout.rollout import Rollout
 from trainers.runs.progress_bar import Watch
 
@@ -35,19 +36,20 @@ def collect(
     task_ids: Sequence[str],
     *,
     num_episodes: int | None = None,
+    weights: Mapping[str, int] | None = None,
     temperature: float = 1.0,
     seed: int = 0,
     on_trajectory: Callable[[Trajectory], None] | None = None,
     kept: MutableMapping[int, Trajectory] | None = None,
 ) -> list[Trajectory]:
-    """Play episodes, going round the tasks in order.
-
-    What does not go round is spread evenly over the tasks, since these stand by difficulty.
+    """Play episodes, going round the tasks in order; see `trainers.rollout.mixtures.repeated`.
 
     Args:
         rollout: the environments and the policy.
         task_ids: the tasks.
         num_episodes: how many; None plays each task once.
+        weights: the share of each environment in them, by the name in front of task ids; by
+            default all have as many.
         temperature: of the sampling; 0 is greedy.
         seed: of the sampling.
         on_trajectory: called with each episode as it ends.
@@ -62,10 +64,8 @@ def collect(
     count = len(task_ids) if num_episodes is None else num_episodes
     if count < 1:
         raise ValueError(f"num_episodes must be >= 1, got {count}")
-    rounds, rest = divmod(count, len(task_ids))
-    chosen = list(task_ids) * rounds + (spread(task_ids, rest) if rest else [])
     return rollout.run(
-        chosen,
+        list(task_ids) if num_episodes is None else repeated(task_ids, count, weights),
         temperature=temperature,
         stream=(_COLLECTION_STREAM, seed),
         on_trajectory=on_trajectory,
@@ -77,7 +77,12 @@ def expert_episodes(
     environments: Environments, task_ids: Sequence[str], *, num_episodes: int | None = None
 ) -> list[Trajectory]:
     """Let the expert play; see `collect`."""
-    return collect(environments.rollout(ExpertPolicy()), task_ids, num_episodes=num_episodes)
+    return collect(
+        environments.rollout(ExpertPolicy()),
+        task_ids,
+        num_episodes=num_episodes,
+        weights=environments.weights,
+    )
 
 
 def read_data_files(files: Sequence[str]) -> list[Trajectory]:
@@ -184,7 +189,8 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     environments = open_environments(env)
     rollout = open_rollout(policy, environments, budgets, seed=options.seed)
-    tasks = spread(environments.task_ids(env.split, tasks=env.tasks), options.num_tasks)
+    task_ids = environments.task_ids(env.split, tasks=env.tasks)
+    tasks = spread(task_ids, options.num_tasks, environments.weights)
     total = options.num_episodes or len(tasks)
     start = time.perf_counter()
     played = (
@@ -198,6 +204,7 @@ def main(argv: list[str] | None = None) -> int:
             rollout,
             tasks,
             num_episodes=options.num_episodes,
+            weights=environments.weights,
             temperature=options.temperature,
             seed=options.seed,
             on_trajectory=watch,

@@ -40,7 +40,8 @@ from trainers.options.errors import UsageError, check_bounds, check_kind, run_co
 from trainers.options.refused import DPO, Refusals, refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
-from trainers.rollout.environments import Environments, spread
+from trainers.rollout.environments import Environments, mixture_of
+from trainers.rollout.mixtures import spread
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import PreferenceTrainer
 
@@ -208,6 +209,8 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
             model=model, rows=rows, args=args, processing_class=processing_class, **kwargs
         )
         environments = None if env is None else open_environments(env)
+        scenarios = [row["scenario"] for row in rows]
+        self.mixture = mixture_of(scenarios, environments, seed=args.seed)
         watch_by_playing(self, environments, rollout, evaluation, eval_dataset=eval_dataset)
 
 
@@ -236,7 +239,11 @@ def sampled_pairs(
     rollout = RolloutArguments() if rollout is None else rollout
     pairing = PairArguments() if pairing is None else pairing
     chosen = environments.args
-    task_ids = spread(environments.task_ids(chosen.split, tasks=chosen.tasks), pairing.num_tasks)
+    task_ids = spread(
+        environments.task_ids(chosen.split, tasks=chosen.tasks),
+        pairing.num_tasks,
+        environments.weights,
+    )
 
     def sample() -> list[Trajectory]:
         policy = ModelPolicy.of_model(

@@ -18,7 +18,7 @@ from trainers.options.errors import UsageError, check_bounds, check_output, run_
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
 from trainers.policies.open import open_environments, open_rollout
-from trainers.rollout.environments import spread
+from trainers.rollout.mixtures import spread
 from trainers.rollout.rollout import Rollout
 from trainers.runs.folder import step_of_model
 from trainers.runs.progress_bar import Watch
@@ -40,6 +40,8 @@ def evaluate(
     kept: MutableMapping[int, Trajectory] | None = None,
 ) -> EvalResult:
     """Play every task `samples` times and return the success with its interval.
+
+    Of several environments it is the mean over them; see `EvalResult`.
 
     Args:
         rollout: the environments and the policy.
@@ -94,7 +96,11 @@ class MeasureArguments:
 
     num_tasks: int = field(
         default=0,
-        metadata={"help": "Tasks of the split, spread evenly over it; 0 takes all.", "min": 0},
+        metadata={
+            "help": "Tasks of the split, spread evenly over it, as many of each environment; 0 "
+            "takes all.",
+            "min": 0,
+        },
     )
     samples: int = field(default=1, metadata={"help": "Episodes per task.", "min": 1})
     temperature: float = field(
@@ -130,6 +136,11 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.set_defaults(split="test", policy="tiny")
     env, budgets, policy, measure = parser.parse(argv)
+    if env.mix is not None:
+        raise UsageError(
+            f"--mix {env.mix} weighs what is trained on; eval plays as many tasks of each "
+            "environment and tells the mean over them, so leave it out"
+        )
     environments = open_environments(env)
     task_ids = spread(environments.task_ids(env.split, tasks=env.tasks), measure.num_tasks)
     rollout = open_rollout(policy, environments, budgets, seed=measure.seed)

@@ -17,7 +17,13 @@ from typing import Any
 import torch
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.credit.advantages import anchor_state_advantages, discounted_returns, turn_of_token
+from trainers.credit.advantages import (
+    anchor_state_advantages,
+    discounted_returns,
+    scale_by_environment,
+    subtract_group_mean,
+    turn_of_token,
+)
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentGRPOConfig
 from trainers.options.errors import run_command
@@ -41,6 +47,11 @@ class AgentGRPOTrainer(OnlineTrainer):
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
         """Return (E,) group-relative advantages, or (R, T) where turns have their own."""
         of_episode: torch.Tensor = batch["advantages"]
+        if self.normalizes_by_environment:
+            centred = subtract_group_mean(episodes.rewards, episodes.group_size)
+            of_episode = episodes.local(
+                scale_by_environment(centred, episodes.rewards, episodes.environment)
+            )
         weight = getattr(self.args, "turn_advantage_weight", 0.0)
         if weight == 0.0 or not self.model.training:
             return of_episode

@@ -8,6 +8,7 @@ from typing import Any
 from transformers.integrations import is_deepspeed_zero3_enabled
 from trl import GRPOConfig
 
+from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.command import parse_training, refusing, run_training
 from trainers.credit.rewards import (
@@ -30,12 +31,13 @@ from trainers.models.loading import (
     resolve_model,
 )
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
-from trainers.options.configs import AgentOnlineConfig
+from trainers.options.configs import PER_ENVIRONMENT, AgentOnlineConfig
 from trainers.options.errors import UsageError, check_kind
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
-from trainers.rollout.environments import Environments
+from trainers.rollout.environments import Environments, mixture_of
+from trainers.rollout.mixtures import Mixture
 from trainers.runs.announcement import Announcement, Plan, evaluation_plan, title_of
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import keep_records
@@ -125,8 +127,14 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
         self.max_outage = rollout.failure_rules.max_outage
+        if self.normalizes_by_environment:
+            self.scale_rewards = "none"  # TRL knows no environments; `advantages_of` scales
+        names = self.environments_played.names
+        if len(names) > 1:
+            self.environment_names = names
+            self.mixture = _mixture(self.train_dataset, self.environments_played, args)
         self._open_rollout(rollout, evaluation, eval_dataset)
-        self._schedule_state = ScheduleStateCallback(self.rollout.schedule)
+        self._schedule_state = ScheduleStateCallback(self.rollout.schedule, names=names)
         self.add_callback(self._schedule_state)
         self.run_options = [chosen, rollout, evaluation]
         keep_records(self, configs=self.run_options)
@@ -152,7 +160,9 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             sampling=Sampling.of(args),
         )
         self.rollout = environments.rollout(
-            policy, schedule=rollout.schedule, failure_rules=rollout.failure_rules
+            policy,
+            schedule=environments.schedule(rollout),
+            failure_rules=rollout.failure_rules,
         )
         self.rollout.on_outage = self.save_now
         self._batch_in_step = (-1, 0)
@@ -171,8 +181,11 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         tasks = self.train_dataset
         num_tasks = len(tasks) if hasattr(tasks, "__len__") else None
         played = environments.plan(split, num_tasks=num_tasks)
-        if rollout.horizon is not None:
-            played += f", horizon {rollout.horizon}"
+        horizon = rollout.horizon
+        if isinstance(horizon, dict):
+            horizon = ", ".join(f"{name} {one}" for name, one in horizon.items())
+        if horizon is not None:
+            played += f", horizon {horizon}"
         batch = args.generation_batch_size
         steps = args.steps_per_generation * args.num_iterations / args.gradient_accumulation_steps
         per_batch = "a step" if steps == 1 else f"every {steps:g} steps"
@@ -188,6 +201,11 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
                 split=environments.args.eval_split,
             ),
         }
+
+    @property
+    def normalizes_by_environment(self) -> bool:
+        """Advantages are scaled by what is paid in their environment alone."""
+        return self.args.scale_rewards == PER_ENVIRONMENT
 
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
         """Write the episodes of this process to the step's file, if it is one that is kept."""
@@ -217,6 +235,17 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             "temperature": self.args.temperature,
             "stream": (_TRAINING_STREAM, step, batch, self.args.process_index),
         }
+
+
+def _mixture(tasks: Any, environments: Environments, args: Any) -> Mixture | None:
+    """Return the mixture that training tasks are drawn from; None where they are a stream."""
+    if not hasattr(tasks, "__len__"):
+        if environments.args.mix is not None:
+            raise UsageError("--mix cannot weigh the tasks of an iterable dataset; mix them in it")
+        return None
+    prompts = tasks["prompt"] if hasattr(tasks, "column_names") else [r["prompt"] for r in tasks]
+    seed = args.seed if args.shuffle_dataset else None
+    return mixture_of(map(scenario_of, prompts), environments, seed=seed)
 
 
 def _refuse_too_few_tasks(tasks: Any, args: Any) -> None:

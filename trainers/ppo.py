@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from trainers.credit.advantages import turn_of_token, whiten
+from trainers.credit.advantages import turn_of_token
 from trainers.credit.gae import (
     AdvantageEstimate,
     SampledTokenIndex,
@@ -30,7 +30,7 @@ from trainers.credit.gae import (
 from trainers.models.critic import Critic
 from trainers.models.loading import check_named, resolve_model
 from trainers.online import OnlineTrainer, train_online
-from trainers.options.configs import AgentOnlineConfig
+from trainers.options.configs import PER_ENVIRONMENT, AgentOnlineConfig
 from trainers.options.errors import check_bounds, run_command
 from trainers.options.refused import NOT_GROUP_RELATIVE, Refusals
 from trainers.tokens.chat import ChatFormat
@@ -44,7 +44,7 @@ CRITIC_FOLDER = "critic"
 
 @dataclass
 class AgentPPOConfig(AgentOnlineConfig):
-    """`AgentOnlineConfig` for PPO; `scale_rewards` is refused."""
+    """`AgentOnlineConfig` for PPO; `scale_rewards` takes only the environment's."""
 
     common_options: ClassVar[tuple[str, ...]] = ("critic", "critic_learning_rate", "lam")
     tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-4, "critic_learning_rate": 1e-3}
@@ -140,6 +140,11 @@ def _check(args: AgentPPOConfig) -> None:
             f"critic_model {args.critic_model!r} is a backbone of its own, which "
             f"critic={args.critic!r} has not; leave out one of the two"
         )
+    if args.scale_rewards == PER_ENVIRONMENT and not args.whiten_advantages:
+        raise ValueError(
+            f"scale_rewards={PER_ENVIRONMENT} says over what advantages are whitened, got "
+            "whiten_advantages=False; leave out one of the two"
+        )
 
 
 class AgentPPOTrainer(CriticMixin, OnlineTrainer):
@@ -200,7 +205,8 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
         batch["num_values"] = self._log_values(values, credit, episodes)
         if not self.args.whiten_advantages:
             return credit.advantages
-        return whiten(credit.advantages, mask, reduce_sum=episodes.reduce_sum)
+        by_environment = self.normalizes_by_environment
+        return episodes.whiten(credit.advantages, by_environment=by_environment)
 
     def _turn_rewards(self, episodes: EpisodeBatch) -> list[list[float]]:
         """Return what each turn is paid; an episode's sum is its reward."""

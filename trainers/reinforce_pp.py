@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from trainers.credit.advantages import kl_penalized_returns, subtract_group_mean, whiten
+from trainers.credit.advantages import kl_penalized_returns, subtract_group_mean
 from trainers.credit.gae import SampledTokenIndex
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentOnlineConfig
@@ -29,7 +29,7 @@ BASELINES = ("none", "group")
 
 @dataclass
 class AgentReinforcePPConfig(AgentOnlineConfig):
-    """`AgentOnlineConfig` for REINFORCE++; `scale_rewards` is refused."""
+    """`AgentOnlineConfig` for REINFORCE++; `scale_rewards` takes only the environment's."""
 
     common_options: ClassVar[tuple[str, ...]] = ("num_generations", "baseline")
 
@@ -74,7 +74,7 @@ class AgentReinforcePPTrainer(OnlineTrainer):
             time = SampledTokenIndex.from_mask(mask, episodes.episode_of_row, len(rewards))
             kl = self.kl_of(batch, episodes)
             values = kl_penalized_returns(rewards.to(kl.dtype), kl, time, beta=self.beta)
-        return whiten(values, mask, reduce_sum=episodes.reduce_sum)
+        return episodes.whiten(values, by_environment=self.normalizes_by_environment)
 
 
 def main(argv: list[str] | None = None) -> int:

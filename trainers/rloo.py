@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from trainers.credit.advantages import leave_one_out
+from trainers.credit.advantages import leave_one_out, scale_by_environment
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import run_command
@@ -29,7 +29,7 @@ from trainers.trl_bridge import EpisodeBatch
 
 @dataclass
 class AgentRLOOConfig(AgentOnlineConfig):
-    """`AgentOnlineConfig` for RLOO; `scale_rewards` is refused."""
+    """`AgentOnlineConfig` for RLOO, whose `scale_rewards` is nothing or the environment's."""
 
     refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
 
@@ -47,7 +47,10 @@ class AgentRLOOTrainer(OnlineTrainer):
 
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
         """Return (E,): each episode's return less the mean of the others of its group."""
-        return episodes.local(leave_one_out(episodes.rewards, episodes.group_size))
+        advantages = leave_one_out(episodes.rewards, episodes.group_size)
+        if self.normalizes_by_environment:
+            advantages = scale_by_environment(advantages, episodes.rewards, episodes.environment)
+        return episodes.local(advantages)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from trl import SFTConfig
 
+from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import expert_episodes, read_data_files
 from trainers.command import parse_training, refusing, run_training
@@ -34,7 +35,7 @@ from trainers.options.configs import AgentSFTConfig, derive_evaluation
 from trainers.options.errors import UsageError, check_bounds, check_kind, run_command
 from trainers.options.refused import refuse_ignored
 from trainers.policies.open import open_environments
-from trainers.rollout.environments import Environments
+from trainers.rollout.environments import Environments, mixture_of
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import ImitationTrainer, labelled_dataset
 
@@ -73,9 +74,10 @@ def token_rows(
     *,
     unsuccessful: bool = False,
     max_tokens: int | None = None,
-) -> list[dict[str, list[int]]]:
-    """Turn trajectories into `input_ids` (T,) and `action_mask` (T,), 1 on the policy's own tokens.
+) -> list[dict[str, Any]]:
+    """Turn trajectories into rows for `trainers.trl_bridge.labelled_dataset`.
 
+    A row has `input_ids` (T,), `action_mask` (T,), 1 on the policy's own tokens, and `scenario`.
     Recorded tokens are used if they are this chat format's; text is encoded otherwise. Failed
     episodes are left out.
 
@@ -88,7 +90,7 @@ def token_rows(
     Raises:
         ValueError: no episode is left.
     """
-    rows: list[dict[str, list[int]]] = []
+    rows: list[dict[str, Any]] = []
     total = too_long = 0
     for trajectory in trajectories:
         remedy = "read a file by list(agentgym_envs.read_jsonl(path))"
@@ -105,7 +107,8 @@ def token_rows(
             mask = [0] * len(trace.prompt_ids) + trace.action_mask
             if not any(mask):
                 continue
-            rows.append({"input_ids": trace.ids, "action_mask": mask})
+            scenario = scenario_of(trajectory.task_id)
+            rows.append({"input_ids": trace.ids, "action_mask": mask, "scenario": scenario})
     if too_long:
         logger.warning("left out %d sequences of more than %s tokens", too_long, max_tokens)
     if not rows:
@@ -189,6 +192,9 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
             **kwargs,
         )
         environments = None if env is None else open_environments(env)
+        in_order = args.train_sampling_strategy == "sequential"
+        scenarios = [row["scenario"] for row in rows]
+        self.mixture = mixture_of(scenarios, environments, seed=None if in_order else args.seed)
         watch_by_playing(self, environments, rollout, evaluation, eval_dataset=eval_dataset)
 
 

@@ -173,14 +173,14 @@ def parse_schedule(text: str) -> FixedHorizon | ScalingInter | AdaptiveHorizon:
     """Read a schedule from the command line.
 
     Args:
-        text: `"fixed:20"`; `"scaling:6,13,20@100"` for three stages of 100 steps; or
-            `"adaptive:6,13,20@20"` for three stages, each until success has levelled off over
+        text: `"fixed:20"`, or `"20"` alone; `"scaling:6,13,20@100"` for three stages of 100 steps;
+            or `"adaptive:6,13,20@20"` for three stages, each until success has levelled off over
             windows of 20 steps.
 
     Raises:
         ValueError: the text has another form, or its numbers are not allowed.
     """
-    kind, _, numbers = text.partition(":")
+    kind, _, numbers = (f"fixed:{text}" if text.isdecimal() else text).partition(":")
     stages, _, steps = numbers.partition("@")
     try:
         if kind == "fixed":

@@ -28,7 +28,8 @@ from trainers.options.errors import check_bounds
 from trainers.options.parser import CommandParser
 from trainers.policies.model import ModelPolicy
 from trainers.ppo import AgentPPOConfig, AgentPPOTrainer
-from trainers.rollout.environments import Environments, spread
+from trainers.rollout.environments import Environments
+from trainers.rollout.mixtures import spread
 from trainers.runs.card import BaseModel, write_card
 from trainers.runs.folder import SUMMARY_FILE, TRAJECTORIES, write_json
 from trainers.runs.progress_bar import Watch

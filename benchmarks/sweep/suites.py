@@ -18,7 +18,7 @@ import gymnasium as gym
 from agentgym_envs import TextEnv, resolve_env_id
 from agentgym_envs.registry import short_env_name
 from agentgym_envs.secrets import masked
-from trainers.rollout.environments import spread
+from trainers.rollout.mixtures import spread
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from trainers.models.loading import load_policy
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.configs import ModelArguments
 from trainers.policies.model import ModelPolicy
-from trainers.rollout.environments import Environments, spread
+from trainers.rollout.environments import Environments
+from trainers.rollout.mixtures import spread
 from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge import EpisodeTrainer, make_rollout_func, task_dataset
 

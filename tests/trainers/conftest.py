@@ -45,9 +45,9 @@ def trainer_in(tmp_path: Path) -> Callable[..., AgentGRPOTrainer]:
         }
         return AgentGRPOTrainer(
             make_model() if model is None else model,
-            EnvArguments(env=[ENV_ID], action_format="plain", **(env or {})),
+            EnvArguments(**{"env": [ENV_ID], "action_format": "plain", **(env or {})}),
             args=AgentGRPOConfig(output_dir=str(tmp_path / folder), **{**defaults, **options}),
-            rollout=RolloutArguments(max_tokens_per_turn=4, **(rollout or {})),
+            rollout=RolloutArguments(**{"max_tokens_per_turn": 4, **(rollout or {})}),
             evaluation=EvaluationArguments(eval_samples=2),
             processing_class=make_tokenizer(),
             **(trainer or {}),

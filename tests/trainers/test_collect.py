@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs import Trajectory, read_jsonl
-from tests.trainers.toys import ENV_ID, FAILED, make_folder
+from tests.trainers.toys import EASY_ID, ENV_ID, FAILED, make_folder
 from trainers.collect import collect, expert_episodes, main
 from trainers.options.arguments import EnvArguments
 from trainers.options.errors import UsageError
@@ -171,3 +171,12 @@ def test_a_file_of_something_else_cannot_be_converted(tmp_path: Path) -> None:
     (tmp_path / "other").write_text("something else")
     with pytest.raises(UsageError, match="other, line 1: not a trajectory"):
         main(f"--data {tmp_path / 'other'} --out {tmp_path / 'episodes.jsonl'}".split())
+
+
+def test_several_environments_have_their_shares_of_the_episodes(tmp_path: Path) -> None:
+    out = tmp_path / "e.jsonl"
+    both = f"--env {ENV_ID} --env {EASY_ID} --action_format plain --policy expert --out {out}"
+    for further, expected in (("", (6, 6)), ("--mix 1,3", (3, 9))):
+        assert main(f"{both} --num_episodes 12 {further}".split()) == 0
+        played = [trajectory.env_id for trajectory in read_jsonl(out)]
+        assert (played.count(ENV_ID), played.count(EASY_ID)) == expected

@@ -10,14 +10,15 @@ import pytest
 
 from agentgym_envs import Trajectory, Turn, read_jsonl
 from agentgym_envs.core import UNSCORED
-from tests.trainers.toys import ENV_ID, make_folder, model_rollout
+from tests.trainers.toys import EASY_ID, ENV_ID, make_folder, model_rollout
 from trainers.evaluate import EvalResult, evaluate, main, paired_gain
 from trainers.evaluation.intervals import bootstrap_mean
 from trainers.evaluation.results import summarize
 from trainers.options.arguments import EnvArguments
 from trainers.options.errors import UsageError
 from trainers.policies.scripted import ExpertPolicy, FunctionPolicy
-from trainers.rollout.environments import Environments, spread
+from trainers.rollout.environments import Environments
+from trainers.rollout.mixtures import spread
 
 
 def played(task: str, success: bool, *, status: str = "terminated") -> Trajectory:
@@ -214,3 +215,22 @@ def test_the_command_takes_the_expert_and_a_wrapper(
     assert json.loads((tmp_path / "r.json").read_text())["success"] == 1.0
     with pytest.raises(ValueError, match="expected module:Class, got 'nonsense'"):
         main(["--env", ENV_ID, "--wrapper", "nonsense"])
+
+
+def test_several_environments_have_a_row_each_and_a_mean(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = f"--env {ENV_ID} --env {EASY_ID} --action_format plain --policy random"
+    assert main(f"{both} --num_tasks 6 --out {tmp_path / 'r.json'}".split()) == 0
+    result = EvalResult.load(tmp_path / "r.json")
+    rows = result.environments
+    assert (rows["Letters"].n_tasks, rows["Easy"].n_tasks) == (2, 4)  # Letters has no more
+    assert result.success == (rows["Letters"].success + rows["Easy"].success) / 2
+    told = capsys.readouterr().out
+    assert "the mean over 2 environments" in told
+    assert [line.split()[0] for line in told.splitlines() if line[0] in "LE"] == ["Letters", "Easy"]
+
+
+def test_weights_are_refused_by_an_evaluation() -> None:
+    with pytest.raises(UsageError, match="--mix 2,1 weighs what is trained on"):
+        main(f"--env {ENV_ID} --env {EASY_ID} --mix 2,1 --policy random".split())

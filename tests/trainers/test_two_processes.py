@@ -12,8 +12,10 @@ import pytest
 from safetensors.torch import load_file
 
 from agentgym_envs import read_jsonl
-from tests.trainers.toys import LARGEST_GAP
+from tests.trainers.command import EPISODES
+from tests.trainers.toys import EASY_ID, LARGEST_GAP, make_folder
 from tests.trainers.train_given import LOSS_TYPES, NUM_STEPS
+from trainers.runs.folder import read_metrics
 
 ROOT = Path(__file__).parents[2]
 # Without --cpu: with it, accelerate starts several processes by MPI only. The script's own
@@ -109,3 +111,31 @@ def test_processes_share_out_an_evaluation(tmp_path: Path) -> None:
     first, second = episodes(two, "sampled")
     assert [task_id for task_id, _ in first] == [task_id for task_id, _ in second]
     assert all(mine != other for mine, other in zip(first, second, strict=True))
+
+
+@pytest.mark.slow
+def test_two_processes_draw_the_mixture_of_one(tmp_path: Path) -> None:
+    options = [
+        *("--model", make_folder(tmp_path / "model"), *EPISODES, "--env", EASY_ID, "--mix", "3,1"),
+        *("--scale_rewards", "environment", "--max_steps", "3", "--report_to", "none"),
+    ]
+    of_one = ["--per_device_train_batch_size", "8"]
+    module = ["-m", "tests.trainers.command", "train", "grpo"]
+    drawn: list[list[str]] = []
+    for name, command in (("one", [sys.executable]), ("two", LAUNCH)):
+        folder = tmp_path / name
+        words = [*options, *(of_one if name == "one" else []), "--output_dir", str(folder)]
+        done = subprocess.run(
+            [*command, *module, *words], cwd=ROOT, capture_output=True, text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+            timeout=240, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr[-3000:]
+        files = sorted((folder / "trajectories").glob("train_*"))
+        drawn.append(sorted(t.task_id for file in files for t in read_jsonl(file)))
+        entries = [entry for entry in read_metrics(folder) if "loss" in entry]
+        assert [entry["share/Letters"] for entry in entries] == [0.75] * 3
+        for entry in entries:
+            own = (entry["success/Letters"], entry["success/Easy"])
+            assert entry["episodes/success"] == pytest.approx(sum(own) / 2)
+    assert drawn[0] == drawn[1]

@@ -82,6 +82,46 @@ class LettersEnv(TextEnv):
 
 register_env(ENV_ID, LettersEnv)
 
+EASY_ID = "toy/Easy-v0"
+EASY_TASKS = ListedTasks(
+    "easy",
+    {
+        "train": {"easy": range(40)},
+        "validation": {"easy": range(40, 60)},
+        "test": {"easy": range(60, 80)},
+    },
+)
+
+
+class EasyEnv(TextEnv):
+    """Wins at the second turn, whatever is said, and has many tasks."""
+
+    instructions = "Say anything."
+    verbs = LettersEnv.verbs
+    default_max_turns = 4
+    source = "easy-1"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(EASY_TASKS, **kwargs)
+
+    def begin(self, task: TaskSpec) -> str:
+        self.goal = "anything"
+        self._said = 0
+        return "Say it."
+
+    def apply(self, action: str) -> Outcome:
+        self._said += 1
+        if self._said == 2:
+            return Outcome("Right.", 1.0, terminated=True, info={"success": True})
+        return Outcome("Once more.")
+
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        yield ExpertMove("a", "Anything will do.")
+        yield ExpertMove("b", "Anything will do.")
+
+
+register_env(EASY_ID, EasyEnv)
+
 
 def make_tokenizer() -> PreTrainedTokenizerFast:
     """A byte-level tokenizer with chat markup."""

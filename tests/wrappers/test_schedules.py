@@ -21,6 +21,7 @@ def test_a_fixed_horizon_stays() -> None:
     ("text", "schedule"),
     [
         ("fixed:20", FixedHorizon(20)),
+        ("20", FixedHorizon(20)),
         ("scaling:6,13,20@100", ScalingInter((6, 13, 20), 100)),
         ("scaling:5@1", ScalingInter((5,), 1)),
     ],
@@ -31,7 +32,17 @@ def test_schedules_are_read_from_text(text: str, schedule: object) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "20", "fixed", "fixed:x", "fixed:0", "scaling:6,13", "scaling:@9", "scaling:9,6@5", "f:1"],
+    [
+        "",
+        "2.5",
+        "fixed",
+        "fixed:x",
+        "fixed:0",
+        "scaling:6,13",
+        "scaling:@9",
+        "scaling:9,6@5",
+        "f:1",
+    ],
 )
 def test_text_that_is_no_schedule_is_refused_with_the_form(text: str) -> None:
     with pytest.raises(ValueError, match=r"expected 'fixed:20' or 'scaling:6,13,20@100'"):

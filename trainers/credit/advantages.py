@@ -98,6 +98,57 @@ def whiten(
     return (values - mean) * mask / (deviation + EPSILON)
 
 
+def whiten_by_environment(
+    values: torch.Tensor,
+    mask: torch.Tensor,
+    environment: torch.Tensor,
+    *,
+    num_environments: int,
+    reduce_sum: ReduceSum = lambda tensor: tensor,
+) -> torch.Tensor:
+    """Whiten the tokens of each environment by themselves; see `whiten`.
+
+    Args:
+        values: (R, T).
+        mask: (R, T); tokens of mask 0 do not count, and become 0.
+        environment: (R,) int64, the number of each row's environment.
+        num_environments: over all processes.
+        reduce_sum: adds up a tensor over the processes.
+
+    Returns:
+        (R, T); 0 for an environment of which fewer than two tokens count.
+    """
+    whitened = torch.zeros_like(values)
+    for number in range(num_environments):
+        own = mask * (environment == number)[:, None]
+        whitened += whiten(values, own, reduce_sum=reduce_sum)
+    return whitened
+
+
+def scale_by_environment(
+    advantages: torch.Tensor, rewards: torch.Tensor, environment: torch.Tensor
+) -> torch.Tensor:
+    """Divide advantages by the deviation of their environment's rewards: A_i / (s_e(i) + 1e-4).
+
+    With one environment it is TRL's `scale_rewards="batch"`, which adds 1e-4 too.
+
+    Args:
+        advantages: (N,), such as rewards less their group's mean.
+        rewards: (N,), NaN for episodes that do not count.
+        environment: (N,) int64, the number of each episode's environment.
+
+    Returns:
+        (N,); s_e is the sample standard deviation, 0 where fewer than two episodes count.
+    """
+    scaled = torch.zeros_like(advantages)
+    for number in environment.unique():
+        own = environment == number
+        counted = rewards[own & ~rewards.isnan()]
+        deviation = counted.std() if len(counted) > 1 else counted.new_zeros(())
+        scaled[own] = advantages[own] / (deviation + 1e-4)
+    return scaled
+
+
 def kl_penalized_returns(
     rewards: torch.Tensor, kl: torch.Tensor, time: SampledTokenIndex, *, beta: float
 ) -> torch.Tensor:

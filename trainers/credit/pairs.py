@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import TokenTrace, Trajectory
 from trainers.options.errors import UsageError
 from trainers.tokens.chat import ChatFormat
@@ -112,7 +113,7 @@ def shared_turns(one: Trajectory, other: Trajectory) -> int | None:
 
 def pair_rows(
     pairs: Iterable[Pair], chat: ChatFormat, *, max_tokens: int | None = None
-) -> list[dict[str, list[int]]]:
+) -> list[dict[str, Any]]:
     """Turn pairs into token rows, whose masks are 1 on what the policy wrote after they part.
 
     A row ends with its last such token: what follows has no part in the loss.
@@ -126,12 +127,13 @@ def pair_rows(
         max_tokens: leave out pairs with a longer sequence.
 
     Returns:
-        `chosen_ids` (C,), `chosen_mask` (C,), `rejected_ids` (R,) and `rejected_mask` (R,) each.
+        `chosen_ids` (C,), `chosen_mask` (C,), `rejected_ids` (R,), `rejected_mask` (R,) and the
+        `scenario` of each.
 
     Raises:
         ValueError: no pair is left.
     """
-    rows: list[dict[str, list[int]]] = []
+    rows: list[dict[str, Any]] = []
     left_out = dict.fromkeys(("several token windows", "too many tokens", "nothing to learn"), 0)
     total = 0
     for pair in pairs:
@@ -157,6 +159,7 @@ def pair_rows(
                     "chosen_mask": masks[0],
                     "rejected_ids": rejected[0].ids[: len(masks[1])],
                     "rejected_mask": masks[1],
+                    "scenario": scenario_of(pair.chosen.task_id),
                 }
             )
     reasons = ", ".join(f"{count} with {reason}" for reason, count in left_out.items() if count)

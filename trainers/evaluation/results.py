@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from agentgym_envs.files import write_whole
+from agentgym_envs.registry import distinct_names
+from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
+from trainers.evaluation.intervals import mean_of
 from trainers.evaluation.tally import Tally, paired, tally, task_key
 
 
@@ -52,10 +56,59 @@ class PanelTasks:
 
 
 @dataclass(frozen=True)
+class EnvironmentResult:
+    """The row of one environment among several.
+
+    Attributes:
+        n_tasks: tasks with at least one episode that did not fail.
+        success: mean over tasks of the share of successful episodes; None where there is no task.
+        ci95: its 95% interval over tasks.
+        score: mean progress, 0..1.
+        mean_turns: turns per episode.
+        invalid_rate: share of turns whose action was invalid.
+        failures: episodes given up because the machinery broke.
+        unscored: episodes that only a judge could have scored, where there was none.
+        subtasks: the table by subtask.
+    """
+
+    n_tasks: int
+    success: float | None
+    ci95: tuple[float, float] | None
+    score: float | None
+    mean_turns: float | None
+    invalid_rate: float | None
+    failures: int
+    unscored: int = 0
+    subtasks: dict[str, SubtaskResult] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> EnvironmentResult:
+        """Rebuild a row from JSON values."""
+        ci95 = record["ci95"]
+        rows = {name: SubtaskResult(**row) for name, row in record["subtasks"].items()}
+        return cls(**{**record, "ci95": ci95 and (ci95[0], ci95[1]), "subtasks": rows})
+
+    def __str__(self) -> str:
+        failed = f"failed episodes {self.failures}" + f", unscored {self.unscored}" * bool(
+            self.unscored
+        )
+        if self.success is None or self.ci95 is None:
+            return f"no episode with a score; {failed}"
+        low, high = self.ci95
+        return (
+            f"{self.success:>6.1%}  ({low:.1%} to {high:.1%}) on {self.n_tasks} tasks; score "
+            f"{self.score:.3f}, {self.mean_turns:.1f} turns, invalid actions "
+            f"{self.invalid_rate:.1%}, {failed}"
+        )
+
+
+@dataclass(frozen=True)
 class EvalResult:
     """The result of an evaluation.
 
-    Failed and unscored episodes are counted as such and enter nothing else.
+    Failed and unscored episodes are counted as such and enter nothing else. With several
+    environments, success, score, turns and invalid actions are means over the environments, each
+    weighing alike: pooled, the one with the most tasks would speak for all.
 
     Attributes:
         policy: who played.
@@ -64,7 +117,7 @@ class EvalResult:
         temperature: of the sampling; None for policies without tokens.
         seed: of the sampling.
         success: mean over tasks of the share of successful episodes.
-        ci95: 95% interval of `success` over tasks.
+        ci95: 95% interval of `success`, over the tasks of each environment.
         score: mean progress, 0..1.
         mean_turns: turns per episode.
         invalid_rate: share of turns whose action was invalid.
@@ -72,13 +125,14 @@ class EvalResult:
         failures: episodes given up because the machinery broke.
         truncated: episodes cut short, by cause.
         wall_s: seconds.
-        subtasks: the table by subtask.
+        subtasks: the table by subtask; of several environments each has its own.
         tasks: the share of successful episodes by task id.
         unscored: episodes that only a judge could have scored, where there was none.
         panels: which tasks of which environments have a success; empty in earlier versions.
         global_step: the optimizer step that a trained policy is of; 0 for others.
         run: what was run: options, versions, command, as in a training run's `run.json`; empty
             where no command was.
+        environments: a row for each of several environments, by its short name.
     """
 
     policy: str
@@ -101,18 +155,25 @@ class EvalResult:
     panels: tuple[PanelTasks, ...] = ()
     global_step: int = 0
     run: dict[str, Any] = field(default_factory=dict)
+    environments: dict[str, EnvironmentResult] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON values."""
-        return {**asdict(self), "ci95": list(self.ci95)}
+        values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return values
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> EvalResult:
         """Rebuild a result from `to_json`'s values."""
         rows = {name: SubtaskResult(**row) for name, row in record["subtasks"].items()}
+        of_each = {
+            name: EnvironmentResult.from_json(row)
+            for name, row in record.get("environments", {}).items()
+        }
         low, high = record["ci95"]
         panels = tuple(PanelTasks(**part) for part in record.get("panels", ()))
-        return cls(**{**record, "ci95": (low, high), "subtasks": rows, "panels": panels})
+        changed = {"ci95": (low, high), "subtasks": rows, "panels": panels}
+        return cls(**{**record, **changed, "environments": of_each})
 
     def save(self, path: str | Path) -> None:
         """Write the result as a JSON file."""
@@ -125,20 +186,28 @@ class EvalResult:
 
     def __str__(self) -> str:
         low, high = self.ci95
+        several = len(self.environments)
+        over = f", the mean over {several} environments" * bool(several)
         lines = [
             f"{self.policy}: success {self.success:.1%} (95% interval {low:.1%} to {high:.1%}) on "
-            f"{self.n_tasks} tasks x {self.samples_per_task}",
+            f"{self.n_tasks} tasks x {self.samples_per_task}{over}",
             f"score {self.score:.3f}, {self.mean_turns:.1f} turns, invalid actions "
             f"{self.invalid_rate:.1%}, {self.sampled_tokens} sampled tokens, failed episodes "
             f"{self.failures}, "
             + f"unscored {self.unscored}, " * bool(self.unscored)
             + f"{self.wall_s:.1f} s",
         ]
-        lines += [
-            f"  {name:<24} {row.success:>6.1%}  of {row.n_tasks} tasks"
-            for name, row in sorted(self.subtasks.items())
-        ]
+        lines += _table(self.subtasks)
+        for name, row in self.environments.items():
+            lines += [f"{name:<26} {row}", *_table(row.subtasks)]
         return "\n".join(lines)
+
+
+def _table(subtasks: Mapping[str, SubtaskResult]) -> list[str]:
+    return [
+        f"  {name:<24} {row.success:>6.1%}  of {row.n_tasks} tasks"
+        for name, row in sorted(subtasks.items())
+    ]
 
 
 def summarize(
@@ -155,17 +224,23 @@ def summarize(
         ValueError: there is no episode with a score.
     """
     total = tally(trajectories)
-    success, score = total.success(), total.score()
-    if success is None or score is None:
+    groups: dict[str, list[Trajectory]] = {}
+    for trajectory in trajectories:
+        groups.setdefault(trajectory.env_id, []).append(trajectory)
+    of_each = {env_id: tally(group) for env_id, group in groups.items()}
+    scored = [part for part in of_each.values() if part.episodes]
+    successes = [rate for part in scored if (rate := part.success()) is not None]
+    scores = [rate for part in scored if (rate := part.score()) is not None]
+    if not scored:
         raise ValueError(
             f"no episode to evaluate: of {len(trajectories)}, {total.unscored} need a judge to be "
             f"scored and the others failed"
         )
+    success, score = mean_of(successes), mean_of(scores)
     finished = [t for t in trajectories if t.status != "failed"]
-    by_subtask: dict[str, list[Trajectory]] = {}
-    for trajectory in finished:
-        by_subtask.setdefault(trajectory.subtask, []).append(trajectory)
     counts = Counter(task_key(t) for t in trajectories)
+    names = distinct_names(groups)
+    several = len(groups) > 1
     return EvalResult(
         policy=policy,
         n_tasks=len(total.successes),
@@ -175,17 +250,22 @@ def summarize(
         success=success.value,
         ci95=(success.low, success.high),
         score=score.value,
-        mean_turns=total.turns / total.episodes,
-        invalid_rate=total.invalid / max(total.turns, 1),
+        mean_turns=fmean(part.turns / part.episodes for part in scored),
+        invalid_rate=fmean(part.invalid / max(part.turns, 1) for part in scored),
         sampled_tokens=total.tokens,
         failures=total.failures,
         unscored=total.unscored,
         global_step=trajectories[0].global_step,
         truncated=dict(Counter(t.truncated_by for t in finished if t.truncated_by is not None)),
         wall_s=wall_s,
-        subtasks={name: _subtask_result(tally(part)) for name, part in by_subtask.items()},
+        subtasks={} if several else _subtasks(finished),
         tasks={task_id: share for (_, _, task_id), share in total.task_success.items()},
         panels=_panels(finished),
+        environments={
+            names[env_id]: _environment_result(part, groups[env_id])
+            for env_id, part in of_each.items()
+            if several
+        },
     )
 
 
@@ -200,6 +280,28 @@ def _panels(episodes: Sequence[Trajectory]) -> tuple[PanelTasks, ...]:
     )
 
 
+def _environment_result(part: Tally, trajectories: Sequence[Trajectory]) -> EnvironmentResult:
+    success, score = part.success(), part.score()
+    return EnvironmentResult(
+        n_tasks=len(part.successes),
+        success=None if success is None else success.value,
+        ci95=None if success is None else (success.low, success.high),
+        score=None if score is None else score.value,
+        mean_turns=part.turns / part.episodes if part.episodes else None,
+        invalid_rate=part.invalid / max(part.turns, 1) if part.episodes else None,
+        failures=part.failures,
+        unscored=part.unscored,
+        subtasks=_subtasks([t for t in trajectories if t.status != "failed"]),
+    )
+
+
+def _subtasks(trajectories: Sequence[Trajectory]) -> dict[str, SubtaskResult]:
+    by_subtask: dict[str, list[Trajectory]] = {}
+    for trajectory in trajectories:
+        by_subtask.setdefault(trajectory.subtask, []).append(trajectory)
+    return {name: _subtask_result(tally(part)) for name, part in by_subtask.items()}
+
+
 def _subtask_result(part: Tally) -> SubtaskResult:
     success, score = part.task_success.values(), part.task_score.values()
     return SubtaskResult(len(success), float(np.mean(list(success))), float(np.mean(list(score))))
@@ -207,7 +309,7 @@ def _subtask_result(part: Tally) -> SubtaskResult:
 
 @dataclass(frozen=True)
 class Gain:
-    """How much better a policy became.
+    """How much better a policy became; of several environments, the mean over them.
 
     Attributes:
         gain: difference of the success rates, after minus before.
@@ -226,8 +328,22 @@ def paired_gain(before: EvalResult, after: EvalResult) -> Gain:
     Raises:
         ValueError: they share no task.
     """
-    difference = paired(after.tasks, before.tasks)
-    if difference is None:
+    gains = [paired(tasks, _of_scenario(before.tasks, name)) for name, tasks in _groups(after)]
+    shared = [difference for difference in gains if difference is not None]
+    if not shared:
         raise ValueError("the two evaluations share no task, so they cannot be compared")
-    gain = difference.gain
-    return Gain(gain.value, (gain.low, gain.high), difference.n_tasks)
+    gain = mean_of([difference.gain for difference in shared])
+    n_tasks = sum(difference.n_tasks for difference in shared)
+    return Gain(gain.value, (gain.low, gain.high), n_tasks)
+
+
+def _groups(result: EvalResult) -> list[tuple[str, dict[str, float]]]:
+    """Return the tasks of each environment, by the name in front of their ids."""
+    names = dict.fromkeys(map(scenario_of, result.tasks))
+    if not result.environments:
+        return [("", result.tasks)]
+    return [(name, _of_scenario(result.tasks, name)) for name in names]
+
+
+def _of_scenario(tasks: dict[str, float], name: str) -> dict[str, float]:
+    return {task: share for task, share in tasks.items() if name in ("", scenario_of(task))}

@@ -15,12 +15,14 @@ from typing import Any
 from accelerate.utils import gather_object
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.evaluation.results import summarize
+from trainers.evaluation.results import EnvironmentResult, EvalResult, summarize
 from trainers.models.loading import describe_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.errors import check_kind
+from trainers.options.values import check_names
 from trainers.policies.model import ModelPolicy
-from trainers.rollout.environments import Environments, spread
+from trainers.rollout.environments import Environments
+from trainers.rollout.mixtures import spread
 from trainers.rollout.rollout import Rollout
 from trainers.runs.announcement import Announcement, Plan, evaluation_plan, title_of
 from trainers.runs.progress import use_short_progress
@@ -63,7 +65,7 @@ def check_options(rollout: Any, evaluation: Any) -> None:
 
 
 def validation_ids(environments: Environments, evaluation: EvaluationArguments) -> list[str]:
-    """List the tasks that evaluations during training play."""
+    """List the tasks that evaluations during training play; environments have as many each."""
     ids = environments.task_ids(environments.args.eval_split)
     return spread(ids, evaluation.num_eval_tasks)
 
@@ -169,7 +171,8 @@ class RolloutEvaluationMixin:
 
         Returns:
             `<prefix>_success`, `_score`, `_turns`, `_invalid_actions`, `_failed`, `_runtime` and
-            the bounds of the 95% interval of the success.
+            the bounds of the 95% interval of the success. Of several environments these are means
+            over them, and each has its own, such as `<prefix>_success/TextCraft`.
 
         Raises:
             ValueError: there is no environment.
@@ -190,16 +193,10 @@ class RolloutEvaluationMixin:
         with self.playing():
             played = self._play_share(validation, task_ids)
         result = summarize(played)
-        values = {
-            "success": result.success,
-            "success_low": result.ci95[0],
-            "success_high": result.ci95[1],
-            "score": result.score,
-            "turns": result.mean_turns,
-            "invalid_actions": result.invalid_rate,
-            "failed": float(result.failures),
-            "runtime": max(gather_object([time.perf_counter() - start])),
-        }
+        values = _values(result)
+        values["runtime"] = max(gather_object([time.perf_counter() - start]))
+        for name, of_one in result.environments.items():
+            values |= {f"{key}/{name}": value for key, value in _values(of_one).items()}
         metrics = {f"{metric_key_prefix}_{name}": value for name, value in values.items()}
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(
@@ -225,6 +222,20 @@ class RolloutEvaluationMixin:
         bare = [replace(trajectory, traces=[]) for trajectory in trajectories]
         gathered = dict(gather_object(list(zip(places, bare, strict=True))))
         return [gathered[place] for place in sorted(gathered)]
+
+
+def _values(result: EvalResult | EnvironmentResult) -> dict[str, float]:
+    low, high = result.ci95 or (None, None)
+    values = {
+        "success": result.success,
+        "success_low": low,
+        "success_high": high,
+        "score": result.score,
+        "turns": result.mean_turns,
+        "invalid_actions": result.invalid_rate,
+        "failed": float(result.failures),
+    }
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def watch_by_playing(
@@ -260,6 +271,7 @@ def watch_by_playing(
     use_short_progress(trainer)
     if environments is None:
         return
+    check_names(rollout, environments.env_ids)
     trainer.environments_played = environments
     trainer.make_validation = lambda: _validation_beside(
         trainer, environments, rollout, evaluation, eval_dataset=eval_dataset

@@ -7,163 +7,37 @@ Training options are in `configs`. A field's metadata has its `help`, and its bo
 
 from __future__ import annotations
 
-import json
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
-from agentgym_envs import resolve_env_id
-from agentgym_envs.actions import ACTION_FORMATS
-from agentgym_envs.secrets import hide_address, hide_kwargs, masked, reveal
+from agentgym_envs.secrets import hide_address, hide_kwargs
+from trainers.options.environments import EnvArguments, EnvConstructionArguments
 from trainers.options.errors import check_bounds
+from trainers.options.values import (
+    BY_ENVIRONMENT,
+    DEFAULT,
+    all_values,
+    read_by_environment,
+    read_object,
+    read_seconds,
+    value_for,
+    whole_numbers,
+)
 from wrappers import FailureRules, HorizonSchedule, parse_schedule
-from wrappers.vector.env import Backend
 
-
-def read_object(name: str, text: str | None) -> dict[str, Any]:
-    """Read an option that holds a JSON object.
-
-    Args:
-        name: the option's, for the message.
-        text: what it was given, hidden or not; None means an empty object.
-
-    Raises:
-        ValueError: it is not a JSON object.
-    """
-    if text is None:
-        return {}
-    try:
-        values = json.loads(reveal(text))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{name} must be a JSON object, got {masked(text)!r} ({error})") from None
-    if not isinstance(values, dict):
-        raise ValueError(f"{name} must be a JSON object, got {masked(text)!r}")
-    return values
-
-
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
-
-
-def read_seconds(name: str, text: str) -> float:
-    """Read an option that holds a length of time, such as `90`, `90s`, `10m` or `2h`.
-
-    Args:
-        name: the option's, for the message.
-        text: what it was given.
-
-    Returns:
-        seconds.
-
-    Raises:
-        ValueError: it has another form.
-    """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(text).strip())
-    if match is None:
-        raise ValueError(f"{name} must be a time such as 90s, 10m or 2h, got {text!r}")
-    return float(match[1]) * _UNITS[match[2]]
-
-
-@dataclass
-class EnvConstructionArguments:
-    """How environments are made and run, whichever they are."""
-
-    _argument_group_name: ClassVar[str] = "environment"
-    common_options: ClassVar[tuple[str, ...]] = ("action_format",)
-
-    action_format: str = field(
-        default="react",
-        metadata={"help": "How the policy writes actions.", "choices": list(ACTION_FORMATS)},
-    )
-    env_backend: Backend = field(default="sync", metadata={"help": "Where environments run."})
-    step_timeout: float | None = field(
-        default=None,
-        metadata={
-            "help": "Seconds before a slow environment counts as failed (thread and process)."
-        },
-    )
-    wrapper: list[str] = field(
-        default_factory=list,
-        metadata={
-            "help": "A Gymnasium wrapper as module:Class; repeat for several, innermost first.",
-            "action": "extend",
-        },
-    )
-    env_kwargs: str | None = field(
-        default=None,
-        metadata={
-            "help": "Further arguments of the environments, as JSON: '{\"compat\": null}'. "
-            'Those of one among several stand under its name: \'{"SearchQA": {"top_k": 3}}\'.'
-        },
-    )
-
-    def __post_init__(self) -> None:
-        if isinstance(self.env_kwargs, dict):  # as Python has them
-            self.env_kwargs = json.dumps(self.env_kwargs)
-        self.env_kwargs = hide_kwargs(self.env_kwargs)
-        check_bounds(self)
-        _ = self.extra_kwargs
-
-    @property
-    def extra_kwargs(self) -> dict[str, Any]:
-        """`env_kwargs` as a dict, with its secrets.
-
-        Raises:
-            ValueError: it is not a JSON object.
-        """
-        return read_object("env_kwargs", self.env_kwargs)
-
-
-@dataclass
-class EnvArguments(EnvConstructionArguments):
-    """Which environments are played, and how they are run."""
-
-    common_options: ClassVar[tuple[str, ...]] = ("env", "split", "tasks", "max_turns")
-
-    env: list[str] = field(
-        default_factory=list,
-        metadata={
-            "help": "Environment id or short name, such as TextCraft; repeat for mixed training.",
-            "action": "extend",
-        },
-    )
-    split: str = field(default="train", metadata={"help": "Split to draw tasks from."})
-    eval_split: str = field(
-        default="validation", metadata={"help": "Split played by evaluations during training."}
-    )
-    tasks: list[str] | None = field(
-        default=None, metadata={"help": "Only these subtasks, depths or task ids of the split."}
-    )
-    max_turns: int | None = field(
-        default=None, metadata={"help": "Turn limit; by default each environment's own.", "min": 1}
-    )
-    num_envs: int | None = field(
-        default=None,
-        metadata={
-            "help": "Episodes advanced together, per environment; by default the batch, at most "
-            "64.",
-            "min": 1,
-        },
-    )
-    overlap: bool = field(
-        default=False,
-        metadata={
-            "help": "Sample while slow environments step; needs --env_backend thread or process, "
-            "and repeats a run up to rounding only."
-        },
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        names = [self.env] if isinstance(self.env, str) else self.env
-        self.env = [resolve_env_id(name) for name in names]
-        if self.tasks is not None:
-            self.tasks = [str(label) for label in self.tasks]
-        if self.overlap and self.env_backend == "sync":
-            raise ValueError(
-                "overlap needs environments that step by themselves, got --env_backend sync; "
-                "pass --env_backend thread or process"
-            )
-
+__all__ = [
+    "BackendArguments",
+    "EnvArguments",
+    "EnvConstructionArguments",
+    "EpisodeArguments",
+    "EvaluationArguments",
+    "RolloutArguments",
+    "RunArguments",
+    "TokenBudgets",
+    "read_object",
+    "read_seconds",
+    "what_is_played",
+]
 
 BACKENDS = ("hf", "vllm", "vllm_server")
 
@@ -217,26 +91,58 @@ class BackendArguments:
         return read_object("backend_kwargs", self.backend_kwargs)
 
 
+@dataclass(frozen=True)
+class TokenBudgets:
+    """The budgets of one environment's episodes; see `EpisodeArguments`."""
+
+    max_tokens_per_turn: int
+    max_tokens_per_episode: int | None = None
+    keep_last_turns: int | None = None
+
+
+_BUDGETS = tuple(option.name for option in fields(TokenBudgets))
+
+
+def _labels(value: Any) -> list[str]:
+    """Return the environments that an option names, and a name of none for all others."""
+    return [DEFAULT, *value] if isinstance(value, dict) else [DEFAULT]
+
+
 @dataclass
 class EpisodeArguments(BackendArguments):
-    """The budgets of an episode, and what samples its turns."""
+    """The budgets of an episode, and what samples its turns.
+
+    Those in tokens and turns are one value, or a dict of values by environment with one under
+    `"default"` (`trainers.options.values`).
+    """
 
     _argument_group_name: ClassVar[str] = "rollout"
     common_options: ClassVar[tuple[str, ...]] = ("max_tokens_per_turn", "max_tokens_per_episode")
 
-    max_tokens_per_turn: int = field(
-        default=256, metadata={"help": "Sampled tokens of one turn, at most.", "min": 1}
+    max_tokens_per_turn: int | dict[str, int] = field(
+        default=256,
+        metadata={
+            "help": "Sampled tokens of one turn, at most. This and what follows: NAME=NUMBER for "
+            "one of several environments.",
+            "min": 1,
+            **BY_ENVIRONMENT,
+        },
     )
-    max_tokens_per_episode: int | None = field(
+    max_tokens_per_episode: int | dict[str, int] | None = field(
         default=None,
         metadata={
             "help": "Tokens of one episode, at most; by default the model's context.",
             "min": 1,
+            **BY_ENVIRONMENT,
         },
     )
-    keep_last_turns: int | None = field(
+    keep_last_turns: int | dict[str, int] | None = field(
         default=None,
-        metadata={"help": "Turns of history the policy sees; by default all.", "min": 1},
+        metadata={
+            "help": "Turns of history the policy sees; by default all.",
+            "min": 1,
+            **BY_ENVIRONMENT,
+        },
     )
     max_failed_share: float = field(
         default=0.2,
@@ -256,15 +162,36 @@ class EpisodeArguments(BackendArguments):
     )
 
     def __post_init__(self) -> None:
+        for name in _BUDGETS:
+            given, default = getattr(self, name), getattr(type(self), name)
+            read = whole_numbers(name, can_be_none=default is None)
+            setattr(self, name, read_by_environment(name, given, read, default=default))
         super().__post_init__()
-        most = self.max_tokens_per_episode
-        if most is not None and most <= self.max_tokens_per_turn:
-            raise ValueError(
-                f"an episode holds the instruction, observations and turns, got "
-                f"max_tokens_per_episode={most} with max_tokens_per_turn="
-                f"{self.max_tokens_per_turn}; raise the first or lower the second"
-            )
+        for label in {*_labels(self.max_tokens_per_turn), *_labels(self.max_tokens_per_episode)}:
+            budgets = self.budgets_of(label)
+            most, turn = budgets.max_tokens_per_episode, budgets.max_tokens_per_turn
+            if most is not None and most <= turn:
+                raise ValueError(
+                    f"an episode holds the instruction, observations and turns, got "
+                    f"max_tokens_per_episode={most} with max_tokens_per_turn={turn}; raise the "
+                    "first or lower the second"
+                )
         _ = self.failure_rules
+
+    def budgets_of(self, env_id: str) -> TokenBudgets:
+        """Return the budgets of one environment's episodes."""
+        return TokenBudgets(*(value_for(getattr(self, name), env_id) for name in _BUDGETS))
+
+    @property
+    def longest_turn(self) -> int:
+        """The most tokens that a turn may have, in whichever environment."""
+        return max(all_values(self.max_tokens_per_turn))
+
+    @property
+    def longest_episode(self) -> int | None:
+        """The most tokens that an episode may have; None where one environment sets no bound."""
+        values = all_values(self.max_tokens_per_episode)
+        return None if None in values else max(values)
 
     @property
     def failure_rules(self) -> FailureRules:
@@ -279,6 +206,7 @@ def what_is_played(env: EnvArguments, budgets: EpisodeArguments) -> tuple[Any, .
     """Return the options that decide what episodes are like, and not how they are run."""
     return (
         *(env.env, env.max_turns, env.action_format, env.env_kwargs, env.wrapper),
+        *([env.weights] if len(env.env) > 1 else []),
         *(budgets.max_tokens_per_turn, budgets.max_tokens_per_episode, budgets.keep_last_turns),
     )
 
@@ -289,12 +217,14 @@ class RolloutArguments(EpisodeArguments):
 
     common_options: ClassVar[tuple[str, ...]] = ("horizon",)
 
-    horizon: str | None = field(
+    horizon: str | dict[str, str] | None = field(
         default=None,
         metadata={
-            "help": "Turn horizon over training: fixed:20, or scaling:6,13,20@100 for 6 turns, "
+            "help": "Turn horizon over training: 20, or scaling:6,13,20@100 for 6 turns, "
             "13 after 100 optimizer steps, 20 after 200; or adaptive:6,13,20@20: a stage ends when "
-            "success over 20 steps has levelled off. By default the turn limit alone."
+            "success over 20 steps has levelled off. By default the turn limit alone. "
+            "NAME=HORIZON for one of several environments.",
+            **BY_ENVIRONMENT,
         },
     )
     mask_truncated_episodes: bool = field(
@@ -325,13 +255,19 @@ class RolloutArguments(EpisodeArguments):
             raise ValueError(
                 f"max_trajectory_gb must be >= 0 (0: no bound), got {self.max_trajectory_gb}"
             )
-        if self.horizon is not None:
-            parse_schedule(self.horizon)
+        self.horizon = read_by_environment("horizon", self.horizon, _horizon)
 
-    @property
-    def schedule(self) -> HorizonSchedule | None:
-        """The schedule that `horizon` names."""
-        return None if self.horizon is None else parse_schedule(self.horizon)
+    def schedule_of(self, env_id: str) -> HorizonSchedule | None:
+        """Return a new schedule for one environment, by what `horizon` says of it."""
+        text = value_for(self.horizon, env_id)
+        return None if text is None else parse_schedule(text)
+
+
+def _horizon(value: Any) -> str | None:
+    if value is None:
+        return None
+    parse_schedule(str(value))
+    return str(value)
 
 
 @dataclass
@@ -344,7 +280,8 @@ class EvaluationArguments:
     num_eval_tasks: int = field(
         default=40,
         metadata={
-            "help": "Tasks of the evaluation split, spread evenly over it; 0 plays all.",
+            "help": "Tasks of the evaluation split, spread evenly over it, as many of each "
+            "environment; 0 plays all.",
             "min": 0,
         },
     )

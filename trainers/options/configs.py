@@ -22,6 +22,9 @@ from trainers.options.refused import MODEL, ONLINE, SFT, Refusals, refuse_ignore
 from trainers.tokens.generation import Sampling
 
 SUCCESS_METRIC = "eval_success"
+PER_ENVIRONMENT = "environment"
+"""The `scale_rewards` that is ours."""
+SCALINGS = ("group", "batch", PER_ENVIRONMENT, "none")
 TINY = "tiny"
 
 
@@ -175,6 +178,14 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
     lr_scheduler_type: str = field(  # type: ignore[assignment]
         default="constant", metadata={"help": "Learning rate schedule, such as linear or cosine."}
     )
+    scale_rewards: str = field(
+        default="group",
+        metadata={
+            "help": "What an advantage is divided by: the deviation of the returns of its group "
+            "(group), of the batch (batch), of its environment's episodes in the batch "
+            "(environment, which every algorithm takes), or nothing (none)."
+        },
+    )
     disable_dropout: bool = field(
         default=True, metadata={"help": "Train without dropout, as episodes are sampled."}
     )
@@ -194,6 +205,19 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
         if self.num_generations_eval is None:
             self.num_generations_eval = 1
         super().__post_init__()
+        if self.scale_rewards not in SCALINGS:
+            raise ValueError(
+                f"scale_rewards must be one of {', '.join(SCALINGS)}, got {self.scale_rewards!r}"
+            )
+        if self.scale_rewards == PER_ENVIRONMENT and self.multi_objective_aggregation != _SUMMED:
+            raise ValueError(
+                f"scale_rewards={PER_ENVIRONMENT} scales the sum of the reward functions, got "
+                f"multi_objective_aggregation={self.multi_objective_aggregation}; leave out one of "
+                "the two"
+            )
+
+
+_SUMMED = "sum_then_normalize"
 
 
 @dataclass

@@ -15,10 +15,10 @@ CHOICES: dict[str, tuple[Any, ...]] = {
         *("cispo", "sapo", "vespo"),
     ),
     "importance_sampling_level": ("token", "sequence"),
-    "scale_rewards": ("group", "batch", "none", True, False, "True", "False"),
+    "scale_rewards": ("group", "batch", "environment", "none", True, False, "True", "False"),
     "multi_objective_aggregation": ("sum_then_normalize", "normalize_then_sum"),
 }
-"""What TRL's `GRPOTrainer` knows; the config takes anything."""
+"""What TRL's `GRPOTrainer` and ours know; the config takes anything."""
 
 PREFERENCE_LOSSES = (
     *("sigmoid", "hinge", "ipo", "exo_pair", "nca_pair", "robust", "bco_pair", "sppo_hard"),

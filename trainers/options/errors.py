@@ -83,16 +83,18 @@ def check_bounds(args: Any) -> None:
     """
     for entry in fields(args):
         least, above, most = map(entry.metadata.get, BOUNDS)
-        value = getattr(args, entry.name)
-        if value is None:
-            continue
-        # Written so that NaN is out of all bounds.
-        if least is not None and most is not None and not least <= value <= most:
-            raise ValueError(f"{entry.name} must be in {least}..{most}, got {value}")
-        if least is not None and not value >= least:
-            raise ValueError(f"{entry.name} must be >= {least}, got {value}")
-        if above is not None and not value > above:
-            raise ValueError(f"{entry.name} must be > {above}, got {value}")
+        given = getattr(args, entry.name)
+        # A dict has a value for each environment.
+        for value in given.values() if isinstance(given, dict) else [given]:
+            if value is None:
+                continue
+            # Written so that NaN is out of all bounds.
+            if least is not None and most is not None and not least <= value <= most:
+                raise ValueError(f"{entry.name} must be in {least}..{most}, got {value}")
+            if least is not None and not value >= least:
+                raise ValueError(f"{entry.name} must be >= {least}, got {value}")
+            if above is not None and not value > above:
+                raise ValueError(f"{entry.name} must be > {above}, got {value}")
 
 
 def check_kind(name: str, value: Any, kind: type, *, remedy: str) -> None:

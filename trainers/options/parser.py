@@ -27,6 +27,7 @@ from trainers.options.files import (
     option_file,
     read_options,
 )
+from trainers.options.values import CollectValues
 
 MOST_CHOICES_SHOWN = 6
 _SHOWN = {"model_name_or_path": "--model MODEL", "turns": "--max-turns TURNS"}
@@ -221,6 +222,8 @@ class CommandParser(HfArgumentParser):
         field = copy.copy(field)
         known = {key: value for key, value in field.metadata.items() if key not in BOUNDS}
         field.metadata = MappingProxyType(known)
+        if known.get("action") is CollectValues:
+            field.type = str  # the dataclass reads the values
         HfArgumentParser._parse_dataclass_field(parser, field)
 
     def format_help(self) -> str:

@@ -193,10 +193,14 @@ ONLINE: Refusals = {
 
 NOT_GROUP_RELATIVE: Refusals = {
     **ONLINE,
-    **_all(
-        "scale_rewards multi_objective_aggregation",
+    "scale_rewards": Refusal(
+        "this algorithm divides by no group's deviation; it takes environment alone, or train with "
+        "grpo",
+        lambda args: args.scale_rewards == "environment",
+    ),
+    "multi_objective_aggregation": Refusal(
         "this algorithm divides by no group's deviation; train with grpo, or weigh reward "
-        "functions with --reward_weights",
+        "functions with --reward_weights"
     ),
 }
 """Of those that play and do not compare as GRPO does."""

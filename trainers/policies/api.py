@@ -70,11 +70,7 @@ class APIPolicy(Policy):
         self._client = client
         self._budgets = budgets
         self._seed = self._batch_seed = seed
-        self._fields = {
-            "model": model,
-            "temperature": 1.0,
-            "max_tokens": budgets.max_tokens_per_turn,
-        }
+        self._fields: dict[str, Any] = {"model": model, "temperature": 1.0}
         self._further = fields or {}
         self._conversations: dict[int, _Conversation] = {}
 
@@ -105,12 +101,14 @@ class APIPolicy(Policy):
 
     def _ask(self, episode: Episode) -> Reply | Stop | Failure:
         conversation = self._conversations[episode.key]
-        limit = self._budgets.max_tokens_per_episode
+        budgets = self._budgets.budgets_of(episode.trajectory.env_id)
+        limit = budgets.max_tokens_per_episode
         if limit is not None and conversation.num_tokens >= limit:
             return Stop("token_budget")
         turn = len(conversation.completions)
         body = {
-            "messages": self._messages(episode.trajectory.system_prompt, conversation),
+            "messages": self._messages(episode, conversation, budgets.keep_last_turns),
+            "max_tokens": budgets.max_tokens_per_turn,
             "seed": batch_seed(self._batch_seed, (episode.index, turn)) >> 32,
             **self._fields,
             **self._further,
@@ -131,9 +129,12 @@ class APIPolicy(Policy):
         conversation.num_tokens = num_tokens
         return Reply(completion, num_sampled)
 
-    def _messages(self, system_prompt: str, conversation: _Conversation) -> list[dict[str, str]]:
+    def _messages(
+        self, episode: Episode, conversation: _Conversation, keep: int | None
+    ) -> list[dict[str, str]]:
+        system_prompt = episode.trajectory.system_prompt
         messages = [{"role": "system", "content": system_prompt}] if system_prompt else []
-        first, keep = 0, self._budgets.keep_last_turns
+        first = 0
         if keep is not None and len(conversation.completions) > keep:
             first = len(conversation.completions) - keep
             messages.append({"role": "user", "content": conversation.observations[0]})

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from trainers.backends.open import load_backend
-from trainers.options.arguments import EpisodeArguments
+from trainers.options.arguments import EpisodeArguments, TokenBudgets
 from trainers.rollout.policy import Episode, Policy, Reply, Stop
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Backend, Sampling
@@ -33,6 +33,8 @@ class ModelPolicy(Policy):
             whose first prompt has none has no turns and no trace.
         keep_last_turns: earlier turns in view; each turn beyond starts a trace of its own
             (`trainers.tokens.history`). None keeps all.
+        budgets_of: returns the budgets of an environment's episodes by its id, in place of
+            `sampling.max_new_tokens`, `max_episode_tokens` and `keep_last_turns`.
         seed: every batch reseeds the backend by it and the batch's stream, so that what is sampled
             depends on nothing that was sampled before; None never reseeds.
         name: recorded as the trajectories' policy.
@@ -51,6 +53,7 @@ class ModelPolicy(Policy):
         sampling: Sampling | None = None,
         max_episode_tokens: int | None = None,
         keep_last_turns: int | None = None,
+        budgets_of: Callable[[str], TokenBudgets] | None = None,
         seed: int | None = None,
         name: str = "",
     ) -> None:
@@ -66,8 +69,8 @@ class ModelPolicy(Policy):
         self.chat = chat
         self.sampling = sampling if sampling.stop_ids else replace(sampling, stop_ids=chat.stop_ids)
         self._sampling = self.sampling
-        self.max_episode_tokens = limit
-        self.keep_last_turns = keep_last_turns
+        same = TokenBudgets(self.sampling.max_new_tokens, limit, keep_last_turns)
+        self._budgets_of = budgets_of or (lambda env_id: same)
         self.seed = seed
         self.name = name
         self._histories: dict[int, TokenHistory] = {}
@@ -87,8 +90,8 @@ class ModelPolicy(Policy):
         return cls(
             backend,
             ChatFormat.from_tokenizer(tokenizer),
-            sampling=replace(sampling or Sampling(), max_new_tokens=budgets.max_tokens_per_turn),
-            keep_last_turns=budgets.keep_last_turns,
+            sampling=replace(sampling or Sampling(), max_new_tokens=budgets.longest_turn),
+            budgets_of=budgets.budgets_of,
             seed=seed,
             name=name,
         )
@@ -118,7 +121,10 @@ class ModelPolicy(Policy):
         """
         backend = persist(
             lambda: load_backend(
-                budgets, model=model, max_length=budgets.max_tokens_per_episode, row_streams=overlap
+                budgets,
+                model=model,
+                max_length=budgets.longest_episode,
+                row_streams=overlap,
             ),
             limit=min(budgets.failure_rules.max_outage, UNPROVEN),
         )
@@ -171,15 +177,17 @@ class ModelPolicy(Policy):
 
     def _read(self, episode: Episode) -> int:
         """Append an episode's observation; return how many tokens may be sampled."""
+        budgets = self._budgets_of(episode.trajectory.env_id)
         history = self._histories.get(episode.key)
         if history is None:
+            limits = (budgets.max_tokens_per_episode, self.backend.max_length)
             history = self._histories[episode.key] = TokenHistory(
                 self.chat,
                 episode.trajectory.system_prompt,
                 episode.observation,
-                max_tokens=self.max_episode_tokens,
-                keep_last_turns=self.keep_last_turns,
+                max_tokens=min((n for n in limits if n is not None), default=None),
+                keep_last_turns=budgets.keep_last_turns,
             )
         elif not history.observe(episode.observation):
             return 0
-        return history.remaining_tokens(self._sampling.max_new_tokens)
+        return history.remaining_tokens(budgets.max_tokens_per_turn)

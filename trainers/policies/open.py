@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import UsageError, check_kind, explain_load_errors
 from trainers.options.policies import TEXT_POLICIES, PolicyArguments
+from trainers.options.values import check_names
 from trainers.policies.scripted import scripted_policy
 from trainers.rollout.environments import MOST_ENVS, Environments
 from trainers.rollout.policy import Policy
@@ -106,6 +107,7 @@ def open_rollout(
     model: OpenModel | None = None,
 ) -> Rollout:
     """Open the policy that `args` name, as `open_policy` does, and return what plays with it."""
+    check_names(budgets, environments.env_ids)
     overlap = environments.args.overlap
     policy = open_policy(args, budgets, seed=seed, overlap=overlap, model=model)
     return environments.rollout(policy, failure_rules=budgets.failure_rules)
@@ -133,7 +135,7 @@ def open_model(
     from trainers.runs.progress import hide_loading_bars
 
     hide_loading_bars()
-    max_length = budgets.max_tokens_per_episode
+    max_length = budgets.longest_episode
     with _explain_load_errors(args.policy):
         if budgets.backend == "hf":
             named = ModelArguments(model_name_or_path=args.policy, dtype=args.dtype)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,14 +14,18 @@ from gymnasium.envs.registration import EnvSpec
 
 from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import UnknownTask
-from agentgym_envs.registry import short_env_name
+from agentgym_envs.registry import distinct_names
 from agentgym_envs.tasks import TaskSet
-from trainers.options.arguments import EnvArguments
+from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.errors import UsageError
+from trainers.options.values import check_names, kwargs_for, value_for
+from trainers.rollout.mixtures import Mixture
 from trainers.rollout.policy import Policy
 from trainers.rollout.rollout import Rollout
 from wrappers import FailureRules, HorizonSchedule, TextVectorEnv
 from wrappers.failures import persist
+
+logger = logging.getLogger(__name__)
 
 SET_UP_SECONDS = 10.0
 """How long machinery that breaks while an environment is made is waited for."""
@@ -119,23 +124,54 @@ class Environments:
         return tuple(self._factories)
 
     def plan(self, split: str, *, num_tasks: int | None) -> str:
-        """Return in words what is played: environments, tasks, turn limits.
+        """Return in words what is played: environments, their shares, tasks, turn limits.
 
         Args:
             split: the tasks'.
             num_tasks: how many of them; None where nobody knows.
         """
         limits = [env.max_turns for env in self._probes.values()]
-        names = ", ".join(map(short_env_name, self.env_ids))
+        names = ", ".join(self.names.values())
+        if len(set(self.args.weights)) > 1:
+            names += f" at {':'.join(map(str, self.args.weights))}"
         turns = str(limits[0]) if len(set(limits)) == 1 else " or ".join(map(str, limits))
         count = "" if num_tasks is None else f"{num_tasks} of "
         return f"{count}{names} ({split}), {turns} turns at most"
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """What metrics and tables call the environments, by the names in front of task ids."""
+        shown = distinct_names(self.env_ids)
+        return dict(zip(self.vectors, (shown[env_id] for env_id in self.env_ids), strict=True))
+
+    @cached_property
+    def weights(self) -> dict[str, int]:
+        """Their weights in what is trained on, by the names in front of task ids."""
+        return dict(zip(self.vectors, self.args.weights, strict=True))
+
+    def schedule(
+        self, args: RolloutArguments
+    ) -> HorizonSchedule | dict[str, HorizonSchedule] | None:
+        """Return what `Rollout` takes: the horizon's schedule, or one for each environment.
+
+        Raises:
+            UsageError: an option names an environment that is not here.
+        """
+        check_names(args, self.env_ids)
+        schedules = {
+            name: schedule
+            for name, env_id in zip(self.vectors, self.env_ids, strict=True)
+            if (schedule := args.schedule_of(env_id)) is not None
+        }
+        if len(self.vectors) > 1:
+            return schedules or None
+        return next(iter(schedules.values()), None)
 
     def rollout(
         self,
         policy: Policy,
         *,
-        schedule: HorizonSchedule | None = None,
+        schedule: HorizonSchedule | Mapping[str, HorizonSchedule] | None = None,
         failure_rules: FailureRules | None = None,
     ) -> Rollout:
         """Return what plays these environments with a policy; see `Rollout`."""
@@ -180,25 +216,48 @@ class Environments:
             probe.close()
 
 
+def mixture_of(
+    scenarios: Iterable[str], environments: Environments | None, *, seed: int | None
+) -> Mixture | None:
+    """Return the mixture of rows that are trained on; None where all are of one environment.
+
+    Args:
+        scenarios: the name in front of the task id of each row.
+        environments: have the weights; all rows' environments weigh alike without them.
+        seed: of the order of an environment's rows; None keeps them as they stand.
+
+    Raises:
+        UsageError: there are weights, and rows of an environment that has none.
+    """
+    rows: dict[str, list[int]] = {}
+    for row, name in enumerate(scenarios):
+        rows.setdefault(name, []).append(row)
+    weights = {} if environments is None else environments.weights
+    strange, missing = sorted(set(rows) - set(weights)), sorted(set(weights) - set(rows))
+    if environments is not None and environments.args.mix is not None and strange:
+        raise UsageError(
+            f"--mix weighs {', '.join(weights)}, and there are episodes of {', '.join(strange)}; "
+            "name these environments by --env too, with a weight each, or leave --mix out"
+        )
+    if len(weights) > 1 and missing:
+        logger.warning(
+            "there is nothing of %s to train on; the others have its share", ", ".join(missing)
+        )
+    if len(rows) < 2:
+        return None
+    return Mixture(rows, {name: weights.get(name, 1) for name in rows}, seed)
+
+
 def _kwargs_of(env_id: str, args: EnvArguments) -> dict[str, Any]:
     """Return an environment's keyword arguments: what all are given, and what it is by name."""
-    kwargs: dict[str, Any] = {"action_format": args.action_format}
-    by_name: dict[str, dict[str, Any]] = {}
-    for key, value in args.extra_kwargs.items():
-        named = _named(key, args.env) if isinstance(value, dict) else None
-        if named is None:
-            kwargs[key] = value
-        else:
-            by_name[named] = value
-    kwargs.update(by_name.get(env_id, {}))
-    if args.max_turns is not None:
-        kwargs["max_turns"] = args.max_turns
+    kwargs: dict[str, Any] = {
+        "action_format": value_for(args.action_format, env_id),
+        **kwargs_for(args.extra_kwargs, env_id, args.env),
+    }
+    max_turns = value_for(args.max_turns, env_id)
+    if max_turns is not None:
+        kwargs["max_turns"] = max_turns
     return kwargs
-
-
-def _named(key: str, env_ids: Sequence[str]) -> str | None:
-    """Return which of the environments a key names; None where it is an argument's name."""
-    return next((i for i in env_ids if key.lower() in (i.lower(), short_env_name(i).lower())), None)
 
 
 def _known(labels: Sequence[str | int], tasks: TaskSet, split: str) -> list[str | int]:
@@ -206,10 +265,3 @@ def _known(labels: Sequence[str | int], tasks: TaskSet, split: str) -> list[str 
     tasks.check_split(split)
     known = {label for n in tasks.numbers(split) for label in tasks.labels(tasks.spec(n))}
     return [label for label in labels if label in known]
-
-
-def spread(ids: Sequence[str], count: int) -> list[str]:
-    """Return `count` entries spread evenly over `ids`; all of them for 0 or a larger count."""
-    if count == 0 or count >= len(ids):
-        return list(ids)
-    return [ids[index * len(ids) // count] for index in range(count)]

@@ -20,6 +20,7 @@ from typing import Any
 from agentgym_envs.actions import strip_thinking
 from agentgym_envs.core import UNSCORED, UNSCORED_KEY
 from agentgym_envs.errors import EnvFailure
+from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Status, Trajectory, Turn
 from trainers.rollout.policy import Episode, Failure, Policy, Reply, Stop
 from wrappers import Attempts, FailureRules, TextVectorEnv
@@ -38,7 +39,8 @@ class Rollout:
         envs: where to play; a mapping from the scenario's name in task ids (`"textcraft"`) to where
             it is played mixes scenarios.
         policy: who plays.
-        schedule: the turn horizon of the episodes by optimizer step; None has none.
+        schedule: the turn horizon of the episodes by optimizer step, or one for each scenario by
+            its name in task ids; None has none.
         failure_rules: when a task is played again after a failure, how long broken machinery is
             waited for, and when a run stops.
         overlap: ask the policy while other environments step; worth it where environments take
@@ -57,7 +59,7 @@ class Rollout:
         envs: TextVectorEnv | Mapping[str, TextVectorEnv],
         policy: Policy,
         *,
-        schedule: HorizonSchedule | None = None,
+        schedule: HorizonSchedule | Mapping[str, HorizonSchedule] | None = None,
         failure_rules: FailureRules | None = None,
         overlap: bool = False,
     ) -> None:
@@ -142,6 +144,7 @@ class _EnvSlots:
     free: list[int]
     env_ids: list[str]
     system_prompts: list[str]
+    horizon: int | None = None
     waiting: deque[int] = field(default_factory=deque)  # places in the list of tasks
     starting: dict[int, int] = field(default_factory=dict)  # slot -> place in the list of tasks
     stepping: dict[int, tuple[Episode, Reply, str]] = field(default_factory=dict)
@@ -167,7 +170,6 @@ class _Batch:
         self._global_step = global_step
         self._begin_policy = begin
         self._on_trajectory = on_trajectory
-        self._horizon = None if rollout.schedule is None else rollout.schedule(global_step)
         self._attempts = attempts
         self._broken: dict[int, Trajectory] = {}  # what a failed attempt has left, by place
         self._kept = {} if kept is None else kept
@@ -180,7 +182,8 @@ class _Batch:
             if id(env) not in self._groups:
                 slots = list(range(env.num_envs))
                 prompts = env.get("system_prompt")
-                self._groups[id(env)] = _EnvSlots(env, slots, env.get("env_id"), prompts)
+                horizon = _horizon_of(task_id, rollout.schedule, global_step)
+                self._groups[id(env)] = _EnvSlots(env, slots, env.get("env_id"), prompts, horizon)
             self._groups[id(env)].waiting.append(index)
 
     def goes_on(self) -> bool:
@@ -240,8 +243,8 @@ class _Batch:
             for slot, index in starting.items():
                 tasks[slot] = self._task_ids[index]
             options: dict[str, Any] = {"task_id": tasks}
-            if self._horizon is not None:
-                options["horizon"] = self._horizon
+            if group.horizon is not None:
+                options["horizon"] = group.horizon
             group.starting |= starting
             if self._rollout.overlap:
                 group.env.reset_async(options=options)
@@ -403,11 +406,19 @@ def _record(
     episode.observation = observation
 
 
+def _horizon_of(
+    task_id: str, schedule: HorizonSchedule | Mapping[str, HorizonSchedule] | None, step: int
+) -> int | None:
+    if isinstance(schedule, Mapping):
+        schedule = schedule.get(scenario_of(task_id))
+    return None if schedule is None else schedule(step)
+
+
 def env_of(task_id: str, envs: TextVectorEnv | Mapping[str, TextVectorEnv]) -> TextVectorEnv:
     """Return where a task is played."""
     if isinstance(envs, TextVectorEnv):
         return envs
-    name = str(task_id).rpartition("_")[0]
+    name = scenario_of(task_id)
     if name not in envs:
         raise ValueError(
             f"task {task_id!r} belongs to none of the environments {sorted(envs)}; the mapping's "

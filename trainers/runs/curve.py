@@ -5,17 +5,21 @@ Matplotlib is imported where something is drawn.
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from agentgym_envs.files import replacing
+from agentgym_envs.registry import distinct_names
 from trainers.runs.folder import CURVE_FILE, read_metrics, read_run
 
 SMOOTHING = 9
 """Log entries of the moving average."""
 TRAINING, AVERAGE, HELD_OUT = "#9db7d5", "#1f4e8c", "#b3541e"
+OF_EACH = ("#3a8f5c", "#8a5bb0", "#c29a1b", "#4aa3b5", "#c2527a", "#7a7a7a")
+"""The colours of the environments of a mixture."""
 
 Array = np.ndarray[Any, Any]
 
@@ -55,8 +59,10 @@ def draw_run_curve(folder: str | Path) -> Path | None:
     axes = figure.add_subplot()
     last = max(int(of.max()) for of in (steps, loss_steps, validations) if len(of))
     if len(steps):
-        shade_horizons(axes, *series(entries, "horizon"))
+        if not _differ(entries, "horizon/"):
+            shade_horizons(axes, *series(entries, "horizon"))
         draw_success(axes, steps, success)
+    environments = _draw_environments(axes, entries)
     _draw_validations(axes, entries)
     axes.set(xlabel="optimizer step", ylabel="success rate", ylim=(0, 1))
     axes.set_xlim(-max(last, 1) * 0.02, max(last, 1) * 1.02)
@@ -66,7 +72,12 @@ def draw_run_curve(folder: str | Path) -> Path | None:
     if not len(steps) and len(loss_steps):
         handles += _draw_loss(axes, loss_steps, loss)
         labels.append("training loss (right)")
-    if handles:
+    if environments:  # as many lines as leave no room within the axes
+        title = "blue, orange: mean over environments"
+        axes.legend(
+            handles, labels, title=title, loc="upper left", bbox_to_anchor=(1.1, 1.0), frameon=False
+        )
+    elif handles:
         axes.legend(handles, labels, loc="lower right", frameon=False)
     path = folder / CURVE_FILE
     with replacing(path) as unfinished:
@@ -77,10 +88,41 @@ def draw_run_curve(folder: str | Path) -> Path | None:
 def draw_success(axes: Any, steps: Array, success: Array) -> None:
     """Draw the success of training episodes and its moving average."""
     axes.plot(steps, success, color=TRAINING, linewidth=1, label="training episodes, per step")
-    width = min(SMOOTHING, len(success))
-    padded = np.pad(success, (width // 2, width - 1 - width // 2), mode="edge")
-    smooth = np.convolve(padded, np.ones(width) / width, mode="valid")
-    axes.plot(steps, smooth, color=AVERAGE, linewidth=2, label="moving average")
+    axes.plot(steps, smoothed(success), color=AVERAGE, linewidth=2, label="moving average")
+
+
+def _draw_environments(axes: Any, entries: list[dict[str, Any]]) -> list[str]:
+    """Draw the success in each of several environments, of which the other lines are means.
+
+    Returns:
+        The environments; none where there is one alone.
+    """
+    names = {
+        key.partition("/")[2]
+        for entry in entries
+        for key in entry
+        if key.startswith(("success/", "eval_success/"))
+    }
+    for name, color in zip(sorted(names), cycle(OF_EACH), strict=False):
+        steps, success = series(entries, f"success/{name}")
+        if len(steps):
+            axes.plot(steps, smoothed(success), color=color, linewidth=1.2, label=name)
+        validations = series(entries, f"eval_success/{name}")
+        label = None if len(steps) else name
+        axes.plot(*validations, "o", color=color, markersize=3, label=label)
+    return sorted(names)
+
+
+def smoothed(values: Array) -> Array:
+    """Return the moving average of values (N,), N at least 1."""
+    width = min(SMOOTHING, len(values))
+    padded = np.pad(values, (width // 2, width - 1 - width // 2), mode="edge")
+    return np.convolve(padded, np.ones(width) / width, mode="valid")
+
+
+def _differ(entries: list[dict[str, Any]], prefix: str) -> bool:
+    """Return whether metrics whose names begin alike ever differ from one another."""
+    return any(len({v for k, v in entry.items() if k.startswith(prefix)}) > 1 for entry in entries)
 
 
 def shade_horizons(axes: Any, steps: Array, horizons: Array) -> None:
@@ -129,7 +171,8 @@ def _draw_loss(axes: Any, steps: Array, loss: Array) -> list[Any]:
 
 def _title(folder: Path) -> str:
     run = read_run(folder)
-    environments = ", ".join(run.get("EnvArguments", {}).get("env", []))
+    ids = run.get("EnvArguments", {}).get("env", [])
+    environments = ", ".join(distinct_names(ids).values() if len(ids) > 1 else ids)
     parts = [environments or folder.name, run.get("command", "")]
     if "seed" in run:
         parts.append(f"seed {run['seed']}")

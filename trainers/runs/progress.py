@@ -27,6 +27,9 @@ SHOWN: dict[str, tuple[str, str]] = {
 }
 """Metric -> what it is called on the line, and its format."""
 
+_BY_ENVIRONMENT = ("success", "eval_success", "horizon")
+"""Metrics that stand on the line of each environment, too."""
+
 
 class ShortProgress(ProgressCallback):  # type: ignore[misc]
     """transformers' progress bar with one short line per log entry."""
@@ -43,11 +46,22 @@ class ShortProgress(ProgressCallback):  # type: ignore[misc]
 def short_line(global_step: int, logs: dict[str, Any]) -> str | None:
     """Return the line for a log entry; None where it holds nothing that is shown."""
     parts = [
-        f"{name} {logs[key]:{spec}}"
+        f"{name} {logs[key]:{spec}}{_of_each(key, spec, logs)}"
         for key, (name, spec) in SHOWN.items()
         if isinstance(logs.get(key), int | float)
     ]
     return f"step {global_step}: {', '.join(parts)}" if parts else None
+
+
+def _of_each(key: str, spec: str, logs: dict[str, Any]) -> str:
+    """Return what stands behind a mean over environments: those that it is the mean of."""
+    short = key.removeprefix("episodes/")
+    own = [
+        f"{name.partition('/')[2]} {value:{spec}}"
+        for name, value in logs.items()
+        if name.startswith(f"{short}/") and isinstance(value, int | float)
+    ]
+    return f" ({', '.join(own)})" if own and short in _BY_ENVIRONMENT else ""
 
 
 def use_short_progress(trainer: Any) -> None:

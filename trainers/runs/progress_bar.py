@@ -108,7 +108,7 @@ class Watch:
         self._name = name
         self._bar = episode_progress(transient=True)
         self._task = self._bar.add_task(name, total=total)
-        self._scored: list[bool] = []
+        self._scored: dict[str, list[bool]] = {}  # by environment
         self.kept: KeptEpisodes | None = None
         if kept_for is not None:
             digest = sha256(repr(options).encode()).hexdigest()[:16]
@@ -119,8 +119,9 @@ class Watch:
     def __call__(self, trajectory: Trajectory) -> None:
         """Count an episode that has ended."""
         if trajectory.status != "failed":
-            self._scored.append(trajectory.success)
-        success = f": success {fmean(self._scored):.1%}" if self._scored else ""
+            self._scored.setdefault(trajectory.env_id, []).append(trajectory.success)
+        rates = [fmean(scored) for scored in self._scored.values()]
+        success = f": success {fmean(rates):.1%}" if rates else ""
         self._bar.update(self._task, advance=1, description=f"{self._name}{success}")
 
     def written(self) -> None:

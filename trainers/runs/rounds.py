@@ -100,6 +100,8 @@ class Round:
         trained_on: episodes imitated, the base set included.
         global_step: optimizer steps of all rounds up to this one's end.
         eval_success: the last validation success of the fine-tuning; None without evaluations.
+        environments: the exploration's success in each of several environments.
+        eval_environments: the same of the validation.
     """
 
     number: int
@@ -110,13 +112,24 @@ class Round:
     trained_on: int
     global_step: int
     eval_success: float | None
+    environments: dict[str, float] = field(default_factory=dict)
+    eval_environments: dict[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        shown = "" if self.eval_success is None else f"; then {self.eval_success:.1%} on validation"
+        shown = ""
+        if self.eval_success is not None:
+            own = _of_each(self.eval_environments)
+            shown = f"; then {self.eval_success:.1%}{own} on validation"
+        own = _of_each(self.environments)
         return (
-            f"round {self.number}: {self.success:.1%} of {self.explored} episodes succeeded, "
+            f"round {self.number}: {self.success:.1%}{own} of {self.explored} episodes succeeded, "
             f"{self.kept} kept, fine-tuned on {self.trained_on}{shown}"
         )
+
+
+def _of_each(environments: dict[str, float]) -> str:
+    own = ", ".join(f"{name} {success:.1%}" for name, success in environments.items())
+    return f" ({own})" if own else ""
 
 
 class RoundFiles:
@@ -154,7 +167,10 @@ class RoundFiles:
     def log(self, done: Round) -> None:
         """Write a round's lines to `metrics.jsonl` in place of those from this round on."""
         explored = {"episodes/success": done.success, "explored": done.explored, "kept": done.kept}
+        explored |= {f"success/{name}": rate for name, rate in done.environments.items()}
         learned: dict[str, Any] = {"trained_on": done.trained_on}
+        for name, rate in done.eval_environments.items():
+            learned[f"eval_success/{name}"] = rate
         if done.eval_success is not None:
             learned["eval_success"] = done.eval_success
         entries = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from transformers import TrainerCallback
@@ -24,26 +25,39 @@ class StatefulSchedule(Protocol):
 
 
 class ScheduleStateCallback(TrainerCallback):
-    """Saves the state of a schedule in `trainer_state.json`, the last file of a checkpoint.
+    """Saves the state of schedules in `trainer_state.json`, the last file of a checkpoint.
 
     Args:
-        schedule: any horizon schedule; one without state is left alone.
+        schedule: any horizon schedule, or one for each environment by the name in front of its
+            task ids; one without state is left alone.
+        names: what metrics call the environments, where each has a schedule.
     """
 
-    def __init__(self, schedule: Any) -> None:
-        self._schedule = schedule if isinstance(schedule, StatefulSchedule) else None
+    def __init__(self, schedule: Any, *, names: Mapping[str, str] | None = None) -> None:
+        # By what it is saved as, and the metric that it goes by.
+        given = {(_SAVED_AS, "episodes/success"): schedule}
+        if isinstance(schedule, Mapping):
+            shown = names or {}
+            given = {
+                (f"{_SAVED_AS}/{name}", f"success/{shown[name]}"): own
+                for name, own in schedule.items()
+            }
+        self._schedules = {
+            key: own for key, own in given.items() if isinstance(own, StatefulSchedule)
+        }
 
     def record(self, global_step: int, metrics: dict[str, float]) -> None:
-        """Record a batch of training episodes, if they did not all fail."""
-        if self._schedule is not None and "episodes/success" in metrics:
-            self._schedule.record(global_step, metrics["episodes/success"])
+        """Record a batch of training episodes; those of an environment may all have failed."""
+        for (_, metric), schedule in self._schedules.items():
+            if metric in metrics:
+                schedule.record(global_step, metrics[metric])
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
         """Continue from the checkpoint's state, or begin anew."""
-        if self._schedule is not None:
-            self._schedule.load_state_dict(state.stateful_callbacks.get(_SAVED_AS, {}))
+        for (saved_as, _), schedule in self._schedules.items():
+            schedule.load_state_dict(state.stateful_callbacks.get(saved_as, {}))
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
         """Put the state into the trainer's, which checkpoints save."""
-        if self._schedule is not None:
-            state.stateful_callbacks[_SAVED_AS] = self._schedule.state_dict()
+        for (saved_as, _), schedule in self._schedules.items():
+            state.stateful_callbacks[saved_as] = schedule.state_dict()

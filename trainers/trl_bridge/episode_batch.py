@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from agentgym_envs.trajectory import Trajectory
+from trainers.credit.advantages import whiten, whiten_by_environment
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class EpisodeBatch:
         action_mask: (R, T), 1 on sampled tokens.
         reduce_sum: adds up a tensor over the processes.
         gather: joins lists of the processes; small values that pickle.
+        environment: (N,) int64, the number of each episode's environment.
+        num_environments: of the run.
     """
 
     trajectories: list[Trajectory]
@@ -35,10 +38,29 @@ class EpisodeBatch:
     action_mask: torch.Tensor
     reduce_sum: Callable[[torch.Tensor], torch.Tensor]
     gather: Callable[[list[Any]], list[Any]]
+    environment: torch.Tensor
+    num_environments: int
 
     def local(self, values: torch.Tensor) -> torch.Tensor:
         """Return the part of (N,) values that belongs to this process's E episodes."""
         return values[self.first : self.first + len(self.trajectories)]
+
+    def whiten(self, values: torch.Tensor, *, by_environment: bool) -> torch.Tensor:
+        """Return (R, T) values with mean 0 and variance 1 over the sampled tokens of all processes.
+
+        Args:
+            values: (R, T).
+            by_environment: of each environment by themselves.
+        """
+        if not by_environment:
+            return whiten(values, self.action_mask, reduce_sum=self.reduce_sum)
+        return whiten_by_environment(
+            values,
+            self.action_mask,
+            self.local(self.environment)[self.episode_of_row.clamp(min=0)],
+            num_environments=self.num_environments,
+            reduce_sum=self.reduce_sum,
+        )
 
     @property
     def counted(self) -> torch.Tensor:

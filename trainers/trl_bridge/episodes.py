@@ -6,26 +6,24 @@ Written for TRL 1.16; each private hook that is used has a contract test.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from statistics import fmean
 from typing import Any
 
 import torch
 from accelerate.utils import gather_object
 from trl import GRPOTrainer
 
+from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.credit.advantages import episode_rewards
-from trainers.credit.rewards import (
-    OWN_METRICS,
-    episode_columns,
-    episode_metrics,
-    has_reward,
-    reward_columns,
-    zero_std_group_fraction,
-)
+from trainers.credit.by_environment import metrics_by_environment
+from trainers.credit.rewards import OWN_METRICS, episode_columns, has_reward, reward_columns
+from trainers.rollout.mixtures import Mixture
 from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
 from trainers.trl_bridge.episode_batch import EpisodeBatch, leave_out_unrewarded
-from trainers.trl_bridge.epoch_order import EpochOrder
+from trainers.trl_bridge.epoch_order import EpochOrder, MixtureOrder
 from trainers.trl_bridge.logprob_gap import LogprobGap
 from trainers.trl_bridge.passes import (
     WeightedBeta,
@@ -68,6 +66,11 @@ class EpisodeTrainer(SavingMixin, GRPOTrainer):  # type: ignore[misc]
     _buffered_inputs: list[dict[str, Any]] | None
     rollout: Rollout
     """Plays the training episodes."""
+    environment_names: Mapping[str, str] = {"": ""}
+    """What metrics call the environments, by the names in front of task ids, where there are
+    several."""
+    mixture: Mixture | None = None
+    """The training tasks by environment; None where there is one, whose order is TRL's."""
 
     def __init__(self, **kwargs: Any) -> None:
         with no_experimental_warning():
@@ -85,7 +88,7 @@ class EpisodeTrainer(SavingMixin, GRPOTrainer):  # type: ignore[misc]
         """Called with the metrics of each training batch, of all processes; does nothing here.
 
         Args:
-            metrics: `trainers.credit.rewards.episode_metrics`, and `frac_reward_zero_std`.
+            metrics: `trainers.credit.by_environment.metrics_by_environment`.
         """
 
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
@@ -143,10 +146,31 @@ class EpisodeTrainer(SavingMixin, GRPOTrainer):  # type: ignore[misc]
         with self.playing():
             self.trajectories = self.rollout.run(list(prompts), **self.rollout_options())
         self._log_metric("rollout_time", time.perf_counter() - start)
-        if self.rollout.schedule is not None:
-            self._log_metric("horizon", float(self.rollout.schedule(self.state.global_step)))
+        for name, horizon in self._horizons().items():
+            self._log_metric(name, horizon)
         self.rows = self._rows_of_all(self.trajectories)
         return {**self.rows.columns, **reward_columns(self.trajectories)}
+
+    def _horizons(self) -> dict[str, float]:
+        """Return the horizon, or the mean over environments and that of each, by metric."""
+        schedule, step = self.rollout.schedule, self.state.global_step
+        if schedule is None:
+            return {}
+        if not isinstance(schedule, Mapping):
+            return {"horizon": float(schedule(step))}
+        own = {self.environment_names[name]: float(of(step)) for name, of in schedule.items()}
+        return {
+            "horizon": fmean(own.values()),
+            **{f"horizon/{name}": horizon for name, horizon in own.items()},
+        }
+
+    @property
+    def _environments(self) -> list[int]:
+        """The number of the environment of each episode of this process."""
+        if len(self.environment_names) == 1:
+            return [0] * len(self.trajectories)
+        places = {name: place for place, name in enumerate(self.environment_names)}
+        return [places[scenario_of(trajectory.task_id)] for trajectory in self.trajectories]
 
     def _rows_of_all(self, trajectories: list[Trajectory]) -> Rows:
         def rows(at_least: int = 0) -> Rows:
@@ -172,22 +196,34 @@ class EpisodeTrainer(SavingMixin, GRPOTrainer):  # type: ignore[misc]
     def _log_episodes(self, group_size: int) -> None:
         """Log what the episodes of all processes were like, whatever the reward functions log."""
         columns = episode_columns(self.trajectories)
+        names = [list(self.environment_names.values())[place] for place in self._environments]
         if self.accelerator.num_processes > 1:
             columns = {name: gather_object(values) for name, values in columns.items()}
-        metrics = episode_metrics(rewards=self._rewards.tolist(), **columns)
+            names = gather_object(names)
+        metrics = metrics_by_environment(
+            names, rewards=self._rewards.tolist(), columns=columns, group_size=group_size
+        )
         logged = self._metrics["train" if self.model.training else "eval"]
-        # TRL's own counts no group whose episodes all failed, and is 1 where there are no groups.
-        logged["frac_reward_zero_std"].pop()
-        if group_size > 1:
-            fraction = zero_std_group_fraction(self._rewards.tolist(), group_size)
-            metrics["frac_reward_zero_std"] = fraction
+        # TRL's own counts no group whose episodes all failed, and is 1 where there are no groups;
+        # its reward is of all episodes together.
+        for name in {"frac_reward_zero_std", "reward"} & {"frac_reward_zero_std", *metrics}:
+            logged[name].pop()
         for name, value in metrics.items():
             logged[name].append(value)
         if self.model.training:
             self.on_episodes(metrics)
 
-    def _get_train_sampler(self, dataset: Any = None) -> EpochOrder:
+    def _get_train_sampler(self, dataset: Any = None) -> EpochOrder | MixtureOrder:
         sampler = super()._get_train_sampler(dataset)
+        if self.mixture is not None:
+            sampler.shuffle = False  # the mixture draws; TRL repeats each draw for its group
+            whole_batches = sampler.num_samples // sampler.batch_size
+            return MixtureOrder(
+                sampler,
+                self.mixture,
+                num_draws=whole_batches * sampler.batch_size,
+                state=lambda: self.state,
+            )
         generator = sampler.generator if sampler.shuffle else None
         return EpochOrder(
             sampler, generator=generator, seed=self.args.seed, state=lambda: self.state
@@ -236,6 +272,10 @@ class EpisodeTrainer(SavingMixin, GRPOTrainer):  # type: ignore[misc]
             action_mask=batch["completion_mask"] * batch["tool_mask"],
             reduce_sum=self._reduce_sum,
             gather=gather_object if self.accelerator.num_processes > 1 else list,
+            environment=self.accelerator.gather(
+                torch.tensor(self._environments, device=batch["advantages"].device)
+            ),
+            num_environments=len(self.environment_names),
         )
 
     def _reduce_sum(self, tensor: torch.Tensor) -> torch.Tensor:

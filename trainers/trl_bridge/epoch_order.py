@@ -1,4 +1,4 @@
-"""An order of the data that a resumed run finds again, and TRL's `SFTTrainer` with it."""
+"""Orders of the data that a resumed run finds again, and TRL's `SFTTrainer` with them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from transformers import TrainerState
 from transformers.trainer_pt_utils import LengthGroupedSampler
 from trl import SFTTrainer
 
+from trainers.rollout.mixtures import Mixture
 from trainers.tokens.seeds import batch_seed
 from trainers.trl_bridge.saving import SavingMixin
 
@@ -52,7 +53,57 @@ class EpochOrder(Sampler[int]):
         return len(self._sampler)
 
 
-class ImitationTrainer(SavingMixin, SFTTrainer):  # type: ignore[misc]
+class MixtureOrder(Sampler[int]):
+    """A sampler whose rows are drawn from several environments, each by its share.
+
+    A function of the mixture's seed and the epoch: shares are carried from epoch to epoch.
+
+    Args:
+        places: yields places in an epoch's draws, in order; it may repeat them.
+        mixture: the rows.
+        num_draws: places in an epoch.
+        state: of the trainer; its `epoch` counts the epochs that are behind it.
+    """
+
+    def __init__(
+        self,
+        places: Any,
+        mixture: Mixture,
+        *,
+        num_draws: int,
+        state: Callable[[], TrainerState],
+    ) -> None:
+        self._places = places
+        self._mixture = mixture
+        self._num_draws = num_draws
+        self._state = state
+
+    def __iter__(self) -> Iterator[int]:
+        epoch = int(self._state().epoch or 0)
+        rows = self._mixture.draw(epoch * self._num_draws, self._num_draws)
+        return (rows[place] for place in self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+class MixtureOrderMixin:
+    """A mixin before one of TRL's trainers on saved episodes.
+
+    Attributes:
+        mixture: the rows by environment; None where there is one, whose order is the trainer's own.
+    """
+
+    mixture: Mixture | None = None
+
+    def _get_train_sampler(self: Any, train_dataset: Any = None) -> Any:
+        if self.mixture is None:
+            return super()._get_train_sampler(train_dataset)  # type: ignore[misc]
+        count = len(self.train_dataset if train_dataset is None else train_dataset)
+        return MixtureOrder(range(count), self.mixture, num_draws=count, state=lambda: self.state)
+
+
+class ImitationTrainer(MixtureOrderMixin, SavingMixin, SFTTrainer):  # type: ignore[misc]
     """`SFTTrainer` whose order by length is the same in a resumed run."""
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:

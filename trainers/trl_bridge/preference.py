@@ -16,10 +16,11 @@ from datasets import Dataset
 from trl import DPOTrainer
 from trl.trainer.dpo_trainer import DataCollatorForPreference
 
+from trainers.trl_bridge.epoch_order import MixtureOrderMixin
 from trainers.trl_bridge.saving import SavingMixin
 
 
-def preference_dataset(rows: Sequence[dict[str, list[int]]]) -> Dataset:
+def preference_dataset(rows: Sequence[dict[str, Any]]) -> Dataset:
     """Return the dataset of `PreferenceTrainer`.
 
     Args:
@@ -44,7 +45,7 @@ class MaskedPreferenceCollator(DataCollatorForPreference):  # type: ignore[misc]
         return batch
 
 
-class PreferenceTrainer(SavingMixin, DPOTrainer):  # type: ignore[misc]
+class PreferenceTrainer(MixtureOrderMixin, SavingMixin, DPOTrainer):  # type: ignore[misc]
     """`DPOTrainer` on rows of token ids and masks; every loss type of TRL's works on them.
 
     The reference is the model as it was given: its log-probabilities are computed before training
@@ -63,7 +64,7 @@ class PreferenceTrainer(SavingMixin, DPOTrainer):  # type: ignore[misc]
     def __init__(
         self,
         model: Any,
-        rows: Sequence[dict[str, list[int]]],
+        rows: Sequence[dict[str, Any]],
         *,
         args: Any,
         ref_model: Any = None,

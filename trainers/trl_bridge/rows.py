@@ -62,7 +62,7 @@ def task_dataset(task_ids: Sequence[str]) -> Dataset:
     return Dataset.from_dict({"prompt": list(task_ids)})
 
 
-def labelled_dataset(rows: Sequence[dict[str, list[int]]]) -> Dataset:
+def labelled_dataset(rows: Sequence[dict[str, Any]]) -> Dataset:
     """Return the pre-tokenized dataset that TRL's SFT takes.
 
     Args:

@@ -22,6 +22,7 @@ from agentgym_envs.actions import ACTION_FORMATS
 from agentgym_envs.core import COMPATIBILITIES, TextEnv
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.trajectory import Trajectory
+from trainers.options.values import kwargs_for
 from trainers.runs.folder import CELL_FILE
 from trainers.runs.reader import nearest_record
 
@@ -35,20 +36,23 @@ class NotReplayed(Exception):
     """The episode cannot be played again; the message says why, in one sentence."""
 
 
-def env_kwargs_of(folder: str | Path | None) -> dict[str, Any]:
-    """Return the environments' keyword arguments that a run or a sweep's cell notes down.
+def env_kwargs_of(folder: str | Path | None, env_id: str = "") -> dict[str, Any]:
+    """Return an environment's keyword arguments that a run or a sweep's cell notes down.
 
     Args:
         folder: where the trajectory's file is; its `run.json` or `cell.json` counts, or those of
             the folder above. Without either, or with None, there are none.
+        env_id: the environment, of which a run of several may say more.
     """
     if folder is None:
         return {}
     with contextlib.suppress(OSError, ValueError):
         name, record = nearest_record(Path(folder))
         part = "settings" if name == CELL_FILE else "EnvArguments"
-        written = record.get(part, {}).get("env_kwargs")
-        return dict(json.loads(written)) if written else {}
+        options = record.get(part, {})
+        written = options.get("env_kwargs")
+        of_all = dict(json.loads(written)) if written else {}
+        return kwargs_for(of_all, env_id, options.get("env", []))
     return {}
 
 
@@ -71,7 +75,7 @@ def replay(
     """
     # One at a time: environments are kept from episode to episode.
     with _playing:
-        env = _environment(trajectory, env_kwargs_of(folder))
+        env = _environment(trajectory, env_kwargs_of(folder, trajectory.env_id))
         views, differing = _play_again(env, trajectory, look)
         if views is not None:
             return env, views

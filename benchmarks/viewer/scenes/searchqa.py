@@ -39,7 +39,7 @@ def accepted_answers(trajectory: Trajectory, folder: str | Path | None) -> tuple
     Raises:
         NotReplayed: its questions are not here.
     """
-    kwargs = env_kwargs_of(folder)
+    kwargs = env_kwargs_of(folder, trajectory.env_id)
     try:
         source = open_source(kwargs.get("data_dir"), kwargs.get("corpus"))
         if source.name != trajectory.source:

@@ -38,7 +38,7 @@ def webarena_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[st
     turns = [{**page(turn.observation), "target": target(turn)} for turn in trajectory.turns]
     turns.append({**page(trajectory.final_observation), "target": None})
     reason = None
-    kwargs = env_kwargs_of(folder)
+    kwargs = env_kwargs_of(folder, trajectory.env_id)
     if kwargs.get("backend") == "chromium" and "sites" not in kwargs:
         try:
             for turn, picture in zip(turns, _pictures(trajectory, folder), strict=True):

@@ -13,9 +13,11 @@ from trainers.credit.advantages import (
     episode_rewards,
     kl_penalized_returns,
     leave_one_out,
+    scale_by_environment,
     subtract_group_mean,
     turn_of_token,
     whiten,
+    whiten_by_environment,
 )
 from trainers.credit.gae import SampledTokenIndex
 
@@ -228,3 +230,37 @@ def test_an_episode_has_a_reward_where_a_function_paid_a_finite_one() -> None:
     got = episode_rewards(paid, tensor([2, 1]), counted, num_penalties=1)
     expected = tensor([1.5, NAN, NAN, 2, NAN])
     assert torch.equal(got.nan_to_num(nan=9.0), expected.nan_to_num(nan=9.0))
+
+
+# By environment ----------------------------------------------------------------------------------
+
+
+def test_an_environments_deviation_scales_its_advantages_alone() -> None:
+    rewards = tensor([1.0, 0.0, 0.2, 0.4, NAN, 7.0])
+    advantages = tensor([0.5, -0.5, -0.1, 0.1, 0.0, 0.0])
+    environment = torch.tensor([0, 0, 1, 1, 1, 2])
+    first, second = math.sqrt(0.5) + 1e-4, math.sqrt(0.02) + 1e-4
+    expected = [0.5 / first, -0.5 / first, -0.1 / second, 0.1 / second, 0.0, 0.0]
+    close(scale_by_environment(advantages, rewards, environment), expected)
+
+
+def test_an_environment_that_pays_more_has_no_larger_advantages() -> None:
+    rewards = tensor([0.0, 1.0, 0.0, 100.0])
+    scaled = scale_by_environment(
+        subtract_group_mean(rewards, 2), rewards, torch.tensor([0, 0, 1, 1])
+    )
+    torch.testing.assert_close(scaled[:2], scaled[2:], rtol=2e-4, atol=0.0)
+
+
+def test_tokens_are_whitened_with_those_of_their_environment() -> None:
+    values = tensor([[1.0, 3.0, 9.0], [5.0, 0.0, 0.0], [10.0, 30.0, 20.0]])
+    mask = tensor([[1, 1, 0], [1, 0, 0], [1, 1, 1]])
+    environment = torch.tensor([0, 0, 1])
+    found = whiten_by_environment(values, mask, environment, num_environments=2)
+    first, second = 2.0 + 1e-6, 10.0 + 1e-6
+    expected = [[-2 / first, 0, 0], [2 / first, 0, 0], [-10 / second, 10 / second, 0]]
+    close(found, expected)
+    alone = whiten_by_environment(
+        values, mask, torch.zeros(3, dtype=torch.int64), num_environments=1
+    )
+    close(alone, whiten(values, mask).tolist())

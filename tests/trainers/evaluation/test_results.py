@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentgym_envs import Trajectory
-from trainers.evaluation.intervals import wilson
+from trainers.evaluation.intervals import mean_gain, mean_of, wilson
 from trainers.evaluation.results import EvalResult, paired_gain, summarize
 
 
@@ -66,3 +68,55 @@ def test_a_gain_on_all_tasks_does_not_claim_certainty() -> None:
     assert paired_gain(lost, won).ci95 == (1 - width, 1.0)
     assert paired_gain(won, lost).ci95 == (-1.0, width - 1)
     assert paired_gain(won, won).ci95 == (-width, width)
+
+
+def of(env: str, successes: list[bool], first: int = 0, **changes: Any) -> list[Trajectory]:
+    name = env.lower()
+    return [
+        Trajectory(
+            f"toy/{env}-v0", f"{name}_{first + n}", subtask="all", success=won,
+            **{"status": "terminated", **changes},
+        )
+        for n, won in enumerate(successes)
+    ]  # fmt: skip
+
+
+def test_several_environments_are_never_pooled() -> None:
+    found = summarize([*of("Easy", [True] * 8), *of("Hard", [False, True])])
+    assert found.success == 0.75
+    expected = mean_of([wilson(8, 8), wilson(1, 2)])
+    assert found.ci95 == (expected.low, expected.high)
+    assert (found.n_tasks, found.subtasks) == (10, {})
+    easy, hard = found.environments["Easy"], found.environments["Hard"]
+    assert (easy.success, easy.n_tasks, hard.success, hard.n_tasks) == (1.0, 8, 0.5, 2)
+    assert hard.ci95 == (wilson(1, 2).low, wilson(1, 2).high)
+    assert EvalResult.from_json(json.loads(json.dumps(found.to_json()))) == found
+    shown = str(found).splitlines()
+    assert "on 10 tasks x 1, the mean over 2 environments" in shown[0]
+    assert [line.split()[0] for line in shown[2:]] == ["Easy", "all", "Hard", "all"]
+
+
+def test_an_environment_without_a_score_has_a_row_and_is_in_no_mean() -> None:
+    failed = of("Hard", [False], status="failed")
+    found = summarize([*of("Easy", [True, False]), *failed])
+    assert (found.success, found.failures) == (0.5, 1)
+    assert found.environments["Hard"].success is None
+    assert "Hard" in str(found) and "no episode with a score; failed episodes 1" in str(found)
+    assert EvalResult.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+def test_one_environment_has_no_row_of_its_own() -> None:
+    assert result(True, False).environments == {}
+    assert "environments" not in str(result(True, False))
+    record = result(True).to_json()
+    del record["environments"]  # as older versions wrote it
+    assert EvalResult.from_json(record) == result(True)
+
+
+def test_a_gain_is_the_mean_over_environments() -> None:
+    before = summarize([*of("Easy", [False] * 8), *of("Hard", [False, False])])
+    after = summarize([*of("Easy", [False] * 8), *of("Hard", [True, True, True])])
+    gain = paired_gain(before, after)
+    assert (gain.gain, gain.n_tasks) == (0.5, 10)
+    expected = mean_of([mean_gain([0.0] * 8), mean_gain([1.0] * 2)])
+    assert gain.ci95 == (expected.low, expected.high)

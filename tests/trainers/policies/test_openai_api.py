@@ -69,6 +69,17 @@ def test_a_conversation_grows_by_what_was_said() -> None:
     assert (second["model"], second["temperature"], second["max_tokens"]) == ("letters", 1.0, 8)
 
 
+def test_budgets_are_those_of_the_environment() -> None:
+    with serving({CHAT: lambda body: message("q")}) as server:
+        rollout_of(
+            server,
+            max_tokens_per_turn={"Letters": 5, "default": 9},
+            keep_last_turns={"Other": 1},
+        ).run(["letters_0"])
+    assert [request["max_tokens"] for request in server.requests] == [5] * 3
+    assert len(server.requests[2]["messages"]) == 6
+
+
 def test_a_window_keeps_the_task_and_the_last_turns() -> None:
     with serving({CHAT: lambda body: message("q")}) as server:
         rollout_of(server, keep_last_turns=1).run(["letters_0"])

@@ -15,6 +15,7 @@ from trainers.runs import provenance
 from trainers.runs.curve import draw_run_curve, series
 from trainers.runs.folder import read_metrics, read_run
 from trainers.runs.health import SYMPTOMS, HealthWarnings
+from trainers.runs.progress import short_line
 from trainers.runs.provenance import write_run
 from trainers.runs.records import LearningCurve, MetricsFile
 
@@ -194,3 +195,38 @@ def test_a_run_whose_episodes_have_no_room_is_told_so(
 ) -> None:
     trainer_in(max_steps=1, rollout={"max_tokens_per_episode": 60}).train()
     assert "had no room in the context" in caplog.text
+
+
+def test_the_line_of_a_step_names_the_environments_behind_a_mean() -> None:
+    logs = {
+        "episodes/success": 0.5, "success/Easy": 1.0, "success/Hard": 0.0, "success_other": 1.0,
+        "episodes/turns": 3.0, "turns/Easy": 2.0, "horizon": 5.0, "horizon/Easy": 4.0,
+    }  # fmt: skip
+    assert short_line(7, logs) == (
+        "step 7: success 50.0% (Easy 100.0%, Hard 0.0%), turns 3.0, horizon 5 (Easy 4)"
+    )
+    validated = {"eval_success": 0.25, "eval_success/Easy": 0.5, "eval_success_low/Easy": 0.1}
+    assert short_line(7, validated) == "step 7: validation success 25.0% (Easy 50.0%)"
+
+
+def test_a_mixtures_curve_has_a_line_for_each_environment(tmp_path: Path) -> None:
+    lines: list[list[str]] = []
+
+    def labels(entries: list[dict[str, float]]) -> list[str]:
+        write_metrics(tmp_path, entries)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(
+                "matplotlib.axes.Axes.legend",
+                lambda self, handles, names, **options: lines.append(list(names)),
+            )
+            assert draw_run_curve(tmp_path) is not None
+        return lines.pop()
+
+    steps = [
+        {"global_step": n, "episodes/success": 0.5, "success/Easy": 1.0, "success/Hard": 0.0,
+         "horizon": 3.0, "horizon/Easy": 2.0, "horizon/Hard": 4.0}
+        for n in range(1, 4)
+    ]  # fmt: skip
+    assert {"Easy", "Hard", "moving average"} <= set(labels(steps))
+    validated = {"global_step": 3, "eval_success": 0.5, "eval_success/Easy": 1.0, "loss": 0.3}
+    assert "Easy" in labels([validated])

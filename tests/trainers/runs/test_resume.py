@@ -12,11 +12,15 @@ import pytest
 from safetensors.torch import load_file
 
 from tests.trainers.command import EPISODES, start, wait_for
-from tests.trainers.toys import make_folder
+from tests.trainers.toys import EASY_ID, make_folder
 
 NUM_STEPS = 16
 # Checkpoints of every third step lie in the middle of the second use of a batch, too.
 PPO = ["--num_generations", "1", "--num_iterations", "2"]
+MIXED = [
+    *("--env", EASY_ID, "--mix", "2,1", "--tasks", "0", "1", "2", "3", "4"),
+    *("--horizon", "Easy=scaling:1,2@7", "--scale_rewards", "environment"),
+]
 TIMES = ("rollout_time", "step_time", "train_runtime", "train_samples_per_second")
 
 
@@ -39,6 +43,8 @@ def steps_taken(folder: Path) -> int:
         pytest.param("grpo", "scaling:1,2,3@5", [], marks=pytest.mark.slow),
         pytest.param("grpo", "scaling:1,2,3@5", ["--beta", "0.1"], marks=pytest.mark.slow),
         pytest.param("ppo", "adaptive:1,2,3@2", PPO, marks=pytest.mark.slow),
+        pytest.param("grpo", "Letters=adaptive:1,2,3@2", MIXED, marks=pytest.mark.slow),
+        pytest.param("ppo", "Letters=scaling:1,2,3@5", [*PPO, *MIXED], marks=pytest.mark.slow),
     ],
 )
 def test_a_killed_and_resumed_run_equals_the_uninterrupted_one(

@@ -80,6 +80,15 @@ def test_what_environments_were_made_with_is_read_from_the_run_or_the_cell(file,
     assert env_kwargs_of(None) == {}
 
 
+def test_an_environment_of_several_is_made_as_it_was_by_name(tmp_path):
+    ids = ["agentgym/TextCraft-v0", "agentgym/SearchQA-v0"]
+    kwargs = '{"compat": null, "searchqa": {"top_k": 5}}'
+    record = {"EnvArguments": {"env": ids, "env_kwargs": kwargs}}
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    assert env_kwargs_of(tmp_path, ids[0]) == {"compat": None}
+    assert env_kwargs_of(tmp_path, ids[1]) == {"compat": None, "top_k": 5}
+
+
 def test_scenes_are_json():
     for env_id in PLAYED:
         shown = scene(expert_episode(env_id))

@@ -1,0 +1,84 @@
+"""What is logged of a batch of episodes of several environments: of each, and the mean over them.
+
+Pooled, the environment with the most episodes would speak for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from trainers.credit.rewards import episode_metrics, zero_std_group_fraction
+
+_COUNTS = ("episodes/failed", "episodes/failed_share", "episodes/without_reward")
+"""Metrics that are of all episodes together."""
+
+OF_EACH = {
+    "share": "share",
+    "success": "episodes/success",
+    "reward": "reward",
+    "score": "episodes/score",
+    "turns": "episodes/turns",
+    "failed": "episodes/failed",
+    "frac_reward_zero_std": "frac_reward_zero_std",
+}
+"""What is logged of each environment, as `success/TextCraft`, and the metric that it is."""
+
+
+def metrics_by_environment(
+    names: Sequence[str],
+    *,
+    rewards: Sequence[float],
+    columns: Mapping[str, Sequence[Any]],
+    group_size: int,
+) -> dict[str, float]:
+    """Summarize a batch of episodes.
+
+    Args:
+        names: what the environment of each episode is called; empty where there is one alone.
+        rewards: of each episode; NaN where it does not count.
+        columns: `trainers.credit.rewards.reward_columns`.
+        group_size: episodes per task; the groups follow one another.
+
+    Returns:
+        `trainers.credit.rewards.episode_metrics`, and `frac_reward_zero_std` where there are
+        groups. With several environments, means are means over those of the batch, `reward` is
+        there too, and of each environment what `OF_EACH` names, such as `share/TextCraft`, its
+        share of the episodes.
+    """
+    metrics = _metrics(range(len(names)), rewards, columns, group_size)
+    present = sorted(set(names))
+    if present in ([], [""]):
+        return metrics
+    own = {}
+    for name in present:
+        places = [place for place, other in enumerate(names) if other == name]
+        own[name] = _metrics(places, rewards, columns, group_size)
+        own[name]["share"] = len(places) / len(names)
+        paid = [rewards[place] for place in places if rewards[place] == rewards[place]]
+        if paid:
+            own[name]["reward"] = fmean(paid)
+    for key in ["reward", *metrics]:
+        values = [of_one[key] for of_one in own.values() if key in of_one]
+        if values and key not in _COUNTS and key != "frac_reward_zero_std":
+            metrics[key] = fmean(values)
+    for name, of_one in own.items():
+        for short, key in OF_EACH.items():
+            if key in of_one:
+                metrics[f"{short}/{name}"] = of_one[key]
+    return metrics
+
+
+def _metrics(
+    places: Sequence[int],
+    rewards: Sequence[float],
+    columns: Mapping[str, Sequence[Any]],
+    group_size: int,
+) -> dict[str, float]:
+    paid = [rewards[place] for place in places]
+    chosen = {name: [values[place] for place in places] for name, values in columns.items()}
+    metrics = episode_metrics(rewards=paid, **chosen)
+    if group_size > 1:
+        metrics["frac_reward_zero_std"] = zero_std_group_fraction(paid, group_size)
+    return metrics

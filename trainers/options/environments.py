@@ -1,0 +1,190 @@
+"""The options that say which environments are played, and how these are made and run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from agentgym_envs import resolve_env_id
+from agentgym_envs.actions import ACTION_FORMATS
+from agentgym_envs.registry import short_env_name
+from agentgym_envs.secrets import hide_kwargs
+from trainers.options.errors import check_bounds
+from trainers.options.values import (
+    BY_ENVIRONMENT,
+    check_names,
+    read_by_environment,
+    read_object,
+    read_weights,
+    split_name,
+    whole_numbers,
+)
+from wrappers.vector.env import Backend
+
+
+@dataclass
+class EnvConstructionArguments:
+    """How environments are made and run, whichever they are."""
+
+    _argument_group_name: ClassVar[str] = "environment"
+    common_options: ClassVar[tuple[str, ...]] = ("action_format",)
+
+    action_format: str = field(
+        default="react",
+        metadata={"help": "How the policy writes actions.", "choices": list(ACTION_FORMATS)},
+    )
+    env_backend: Backend = field(default="sync", metadata={"help": "Where environments run."})
+    step_timeout: float | None = field(
+        default=None,
+        metadata={
+            "help": "Seconds before a slow environment counts as failed (thread and process)."
+        },
+    )
+    wrapper: list[str] = field(
+        default_factory=list,
+        metadata={
+            "help": "A Gymnasium wrapper as module:Class; repeat for several, innermost first.",
+            "action": "extend",
+        },
+    )
+    env_kwargs: str | None = field(
+        default=None,
+        metadata={
+            "help": "Further arguments of the environments, as JSON: '{\"compat\": null}'. "
+            "Those of one among several: 'SearchQA={\"top_k\": 3}'.",
+            **BY_ENVIRONMENT,
+        },
+    )
+
+    def __post_init__(self) -> None:
+        self.env_kwargs = hide_kwargs(_joined_objects("env_kwargs", self.env_kwargs))
+        check_bounds(self)
+        _ = self.extra_kwargs
+
+    @property
+    def extra_kwargs(self) -> dict[str, Any]:
+        """`env_kwargs` as a dict, with its secrets.
+
+        Raises:
+            ValueError: it is not a JSON object.
+        """
+        return read_object("env_kwargs", self.env_kwargs)
+
+
+def _joined_objects(name: str, given: Any) -> str | None:
+    """Return JSON objects, some of them under an environment's name, as the text of one."""
+    if isinstance(given, dict):  # as Python has them
+        return json.dumps(given)
+    if not isinstance(given, list):
+        given = [given]
+    if len(given) == 1 and split_name(given[0])[0] == "":
+        return None if given[0] is None else str(given[0])
+    joined: dict[str, Any] = {}
+    for label, text in map(split_name, given):
+        values = read_object(name, text)
+        joined |= {label: {**joined.get(label, {}), **values}} if label else values
+    return json.dumps(joined)
+
+
+@dataclass
+class EnvArguments(EnvConstructionArguments):
+    """Which environments are played, and how they are run.
+
+    An option that may differ between environments is one value, or a dict of values by name with
+    one under `"default"` (`trainers.options.values`).
+    """
+
+    common_options: ClassVar[tuple[str, ...]] = ("env", "split", "tasks", "max_turns")
+
+    env: list[str] = field(
+        default_factory=list,
+        metadata={
+            "help": "Environment id or short name, such as TextCraft; repeat for several, whose "
+            "shares are equal or those of --mix.",
+            "action": "extend",
+        },
+    )
+    mix: str | None = field(
+        default=None,
+        metadata={
+            "help": "Weights of several environments in what is trained on and collected, in their "
+            "order: 2,1,1; by default all alike. Evaluations weigh them alike."
+        },
+    )
+    split: str = field(default="train", metadata={"help": "Split to draw tasks from."})
+    eval_split: str = field(
+        default="validation", metadata={"help": "Split played by evaluations during training."}
+    )
+    tasks: list[str] | None = field(
+        default=None, metadata={"help": "Only these subtasks, depths or task ids of the split."}
+    )
+    max_turns: int | dict[str, int] | None = field(
+        default=None,
+        metadata={
+            "help": "Turn limit; by default each environment's own. NAME=TURNS for one of several.",
+            "min": 1,
+            **BY_ENVIRONMENT,
+        },
+    )
+    action_format: str | dict[str, str] = field(  # type: ignore[assignment]
+        default="react",
+        metadata={
+            "help": "How the policy writes actions. NAME=FORMAT for one of several environments.",
+            "metavar": "{" + ",".join(ACTION_FORMATS) + "}",
+            **BY_ENVIRONMENT,
+        },
+    )
+    num_envs: int | None = field(
+        default=None,
+        metadata={
+            "help": "Episodes advanced together, per environment; by default the batch, at most "
+            "64.",
+            "min": 1,
+        },
+    )
+    overlap: bool = field(
+        default=False,
+        metadata={
+            "help": "Sample while slow environments step; needs --env_backend thread or process, "
+            "and repeats a run up to rounding only."
+        },
+    )
+
+    def __post_init__(self) -> None:
+        self.max_turns = read_by_environment(
+            "max_turns", self.max_turns, whole_numbers("max_turns")
+        )
+        self.action_format = read_by_environment(
+            "action_format", self.action_format, _action_format, default="react"
+        )
+        super().__post_init__()
+        names = [self.env] if isinstance(self.env, str) else self.env
+        self.env = [resolve_env_id(name) for name in names]
+        if self.tasks is not None:
+            self.tasks = [str(label) for label in self.tasks]
+        check_names(self, self.env)
+        _ = self.weights
+        if self.overlap and self.env_backend == "sync":
+            raise ValueError(
+                "overlap needs environments that step by themselves, got --env_backend sync; "
+                "pass --env_backend thread or process"
+            )
+
+    @property
+    def weights(self) -> list[int]:
+        """The environments' weights, in their order; all 1 without `mix`.
+
+        Raises:
+            UsageError: `mix` does not fit the environments.
+        """
+        return read_weights("mix", self.mix, [short_env_name(env_id) for env_id in self.env])
+
+
+def _action_format(value: Any) -> str:
+    if value not in ACTION_FORMATS:
+        raise ValueError(
+            f"action_format must be one of {', '.join(ACTION_FORMATS)}, or NAME=FORMAT for one "
+            f"environment, got {value!r}"
+        )
+    return str(value)

@@ -1,0 +1,238 @@
+"""Reads what options hold: JSON objects, lengths of time, values that differ by environment.
+
+An option that may differ between the environments of a run is given as `--max_turns 20` for all, as
+`--max_turns TextCraft=30` for one, or as both together. In Python, and as a mapping in an option
+file, it is a value, or `{"TextCraft": 30, "default": 20}`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any
+
+from agentgym_envs.registry import short_env_name
+from agentgym_envs.secrets import masked, reveal
+from trainers.options.errors import UsageError, did_you_mean
+
+
+def read_object(name: str, text: str | None) -> dict[str, Any]:
+    """Read an option that holds a JSON object.
+
+    Args:
+        name: the option's, for the message.
+        text: what it was given, hidden or not; None means an empty object.
+
+    Raises:
+        ValueError: it is not a JSON object.
+    """
+    if text is None:
+        return {}
+    try:
+        values = json.loads(reveal(text))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{name} must be a JSON object, got {masked(text)!r} ({error})") from None
+    if not isinstance(values, dict):
+        raise ValueError(f"{name} must be a JSON object, got {masked(text)!r}")
+    return values
+
+
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+
+def read_seconds(name: str, text: str) -> float:
+    """Read an option that holds a length of time, such as `90`, `90s`, `10m` or `2h`.
+
+    Args:
+        name: the option's, for the message.
+        text: what it was given.
+
+    Returns:
+        seconds.
+
+    Raises:
+        ValueError: it has another form.
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(text).strip())
+    if match is None:
+        raise ValueError(f"{name} must be a time such as 90s, 10m or 2h, got {text!r}")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def read_weights(name: str, text: str | None, of: Sequence[str]) -> list[int]:
+    """Read an option that holds a weight for each of several things, such as `2,1,1`.
+
+    Args:
+        name: the option's, for the message.
+        text: what it was given; None weighs all alike.
+        of: what is weighed.
+
+    Returns:
+        whole numbers in the same proportion, as small as can be.
+
+    Raises:
+        UsageError: there are more or fewer weights than things, or one is not above 0.
+    """
+    if text is None:
+        return [1] * len(of)
+    try:
+        weights = [Fraction(part.strip()) for part in str(text).split(",")]
+    except (ValueError, ZeroDivisionError):
+        weights = []
+    if len(weights) != len(of) or not all(weight > 0 for weight in weights):
+        raise UsageError(
+            f"--{name} must hold a number above 0 for each --env ({', '.join(of) or 'none given'}"
+            f"), in their order, such as {','.join('1' * max(len(of), 1))}; got {text!r}. What is "
+            "not to be trained on is left out of --env"
+        )
+    scale = lcm(*(weight.denominator for weight in weights))
+    whole = [int(weight * scale) for weight in weights]
+    return [weight // gcd(*whole) for weight in whole]
+
+
+DEFAULT = "default"
+"""The key of what holds for the environments that are not named."""
+
+_NAMED = re.compile(r"([A-Za-z][\w./:-]*)=(.*)", re.DOTALL)
+
+
+class CollectValues(argparse.Action):
+    """Collects what an option is given, which may be repeated; the first one drops the default."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Add the values of one occurrence."""
+        earlier = getattr(namespace, self.dest)
+        setattr(namespace, self.dest, [*(earlier if isinstance(earlier, list) else []), *values])
+
+
+BY_ENVIRONMENT: dict[str, Any] = {"action": CollectValues, "nargs": "+"}
+"""The metadata of a field that such an option fills."""
+
+
+def split_name(text: Any) -> tuple[str, Any]:
+    """Return the environment's name and the value of `NAME=VALUE`; without a name it is empty."""
+    match = _NAMED.fullmatch(text) if isinstance(text, str) else None
+    return (match[1], match[2]) if match else ("", text)
+
+
+def read_by_environment(
+    name: str, given: Any, read: Callable[[Any], Any], *, default: Any = None
+) -> Any:
+    """Read an option that may differ between environments.
+
+    Args:
+        name: the option's, for the message.
+        given: one value, a dict of values by environment, or what the command line collected.
+        read: reads one value.
+        default: of the environments that are not named.
+
+    Returns:
+        one value, or a dict of values by environment, with one under `"default"` unless it is None.
+
+    Raises:
+        ValueError: a value cannot be read.
+    """
+    default, own = default, {}
+    for entry in given if isinstance(given, list) else [given]:
+        for label, value in _entries(name, entry):
+            if label in ("", DEFAULT):
+                default = read(value)
+            else:
+                own[label] = read(value)
+    if not own:
+        return default
+    return own if default is None else {**own, DEFAULT: default}
+
+
+def _entries(name: str, entry: Any) -> Iterable[tuple[str, Any]]:
+    if isinstance(entry, str) and entry.startswith("{"):  # an option file's mapping
+        try:
+            entry = json.loads(entry)
+        except json.JSONDecodeError as error:
+            raise ValueError(
+                f"{name}: {entry!r} is not JSON ({error}); give VALUE, NAME=VALUE or "
+                '{"NAME": VALUE}'
+            ) from None
+    return entry.items() if isinstance(entry, dict) else [split_name(entry)]
+
+
+def value_for(value: Any, env_id: str) -> Any:
+    """Return what an option says of one environment."""
+    if not isinstance(value, dict):
+        return value
+    own = [part for label, part in value.items() if is_name_of(label, env_id)]
+    return own[-1] if own else value.get(DEFAULT)
+
+
+def all_values(value: Any) -> list[Any]:
+    """Return what an option says of all environments, in no order."""
+    return [*value.values(), value.get(DEFAULT)] if isinstance(value, dict) else [value]
+
+
+def is_name_of(label: str, env_id: str) -> bool:
+    """Return whether this is an environment's id or short name, in upper or lower case."""
+    return label.lower() in (env_id.lower(), short_env_name(env_id).lower())
+
+
+def kwargs_for(kwargs: dict[str, Any], env_id: str, env_ids: Iterable[str]) -> dict[str, Any]:
+    """Return what `env_kwargs` says of one environment: what all are given, and what it is by name.
+
+    Args:
+        kwargs: the option's JSON object.
+        env_id: the environment.
+        env_ids: those of the run.
+    """
+    common: dict[str, Any] = {}
+    own: dict[str, Any] = {}
+    for key, value in kwargs.items():
+        named = [i for i in env_ids if isinstance(value, dict) and is_name_of(key, i)]
+        if not named:
+            common[key] = value
+        elif env_id in named:
+            own |= value
+    return {**common, **own}
+
+
+def check_names(args: Any, env_ids: Iterable[str]) -> None:
+    """See that the options of a dataclass name environments of the run.
+
+    Raises:
+        UsageError: one names another.
+    """
+    ids = list(env_ids)
+    for option in fields(args):
+        value = getattr(args, option.name)
+        if option.metadata.get("action") is not CollectValues or not isinstance(value, dict):
+            continue
+        for label in value:
+            if label != DEFAULT and not any(is_name_of(label, env_id) for env_id in ids):
+                names = [short_env_name(env_id) for env_id in ids]
+                hint = did_you_mean(label, names, otherwise=f"they are {', '.join(names)}")
+                raise UsageError(
+                    f"--{option.name} {label}=...: {label!r} is no environment of this run{hint}"
+                )
+
+
+def whole_numbers(name: str, *, can_be_none: bool = True) -> Callable[[Any], int | None]:
+    """Return a reader of whole numbers."""
+
+    def read(value: Any) -> int | None:
+        try:
+            return None if value is None and can_be_none else int(value)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{name} must be a whole number, or NAME=NUMBER for one environment, got {value!r}"
+            ) from None
+
+    return read

@@ -1,0 +1,138 @@
+"""Shares of several environments: in which order their tasks are drawn, and how many of each.
+
+Pure functions of the weights, the seed and the place in the run, so that a resumed run draws on
+where the undisturbed one would have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeVar
+
+import numpy as np
+
+from agentgym_envs.tasks import scenario_of
+from trainers.tokens.seeds import batch_seed
+
+Key = TypeVar("Key")
+
+
+def draw_order(weights: Mapping[Key, int]) -> Iterator[Key]:
+    """Yield for ever whose turn it is: always who is furthest behind its share.
+
+    After any number of draws each has had its share of them, rounded up or down (for three and
+    more of unequal weights at most one draw further off). So batches cut from the order carry over
+    what is left of a share, and after as many draws as the weights' sum all begins anew.
+    """
+    total = sum(weights.values())
+    behind = dict.fromkeys(weights, 0)
+    while True:
+        for key, weight in weights.items():
+            behind[key] += weight
+        chosen = max(behind, key=behind.__getitem__)  # the first of equals
+        behind[chosen] -= total
+        yield chosen
+
+
+def shares(count: int, weights: Mapping[Key, int]) -> dict[Key, int]:
+    """Return how many of the first `count` draws each one has."""
+    rounds, rest = divmod(count, sum(weights.values()))
+    result = {key: rounds * weight for key, weight in weights.items()}
+    for key in islice(draw_order(weights), rest):
+        result[key] += 1
+    return result
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Rows of several environments, drawn by their weights.
+
+    Each environment's rows come in an order of their own, and anew when all have come.
+
+    Attributes:
+        rows: the rows of each environment.
+        weights: of the environments.
+        seed: of the orders; None keeps the rows as they stand.
+    """
+
+    rows: Mapping[str, Sequence[int]]
+    weights: Mapping[str, int]
+    seed: int | None = None
+    _orders: dict[tuple[str, int], Sequence[int]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def draw(self, start: int, count: int) -> list[int]:
+        """Return the rows of the draws from `start` on, counted from the beginning of the run."""
+        drawn = shares(start, self.weights)
+        result: list[int] = []
+        order = draw_order(self.weights)
+        for name in islice(order, start % sum(self.weights.values()), None):
+            if len(result) == count:
+                break
+            round_number, place = divmod(drawn[name], len(self.rows[name]))
+            result.append(self._order(name, round_number)[place])
+            drawn[name] += 1
+        return result
+
+    def _order(self, name: str, round_number: int) -> Sequence[int]:
+        """Return the rows of an environment in the order of one round through them."""
+        if self.seed is None:
+            return self.rows[name]
+        if (name, round_number) not in self._orders:
+            for key in [key for key in self._orders if key[0] == name]:
+                del self._orders[key]
+            number = list(self.rows).index(name)
+            draws = np.random.default_rng(batch_seed(self.seed, (number, round_number)))
+            order = draws.permutation(len(self.rows[name]))
+            self._orders[name, round_number] = [self.rows[name][place] for place in order]
+        return self._orders[name, round_number]
+
+
+def spread(ids: Sequence[str], count: int, weights: Mapping[str, int] | None = None) -> list[str]:
+    """Return `count` task ids, spread evenly over those of each environment.
+
+    Args:
+        ids: the task ids, those of an environment one after the other.
+        count: how many; 0, or a larger number than there are, takes all.
+        weights: of the environments, by the name in front of the ids; by default all alike. Where
+            one has fewer tasks than its share, the others have more.
+    """
+    if count == 0 or count >= len(ids):
+        return list(ids)
+    groups: dict[str, list[str]] = {}
+    for task_id in ids:
+        groups.setdefault(scenario_of(task_id), []).append(task_id)
+    numbers = dict.fromkeys(groups, 0)
+    for name in draw_order({name: (weights or {}).get(name, 1) for name in groups}):
+        if sum(numbers.values()) == count:
+            break
+        numbers[name] += numbers[name] < len(groups[name])
+    return [
+        task_id
+        for name, group in groups.items()
+        for task_id in (group[n * len(group) // numbers[name]] for n in range(numbers[name]))
+    ]
+
+
+def repeated(ids: Sequence[str], count: int, weights: Mapping[str, int] | None = None) -> list[str]:
+    """Return `count` task ids that go round those of each environment, which has its share.
+
+    What does not go round is spread evenly, since an environment's tasks stand by difficulty.
+
+    Args:
+        ids: the task ids, those of an environment one after the other.
+        count: how many.
+        weights: of the environments, by the name in front of the ids; by default all alike.
+    """
+    groups: dict[str, list[str]] = {}
+    for task_id in ids:
+        groups.setdefault(scenario_of(task_id), []).append(task_id)
+    numbers = shares(count, {name: (weights or {}).get(name, 1) for name in groups})
+    chosen: list[str] = []
+    for name, group in groups.items():
+        rounds, rest = divmod(numbers[name], len(group))
+        chosen += group * rounds + (spread(group, rest) if rest else [])
+    return chosen
