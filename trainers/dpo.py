@@ -29,6 +29,7 @@ from trainers.options.errors import UsageError, check_bounds, run_command
 from trainers.options.refused import DPO, Refusals, refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments, spread
+from trainers.runs.progress_bar import Watch
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import PreferenceTrainer
 
@@ -216,11 +217,14 @@ def sampled_pairs(
         policy = ModelPolicy.of_model(
             model, tokenizer, rollout, name="sampled", seed=args.seed, overlap=chosen.overlap
         )
-        return environments.rollout(policy, failure_rules=rollout.failure_rules).run(
-            [task_id for task_id in task_ids for _ in range(pairing.num_samples)],
-            temperature=pairing.sampling_temperature,
-            stream=(_SAMPLING_STREAM,),
-        )
+        ids = [task_id for task_id in task_ids for _ in range(pairing.num_samples)]
+        with Watch("sampling for pairs", len(ids)) as watch:
+            return environments.rollout(policy, failure_rules=rollout.failure_rules).run(
+                ids,
+                temperature=pairing.sampling_temperature,
+                stream=(_SAMPLING_STREAM,),
+                on_trajectory=watch,
+            )
 
     folder = Path(args.output_dir) / "pairs"
     with args.main_process_first(local=False, desc="playing for pairs"):

@@ -6,7 +6,7 @@ Torch is imported only when a model is opened.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import UsageError, explain_load_errors
@@ -17,6 +17,9 @@ from trainers.rollout.policy import Policy
 from trainers.rollout.rollout import Rollout
 from trainers.tokens.generation import Sampling
 
+if TYPE_CHECKING:
+    from trainers.backends.json_client import JSONClient
+
 
 class OpenModel(NamedTuple):
     """A model that is ready to sample: a `Backend`, and its tokenizer."""
@@ -25,13 +28,20 @@ class OpenModel(NamedTuple):
     tokenizer: Any
 
 
-def open_environments(args: EnvArguments) -> Environments:
+def open_environments(args: EnvArguments, policy: PolicyArguments | None = None) -> Environments:
     """Open the environments that `args` name.
+
+    Args:
+        args: which.
+        policy: who plays. One behind a server is asked for no more episodes at once than it takes
+            requests: the fewer are under way, the fewer are lost where the play is broken off.
 
     Raises:
         UsageError: none is named, or one cannot be made as told.
     """
     try:
+        if policy is not None and policy.is_served:
+            return Environments(args, episodes=policy.max_requests)
         return Environments(args)
     except (TypeError, ValueError) as error:  # TypeError: Gymnasium's, for unknown arguments
         raise UsageError(str(error)) from error
@@ -44,6 +54,7 @@ def open_policy(
     seed: int,
     overlap: bool = False,
     model: OpenModel | None = None,
+    client: JSONClient | None = None,
 ) -> Policy:
     """Open the policy that `args` name.
 
@@ -53,6 +64,7 @@ def open_policy(
         seed: of what the policy draws.
         overlap: whether environments are played by `EnvArguments.overlap`.
         model: what `open_model` returned for the same policy, where it is open already.
+        client: what `open_client` returned for it, where it is behind a server.
 
     Raises:
         UsageError: there is no such policy, the options do not fit it, or its server refuses
@@ -61,10 +73,10 @@ def open_policy(
     if args.policy in TEXT_POLICIES:
         return scripted_policy(args.policy, seed=seed)
     with _explain_load_errors(args.policy):
-        if args.is_address:
+        if args.is_served:
             from trainers.policies.api import open_api_policy
 
-            return open_api_policy(args, budgets, seed=seed)
+            return open_api_policy(args, budgets, seed=seed, client=client)
         from trainers.policies.model import ModelPolicy
 
         if model is None:
@@ -86,10 +98,11 @@ def open_rollout(
     *,
     seed: int,
     model: OpenModel | None = None,
+    client: JSONClient | None = None,
 ) -> Rollout:
     """Open the policy that `args` name, as `open_policy` does, and return what plays with it."""
     overlap = environments.args.overlap
-    policy = open_policy(args, budgets, seed=seed, overlap=overlap, model=model)
+    policy = open_policy(args, budgets, seed=seed, overlap=overlap, model=model, client=client)
     return environments.rollout(policy, failure_rules=budgets.failure_rules)
 
 
