@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -36,6 +37,7 @@ FIRST_PAUSE = 0.5
 _TOO_MANY_REQUESTS = 429
 _LONGEST_WAIT = 600.0
 """Seconds that a request waits in all, at most, for a server that is asked too often."""
+_LOG_SECONDS = 60.0
 _NO_CREDIT = ("insufficient_quota", "insufficient_credits", "billing_hard_limit")
 """Codes of a 429 that waiting does not end."""
 
@@ -86,8 +88,8 @@ class JSONClient:
     again after 0.5, 1, 2, ... seconds, or as `Retry-After` says. These retries are for what passes
     at once; whoever plays waits for a server that is gone. A timeout is not tried again. Status 429
     is no failure: all requests wait as long as the server says, and fewer are sent at once from
-    then on (`Pace`). A cause is logged once, until some request succeeds, however many requests it
-    meets. Messages show the address without its secrets.
+    then on (`Pace`). A cause is logged once a minute, however many requests meet it. Messages show
+    the address without its secrets.
 
     Args:
         base_url: what the paths are appended to; its query is sent with each of them, its user and
@@ -132,7 +134,7 @@ class JSONClient:
         self._ended = Event()
         self._wait = wait
         self.pace = Pace(max_requests)
-        self._logged: set[str] = set()
+        self._logged: dict[str, float] = {}  # when, by cause
         self._http = httpx.Client(
             timeout=timeout,
             headers={} if api_key is None else {"Authorization": f"Bearer {api_key}"},
@@ -222,7 +224,6 @@ class JSONClient:
                 response = self._http.request(method, address, json=body)
                 if response.is_success:
                     answer = read(response.json())
-                    self._logged.clear()
                     self.pace.speed_up()
                     return Sent(answer, failures + limited)
             except httpx.TimeoutException as error:
@@ -273,8 +274,11 @@ class JSONClient:
         (self._wait or given_up.wait)(seconds)
 
     def _tell(self, failure: str, wait: float) -> None:
-        level = logging.DEBUG if failure in self._logged else logging.WARNING
-        self._logged.add(failure)
+        now = time.monotonic()
+        is_known = now - self._logged.get(failure, -_LOG_SECONDS) < _LOG_SECONDS
+        if not is_known:
+            self._logged[failure] = now
+        level = logging.DEBUG if is_known else logging.WARNING
         logger.log(level, "%s; again in %.1f s", failure, wait)
 
 
