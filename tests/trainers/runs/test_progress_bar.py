@@ -9,6 +9,7 @@ import pytest
 
 from agentgym_envs.trajectory import ModelCall, Trajectory, Turn
 from tests.trainers.toys import ENV_ID, make_folder
+from trainers.agentevol import main as agentevol
 from trainers.collect import expert_episodes
 from trainers.dpo import main as dpo
 from trainers.ledger import Answer, Ledger
@@ -45,8 +46,9 @@ def test_a_line_is_written_now_and_then_where_there_is_no_terminal(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress_bar, "LINE_SECONDS", 0.02)
-    with EpisodeProgress("small", 4) as progress:
-        progress.add(scored=1)
+    progress = EpisodeProgress("small", 4)
+    progress.add(scored=1)
+    with progress:
         deadline = time.monotonic() + 10
         told = ""
         while told.count("\n") < 2 and time.monotonic() < deadline:
@@ -109,6 +111,16 @@ def test_the_experts_episodes_are_shown(names: list[str]) -> None:
     expert_episodes(environments, ["letters_0", "letters_1"])
     assert names[0].startswith("expert: 2 of 2 episodes, success 100.0%")
     environments.close()
+
+
+def test_agentevol_shows_what_each_round_explores(names: list[str], tmp_path: Path) -> None:
+    words = f"--env {ENV_ID} --model {make_folder(tmp_path / 'model')} --action_format plain"
+    words += f" --num_explored_tasks 3 --num_samples 2 --output_dir {tmp_path / 'run'}"
+    words += " --max_tokens_per_turn 4 --max_steps 1 --num_rounds 1 --expert_episodes 2"
+    assert agentevol(f"{words} --num_eval_tasks 1 --disable-tqdm".split()) == 0
+    assert [line.partition(" episodes")[0] for line in names] == [
+        *("expert: 2 of 2", "round 1 explores: 6 of 6")
+    ]
 
 
 def test_dpo_shows_what_it_plays_before_it_trains(names: list[str], tmp_path: Path) -> None:
