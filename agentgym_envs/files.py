@@ -88,6 +88,22 @@ def append_whole(path: str | Path, content: bytes) -> None:
         os.close(descriptor)
 
 
+def whole_lines(path: str | Path) -> list[bytes]:
+    """Return a file's lines; half of the last one, which a kill may have left, is cut off.
+
+    Args:
+        path: the file; where there is none, there are no lines.
+    """
+    path = Path(path)
+    if not path.exists():
+        return []
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if whole != content:
+        os.truncate(path, len(whole))
+    return whole.splitlines()
+
+
 def open_bytes(path: str | Path) -> gzip.GzipFile | BufferedReader:
     """Open a file to read its bytes, decompressed where its name ends with `.gz`."""
     path = Path(path)

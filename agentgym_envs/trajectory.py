@@ -7,13 +7,12 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from math import isfinite
 from pathlib import Path
-from types import NoneType
 from typing import Any, Literal
 
 from agentgym_envs.actions import strip_thinking
 from agentgym_envs.files import COMPRESSED, open_bytes, replacing
+from agentgym_envs.trajectory_form import problem_of
 
 COMPRESSION = 1
 """zlib's level: ids and log-probabilities hardly get smaller with higher ones, at several times
@@ -71,6 +70,29 @@ class TokenTrace:
         return len(self.prompt_ids) + len(self.completion_ids)
 
 
+@dataclass(frozen=True)
+class ModelCall:
+    """What a server told of an answer beside its text.
+
+    Attributes:
+        finish_reason: why the text ends, in the server's word: `"stop"`, `"length"`, ...
+        reasoning: the model's, where the server gives it apart from the text.
+        prompt_tokens: tokens that were read, cached ones included.
+        cached_tokens: those of them that the server had in its cache.
+        retries: how often the request was sent again.
+        seconds: from the request to its answer, retries included.
+        cost: in the currency of the prices; None where there is no price.
+    """
+
+    finish_reason: str = ""
+    reasoning: str = ""
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    retries: int = 0
+    seconds: float = 0.0
+    cost: float | None = None
+
+
 @dataclass
 class Turn:
     """One observation and the policy's answer to it.
@@ -86,6 +108,7 @@ class Turn:
             AgentTraj files do.
         action: the text that was played, as the environment read it; left out, it is what
             `strip_thinking` leaves of the completion.
+        call: what a server told of the completion; None where none was asked.
     """
 
     observation: str
@@ -96,6 +119,7 @@ class Turn:
     num_tokens: int = 0
     trained: bool = True
     action: str = ""
+    call: ModelCall | None = None
 
     def __post_init__(self) -> None:
         if not self.action:
@@ -106,7 +130,17 @@ class Turn:
         values = dict(vars(self))
         if self.action == strip_thinking(self.completion):
             del values["action"]
+        if self.call is None:
+            del values["call"]
+        else:
+            values["call"] = dict(vars(self.call))
         return values
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> Turn:
+        """Rebuild a turn from `to_json`'s values."""
+        call = record.get("call")
+        return cls(**{**record, "call": None if call is None else ModelCall(**call)})
 
 
 _OF_THE_LINE = frozenset({"episode_return", "place", "options"})
@@ -125,15 +159,16 @@ class Trajectory:
         final_observation: what the environment said last.
         status: `"terminated"`, `"truncated"`, or `"failed"` where the machinery broke; a failed
             trajectory enters no loss, no baseline and no success rate.
-        truncated_by: None, `"env_limit"`, `"max_turns"`, `"horizon"`, `"token_budget"`, or
-            `"no_action"` where a scripted policy had none.
+        truncated_by: None, `"env_limit"`, `"max_turns"`, `"horizon"`, `"token_budget"`,
+            `"refused"` where a server refused to answer, or `"no_action"` where a scripted policy
+            had none.
         success: the goal was reached.
         score: progress in 0..1 at the end.
         traces: the tokens; one trace where the history only grew, one per history window where
             old turns were dropped, none for policies without tokens.
         policy: who played.
         global_step: optimizer step at the episode's start.
-        error: what broke, for failed episodes.
+        error: what broke, for failed episodes; why a server refused, for those that it refused.
         info: the environment's last `info`, in memory only: files do not hold it.
     """
 
@@ -160,6 +195,12 @@ class Trajectory:
     def episode_return(self) -> float:
         """Sum of the rewards."""
         return sum(turn.reward for turn in self.turns)
+
+    @property
+    def cost(self) -> float | None:
+        """What the turns' completions cost; None where no server told or no price is known."""
+        costs = [turn.call.cost for turn in self.turns if turn.call and turn.call.cost is not None]
+        return sum(costs) if costs else None
 
     @property
     def trace(self) -> TokenTrace:
@@ -217,88 +258,9 @@ class Trajectory:
         if problem := problem_of(record):
             raise ValueError(problem)
         values = {key: value for key, value in record.items() if key not in _OF_THE_LINE}
-        values["turns"] = [Turn(**turn) for turn in values.get("turns", [])]
+        values["turns"] = [Turn.from_json(turn) for turn in values.get("turns", [])]
         values["traces"] = [TokenTrace(**trace) for trace in values.get("traces", [])]
         return cls(**values)
-
-
-_TEXT, _NUMBER, _WHOLE = (str,), (int, float), (int,)
-_OF_EPISODE: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("env_id", "task_id"), _TEXT),
-    **dict.fromkeys(("subtask", "split", "source", "goal", "system_prompt"), _TEXT),
-    **dict.fromkeys(("final_observation", "status", "policy"), _TEXT),
-    **dict.fromkeys(("truncated_by", "error"), (str, NoneType)),
-    **{"success": (bool,), "score": _NUMBER, "global_step": _WHOLE, "traces": (list,)},
-}
-_OF_TURN: dict[str, tuple[type, ...]] = {
-    **{"observation": _TEXT, "completion": _TEXT, "reward": _NUMBER, "is_valid_action": (bool,)},
-    **{"score": _NUMBER, "num_tokens": _WHOLE, "trained": (bool,), "action": _TEXT},
-}
-_OF_TRACE = ("prompt_ids", "completion_ids", "action_mask", "logprobs", "advantages")
-_IN_WORDS: dict[type, str] = {
-    **{str: "a text", bool: "true or false", int: "a whole number", float: "a number"},
-    **{list: "a list", NoneType: "null"},
-}
-
-
-def problem_of(record: Any) -> str | None:
-    """Return in words why JSON values are not those of a trajectory; None where they are.
-
-    Values that may be left out are checked where they are there.
-    """
-    if not isinstance(record, dict):
-        return f"a JSON object is expected, got {type(record).__name__}"
-    problem = _problem_in(record, _OF_EPISODE, needed=("env_id", "task_id"))
-    if problem:
-        return problem
-    turns = record.get("turns")
-    if not isinstance(turns, list):
-        given = f"got {turns!r:.40}" if "turns" in record else "it has none"
-        return f"turns must be a list, {given}"
-    for number, turn in enumerate(turns):
-        needed = ("observation", "completion", "reward", "is_valid_action", "score")
-        if problem := _problem_in(turn, _OF_TURN, needed=needed):
-            return f"turn {number}: {problem}"
-    for number, trace in enumerate(record.get("traces", [])):
-        if problem := _problem_in_trace(trace):
-            return f"trace {number}: {problem}"
-    return None
-
-
-def _problem_in(
-    record: Any, types: dict[str, tuple[type, ...]], *, needed: tuple[str, ...]
-) -> str | None:
-    if not isinstance(record, dict):
-        return f"a JSON object is expected, got {record!r:.40}"
-    for name in needed:
-        if name not in record:
-            return f"it has no {name}"
-    for name, value in record.items():
-        kinds = types.get(name)
-        if kinds is None:
-            continue
-        kind = type(value)  # exactly: a bool is no number
-        if kind not in kinds or (kind is float and not isfinite(value)):
-            return f"{name} must be {_IN_WORDS[kinds[-1]]}, got {value!r:.40}"
-    return None
-
-
-def _problem_in_trace(trace: Any) -> str | None:
-    if not isinstance(trace, dict):
-        return f"a JSON object is expected, got {trace!r:.40}"
-    lists = {name: trace.get(name, []) for name in _OF_TRACE}
-    for name, values in lists.items():
-        if not isinstance(values, list) or not set(map(type, values)) <= {int, float}:
-            return f"{name} must be a list of numbers"
-    count = len(lists["completion_ids"])
-    for name in ("action_mask", "logprobs"):
-        if len(lists[name]) != count:
-            return f"{len(lists[name])} values of {name} for {count} tokens"
-    if lists["advantages"] and len(lists["advantages"]) != count:
-        return f"{len(lists['advantages'])} values of advantages for {count} tokens"
-    if not set(lists["action_mask"]) <= {0, 1}:
-        return "action_mask must hold 0 and 1 only"
-    return None
 
 
 def write_jsonl(

@@ -41,7 +41,7 @@ def test_a_module_imports_only_layers_to_its_left(path: Path) -> None:
 
 ROOMS: dict[str, tuple[str, ...]] = {
     "agentgym_envs": (
-        "arguments errors exits files hosts hung outcome registry secrets spaces",
+        "arguments errors exits files hosts hung outcome registry secrets spaces trajectory_form",
         "actions tasks",
         "core trajectory",
         "agenttraj",
@@ -52,6 +52,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "trainers": (
         "tokens",
         "options",
+        "ledger",
         "credit rollout runs",
         "models",
         "backends running trl_bridge warm_start",

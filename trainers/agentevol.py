@@ -43,6 +43,7 @@ from trainers.runs.card import BaseModel, write_card
 from trainers.runs.curve import draw_run_curve
 from trainers.runs.folder import end_run, set_aside
 from trainers.runs.lock import holding
+from trainers.runs.progress_bar import Watch
 from trainers.runs.provenance import write_run
 from trainers.runs.rounds import AgentEvolArguments, Round, RoundFiles
 from trainers.sft import AgentSFTTrainer
@@ -251,13 +252,16 @@ class AgentEvol:
                 schedule=self.environments.schedule(self.rollout),
                 failure_rules=self.rollout.failure_rules,
             )
-            ids = self._task_ids(self.options.num_explored_tasks)
-            return rollout.run(
-                [task_id for task_id in ids for _ in range(self.options.num_samples)],
-                temperature=self.options.exploration_temperature,
-                global_step=global_step,
-                stream=(_EXPLORATION_STREAM, number),
-            )
+            explored = self._task_ids(self.options.num_explored_tasks)
+            ids = [task_id for task_id in explored for _ in range(self.options.num_samples)]
+            with Watch(f"round {number} explores", len(ids)) as watch:
+                return rollout.run(
+                    ids,
+                    temperature=self.options.exploration_temperature,
+                    global_step=global_step,
+                    stream=(_EXPLORATION_STREAM, number),
+                    on_trajectory=watch,
+                )
 
         path = self.files.explored(global_step)
         with self.args.main_process_first(local=False, desc="exploration"):

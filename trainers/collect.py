@@ -76,13 +76,16 @@ def collect(
 def expert_episodes(
     environments: Environments, task_ids: Sequence[str], *, num_episodes: int | None = None
 ) -> list[Trajectory]:
-    """Let the expert play; see `collect`."""
-    return collect(
-        environments.rollout(ExpertPolicy()),
-        task_ids,
-        num_episodes=num_episodes,
-        weights=environments.weights,
-    )
+    """Let the expert play, and show how far; see `collect`."""
+    rollout = environments.rollout(ExpertPolicy())
+    with Watch("expert", num_episodes or len(task_ids)) as watch:
+        return collect(
+            rollout,
+            task_ids,
+            num_episodes=num_episodes,
+            weights=environments.weights,
+            on_trajectory=watch,
+        )
 
 
 def read_data_files(files: Sequence[str]) -> list[Trajectory]:
@@ -187,7 +190,7 @@ def main(argv: list[str] | None = None) -> int:
     if options.data:
         print(f"wrote {_write(read_data_files(options.data), options)} episodes to {options.out}")
         return 0
-    environments = open_environments(env)
+    environments = open_environments(env, policy)
     rollout = open_rollout(policy, environments, budgets, seed=options.seed)
     task_ids = environments.task_ids(env.split, tasks=env.tasks)
     tasks = spread(task_ids, options.num_tasks, environments.weights)
@@ -198,7 +201,12 @@ def main(argv: list[str] | None = None) -> int:
         *what_is_played(env, budgets),
     )
     with Watch(
-        rollout.policy.name, total, kept_for=options.out, resume=options.resume, options=played
+        rollout.policy.name,
+        total,
+        kept_for=options.out,
+        resume=options.resume,
+        options=played,
+        ledger=rollout.policy.ledger,
     ) as watch:
         episodes = collect(
             rollout,

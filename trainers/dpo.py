@@ -42,6 +42,7 @@ from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, mixture_of
 from trainers.rollout.mixtures import spread
+from trainers.runs.progress_bar import Watch
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import PreferenceTrainer
 
@@ -253,11 +254,14 @@ def sampled_pairs(
             seed=args.seed,
             overlap=chosen.overlap,
         )
-        return environments.rollout(policy, failure_rules=rollout.failure_rules).run(
-            [task_id for task_id in task_ids for _ in range(pairing.num_samples)],
-            temperature=pairing.sampling_temperature,
-            stream=(_SAMPLING_STREAM,),
-        )
+        ids = [task_id for task_id in task_ids for _ in range(pairing.num_samples)]
+        with Watch("sampling for pairs", len(ids)) as watch:
+            return environments.rollout(policy, failure_rules=rollout.failure_rules).run(
+                ids,
+                temperature=pairing.sampling_temperature,
+                stream=(_SAMPLING_STREAM,),
+                on_trajectory=watch,
+            )
 
     folder = Path(args.output_dir) / "pairs"
     with args.main_process_first(local=False, desc="playing for pairs"):

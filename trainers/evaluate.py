@@ -80,6 +80,7 @@ def evaluate(
             temperature=temperature if rollout.policy.has_temperature else None,
             seed=seed,
             wall_s=time.perf_counter() - start,
+            cost=None if rollout.policy.ledger is None else rollout.policy.ledger.spent,
         )
     except ValueError as error:
         raise UsageError(str(error)) from error
@@ -141,7 +142,10 @@ def main(argv: list[str] | None = None) -> int:
             f"--mix {env.mix} weighs what is trained on; eval plays as many tasks of each "
             "environment and tells the mean over them, so leave it out"
         )
-    environments = open_environments(env)
+    kept_for = measure.trajectories or measure.out
+    if policy.max_cost is not None and kept_for is None:
+        parser.error("--max_cost needs --out or --trajectories, beside which is kept what it stops")
+    environments = open_environments(env, policy)
     task_ids = spread(environments.task_ids(env.split, tasks=env.tasks), measure.num_tasks)
     rollout = open_rollout(policy, environments, budgets, seed=measure.seed)
     total = len(task_ids) * measure.samples
@@ -149,9 +153,13 @@ def main(argv: list[str] | None = None) -> int:
         *(rollout.policy.name, measure.temperature, measure.seed, measure.samples, task_ids),
         *what_is_played(env, budgets),
     )
-    kept_for = measure.trajectories or measure.out
     with Watch(
-        rollout.policy.name, total, kept_for=kept_for, resume=measure.resume, options=options
+        rollout.policy.name,
+        total,
+        kept_for=kept_for,
+        resume=measure.resume,
+        options=options,
+        ledger=rollout.policy.ledger,
     ) as watch:
 
         def write(trajectories: list[Trajectory]) -> None:

@@ -62,19 +62,24 @@ def paper_of(settings: Sequence[Setting]) -> PublishedPanel | None:
 
 def detail_table(settings: Sequence[Setting]) -> Rows:
     """Return everything that was measured of each setting."""
+    has_costs = _have_costs(settings)
     return [
-        ["policy", *METRICS],
-        *([setting.name, *_measured(setting.whole, setting.asked)] for setting in settings),
+        ["policy", *METRICS, *["cost"] * has_costs],
+        *(
+            [setting.name, *_measured(setting.whole, setting.asked, has_costs=has_costs)]
+            for setting in settings
+        ),
     ]
 
 
 def subtask_table(settings: Sequence[Setting]) -> Rows:
     """Return everything that was measured of each setting, subtask by subtask."""
     names = dict.fromkeys(name for s in settings for name in s.subtasks)
+    has_costs = _have_costs(settings)
     return [
-        ["policy", "subtask", *METRICS],
+        ["policy", "subtask", *METRICS, *["cost"] * has_costs],
         *(
-            [setting.name, name, *_measured(setting.subtasks[name])]
+            [setting.name, name, *_measured(setting.subtasks[name], has_costs=has_costs)]
             for name in names
             for setting in settings
             if name in setting.subtasks
@@ -82,7 +87,11 @@ def subtask_table(settings: Sequence[Setting]) -> Rows:
     ]
 
 
-def _measured(tally: Tally, asked: int | None = None) -> list[str]:
+def _have_costs(settings: Sequence[Setting]) -> bool:
+    return any(setting.whole.cost is not None for setting in settings)
+
+
+def _measured(tally: Tally, asked: int | None = None, *, has_costs: bool = False) -> list[str]:
     """Return the cells of `METRICS`; episodes `of` those asked for, where some are missing."""
     scored, num_played = max(tally.episodes, 1), tally.num_played
     return [
@@ -93,9 +102,10 @@ def _measured(tally: Tally, asked: int | None = None) -> list[str]:
         with_interval(tally.score()),
         f"{tally.turns / scored:.1f}",
         f"{tally.invalid / max(tally.turns, 1):.1%}",
-        f"{tally.truncated / scored:.1%}",
+        f"{tally.truncated / scored:.1%}" + f", refused {tally.refused}" * bool(tally.refused),
         f"{tally.tokens / scored:.0f}",
         three_digits(tally.seconds / max(num_played, 1)),
+        *(["" if tally.cost is None else three_digits(tally.cost)] * has_costs),
     ]
 
 

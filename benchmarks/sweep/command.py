@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
@@ -17,9 +17,10 @@ from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suite_files import find_suite, suite_names
 from benchmarks.sweep.worker import check_playable
 from trainers.options.arguments import EnvConstructionArguments, EpisodeArguments
+from trainers.options.endpoints import Endpoint
 from trainers.options.errors import BROKEN_OFF, check_bounds
 from trainers.options.parser import CommandParser
-from trainers.options.policies import PolicyLoadingArguments
+from trainers.options.policies import ADDRESS, PolicyLoadingArguments
 from trainers.runs.provenance import run_record
 
 
@@ -36,8 +37,9 @@ class SweepArguments:
     policy: list[str] = field(
         default_factory=list,
         metadata={
-            "help": "expert, random, tiny, a folder, a Hugging Face id or the address of an "
-            "OpenAI-compatible server; repeat for several.",
+            "help": "expert, random, tiny, a folder, a Hugging Face id, a name of --policies or "
+            "the address of an OpenAI-compatible server; repeat for several. By default all that "
+            "--policies lists.",
             "action": "extend",
             "aliases": ["--model"],
         },
@@ -131,12 +133,26 @@ def sweep(
     )
 
 
-def _prepare(sweep: SweepArguments, *settings: Any) -> tuple[SweepFolder, list[Cell], Play]:
+def _prepare(
+    sweep: SweepArguments,
+    construction: EnvConstructionArguments,
+    budgets: EpisodeArguments,
+    loading: PolicyLoadingArguments,
+) -> tuple[SweepFolder, list[Cell], Play]:
     """Claim the folder for the cells that are asked for, once all of them can be played."""
+    named = loading.named
+    sweep.policy = sweep.policy or list(named)
     if not sweep.policy:
-        raise ValueError("no policy is named; pass --policy, such as --policy random")
+        raise ValueError(
+            "no policy is named; pass --policy, such as --policy random --policy expert"
+        )
+    if loading.max_cost is not None and not any(
+        policy in named or policy.startswith(ADDRESS) for policy in sweep.policy
+    ):
+        raise ValueError(f"--max_cost needs a policy behind a server, got {sweep.policy}")
     folder = SweepFolder(sweep.out)
-    cells = _cells(sweep, {name: value for one in settings for name, value in asdict(one).items()})
+    settings = {**asdict(construction), **asdict(budgets), **asdict(loading)}
+    cells = _cells(sweep, settings, named)
     play = play_of(sweep)
     # Before the folder is claimed, or a misspelt policy would stay in every later report.
     check_playable([cell for cell in cells if folder.missing(cell)])
@@ -150,7 +166,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns:
         0 when every episode is there, 1 when batches were given up, 75 when that was for machinery
-        that stayed broken and the rest was not begun.
+        that stayed broken and the rest was not begun, or where `--max_cost` is spent.
     """
     parser = CommandParser(
         (SweepArguments, EnvConstructionArguments, EpisodeArguments, PolicyLoadingArguments),
@@ -176,6 +192,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     for line in outcome.broken:
         print(f"given up: {line}", file=sys.stderr)
+    if outcome.budget_spent:
+        print(f"agentgym: {outcome.budget_spent} with what {arguments.out} lacks", file=sys.stderr)
+        return BROKEN_OFF
     if outcome.is_cut_short:
         print(
             f"agentgym: the machinery stayed broken, so the rest was not begun. When that is "
@@ -186,7 +205,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1 if outcome.broken else 0
 
 
-def _cells(sweep: SweepArguments, settings: dict[str, Any]) -> list[Cell]:
+def _cells(
+    sweep: SweepArguments, settings: dict[str, Any], named: Mapping[str, Endpoint]
+) -> list[Cell]:
     return grid(
         find_suite(sweep.suite),
         sweep.policy,
@@ -196,7 +217,7 @@ def _cells(sweep: SweepArguments, settings: dict[str, Any]) -> list[Cell]:
         temperature=sweep.temperature,
         batch_size=sweep.batch_size,
         settings=settings,
-        fingerprints={policy: policy_fingerprint(policy) for policy in sweep.policy},
+        fingerprints={policy: policy_fingerprint(policy, named) for policy in sweep.policy},
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
-from trainers.options.policies import TEXT_POLICIES
+from trainers.options.endpoints import Endpoint
+from trainers.options.policies import ADDRESS, TEXT_POLICIES
 
 _FILES = (
     "*config.json",
@@ -34,19 +36,23 @@ minute. Their ends alone would not do: a LoRA merged into its base may leave the
 tensor as they were. Times of change would not either: a copy has others."""
 
 
-def policy_fingerprint(policy: str) -> str:
-    """Return a digest of the files that a policy is loaded from; empty where they are not here.
+def policy_fingerprint(policy: str, named: Mapping[str, Endpoint] | None = None) -> str:
+    """Return a digest of what a policy is: of the files that it is loaded from, or its endpoint.
 
-    Expert and chance have no files. Servers and Hugging Face ids are taken at their name.
+    It is empty where there is none: expert and chance have no files, and addresses and Hugging Face
+    ids are taken at their name.
 
     Args:
         policy: as `--policy` takes it.
+        named: what `--policies` lists.
 
     Raises:
         OSError: a file cannot be read.
     """
-    if policy in TEXT_POLICIES:
+    if policy in TEXT_POLICIES or policy.startswith(ADDRESS):
         return ""
+    if named and policy in named:
+        return hashlib.sha256(named[policy].identity.encode()).hexdigest()[:16]
     folder = _folder(policy)
     if not folder.is_dir():
         return ""

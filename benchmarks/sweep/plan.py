@@ -25,7 +25,7 @@ SWEEP_STREAM = 3
 FREE_SETTINGS = frozenset(
     {
         *("env_backend", "step_timeout", "max_failed_share", "max_outage"),
-        *("max_requests", "request_timeout"),
+        *("max_requests", "request_timeout", "policies", "max_cost"),
     }
 )
 """Settings that say how episodes are played and not which: a cell may go on under other ones."""
@@ -211,7 +211,9 @@ def differences(asked: Cell, there: Cell) -> list[str]:
         differing.append(f"tasks: {len(there.tasks)} there, other {len(asked.tasks)} asked for")
     if asked.fingerprint and there.fingerprint is not None:
         if asked.fingerprint != there.fingerprint:
-            differing.append(f"{asked.policy} held other files then, so it was another policy")
+            differing.append(
+                f"{asked.policy} had other files or another endpoint then, so it was another policy"
+            )
     return differing
 
 

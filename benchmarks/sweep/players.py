@@ -20,13 +20,14 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
 
 from agentgym_envs.errors import EnvFailure, MissingExtra
-from benchmarks.sweep.worker import Batch, Worker, begin_process, play_batch
-from trainers.options.errors import UsageError
+from benchmarks.sweep.worker import Batch, Played, Worker, begin_process, play_batch
+from trainers.options.errors import BudgetSpent, UsageError
 
 _LOG = logging.getLogger(__name__)
 
-_GIVEN_UP = (EnvFailure, UsageError)
-"""What ends a batch and not the sweep: machinery that broke, a policy that cannot be opened."""
+_GIVEN_UP = (EnvFailure, UsageError, BudgetSpent)
+"""What ends a batch in its worker: machinery that broke, a policy that cannot be opened, and a
+budget that is spent, which ends the sweep."""
 
 RETRIES = 2
 """How often a batch is given to another worker after its own has died."""
@@ -42,8 +43,8 @@ _LOOK_SECONDS = 1.0
 Began = Callable[[Batch], None]
 """Is told of each batch that begins."""
 
-Play = Callable[[Sequence[Batch], Began], Iterator[tuple[Batch, "int | Exception"]]]
-"""Plays batches, and yields each as it ends: with its failed episodes, or with what broke."""
+Play = Callable[[Sequence[Batch], Began], Iterator[tuple[Batch, "Played | Exception"]]]
+"""Plays batches, and yields each as it ends: with what became of its episodes, or what broke."""
 
 
 def over_processes(workers: int, threads: int) -> Play:
@@ -97,7 +98,7 @@ class _Player(Protocol):
 
 def _play(
     count: int, make: Callable[[], _Player], batches: Sequence[Batch], began: Began
-) -> Iterator[tuple[Batch, int | Exception]]:
+) -> Iterator[tuple[Batch, Played | Exception]]:
     free = [make() for _ in range(min(count, len(batches)))]
     waiting, deaths = list(batches)[::-1], Counter[tuple[str, int]]()
     running: dict[Future[Any], tuple[Batch, _Player]] = {}
@@ -134,15 +135,15 @@ def _play(
 
 def result_of(
     future: Future[Any], deaths: tuple[type[Exception], ...] = (BrokenProcessPool,)
-) -> int | Exception:
-    """Return a batch's failed episodes, or why it was given up; mistakes of ours are raised.
+) -> Played | Exception:
+    """Return what became of a batch, or why it was given up; mistakes of ours are raised.
 
     Args:
         future: of the batch, ended.
         deaths: what it raises where its worker died.
     """
     try:
-        result: int | Exception = future.result()
+        result: Played | Exception = future.result()
         return result
     except deaths:
         return EnvFailure(
@@ -227,9 +228,9 @@ class _RayWorker:
     def __init__(self, make: Callable[[], object]) -> None:
         self._worker = make()
 
-    def play(self, batch: Batch) -> int | Exception:
+    def play(self, batch: Batch) -> Played | Exception:
         try:
-            return int(self._worker.play(batch))  # type: ignore[attr-defined]
+            return self._worker.play(batch)  # type: ignore[attr-defined,no-any-return]
         except _GIVEN_UP as error:
             return error
 

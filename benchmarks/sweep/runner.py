@@ -12,7 +12,8 @@ from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.players import Play
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.worker import Batch
-from trainers.runs.progress_bar import episode_progress
+from trainers.options.errors import BudgetSpent
+from trainers.runs.progress_bar import EpisodeProgress
 
 _LOG = logging.getLogger(__name__)
 
@@ -29,12 +30,14 @@ class Outcome:
         failed: of them, those that are on record as failed.
         broken: what went wrong with batches that were given up; a further call plays them again.
         is_cut_short: so many broke one after the other that the rest was not begun.
+        budget_spent: what `max_cost` allows is spent, and the rest was not begun; in words.
     """
 
     num_played: int = 0
     failed: int = 0
     broken: list[str] = field(default_factory=list)
     is_cut_short: bool = False
+    budget_spent: str = ""
 
 
 def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outcome:
@@ -53,25 +56,34 @@ def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outc
     outcome = Outcome()
     names = short_names([cell.policy for cell in cells], least=2)
     running: list[Batch] = []
-    with episode_progress() as bar:
-        task = bar.add_task("sweep", total=total, completed=total - ahead)
+    costs = folder.costs
+    with EpisodeProgress(
+        "sweep", total, spent=lambda: costs.total() or None, transient=False
+    ) as progress:
+        if total > ahead:
+            progress.add(episodes=total - ahead, earlier=True)
 
         def began(batch: Batch) -> None:
             running.append(batch)
-            bar.update(task, description=_description(running, names))
+            progress.show(_description(running, names))
 
         in_a_row = 0
         for batch, result in play(missing, began):
             running.remove(batch)
             in_a_row = in_a_row + 1 if isinstance(result, EnvFailure) else 0
             episodes = len(batch.cell.batches[batch.number])
+            if isinstance(result, BudgetSpent):
+                outcome.budget_spent = str(result)
+                break
             if isinstance(result, Exception):
+                progress.add(episodes=episodes)
                 outcome.broken.append(f"{batch.cell.name}, batch {batch.number}: {result}")
                 _LOG.warning("given up: %s", outcome.broken[-1])
             else:
                 outcome.num_played += episodes
-                outcome.failed += result
-            bar.update(task, advance=episodes, description=_description(running, names))
+                outcome.failed += result.failed
+                progress.add(episodes=episodes, **result._asdict())
+            progress.show(_description(running, names))
             if in_a_row >= MOST_BROKEN:
                 outcome.is_cut_short = True
                 break

@@ -3,7 +3,9 @@
     DIR/sweep.json                          the commands, versions and machine, one entry a call
     DIR/cells/<cell>/cell.json              what the cell plays
     DIR/cells/<cell>/batch_0000.jsonl       the episodes of a batch, as `read_jsonl` reads them
-    DIR/cells/<cell>/batch_0000.json        its seconds, and when it ended
+    DIR/cells/<cell>/batch_0000.json        its seconds, when it ended, and what its answers cost
+    DIR/cells/<cell>/batch_0000.answers     of an unfinished batch: the answers that were paid for
+    DIR/costs.txt                           what each request to a server cost
 
 No file holds a secret, for cells hold none.
 """
@@ -20,13 +22,16 @@ from typing import Any
 from agentgym_envs.secrets import reveal
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from benchmarks.sweep.plan import Cell, differences, slug
+from trainers.ledger import Costs
 from trainers.options.errors import UsageError
 from trainers.runs.folder import CELL_FILE, read_json, write_json
+from trainers.runs.kept import ANSWERS
 
 _LOG = logging.getLogger(__name__)
 
 CELLS = "cells"
 SWEEP_FILE = "sweep.json"
+COSTS_FILE = "costs.txt"
 
 
 class SweepFolder:
@@ -97,9 +102,22 @@ class SweepFolder:
         return [n for n in range(len(cell.batches)) if not self.is_done(cell, n)]
 
     def write(
-        self, cell: Cell, batch: int, episodes: Sequence[Trajectory], *, seconds: float
+        self,
+        cell: Cell,
+        batch: int,
+        episodes: Sequence[Trajectory],
+        *,
+        seconds: float,
+        cost: float | None = None,
     ) -> None:
         """Put a played batch in place.
+
+        Args:
+            cell: whose it is.
+            batch: its number.
+            episodes: its episodes.
+            seconds: that it took.
+            cost: of its answers; None where nobody told.
 
         Raises:
             UsageError: another call has claimed the cell meanwhile, with other settings.
@@ -110,9 +128,20 @@ class SweepFolder:
             )
         file = self._batch(cell, batch)
         # The seconds first: what tells that the batch is done comes last.
-        record = {"seconds": round(seconds, 3), "ended": now()}
+        record: dict[str, Any] = {"seconds": round(seconds, 3), "ended": now()}
+        if cost is not None:
+            record["cost"] = cost
         write_json(file.with_suffix(".json"), record)
         write_jsonl(file, episodes)
+
+    def answers(self, cell: Cell, batch: int) -> Path:
+        """Return the file that keeps the answers of a batch's server until it is finished."""
+        return self._batch(cell, batch).with_suffix(ANSWERS)
+
+    @property
+    def costs(self) -> Costs:
+        """What all requests to servers cost."""
+        return Costs(self.path / COSTS_FILE)
 
     def episodes(self, cell: Cell) -> Iterator[Trajectory]:
         """Yield a cell's episodes, in the order of its batches."""

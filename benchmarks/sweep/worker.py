@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from multiprocessing import parent_process
 from multiprocessing.connection import wait
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentgym_envs import resolve_env_id
 from agentgym_envs.secrets import hidden, take_over
@@ -22,7 +22,12 @@ from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import UsageError
-from trainers.options.policies import TEXT_POLICIES, PolicyArguments, PolicyLoadingArguments
+from trainers.options.policies import (
+    ADDRESS,
+    TEXT_POLICIES,
+    PolicyArguments,
+    PolicyLoadingArguments,
+)
 from trainers.policies.open import (
     OpenModel,
     check_model,
@@ -33,6 +38,9 @@ from trainers.policies.open import (
 )
 from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
+
+if TYPE_CHECKING:
+    from trainers.backends.json_client import JSONClient
 
 
 @dataclass(frozen=True)
@@ -52,35 +60,63 @@ class Batch:
     secrets: Mapping[str, str] = field(default_factory=hidden, repr=False, compare=False)
 
 
+class Played(NamedTuple):
+    """What became of a batch's episodes.
+
+    Attributes:
+        failed: those whose machinery broke.
+        scored: the others.
+        successes: those of them that succeeded.
+    """
+
+    failed: int
+    scored: int
+    successes: int
+
+
 class Worker:
     """Plays batches one after the other."""
 
     def __init__(self) -> None:
         self._model: tuple[str, OpenModel] | None = None
+        self._client: tuple[str, JSONClient] | None = None
         self._environments: tuple[Any, Environments] | None = None
 
-    def play(self, batch: Batch) -> int:
+    def play(self, batch: Batch) -> Played:
         """Play a batch and put it into the sweep's folder.
 
-        Returns:
-            how many of its episodes failed.
+        Whatever is raised, the answers of a server are kept for the next call.
 
         Raises:
-            EnvFailure: more of them failed than `max_failed_share` allows; nothing is kept.
+            EnvFailure: more of its episodes failed than `max_failed_share` allows; no episode is
+                kept.
             UsageError: the environment or the policy cannot be opened, or the cell is not this
-                sweep's any more; nothing is kept.
+                sweep's any more; no episode is kept.
+            BudgetSpent: the sweep has spent what `max_cost` allows.
         """
         take_over(batch.secrets)
         cell = batch.cell
         task_ids = list(cell.batches[batch.number])
         start = time.perf_counter()
-        trajectories = self._rollout(cell).run(
+        folder, rollout = SweepFolder(batch.folder), self._rollout(cell)
+        ledger = rollout.policy.ledger
+        if ledger is not None:
+            ledger.keep_in(folder.answers(cell, batch.number), costs=folder.costs)
+        trajectories = rollout.run(
             task_ids, temperature=cell.temperature, stream=cell.stream(batch.number)
         )
-        SweepFolder(batch.folder).write(
-            cell, batch.number, trajectories, seconds=time.perf_counter() - start
+        folder.write(
+            cell,
+            batch.number,
+            trajectories,
+            seconds=time.perf_counter() - start,
+            cost=None if ledger is None else ledger.spent,
         )
-        return sum(episode.status == "failed" for episode in trajectories)
+        if ledger is not None:
+            ledger.forget()
+        scored = [episode for episode in trajectories if episode.status != "failed"]
+        successes = sum(episode.success for episode in scored)
+        return Played(len(trajectories) - len(scored), len(scored), successes)
 
     def close(self) -> None:
         """Release the environments."""
@@ -92,7 +128,19 @@ class Worker:
         policy, budgets = _policy(cell), _made(EpisodeArguments, cell)
         environments = self._open_environments(cell)
         model = self._open_model(cell, policy, budgets) if _has_weights(policy) else None
-        return open_rollout(policy, environments, budgets, seed=cell.seed, model=model)
+        client = self._open_client(cell, policy) if policy.is_served else None
+        return open_rollout(
+            policy, environments, budgets, seed=cell.seed, model=model, client=client
+        )
+
+    def _open_client(self, cell: Cell, policy: PolicyArguments) -> JSONClient:
+        # Kept from batch to batch, for its connections and for the pace that the server bears.
+        if self._client is None or self._client[0] != cell.policy:
+            from trainers.policies.api import open_client
+
+            _check_same(cell, policy_fingerprint(cell.policy, policy.named))
+            self._client = (cell.policy, open_client(policy))
+        return self._client[1]
 
     def _open_environments(self, cell: Cell) -> Environments:
         key = (cell.module, cell.env_id, cell.max_turns, cell.split, cell.settings)
@@ -106,8 +154,7 @@ class Worker:
     ) -> OpenModel:
         if self._model is None or self._model[0] != cell.policy:
             self._model = None  # the old one goes before the new one comes
-            if cell.fingerprint is not None and policy_fingerprint(cell.policy) != cell.fingerprint:
-                raise UsageError(f"{cell.policy} holds other files than when the sweep began")
+            _check_same(cell, policy_fingerprint(cell.policy))
             self._model = (cell.policy, open_model(policy, budgets))
         return self._model[1]
 
@@ -122,19 +169,31 @@ def check_playable(cells: Sequence[Cell]) -> None:
         _environments(cell, num_envs=1).close()
     for cell in {cell.policy: cell for cell in cells}.values():
         policy = _policy(cell)
-        if policy.is_address:
+        if policy.is_served:
             open_policy(policy, _made(EpisodeArguments, cell), seed=cell.seed)
         elif _has_weights(policy):
             check_model(policy)
 
 
 def _policy(cell: Cell) -> PolicyArguments:
-    loading = _made(PolicyLoadingArguments, cell)
-    return PolicyArguments(**vars(loading), policy=cell.policy)
+    """Return the options of a cell's policy, without those that concern others of the sweep."""
+    loading: PolicyLoadingArguments = _made(PolicyLoadingArguments, cell)
+    is_named = cell.policy in loading.named
+    others: dict[str, Any] = {"api_model" if is_named else "policies": None}
+    if not is_named and not cell.policy.startswith(ADDRESS):
+        others["max_cost"] = None
+    return PolicyArguments(**{**vars(loading), **others}, policy=cell.policy)
+
+
+def _check_same(cell: Cell, fingerprint: str) -> None:
+    if cell.fingerprint is not None and fingerprint != cell.fingerprint:
+        raise UsageError(
+            f"{cell.policy} has other files or another endpoint than when the sweep began"
+        )
 
 
 def _has_weights(policy: PolicyArguments) -> bool:
-    return policy.policy not in TEXT_POLICIES and not policy.is_address
+    return policy.policy not in TEXT_POLICIES and not policy.is_served
 
 
 def _environments(cell: Cell, *, num_envs: int) -> Environments:
@@ -168,7 +227,7 @@ def begin_process(threads: int, life: Any) -> None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
 
 
-def play_batch(batch: Batch) -> int:
+def play_batch(batch: Batch) -> Played:
     """Play a batch in this process; see `Worker.play`."""
     return _WORKER.play(batch)
 

@@ -23,6 +23,7 @@ GROUPS: dict[str, tuple[str, str]] = {
     "slots": ("benchmarks.throughput.slots", "slot_rows"),
     "rollout": ("benchmarks.throughput.rollouts", "rollout_rows"),
     "overlap": ("benchmarks.throughput.overlap", "overlap_rows"),
+    "requests": ("benchmarks.throughput.requests", "request_rows"),
     "update": ("benchmarks.throughput.updates", "update_rows"),
     "viewer": ("benchmarks.throughput.viewer", "viewer_rows"),
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentgym_envs.core import UNSCORED, UNSCORED_KEY
-from agentgym_envs.trajectory import problem_of
+from agentgym_envs.trajectory_form import problem_of
 
 FIELDS = (
     "file",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from agentgym_envs import TokenTrace, Trajectory, Turn, read_jsonl, write_jsonl
 from agentgym_envs.agenttraj import read_trajectories
+from agentgym_envs.trajectory import ModelCall
 
 
 def trajectory(task_id: str = "toy_1") -> Trajectory:
@@ -97,10 +99,34 @@ def test_the_record_of_an_episode_holds_every_field_and_copies_no_token() -> Non
     given = trajectory()
     given.traces = [TokenTrace([1, 2])]
     given.turns[0].action = "what a wrapper made of the completion"
+    given.turns[0].call = ModelCall(finish_reason="length", cost=0.25)
     record = given.to_json()
     for values, of in ((record, given), (record["turns"][0], given.turns[0])):
         assert {field.name for field in fields(of)} - {"info"} <= set(values)
     assert record["traces"][0]["prompt_ids"] is given.traces[0].prompt_ids
+    assert Trajectory.from_json(json.loads(given.to_line())) == given
+
+
+def test_a_turn_of_a_file_from_before_servers_told_of_it_is_read() -> None:
+    record = json.loads(trajectory().to_line())
+    assert all("call" not in turn for turn in record["turns"])
+    assert Trajectory.from_json(record) == trajectory()
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        ("none", "turn 0: call must be an object, got 'none'"),
+        ({"seconds": "3"}, "turn 0, call: seconds must be a number, got '3'"),
+        ({"retries": 0.5}, "turn 0, call: retries must be a whole number, got 0.5"),
+        ({"reasoning": None}, "turn 0, call: reasoning must be a text, got None"),
+    ],
+)
+def test_what_a_server_did_not_tell_is_no_call(call: object, problem: str) -> None:
+    record = json.loads(trajectory().to_line())
+    record["turns"][0]["call"] = call
+    with pytest.raises(ValueError, match=problem):
+        Trajectory.from_json(record)
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def content(path: Path, play: Play, began: Callable[[Batch], None] = lambda _: N
     folder.claim([long_cell()])
     batches = [Batch(str(path), long_cell(), number) for number in folder.missing(long_cell())]
     for _, result in play(batches, began):
-        assert result == 0
+        assert result.failed == 0
     assert folder.missing(long_cell()) == []
     return [file.read_bytes() for file in folder.files(long_cell())]
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import time
 import weakref
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from threading import Event
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import httpx
 
@@ -19,6 +22,7 @@ from agentgym_envs.secrets import (
     masked_address,
     reveal,
 )
+from trainers.backends.pace import Pace
 
 logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
@@ -30,9 +34,12 @@ _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 FIRST_PAUSE = 0.5
 """Seconds before a request is sent again for the first time."""
 
-_ASKED_TOO_OFTEN = 429
-_LONGEST_WAIT = 60.0
-"""Seconds to wait, at most, where a server that is asked too often names a time."""
+_TOO_MANY_REQUESTS = 429
+_LONGEST_WAIT = 600.0
+"""Seconds that a request waits in all, at most, for a server that is asked too often."""
+_LOG_SECONDS = 60.0
+_NO_CREDIT = ("insufficient_quota", "insufficient_credits", "billing_hard_limit")
+"""Codes of a 429 that waiting does not end."""
 
 
 def _mask_record(record: logging.LogRecord) -> bool:
@@ -62,21 +69,34 @@ class RequestRefused(Exception):
         self.message = message
 
 
+class Sent(NamedTuple):
+    """An answer, and how it came.
+
+    Attributes:
+        answer: what the server answered.
+        retries: how often the request was sent again.
+    """
+
+    answer: Any
+    retries: int
+
+
 class JSONClient:
     """Sends requests to one server, several at a time.
 
-    A request that meets a broken connection, an overloaded server or an answer that is not JSON is
-    sent again after 0.5, 1, 2, ... seconds, and after status 429 as `Retry-After` says. These
-    retries are for what passes at once; whoever plays waits for a server that is gone. A timeout is
-    not tried again. A cause is logged once, until some request succeeds, however many requests it
-    meets. Messages show the address without its secrets.
+    A request that meets a broken connection, an overloaded server or an unusable answer is sent
+    again after 0.5, 1, 2, ... seconds, or as `Retry-After` says. These retries are for what passes
+    at once; whoever plays waits for a server that is gone. A timeout is not tried again. Status 429
+    is no failure: all requests wait as long as the server says, and fewer are sent at once from
+    then on (`Pace`). A cause is logged once a minute, however many requests meet it. Messages show
+    the address without its secrets.
 
     Args:
         base_url: what the paths are appended to; its query is sent with each of them, its user and
             password as `Authorization`.
         timeout: seconds before an answer counts as lost.
         retries: how often a request is sent again.
-        max_requests: requests under way at once.
+        max_requests: requests under way at once, at most.
         api_key: sent as a bearer token; None sends none.
         wait: sleeps for so many seconds; None sleeps until then or until the client has ended.
 
@@ -112,8 +132,9 @@ class JSONClient:
         keep_out(api_key)
         self._retries = retries
         self._ended = Event()
-        self._wait = wait or self._ended.wait
-        self._logged: set[str] = set()
+        self._wait = wait
+        self.pace = Pace(max_requests)
+        self._logged: dict[str, float] = {}  # when, by cause
         self._http = httpx.Client(
             timeout=timeout,
             headers={} if api_key is None else {"Authorization": f"Bearer {api_key}"},
@@ -125,7 +146,7 @@ class JSONClient:
 
     def get(self, path: str) -> Any:
         """Return the JSON at a path; see `post`."""
-        return self._send("GET", path, None)
+        return self._send("GET", path, None).answer
 
     def post(self, path: str, body: Any) -> Any:
         """Post JSON and return the JSON answer.
@@ -134,7 +155,38 @@ class JSONClient:
             RequestRefused: the server refused the request.
             RequestFailed: there was no usable answer.
         """
-        return self._send("POST", path, body)
+        return self._send("POST", path, body).answer
+
+    def submit(
+        self,
+        path: str,
+        body: Any,
+        *,
+        begin: Callable[[], None],
+        read: Callable[[Any], Result],
+        given_up: Event,
+    ) -> Future[tuple[Result, int]]:
+        """Post JSON without waiting for the answer.
+
+        Args:
+            path: where to.
+            body: what is posted.
+            begin: called in the request's thread when its turn has come; what it raises is the
+                result.
+            read: takes the answer in, in that thread; where it raises `ValueError`, the answer is
+                unusable.
+            given_up: set when nobody wants the answer any more; it is not sent again then.
+
+        Returns:
+            What `read` returned, and how often the request was sent again; or what `post` raises.
+        """
+
+        def work() -> tuple[Result, int]:
+            begin()
+            sent = self._send("POST", path, body, read=read, given_up=given_up)
+            return sent.answer, sent.retries
+
+        return self._threads.submit(work)
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Call a function on each item, `max_requests` at a time, and keep their order."""
@@ -148,42 +200,86 @@ class JSONClient:
         """Close the connections."""
         _end(self._threads, self._http, self._ended)
 
-    def _send(self, method: str, path: str, body: Any) -> Any:
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        *,
+        read: Callable[[Any], Any] = lambda answer: answer,
+        given_up: Event | None = None,
+    ) -> Sent:
         place = self._address.path.rstrip("/") + path
         address = self._address.copy_with(path=place)
         url = masked_address(str(address))
-        for attempt in range(self._retries + 1):
-            wait = FIRST_PAUSE * 2**attempt
-            is_timeout = False
+        given_up = given_up or self._ended
+        failures = limited = 0
+        waited = 0.0
+        seconds: float | None
+        while True:
+            sent_in = self._enter(given_up)
+            if sent_in is None:
+                raise RequestFailed(f"{url} is not asked any more")
             try:
                 response = self._http.request(method, address, json=body)
                 if response.is_success:
-                    answer = response.json()
-                    self._logged.clear()
-                    return answer
-                cause = f"{response.status_code} {_message(response)}"
-                wait = _retry_after(response, wait)
-                if response.status_code not in _PASSING:
-                    raise RequestRefused(response.status_code, _message(response), url=url)
-            except (
-                httpx.TransportError,
-                ValueError,
-            ) as error:  # ValueError: the answer is not JSON
+                    answer = read(response.json())
+                    self.pace.speed_up()
+                    return Sent(answer, failures + limited)
+            except httpx.TimeoutException as error:
                 cause = f"{type(error).__name__}: {masked(str(error))}"
-                is_timeout = isinstance(error, httpx.TimeoutException)
-            if is_timeout:
-                raise RequestFailed(f"{url} gave no answer in time ({cause})")
-            if attempt < self._retries:
-                self._tell(f"{url} failed ({cause})", wait)
-                self._wait(wait)
-            if self._ended.is_set():
+                raise RequestFailed(f"{url} gave no answer in time ({cause})") from None
+            except (httpx.TransportError, ValueError) as error:  # ValueError: unusable
+                cause = f"{type(error).__name__}: {masked(str(error))}"
+                is_limit, seconds = False, None
+            else:
+                cause = f"{response.status_code} {_message(response)}"
+                is_limit = response.status_code == _TOO_MANY_REQUESTS
+                seconds = _retry_after(response)
+                if response.status_code not in _PASSING or (is_limit and _has_no_credit(response)):
+                    raise RequestRefused(response.status_code, _message(response), url=url)
+            finally:
+                self.pace.leave()
+            limited += is_limit
+            failures += not is_limit
+            tries = limited if is_limit else failures
+            wait = FIRST_PAUSE * 2 ** (tries - 1) if seconds is None else seconds
+            waited += wait
+            if is_limit:
+                self.pace.slow_down(sent_in, wait)
+            if failures > self._retries or waited > _LONGEST_WAIT:
+                times = failures + limited
+                asks = f" and asks to wait {wait:.0f} s" * (waited > _LONGEST_WAIT)
+                raise RequestFailed(f"{url} failed {times} times, the last time with {cause}{asks}")
+            self._tell(f"{url} failed ({cause})", wait)
+            if not is_limit:  # those that are limited wait together, as they enter
+                self._sleep(wait, given_up)
+            if given_up.is_set() or self._ended.is_set():
                 raise RequestFailed(f"{url} failed, and the client has ended: {cause}")
-        raise RequestFailed(f"{url} failed {self._retries + 1} times, the last time with {cause}")
+
+    def _enter(self, given_up: Event) -> int | None:
+        """Wait until the server may be asked; None where nobody wants the answer any more."""
+
+        def is_over() -> bool:
+            return given_up.is_set() or self._ended.is_set()
+
+        waited_until = 0.0
+        while (resume_at := self.pace.resume_at) > waited_until and not is_over():
+            if pause := self.pace.pause:
+                self._sleep(pause, given_up)
+            waited_until = resume_at
+        return None if is_over() else self.pace.enter(is_over)
+
+    def _sleep(self, seconds: float, given_up: Event) -> None:
+        (self._wait or given_up.wait)(seconds)
 
     def _tell(self, failure: str, wait: float) -> None:
-        level = logging.DEBUG if failure in self._logged else logging.WARNING
-        self._logged.add(failure)
-        logger.log(level, "%s; again in %.1f s, %d times at most", failure, wait, self._retries)
+        now = time.monotonic()
+        is_known = now - self._logged.get(failure, -_LOG_SECONDS) < _LOG_SECONDS
+        if not is_known:
+            self._logged[failure] = now
+        level = logging.DEBUG if is_known else logging.WARNING
+        logger.log(level, "%s; again in %.1f s", failure, wait)
 
 
 def _end(threads: ThreadPoolExecutor, http: httpx.Client, ended: Event) -> None:
@@ -192,11 +288,27 @@ def _end(threads: ThreadPoolExecutor, http: httpx.Client, ended: Event) -> None:
     http.close()
 
 
-def _retry_after(response: httpx.Response, otherwise: float) -> float:
-    seconds = response.headers.get("retry-after", "")
-    if response.status_code != _ASKED_TOO_OFTEN or not seconds.isdigit():
-        return otherwise
-    return min(float(seconds), _LONGEST_WAIT)
+def _retry_after(response: httpx.Response) -> float | None:
+    """Return the seconds that the server asks to wait (RFC 9110: a number or a date), if it does.
+
+    `retry-after-ms` is OpenAI's finer form.
+    """
+    finer, text = response.headers.get("retry-after-ms"), response.headers.get("retry-after", "")
+    try:
+        if finer is not None:
+            return max(0.0, float(finer) / 1000)
+        if text.strip().replace(".", "", 1).isdigit():
+            return float(text)
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+
+
+def _has_no_credit(response: httpx.Response) -> bool:
+    return any(code in response.text for code in _NO_CREDIT)
 
 
 def _message(response: httpx.Response) -> str:
@@ -206,5 +318,9 @@ def _message(response: httpx.Response) -> str:
     except ValueError:
         return str(masked(response.text))[:300]
     error = answer.get("error", answer) if isinstance(answer, dict) else answer
-    message = error.get("message", error) if isinstance(error, dict) else error
-    return str(masked(str(message)))[:300]
+    if not isinstance(error, dict):
+        return str(masked(str(error)))[:300]
+    message, code = str(error.get("message", error)), error.get("code")
+    if isinstance(code, str) and code not in message:
+        message = f"{message[:250]} ({code})"
+    return str(masked(message))[:300]

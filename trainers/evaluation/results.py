@@ -133,6 +133,9 @@ class EvalResult:
         run: what was run: options, versions, command, as in a training run's `run.json`; empty
             where no command was.
         environments: a row for each of several environments, by its short name.
+        prompt_tokens: tokens that a server read, cached ones included.
+        cached_tokens: those of them that it had in its cache.
+        cost: of all answers, in the currency of the prices; None where nobody told.
     """
 
     policy: str
@@ -156,6 +159,9 @@ class EvalResult:
     global_step: int = 0
     run: dict[str, Any] = field(default_factory=dict)
     environments: dict[str, EnvironmentResult] = field(default_factory=dict)
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON values."""
@@ -188,6 +194,7 @@ class EvalResult:
         low, high = self.ci95
         several = len(self.environments)
         over = f", the mean over {several} environments" * bool(several)
+        refused = self.truncated.get("refused", 0)
         lines = [
             f"{self.policy}: success {self.success:.1%} (95% interval {low:.1%} to {high:.1%}) on "
             f"{self.n_tasks} tasks x {self.samples_per_task}{over}",
@@ -195,8 +202,14 @@ class EvalResult:
             f"{self.invalid_rate:.1%}, {self.sampled_tokens} sampled tokens, failed episodes "
             f"{self.failures}, "
             + f"unscored {self.unscored}, " * bool(self.unscored)
+            + f"refused prompts {refused}, " * bool(refused)
             + f"{self.wall_s:.1f} s",
         ]
+        if self.prompt_tokens or self.cost is not None:
+            cost = "" if self.cost is None else f", cost {self.cost:.4g}"
+            lines.append(
+                f"{self.prompt_tokens} prompt tokens, {self.cached_tokens} of them cached{cost}"
+            )
         lines += _table(self.subtasks)
         for name, row in self.environments.items():
             lines += [f"{name:<26} {row}", *_table(row.subtasks)]
@@ -217,8 +230,18 @@ def summarize(
     temperature: float | None = None,
     seed: int = 0,
     wall_s: float = 0.0,
+    cost: float | None = None,
 ) -> EvalResult:
     """Turn the episodes of an evaluation into its result.
+
+    Args:
+        trajectories: the episodes.
+        policy: who played.
+        temperature: of the sampling.
+        seed: of the sampling.
+        wall_s: seconds.
+        cost: of all answers, those of episodes that were played again included; None takes the sum
+            over the episodes' turns.
 
     Raises:
         ValueError: there is no episode with a score.
@@ -258,6 +281,9 @@ def summarize(
         global_step=trajectories[0].global_step,
         truncated=dict(Counter(t.truncated_by for t in finished if t.truncated_by is not None)),
         wall_s=wall_s,
+        prompt_tokens=total.prompt_tokens,
+        cached_tokens=total.cached_tokens,
+        cost=total.cost if cost is None else cost,
         subtasks={} if several else _subtasks(finished),
         tasks={task_id: share for (_, _, task_id), share in total.task_success.items()},
         panels=_panels(finished),

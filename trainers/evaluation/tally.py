@@ -38,6 +38,10 @@ class Tally:
         truncated: episodes cut short.
         longest_cut: turns of the longest episode that a turn limit ended; 0 where none was.
         seconds: that the episodes took, failed ones too; 0 where nobody measured.
+        refused: episodes that ended because a server refused to answer.
+        prompt_tokens: tokens that a server read, cached ones included.
+        cached_tokens: those of them that it had in its cache.
+        cost: of the answers, those of failed episodes too; None where nobody told.
     """
 
     successes: dict[TaskKey, list[bool]] = field(default_factory=dict)
@@ -51,10 +55,19 @@ class Tally:
     truncated: int = 0
     longest_cut: int = 0
     seconds: float = 0.0
+    refused: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float | None = None
 
     def add(self, episode: Trajectory, seconds: float = 0.0) -> None:
         """Count an episode that took so many seconds."""
         self.seconds += seconds
+        calls = [turn.call for turn in episode.turns if turn.call is not None]
+        self.prompt_tokens += sum(call.prompt_tokens for call in calls)
+        self.cached_tokens += sum(call.cached_tokens for call in calls)
+        if episode.cost is not None:
+            self.cost = (self.cost or 0.0) + episode.cost
         if episode.status == "failed":
             self.unscored += episode.error == UNSCORED
             self.failures += episode.error != UNSCORED
@@ -67,6 +80,7 @@ class Tally:
         self.tokens += sum(turn.num_tokens for turn in episode.turns)
         self.episodes += 1
         self.truncated += episode.status == "truncated"
+        self.refused += episode.truncated_by == "refused"
         if episode.truncated_by == "max_turns":
             self.longest_cut = max(self.longest_cut, len(episode.turns))
 

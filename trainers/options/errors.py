@@ -35,8 +35,12 @@ def explain_missing_extra() -> Iterator[None]:
 
 
 BROKEN_OFF = 75
-"""The exit status where machinery broke and nothing else is wrong, as `sysexits.h` has it: the same
-command may succeed later."""
+"""The exit status where machinery broke or a budget is spent and nothing else is wrong, as
+`sysexits.h` has it: the command can go on later."""
+
+
+class BudgetSpent(Exception):
+    """What `--max_cost` allows is spent; what is finished is kept, and `--resume` goes on."""
 
 
 class UsageError(ValueError):
@@ -141,8 +145,8 @@ def run_command(command: Callable[[], int | None]) -> int:
 
     Returns:
         the exit status: the command's own, 1 where an extra is missing, 2 for a mistake on the
-        command line or a folder that cannot be written, 75 where the machinery broke, 130 on
-        Ctrl-C.
+        command line or a folder that cannot be written, 75 where the machinery broke or
+        `--max_cost` is spent, 130 on Ctrl-C.
     """
     try:
         with explain_missing_extra():
@@ -152,6 +156,9 @@ def run_command(command: Callable[[], int | None]) -> int:
         return 1
     except (UsageError, NoExpert, UnknownTask) as error:
         return refuse(str(error))
+    except BudgetSpent as error:
+        print(f"agentgym: {error}", file=sys.stderr)
+        return BROKEN_OFF
     except EnvFailure as error:
         cause = masked(str(error))
         print(f"agentgym: the machinery broke, not the policy: {cause}", file=sys.stderr)

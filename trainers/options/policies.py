@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from agentgym_envs.secrets import hide_address, hide_kwargs
 from trainers.options.arguments import read_object
+from trainers.options.endpoints import Endpoint, read_policies
 from trainers.options.errors import check_bounds
 from trainers.tokens.generation import Sampling
 
 TEXT_POLICIES = ("expert", "random")
+ADDRESS = ("http://", "https://")
 
 
 @dataclass
@@ -18,7 +20,7 @@ class PolicyLoadingArguments:
     """How a policy is opened, whichever it is."""
 
     _argument_group_name: ClassVar[str] = "policy"
-    common_options: ClassVar[tuple[str, ...]] = ("dtype", "api_model")
+    common_options: ClassVar[tuple[str, ...]] = ("dtype", "api_model", "policies", "max_cost")
 
     dtype: str = field(
         default="float32",
@@ -38,8 +40,23 @@ class PolicyLoadingArguments:
             '\'{"max_tokens": null, "max_completion_tokens": 256}\'.'
         },
     )
+    policies: str | None = field(
+        default=None,
+        metadata={
+            "help": "YAML file of policies behind servers, each with its name, endpoint, model, "
+            "key, sampling and prices; --policy takes the names."
+        },
+    )
+    max_cost: float | None = field(
+        default=None,
+        metadata={
+            "help": "Stop when the answers have cost so much, in the currency of the prices that "
+            "--policies lists; what is finished is kept.",
+            "above": 0,
+        },
+    )
     max_requests: int = field(
-        default=16, metadata={"help": "Requests to it under way at once.", "min": 1}
+        default=16, metadata={"help": "Requests to it under way at once, at most.", "min": 1}
     )
     request_timeout: float = field(
         default=120.0,
@@ -50,6 +67,16 @@ class PolicyLoadingArguments:
         self.api_kwargs = hide_kwargs(self.api_kwargs)
         read_object("api_kwargs", self.api_kwargs)
         check_bounds(self)
+        _ = self.named
+
+    @property
+    def named(self) -> dict[str, Endpoint]:
+        """What `policies` lists, by name.
+
+        Raises:
+            ValueError: it is no such file.
+        """
+        return {} if self.policies is None else read_policies(self.policies)
 
 
 @dataclass
@@ -59,8 +86,9 @@ class PolicyArguments(PolicyLoadingArguments):
     policy: str = field(
         default="expert",
         metadata={
-            "help": "expert, random, tiny, a Hugging Face id, a local folder, or the address of an "
-            "OpenAI-compatible server, http://host:port/v1 (key: OPENAI_API_KEY).",
+            "help": "expert, random, tiny, a Hugging Face id, a local folder, a name of "
+            "--policies, or the address of an OpenAI-compatible server, http://host:port/v1 (key: "
+            "OPENAI_API_KEY).",
             "aliases": ["--model"],
         },
     )
@@ -79,7 +107,17 @@ class PolicyArguments(PolicyLoadingArguments):
     def __post_init__(self) -> None:
         self.policy = hide_address(self.policy)
         super().__post_init__()
-        has_tokens = not self.is_address and self.policy not in TEXT_POLICIES
+        named = self.named
+        if named and self.policy not in named:
+            raise ValueError(
+                f"--policies {self.policies} lists {', '.join(named)}; name one with --policy, got "
+                f"{self.policy}"
+            )
+        if named and self.api_model is not None:
+            raise ValueError(f"--api_model {self.api_model} goes with an address, not --policies")
+        if self.max_cost is not None and not self.is_served:
+            raise ValueError(f"--max_cost needs a policy behind a server, got {self.policy}")
+        has_tokens = not self.is_served and self.policy not in TEXT_POLICIES
         if Sampling.of(self).is_cut and not has_tokens:
             raise ValueError(
                 f"--top_k, --top_p and --min_p need a model that is sampled from here, got "
@@ -87,6 +125,13 @@ class PolicyArguments(PolicyLoadingArguments):
             )
 
     @property
-    def is_address(self) -> bool:
+    def is_served(self) -> bool:
         """The policy is asked over HTTP."""
-        return self.policy.startswith(("http://", "https://"))
+        return self.policies is not None or self.policy.startswith(ADDRESS)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where a served policy is asked, and how; `api_kwargs` wins over the file's sampling."""
+        entry = self.named.get(self.policy) or Endpoint(self.policy, model=self.api_model)
+        further = read_object("api_kwargs", self.api_kwargs)
+        return replace(entry, sampling={**entry.sampling, **further})

@@ -6,23 +6,38 @@ Its episodes have no token traces, so they cannot be trained on by their tokens.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, field, replace
+from multiprocessing.connection import Connection
+from threading import Event
 from typing import Any
 
-from agentgym_envs.secrets import masked
+from agentgym_envs.trajectory import ModelCall
 from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
-from trainers.options.arguments import EpisodeArguments, read_object
-from trainers.options.errors import UsageError
+from trainers.ledger import Answer, Ledger, request_key
+from trainers.options.arguments import EpisodeArguments
+from trainers.options.endpoints import KEY_VARIABLE, Prices
+from trainers.options.errors import BudgetSpent, UsageError
 from trainers.options.policies import PolicyArguments
-from trainers.rollout.policy import Episode, Failure, Policy, Reply, Stop
+from trainers.policies.answers import (
+    CONTENT_FILTER,
+    explained,
+    is_filtered,
+    is_of_one_prompt,
+    is_overflow,
+    read_answer,
+)
+from trainers.rollout.policy import Episode, Failure, Policy, PolicyAnswer, Reply, Stop
 from trainers.tokens.seeds import batch_seed
+from wrappers.vector.slots import WakeupPipe
 
-KEY_VARIABLE = "OPENAI_API_KEY"
 _LEFT_OUT = "..."
 """Stands for the turns that `keep_last_turns` leaves out; servers refuse empty messages."""
 
-_OVERFLOW = ("context length", "context_length", "context window", "maximum context", "too long")
+REFUSED = "refused"
+"""`truncated_by` of an episode whose prompt the server does not answer."""
 
 
 @dataclass
@@ -33,15 +48,50 @@ class _Conversation:
         observations: the environment's, one more than the policy has answered.
         completions: the policy's.
         num_tokens: of the last request and its answer, as the server counted them.
+        request: what is asked now.
     """
 
     observations: list[str] = field(default_factory=list)
     completions: list[str] = field(default_factory=list)
     num_tokens: int = 0
+    request: _Request | None = None
+
+
+class _Request:
+    """An answer on its way; see `Waitable`."""
+
+    deadline = None
+
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+        self.given_up = Event()
+        self.future: Future[tuple[Answer, int]] | None = None
+        self._wakeup: WakeupPipe | None = None
+
+    def begin(self, future: Future[tuple[Answer, int]]) -> None:
+        self.future = future
+        future.add_done_callback(lambda _: self._wake())
+
+    def answered(self) -> bool:
+        return self.future is not None and self.future.done()
+
+    def watch(self, wakeup: WakeupPipe | None) -> Connection | None:
+        self._wakeup = wakeup
+        return None
+
+    def give_up(self) -> None:
+        self.given_up.set()
+        if self.future is not None:
+            self.future.cancel()
+
+    def _wake(self) -> None:
+        wakeup = self._wakeup
+        if wakeup is not None:
+            wakeup.wake()
 
 
 class APIPolicy(Policy):
-    """Answers observations by chat completions.
+    """Answers observations by chat completions, each as soon as its own is there.
 
     Args:
         client: the server.
@@ -52,9 +102,15 @@ class APIPolicy(Policy):
             its own.
         fields: further fields of each request; None leaves one out.
         name: recorded as the trajectories' policy.
+        prices: of the tokens; None takes the cost that the server tells, if it does.
+        ledger: what was paid for, and what may be spent.
+        key: the environment variable of the server's key, for messages.
+
+    Attributes:
+        ledger: what was paid for.
     """
 
-    has_temperature = True
+    answers_apart = True
 
     def __init__(
         self,
@@ -65,69 +121,184 @@ class APIPolicy(Policy):
         seed: int = 0,
         fields: dict[str, Any] | None = None,
         name: str = "",
+        prices: Prices | None = None,
+        ledger: Ledger | None = None,
+        key: str = KEY_VARIABLE,
     ) -> None:
         self.name = name or model
+        self.ledger: Ledger = ledger or Ledger()
         self._client = client
         self._budgets = budgets
         self._seed = self._batch_seed = seed
         self._fields: dict[str, Any] = {"model": model, "temperature": 1.0}
         self._further = fields or {}
+        self.has_temperature = "temperature" not in self._further
+        self._prices = prices
+        self._key = key
         self._conversations: dict[int, _Conversation] = {}
+        self._is_proven = False  # the server has answered some request
 
     def begin_batch(
         self, *, stream: Sequence[int] = (), temperature: float | None = None, global_step: int = 0
     ) -> None:
         """Take the batch's temperature and its requests' seeds."""
+        self.ledger.begin_batch()
         self._batch_seed = batch_seed(self._seed, stream)
         self._fields["temperature"] = 1.0 if temperature is None else temperature
 
-    def act(self, episodes: Sequence[Episode]) -> list[Reply | Stop | Failure]:
-        """Ask for one turn of each episode, several at a time.
+    def act(self, episodes: Sequence[Episode]) -> list[PolicyAnswer | None]:
+        """Ask for a turn of each episode that is not asked for yet, and give what has come.
 
         A request that fails, retries included, says nothing about the policy: the answer is a
-        `Failure`, after which the episode is played again.
+        `Failure`, after which the episode is played again. A prompt that is refused truncates its
+        episode.
 
         Raises:
-            ValueError: the server refuses a request for another reason than its length.
+            UsageError: the server refuses every request.
+            BudgetSpent: the ledger's bound is reached.
         """
-        for episode in episodes:
-            conversation = self._conversations.setdefault(episode.key, _Conversation())
-            conversation.observations.append(episode.observation)
-        return self._client.map(self._ask, episodes)
+        try:
+            for episode in episodes:
+                conversation = self._conversations.setdefault(episode.key, _Conversation())
+                if conversation.request is None:
+                    conversation.observations.append(episode.observation)
+                    if not self._is_full(episode, conversation):
+                        self._ask(episode, conversation)
+            answers = [self._answer(self._conversations[episode.key]) for episode in episodes]
+            if not self._is_proven and not self.on_their_way():
+                self._check_some_taken(episodes, answers)
+        except (BudgetSpent, UsageError):
+            self._finish()
+            raise
+        return answers
+
+    def on_their_way(self) -> list[_Request]:
+        """List the requests whose answers were not given yet."""
+        requests = [conversation.request for conversation in self._conversations.values()]
+        return [
+            request for request in requests if request is not None and not self._is_held(request)
+        ]
 
     def leave(self, episode: Episode) -> None:
-        """Forget the episode's conversation."""
-        self._conversations.pop(episode.key, None)
+        """Forget the episode's conversation, and the answer that nobody waits for any more."""
+        conversation = self._conversations.pop(episode.key, None)
+        if conversation is not None and conversation.request is not None:
+            conversation.request.give_up()
 
-    def _ask(self, episode: Episode) -> Reply | Stop | Failure:
-        conversation = self._conversations[episode.key]
+    def _finish(self) -> None:
+        """Wait for what the server is answering, which is to be paid for and kept."""
+        requests = [request for request in self.on_their_way() if request.future is not None]
+        for request in requests:
+            request.give_up()
+        wait(request.future for request in requests if request.future is not None)
+
+    def _is_full(self, episode: Episode, conversation: _Conversation) -> bool:
+        limit = self._budgets.budgets_of(episode.trajectory.env_id).max_tokens_per_episode
+        return limit is not None and conversation.num_tokens >= limit
+
+    def _ask(self, episode: Episode, conversation: _Conversation) -> None:
         budgets = self._budgets.budgets_of(episode.trajectory.env_id)
-        limit = budgets.max_tokens_per_episode
-        if limit is not None and conversation.num_tokens >= limit:
-            return Stop("token_budget")
         turn = len(conversation.completions)
+        seed = batch_seed(self._batch_seed, (episode.key, turn)) >> 32
         body = {
             "messages": self._messages(episode, conversation, budgets.keep_last_turns),
             "max_tokens": budgets.max_tokens_per_turn,
-            "seed": batch_seed(self._batch_seed, (episode.index, turn)) >> 32,
+            "seed": seed,
             **self._fields,
             **self._further,
         }
         body = {name: value for name, value in body.items() if value is not None}
-        try:
-            completion, num_sampled, num_tokens = _read(
-                self._client.post("/chat/completions", body)
+        key = request_key(seed, episode.key, turn, body)
+        request = conversation.request = _Request()
+        if (paid := self.ledger.find(key)) is not None:
+            future: Future[tuple[Answer, int]] = Future()
+            future.set_result((paid, 0))
+            request.begin(future)
+            return
+
+        def read(answer: Any) -> Answer:
+            # In the request's own thread, so that what was paid for is kept whatever ends the play.
+            found = self._priced(read_answer(answer))
+            self.ledger.add(key, found)
+            return found
+
+        request.begin(
+            self._client.submit(
+                "/chat/completions",
+                body,
+                begin=self.ledger.check,
+                read=read,
+                given_up=request.given_up,
             )
+        )
+
+    def _priced(self, answer: Answer) -> Answer:
+        if self._prices is None:
+            return answer
+        counts = answer.prompt_tokens, answer.cached_tokens, answer.completion_tokens
+        return replace(answer, cost=self._prices.cost(*counts))
+
+    def _answer(self, conversation: _Conversation) -> PolicyAnswer | None:
+        """Return what has come for an episode; None where it is on its way, or held."""
+        request = conversation.request
+        if request is None:
+            return Stop("token_budget")
+        if request.future is None or not request.future.done() or self._is_held(request):
+            return None
+        conversation.request = None
+        try:
+            answer, retries = request.future.result()
         except RequestFailed as error:
             return Failure(str(error))
         except RequestRefused as error:
-            too_long = any(words in error.message.lower() for words in _OVERFLOW)
-            if error.status in (400, 413, 422) and too_long:
-                return Stop("token_budget")
-            raise UsageError(_remedy(error)) from error
-        conversation.completions.append(completion)
-        conversation.num_tokens = num_tokens
-        return Reply(completion, num_sampled)
+            return self._refused(error)
+        self._is_proven = True
+        if answer.finish_reason == CONTENT_FILTER and not answer.text:
+            return Stop(REFUSED, "the server's content filter took the answer")
+        conversation.completions.append(answer.text)
+        conversation.num_tokens = answer.prompt_tokens + answer.completion_tokens
+        call = ModelCall(
+            finish_reason=answer.finish_reason,
+            reasoning=answer.reasoning,
+            prompt_tokens=answer.prompt_tokens,
+            cached_tokens=answer.cached_tokens,
+            retries=retries,
+            seconds=round(time.monotonic() - request.started, 3),
+            cost=answer.cost,
+        )
+        return Reply(answer.text, answer.completion_tokens, call)
+
+    def _refused(self, error: RequestRefused) -> Stop:
+        if is_overflow(error):
+            return Stop("token_budget", error.message)
+        if is_filtered(error) or is_of_one_prompt(error):
+            return Stop(REFUSED, error.message)
+        raise explained(error, key=self._key) from error
+
+    def _is_held(self, request: _Request) -> bool:
+        """Whether a refusal is there that may be of this prompt or of every request.
+
+        It is held until the server has taken some request, which tells.
+        """
+        if self._is_proven or request.future is None or not request.future.done():
+            return False
+        error = None if request.future.cancelled() else request.future.exception()
+        return (
+            isinstance(error, RequestRefused)
+            and is_of_one_prompt(error)
+            and not (is_filtered(error) or is_overflow(error))
+        )
+
+    def _check_some_taken(
+        self, episodes: Sequence[Episode], answers: Sequence[PolicyAnswer | None]
+    ) -> None:
+        """End where every request is refused, for a reason that is not of its prompt."""
+        for episode, answer in zip(episodes, answers, strict=True):
+            request = self._conversations[episode.key].request
+            if answer is None and request is not None and request.future is not None:
+                error = request.future.exception()
+                if isinstance(error, RequestRefused):
+                    raise explained(error, key=self._key) from error
 
     def _messages(
         self, episode: Episode, conversation: _Conversation, keep: int | None
@@ -147,25 +318,59 @@ class APIPolicy(Policy):
         return [*messages, {"role": "user", "content": conversation.observations[-1]}]
 
 
-def open_api_policy(args: PolicyArguments, budgets: EpisodeArguments, *, seed: int) -> APIPolicy:
-    """Open the policy whose address `args.policy` is; the key is read from `OPENAI_API_KEY`.
+def open_client(args: PolicyArguments) -> JSONClient:
+    """Open the connection to a served policy's server.
 
     Raises:
-        ValueError: the server serves no such model, or several and none is named.
-        EnvFailure: every request failed.
+        UsageError: the environment variable that `--policies` names for the key is not set.
+        ValueError: the address is none.
     """
-    client = JSONClient(
-        args.policy,
+    endpoint = args.endpoint
+    key = os.environ.get(endpoint.key) or None
+    if key is None and endpoint.key != KEY_VARIABLE:
+        raise UsageError(
+            f"{endpoint.name}: the environment variable {endpoint.key} is to hold its key, and is "
+            "not set"
+        )
+    return JSONClient(
+        endpoint.endpoint,
         timeout=args.request_timeout,
         max_requests=args.max_requests,
-        api_key=os.environ.get(KEY_VARIABLE) or None,
+        api_key=key,
     )
+
+
+def open_api_policy(
+    args: PolicyArguments,
+    budgets: EpisodeArguments,
+    *,
+    seed: int,
+    client: JSONClient | None = None,
+) -> APIPolicy:
+    """Open the policy behind a server that `args` name.
+
+    Args:
+        args: who plays.
+        budgets: of its episodes.
+        seed: of the requests' seeds.
+        client: what `open_client` returned for the same policy, where it is open already.
+
+    Raises:
+        UsageError: the server serves no such model, or several and none is named; or its key is not
+            there.
+    """
+    endpoint = args.endpoint
+    client = client or open_client(args)
     return APIPolicy(
         client,
-        args.api_model or _only_model(client),
+        endpoint.model or _only_model(client),
         budgets,
         seed=seed,
-        fields=read_object("api_kwargs", args.api_kwargs),
+        fields=dict(endpoint.sampling),
+        name=endpoint.name,
+        prices=endpoint.prices,
+        ledger=Ledger(max_cost=args.max_cost),
+        key=endpoint.key,
     )
 
 
@@ -180,21 +385,3 @@ def _only_model(client: JSONClient) -> str:
     if len(served) != 1:
         raise UsageError(f"{client.base_url} serves {served}; name one with --api_model")
     return str(served[0])
-
-
-def _read(answer: dict[str, Any]) -> tuple[str, int, int]:
-    """Return the text, its tokens, and those of prompt and text together."""
-    usage = answer.get("usage") or {}
-    try:
-        text = answer["choices"][0]["message"]["content"]
-    except (KeyError, IndexError, TypeError):
-        raise RequestFailed(f"the answer holds no message: {str(masked(answer))[:300]}") from None
-    return text or "", int(usage.get("completion_tokens", 0)), int(usage.get("total_tokens", 0))
-
-
-def _remedy(error: RequestRefused) -> str:
-    if error.status in (401, 403):
-        return f"{error}; put the server's key into the environment variable {KEY_VARIABLE}"
-    if error.status == 404:
-        return f"{error}; check the address, which ends in /v1 as a rule, and --api_model"
-    return f"{error}; --api_kwargs can add fields to the requests or leave some out"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import UsageError, check_kind, explain_load_errors
@@ -19,6 +19,9 @@ from trainers.rollout.policy import Policy
 from trainers.rollout.rollout import Rollout
 from trainers.tokens.generation import Sampling
 
+if TYPE_CHECKING:
+    from trainers.backends.json_client import JSONClient
+
 
 class OpenModel(NamedTuple):
     """A model that is ready to sample: a `Backend`, and its tokenizer."""
@@ -28,13 +31,18 @@ class OpenModel(NamedTuple):
 
 
 def open_environments(
-    env: str | Sequence[str] | EnvArguments | Environments, *, episodes: int = MOST_ENVS
+    env: str | Sequence[str] | EnvArguments | Environments,
+    policy: PolicyArguments | None = None,
+    *,
+    episodes: int = MOST_ENVS,
 ) -> Environments:
     """Open the environments that `env` names.
 
     Args:
         env: an id or short name, or several; or how environments are made; ready ones are returned
             as they are.
+        policy: who plays. One behind a server is asked for no more episodes at once than it takes
+            requests: the fewer are under way, the fewer are lost where the play is broken off.
         episodes: how many a batch plays; the default for `EnvArguments.num_envs`.
 
     Raises:
@@ -50,6 +58,8 @@ def open_environments(
         check_kind("env", named, EnvArguments, remedy='name it, such as env="TextCraft"')
     except ValueError as error:
         raise UsageError(str(error)) from error
+    if policy is not None and policy.is_served:
+        episodes = policy.max_requests
     try:
         return Environments(named, episodes=episodes)
     except (TypeError, ValueError) as error:  # TypeError: Gymnasium's, for unknown arguments
@@ -63,6 +73,7 @@ def open_policy(
     seed: int,
     overlap: bool = False,
     model: OpenModel | None = None,
+    client: JSONClient | None = None,
 ) -> Policy:
     """Open the policy that `args` name.
 
@@ -72,6 +83,7 @@ def open_policy(
         seed: of what the policy draws.
         overlap: whether environments are played by `EnvArguments.overlap`.
         model: what `open_model` returned for the same policy, where it is open already.
+        client: what `open_client` returned for it, where it is behind a server.
 
     Raises:
         UsageError: there is no such policy, the options do not fit it, or its server refuses
@@ -80,10 +92,10 @@ def open_policy(
     if args.policy in TEXT_POLICIES:
         return scripted_policy(args.policy, seed=seed)
     with _explain_load_errors(args.policy):
-        if args.is_address:
+        if args.is_served:
             from trainers.policies.api import open_api_policy
 
-            return open_api_policy(args, budgets, seed=seed)
+            return open_api_policy(args, budgets, seed=seed, client=client)
         from trainers.policies.model import ModelPolicy
 
         if model is None:
@@ -105,11 +117,12 @@ def open_rollout(
     *,
     seed: int,
     model: OpenModel | None = None,
+    client: JSONClient | None = None,
 ) -> Rollout:
     """Open the policy that `args` name, as `open_policy` does, and return what plays with it."""
     check_names(budgets, environments.env_ids)
     overlap = environments.args.overlap
-    policy = open_policy(args, budgets, seed=seed, overlap=overlap, model=model)
+    policy = open_policy(args, budgets, seed=seed, overlap=overlap, model=model, client=client)
     return environments.rollout(policy, failure_rules=budgets.failure_rules)
 
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectory import ModelCall, Trajectory
+from trainers.ledger import Ledger
 from wrappers import TextVectorEnv
+from wrappers.vector.slots import Waitable
 
 
 @dataclass(eq=False)
@@ -40,17 +42,25 @@ class Reply:
     Attributes:
         completion: what the policy wrote. The environment reads what `strip_thinking` leaves of it.
         num_tokens: sampled tokens.
+        call: what a server told of it beside the text.
     """
 
     completion: str
     num_tokens: int = 0
+    call: ModelCall | None = None
 
 
 @dataclass(frozen=True)
 class Stop:
-    """The policy cannot go on; the episode is truncated by `cause`."""
+    """The policy cannot go on; the episode is truncated by `cause`.
+
+    Attributes:
+        cause: the trajectory's `truncated_by`.
+        reason: in words, as a server that refused a prompt gave it.
+    """
 
     cause: str
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,9 @@ class Failure:
     """The policy's machinery broke, as a server that is gone; the episode is played again."""
 
     cause: str
+
+
+PolicyAnswer = Reply | Stop | Failure
 
 
 @runtime_checkable
@@ -73,6 +86,12 @@ class Policy(Protocol):
     has_temperature: bool = False
     """It samples, so a temperature changes it."""
 
+    answers_apart: bool = False
+    """Each answer takes its own time: `act` begins to ask and gives what has come."""
+
+    ledger: Ledger | None = None
+    """What its answers have cost, where they may; a broken-off command keeps them by it."""
+
     def begin_batch(
         self, *, stream: Sequence[int] = (), temperature: float | None = None, global_step: int = 0
     ) -> None:
@@ -85,9 +104,18 @@ class Policy(Protocol):
         """
         return
 
-    def act(self, episodes: Sequence[Episode]) -> Sequence[Reply | Stop | Failure]:
-        """Answer each episode's observation."""
+    def act(self, episodes: Sequence[Episode]) -> Sequence[PolicyAnswer | None]:
+        """Answer each episode's observation.
+
+        Returns:
+            An answer per episode; None where it is on its way, which only a policy whose answers
+            come apart may give. It is shown the episode again once some answer has come.
+        """
         raise NotImplementedError
+
+    def on_their_way(self) -> Sequence[Waitable]:
+        """List the answers that are on their way, to wait for whichever comes first."""
+        return ()
 
     def leave(self, episode: Episode) -> None:
         """Forget an episode that has ended; a policy with tokens puts its traces on record."""

@@ -1,81 +1,140 @@
-"""Episodes while they are played: a bar that shows how far, and a file of those that have ended.
-
-Hours of play must not be lost to Ctrl-C or to the last episode.
-"""
+"""Shows how far episodes are played: a bar in a terminal, and lines where there is none."""
 
 from __future__ import annotations
 
-import json
-import os
 import sys
-from collections.abc import Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from statistics import fmean
+from threading import Event, Thread
 from types import TracebackType
 from typing import Any, Self
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, Progress, TextColumn
 
-from agentgym_envs.files import append_whole
 from agentgym_envs.trajectory import Trajectory
-from trainers.options.errors import UsageError
+from trainers.ledger import Ledger
+from trainers.runs.kept import ANSWERS, KeptEpisodes, unfinished_file
+
+LINE_SECONDS = 30.0
+"""Between two lines, where there is no terminal."""
 
 
-def episode_progress(*, transient: bool = False) -> Progress:
-    """Return a progress bar that counts episodes, on the standard error.
+class EpisodeProgress:
+    """How far episodes are played, on the standard error: a context.
 
-    Args:
-        transient: it vanishes at its end, and is not there where nobody could watch it.
-    """
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("episodes, ends in"),
-        TimeRemainingColumn(),
-        console=console,
-        transient=transient,
-        disable=transient and not console.is_terminal,
-    )
-
-
-class KeptEpisodes(dict[int, Trajectory]):
-    """The episodes that have ended, by their place in the list of tasks, in memory and in a file.
+    Shown are the episodes that have ended, those of them that failed, the success so far, what was
+    spent, and the time left.
 
     Args:
-        path: the file; what it holds is taken in.
-        options: a digest of what decides which episodes are played; a file of others is refused.
-
-    Raises:
-        UsageError: the file holds episodes of other options.
+        name: what is played; stands in front.
+        total: episodes in all.
+        spent: tells what was spent so far; None where nobody knows.
+        transient: the bar vanishes at the end.
+        clock: the time in seconds.
     """
 
-    def __init__(self, path: Path, options: str) -> None:
-        super().__init__()
-        self.path = path
-        self._options = options
-        for record in _records(path):
-            if record.get("options") != options:
-                raise UsageError(
-                    f"{path} holds episodes that were played with other options; give these "
-                    "again, or leave --resume out"
-                )
-            super().__setitem__(record["place"], Trajectory.from_json(record))
+    def __init__(
+        self,
+        name: str,
+        total: int,
+        *,
+        spent: Callable[[], float | None] | None = None,
+        transient: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.name = name
+        self._total = total
+        self._spent = spent
+        self._clock = clock
+        self._began = clock()
+        self._ended = self._ended_before = self._failed = 0
+        self._scored, self._successes = Counter[str](), Counter[str]()  # by environment
+        console = Console(stderr=True)
+        self._is_shown = console.is_terminal
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[facts]}"),
+            console=console,
+            transient=transient,
+            disable=not self._is_shown,
+        )
+        self._task = self._bar.add_task(name, total=total, facts="")
+        self._is_over = Event()
 
-    def __setitem__(self, place: int, trajectory: Trajectory) -> None:
-        super().__setitem__(place, trajectory)
-        record = {"place": place, "options": self._options, **trajectory.to_json()}
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        append_whole(self.path, json.dumps(record).encode() + b"\n")
+    def add(
+        self,
+        *,
+        episodes: int = 1,
+        failed: int = 0,
+        scored: int = 0,
+        successes: int = 0,
+        env_id: str = "",
+        earlier: bool = False,
+    ) -> None:
+        """Count episodes that have ended.
+
+        Args:
+            episodes: how many.
+            failed: those of them whose machinery broke.
+            scored: those of them whose outcome is known.
+            successes: those of them that succeeded.
+            env_id: where they were played; the success shown is the mean over environments.
+            earlier: an earlier command played them, so they tell nothing of the time that is left.
+        """
+        self._ended += episodes
+        self._ended_before += episodes * earlier
+        self._failed += failed
+        self._scored[env_id] += scored
+        self._successes[env_id] += successes
+        self.show()
+
+    def show(self, name: str | None = None) -> None:
+        """Draw the bar anew, under another name if one is given."""
+        self.name = name or self.name
+        self._bar.update(
+            self._task, completed=self._ended, description=self.name, facts=self.facts()
+        )
+
+    def facts(self) -> str:
+        """Return the numbers, such as `12 of 40 episodes, success 45.5%, 0:02:10 left`."""
+        parts = [f"{self._ended} of {self._total} episodes"]
+        if self._failed:
+            parts.append(f"{self._failed} failed")
+        rates = [self._successes[name] / count for name, count in self._scored.items() if count]
+        if rates:
+            parts.append(f"success {fmean(rates):.1%}")
+        if self._spent is not None and (spent := self._spent()) is not None:
+            parts.append(f"cost {spent:.4g}")
+        if played := self._ended - self._ended_before:
+            left = (self._clock() - self._began) / played * (self._total - self._ended)
+            parts.append(f"{timedelta(seconds=round(left))} left")
+        return ", ".join(parts)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        if not self._is_shown:
+            Thread(target=self._write_lines, daemon=True, name="progress").start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._is_over.set()
+        self._bar.stop()
+
+    def _write_lines(self) -> None:
+        while not self._is_over.wait(LINE_SECONDS):
+            print(f"{self.name}: {self.facts()}", file=sys.stderr, flush=True)
 
 
 class Watch:
@@ -91,6 +150,7 @@ class Watch:
             beside it, which stays until `written`; None keeps nothing.
         resume: take in what an earlier call has kept.
         options: what decides which episodes are played.
+        ledger: of the policy's server; the answers that it paid for are kept too.
 
     Attributes:
         kept: a rollout's `kept`; None where nothing is kept.
@@ -104,34 +164,35 @@ class Watch:
         kept_for: str | Path | None = None,
         resume: bool = False,
         options: Sequence[Any] = (),
+        ledger: Ledger | None = None,
     ) -> None:
-        self._name = name
-        self._bar = episode_progress(transient=True)
-        self._task = self._bar.add_task(name, total=total)
-        self._scored: dict[str, list[bool]] = {}  # by environment
+        self._ledger = ledger
+        self._progress = EpisodeProgress(
+            name, total, spent=None if ledger is None else lambda: ledger.spent
+        )
         self.kept: KeptEpisodes | None = None
         if kept_for is not None:
             digest = sha256(repr(options).encode()).hexdigest()[:16]
-            self.kept = KeptEpisodes(_beside(Path(kept_for), is_last=resume), digest)
+            self.kept = KeptEpisodes(unfinished_file(Path(kept_for), is_last=resume), digest)
+            if ledger is not None:
+                ledger.keep_in(self.kept.path.with_suffix(ANSWERS))
             for trajectory in self.kept.values():
-                self(trajectory)
+                self._count(trajectory, earlier=True)
 
     def __call__(self, trajectory: Trajectory) -> None:
         """Count an episode that has ended."""
-        if trajectory.status != "failed":
-            self._scored.setdefault(trajectory.env_id, []).append(trajectory.success)
-        rates = [fmean(scored) for scored in self._scored.values()]
-        success = f": success {fmean(rates):.1%}" if rates else ""
-        self._bar.update(self._task, advance=1, description=f"{self._name}{success}")
+        self._count(trajectory)
 
     def written(self) -> None:
         """Forget the episodes, which the caller has written."""
         if self.kept is not None:
             self.kept.path.unlink(missing_ok=True)
             self.kept.clear()
+        if self._ledger is not None:
+            self._ledger.forget()
 
     def __enter__(self) -> Self:
-        self._bar.start()
+        self._progress.__enter__()
         return self
 
     def __exit__(
@@ -140,32 +201,22 @@ class Watch:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._bar.stop()
-        if self.kept:
+        self._progress.__exit__(kind, error, traceback)
+        spent = (self._ledger.spent if self._ledger is not None else None) or 0.0
+        if self.kept or (self.kept is not None and spent and kind is not None):
+            cost = f", and the answers that have cost {spent:.4g}" * bool(spent)
             print(
-                f"{len(self.kept)} episodes had ended; they are kept in {self.kept.path}. The same "
-                "command with --resume plays the others",
+                f"{len(self.kept)} episodes had ended; they are kept in {self.kept.path}{cost}. "
+                "The same command with --resume plays the others",
                 file=sys.stderr,
             )
 
-
-def _beside(path: Path, *, is_last: bool) -> Path:
-    """Return an unused file name beside `path`, or the last one that is used."""
-    names = (f"{path.stem}.unfinished{number}.jsonl" for number in ("", *range(2, 10_000)))
-    last = None
-    for file in map(path.with_name, names):
-        if not file.exists():
-            return last if is_last and last is not None else file
-        last = file
-    raise UsageError(f"there are too many unfinished files beside {path}; remove some")
-
-
-def _records(path: Path) -> list[dict[str, Any]]:
-    """Read a file's lines; half of the last one, which a kill may have left, is cut off."""
-    if not path.exists():
-        return []
-    content = path.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    if whole != content:
-        os.truncate(path, len(whole))
-    return [json.loads(line) for line in whole.splitlines()]
+    def _count(self, trajectory: Trajectory, *, earlier: bool = False) -> None:
+        is_scored = trajectory.status != "failed"
+        self._progress.add(
+            failed=not is_scored,
+            scored=is_scored,
+            successes=is_scored and trajectory.success,
+            env_id=trajectory.env_id,
+            earlier=earlier,
+        )

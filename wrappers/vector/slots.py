@@ -44,22 +44,26 @@ class WakeupPipe:
                 self._writer.send_bytes(b"")
 
 
-class Slot(Protocol):
-    """One environment that answers calls of `EnvHost`'s methods."""
-
-    @property
-    def running(self) -> bool:
-        """There is an environment, or one is being made."""
+class Waitable(Protocol):
+    """What `wait_for_any` waits for."""
 
     @property
     def deadline(self) -> float | None:
         """The moment from which the call counts as hung, by `time.monotonic`; None for never."""
 
     def answered(self) -> bool:
-        """Whether `receive` would return at once, be it with an answer or with a failure."""
+        """Whether the answer, or a failure, is there."""
 
     def watch(self, wakeup: WakeupPipe | None) -> Connection | None:
         """Have the answer wake who waits, or return a connection that becomes readable with it."""
+
+
+class Slot(Waitable, Protocol):
+    """One environment that answers calls of `EnvHost`'s methods."""
+
+    @property
+    def running(self) -> bool:
+        """There is an environment, or one is being made."""
 
     def start(self, timeout: float | None) -> None:
         """Begin to make a fresh environment; `receive` gives None when it is there."""
@@ -214,7 +218,7 @@ def is_over(deadline: float | None) -> bool:
     return deadline is not None and time.monotonic() >= deadline
 
 
-def wait_for_any(slots: Sequence[Slot], timeout: float | None) -> None:
+def wait_for_any(slots: Sequence[Waitable], timeout: float | None) -> None:
     """Wait until one of the slots has answered, or for `timeout` seconds; None waits for ever.
 
     Where there are no slots it returns at once.

@@ -5,6 +5,7 @@ const CAUSES = {
   max_turns: "turn limit",
   env_limit: "environment's limit",
   token_budget: "out of tokens",
+  refused: "refused by the server",
   no_action: "had no action",
 };
 

@@ -46,8 +46,25 @@ function block(heading, kind, text) {
 
 function answer(turn) {
   const { thought, action } = takeApart(turn);
-  const parts = thought ? [block("Thought", "thought", thought)] : [];
-  return [...parts, block("Action", "action", action)];
+  const reasoning = turn.call?.reasoning;
+  return [
+    ...(reasoning ? [block("Reasoning", "thought", reasoning)] : []),
+    ...(thought ? [block("Thought", "thought", thought)] : []),
+    block("Action", "action", action),
+  ];
+}
+
+// What a server told of a turn: tokens that it read, seconds, retries, money, why the text ends.
+function calledFor(call) {
+  if (!call) return [];
+  const { prompt_tokens: read, cached_tokens: cached, cost, retries, seconds } = call;
+  return [
+    read ? `${read} read${cached ? `, ${cached} cached` : ""}` : "",
+    seconds ? `${seconds.toFixed(1)} s` : "",
+    retries ? plural(retries, "retry", "retries") : "",
+    cost == null ? "" : `cost ${Number(cost.toPrecision(3))}`,
+    call.finish_reason === "stop" ? "" : call.finish_reason,
+  ];
 }
 
 // Before the name of a turn, where two trajectories stand side by side.
@@ -56,13 +73,13 @@ const labelOf = (side) => (side ? `${side} · ` : "");
 // `href` links to the turn; `before` is the score before it; `side` is "A", "B" or "".
 export function drawTurn(turn, { place, before, href, side = "" }) {
   const name = `${labelOf(side)}Turn ${place + 1}`;
-  const told = turn.num_tokens ? plural(turn.num_tokens, "token") : "";
+  const told = [turn.num_tokens ? plural(turn.num_tokens, "token") : "", ...calledFor(turn.call)];
   const head = el(
     "header",
     { class: "turn-head" },
     el("h3", {}, el("a", { href, title: "Link to this turn" }, name)),
     chips(turn, before),
-    el("span", { class: "quiet" }, told),
+    el("span", { class: "quiet" }, told.filter(Boolean).join(" · ")),
   );
   const words = el("div", { class: "words" });
   words.append(

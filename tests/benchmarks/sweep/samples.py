@@ -1,6 +1,9 @@
 """A small cell, and what plays batches without starting processes."""
 
+from concurrent.futures import Future
+
 from benchmarks.sweep.plan import Cell
+from benchmarks.sweep.players import result_of
 from benchmarks.sweep.worker import Worker
 
 
@@ -25,5 +28,10 @@ def in_this_process(batches, began=lambda batch: None):
     worker = Worker()
     for batch in batches:
         began(batch)
-        yield batch, worker.play(batch)
+        future = Future()
+        try:
+            future.set_result(worker.play(batch))
+        except Exception as error:
+            future.set_exception(error)
+        yield batch, result_of(future)
     worker.close()

@@ -138,13 +138,13 @@ def test_a_folder_that_holds_another_model_by_now_is_refused(counting, capsys, t
     assert command.main(words) == 0
     assert "0 episodes played" in capsys.readouterr().out
     make_folder(tmp_path / "model", seed=1)
-    assert f"{model} held other files then" in refused(capsys, *words)
+    assert f"{model} had other files or another endpoint then" in refused(capsys, *words)
 
 
 def test_a_model_that_changes_while_a_sweep_runs_is_not_played(tmp_path):
     asked = cell(policy=make_folder(tmp_path / "model"), fingerprint="of what was there first")
     worker = Worker()
-    with pytest.raises(UsageError, match="other files than when the sweep began"):
+    with pytest.raises(UsageError, match="than when the sweep began"):
         worker.play(Batch(str(tmp_path), asked, 0))
     worker.close()
 

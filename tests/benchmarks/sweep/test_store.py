@@ -30,7 +30,10 @@ def begun(path, first):
             f"env_kwargs: {LONG!r} there, {LONG + '!'!r} asked for",
         ),
         ({"tasks": ("textcraft_1",)}, "tasks: 4 there, other 1 asked for"),
-        ({"fingerprint": "b"}, "random held other files then, so it was another policy"),
+        (
+            {"fingerprint": "b"},
+            "random had other files or another endpoint then, so it was another policy",
+        ),
     ],
     ids=["field", "setting", "tasks", "files"],
 )
@@ -88,7 +91,7 @@ def test_a_folder_of_an_earlier_version_is_read_and_gone_on_with(tmp_path):
 def test_a_policy_whose_folder_is_gone_keeps_what_it_played(tmp_path):
     folder = begun(tmp_path, cell(fingerprint="a"))
     folder.claim([cell(fingerprint="")])
-    with pytest.raises(ValueError, match="held other files"):  # what came in its place did not play
+    with pytest.raises(ValueError, match="had other files"):  # what came in its place did not play
         folder.claim([cell(fingerprint="b")])
 
 

@@ -14,9 +14,10 @@ from benchmarks.sweep.plan import Cell, slug
 from benchmarks.sweep.players import RETRIES, over_processes
 from benchmarks.sweep.runner import MOST_BROKEN, play_missing
 from benchmarks.sweep.store import SweepFolder
-from benchmarks.sweep.worker import Batch
+from benchmarks.sweep.worker import Batch, Played
 from tests.benchmarks.sweep.samples import cell, in_this_process
 from tests.faults.processes import kill, of_kind
+from trainers.runs.progress_bar import EpisodeProgress
 
 
 def content(folder):
@@ -83,28 +84,22 @@ def test_a_broken_batch_is_named_and_left_for_the_next_call(tmp_path):
     assert play_missing(folder, [cell()], in_this_process).num_played == 3
 
 
-class Bar:
-    """A progress bar that remembers what it was given to show."""
+class Shown(EpisodeProgress):
+    """A progress that remembers under which names it was shown."""
 
-    def __init__(self):
+    def __init__(self, *args, **kwargs):
         self.shown = []
+        super().__init__(*args, **kwargs)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        pass
-
-    def add_task(self, description, **numbers):
-        return 0
-
-    def update(self, task, *, description, **numbers):
-        self.shown.append(description)
+    def show(self, name=None):
+        super().show(name)
+        if name is not None:
+            self.shown.append(name)
 
 
 def test_the_bar_tells_what_is_being_played_and_not_what_has_ended(tmp_path, monkeypatch):
-    bar = Bar()
-    monkeypatch.setattr(runner, "episode_progress", lambda: bar)
+    bar = Shown("sweep", 8)
+    monkeypatch.setattr(runner, "EpisodeProgress", lambda *args, **kwargs: bar)
     cells = [
         cell(policy=f"runs/study/{name}/model", max_turns=limit, batch_size=9)
         for name, limit in (("a", None), ("b", 5))
@@ -118,10 +113,11 @@ def test_the_bar_tells_what_is_being_played_and_not_what_has_ended(tmp_path, mon
             "a/model in TextCraft, seed 0 and 1 more",
         ]
         for batch in batches:
-            yield batch, 0
+            yield batch, Played(failed=0, scored=8, successes=2)
 
     play_missing(SweepFolder(tmp_path), cells, two_at_once)
     assert bar.shown[2:] == ["b/model in TextCraft, 5 turns, seed 0", "sweep"]
+    assert "success 25.0%" in bar.facts()
 
 
 def test_processes_tell_of_a_batch_before_it_ends(tmp_path):
@@ -167,7 +163,7 @@ def test_the_batch_of_a_worker_that_dies_is_given_to_another(tmp_path, times, is
         thread.join()
     assert played == batch
     assert killer.began == [0]
-    assert isinstance(result, EnvFailure) if is_given_up else result == 0
+    assert isinstance(result, EnvFailure) if is_given_up else result.failed == 0
     assert folder.missing(cell()) == ([0, 1, 2] if is_given_up else [1, 2])
 
 

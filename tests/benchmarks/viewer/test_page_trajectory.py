@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs.trajectory import Trajectory, Turn, write_jsonl
+from agentgym_envs.trajectory import ModelCall, Trajectory, Turn, write_jsonl
 from tests.benchmarks.viewer.reading import FIRST, summary
 from tests.benchmarks.viewer.samples import made, solved, sweep, training_run, two_turns
 from tests.benchmarks.viewer.scenes.episodes import expert_episode
@@ -290,3 +290,15 @@ def test_a_grid_is_enlarged_by_a_click(tmp_path: Path, opened: Open) -> None:
     page.keyboard.press("Escape")
     page.locator(".scene-large").wait_for(state="detached")
     assert page.locator("#episode-screen").is_visible()
+
+
+def test_a_turn_tells_what_its_server_told(tmp_path: Path, opened: Open) -> None:
+    episode = said("add 1")
+    episode.turns[0].num_tokens = 20
+    episode.turns[0].call = ModelCall("length", "let me think", 900, 400, 1, 2.34, 0.00123456)
+    write_jsonl(tmp_path / "played.jsonl", [episode])
+    page = opened(tmp_path, "#t=played.jsonl:1")
+    page.wait_for_selector(".turn")
+    told = page.inner_text(".turn-head .quiet")
+    assert told == "20 tokens · 900 read, 400 cached · 2.3 s · 1 retry · cost 0.00123 · length"
+    assert "let me think" in page.inner_text(".turn .thought")

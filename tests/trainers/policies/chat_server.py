@@ -19,11 +19,12 @@ from trainers.tokens.generation import Sampling
 
 @dataclass
 class Failure:
-    """An answer that is none: a status, a body, headers."""
+    """An answer that is none: a status, a body, headers; or one that breaks off amid its body."""
 
     status: int
     body: str = "{}"
     headers: dict[str, str] = field(default_factory=dict)
+    breaks_off: bool = False
 
 
 Answer = Callable[[dict[str, Any]], "dict[str, Any] | Failure"]
@@ -71,9 +72,11 @@ def serving(answers: dict[str, Answer]) -> Iterator[Server]:
             for name, value in ({} if failure is None else failure.headers).items():
                 self.send_header(name, value)
             data = text.encode()
-            self.send_header("content-length", str(len(data)))
+            breaks_off = failure is not None and failure.breaks_off
+            self.send_header("content-length", str(len(data) + breaks_off))
             self.end_headers()
             self.wfile.write(data)
+            self.close_connection = self.close_connection or breaks_off
 
         def log_message(self, *_args: Any) -> None:
             pass
@@ -90,11 +93,25 @@ def serving(answers: dict[str, Answer]) -> Iterator[Server]:
         http.server_close()
 
 
-def message(text: str | None, *, prompt_tokens: int = 5, tokens: int = 2) -> dict[str, Any]:
-    """A chat completion."""
+def message(
+    text: Any,
+    *,
+    prompt_tokens: int = 5,
+    cached_tokens: int = 0,
+    tokens: int = 2,
+    finish_reason: str = "stop",
+    **fields: Any,
+) -> dict[str, Any]:
+    """A chat completion; `fields` are further ones of its message."""
+    said = {"role": "assistant", "content": text, **fields}
     return {
-        "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
-        "usage": {"completion_tokens": tokens, "total_tokens": prompt_tokens + tokens},
+        "choices": [{"message": said, "finish_reason": finish_reason}],
+        "usage": {
+            "prompt_tokens": prompt_tokens,
+            "prompt_tokens_details": {"cached_tokens": cached_tokens},
+            "completion_tokens": tokens,
+            "total_tokens": prompt_tokens + tokens,
+        },
     }
 
 

@@ -1,0 +1,117 @@
+"""Policies behind servers in a sweep: their names, and what their answers cost."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+from benchmarks.report.results import read_sweep
+from benchmarks.report.tables import detail_table
+from benchmarks.sweep import command
+from benchmarks.sweep.store import SweepFolder
+from tests.benchmarks.sweep.test_command import counting, refused, swept  # noqa: F401
+from tests.trainers.policies.chat_server import Failure, message, serving
+
+pytestmark = pytest.mark.usefixtures("counting")
+CHAT = "/v1/chat/completions"
+WORDS = ("--turns", "2", "--batch-size", "4", "--max_requests", "1", "--action-format", "plain")
+
+
+def listed(folder, url, **changes):
+    """Write a file of two models of one server, at a price of 1 an answer and of nothing."""
+    entries = [
+        {
+            "name": name,
+            "endpoint": f"{url}/v1",
+            "model": f"maker/{name}",
+            "prices": {"prompt": 0, "completion": price},
+            **changes,
+        }
+        for name, price in (("small", 0.0), ("large", 500_000.0))
+    ]
+    path = folder / "policies.yaml"
+    path.write_text(json.dumps(entries))
+    return "--policies", str(path)
+
+
+def test_models_of_one_server_are_told_apart_by_their_names_everywhere(tmp_path, capsys):
+    with serving({CHAT: lambda body: message("add 1")}) as server:
+        assert swept(tmp_path / "out", *WORDS, *listed(tmp_path, server.url)) == 0
+    assert Counter(request["model"] for request in server.requests) == {
+        "maker/small": 20,
+        "maker/large": 20,
+    }
+    folder = SweepFolder(tmp_path / "out")
+    assert [cell.policy for cell in folder.cells()] == ["large", "small"]
+    assert {e.policy for cell in folder.cells() for e in folder.episodes(cell)} == {
+        "small",
+        "large",
+    }
+    assert folder.costs.total() == pytest.approx(20.0)
+    costs = {setting.name: setting.whole.cost for setting in read_sweep(tmp_path / "out").settings}
+    assert costs == {
+        "large, 2 turns": pytest.approx(20.0),
+        "small, 2 turns": pytest.approx(0.0),
+    }
+    assert not list(tmp_path.rglob("*.answers"))
+    header, large, small = detail_table(read_sweep(tmp_path / "out").settings)
+    assert (header[-1], large[-1], small[-1]) == ("cost", "20.0", "0")
+
+
+def test_another_price_or_place_of_the_file_goes_on_and_another_model_does_not(tmp_path, capsys):
+    with serving({CHAT: lambda body: message("add 1")}) as server:
+        out = tmp_path / "out"
+        assert swept(out, *WORDS, *listed(tmp_path, server.url)) == 0
+        moved = tmp_path / "elsewhere"
+        moved.mkdir()
+        again = listed(moved, server.url, prices={"prompt": 1, "completion": 1})
+        assert swept(out, *WORDS, *again) == 0
+        assert len(server.requests) == 40
+        for change in ({"model": "maker/other"}, {"sampling": {"top_p": 0.5}}):
+            changed = listed(moved, server.url, **change)
+            told = refused(capsys, "--out", str(out), *WORDS, *changed)
+            assert "small had other files or another endpoint then" in told
+
+
+def test_a_budget_ends_the_sweep_and_a_larger_one_goes_on_with_what_was_paid_for(tmp_path, capsys):
+    with serving({CHAT: lambda body: message("add 1")}) as server:
+        out = tmp_path / "out"
+        words = [*WORDS, *listed(tmp_path, server.url), "--policy", "large"]
+        assert swept(out, *words, "--max-cost", "11") == 75
+        assert len(server.requests) == 11
+        told = capsys.readouterr().err
+        assert "--max_cost 11 is reached: 11 is spent" in told
+        assert "The same command with a larger one goes on" in told
+        assert swept(out, *words, "--max-cost", "11") == 75
+        assert len(server.requests) == 11
+        assert swept(out, *words, "--max-cost", "30") == 0
+        assert len(server.requests) == 20
+    assert SweepFolder(out).costs.total() == pytest.approx(20)
+    assert read_sweep(out).settings[0].whole.cost == pytest.approx(20)
+
+
+def test_a_batch_that_is_given_up_keeps_the_answers_that_it_paid_for(tmp_path, capsys):
+    paid, is_closed = [], [True]
+
+    def closes(body):
+        if is_closed[0] and len(paid) >= 6:
+            return Failure(401)
+        paid.append(body["seed"])
+        return message("add 1")
+
+    with serving({CHAT: closes}) as server:
+        words = [*WORDS, *listed(tmp_path, server.url), "--policy", "large"]
+        assert swept(tmp_path / "out", *words) == 1
+        assert "OPENAI_API_KEY" in capsys.readouterr().err
+        is_closed[0] = False
+        assert swept(tmp_path / "out", *words) == 0
+    assert len(paid) == len(set(paid)) == 20
+    assert SweepFolder(tmp_path / "out").costs.total() == pytest.approx(20)
+
+
+def test_a_budget_needs_somebody_who_is_paid(tmp_path, capsys):
+    told = refused(capsys, "--out", str(tmp_path / "out"), "--policy", "random", "--max-cost", "3")
+    assert "--max_cost needs a policy behind a server, got ['random']" in told
+    assert command.main(["--out", str(tmp_path / "out"), "--policy", "random", "--turns", "1"]) == 0

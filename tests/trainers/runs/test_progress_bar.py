@@ -1,0 +1,133 @@
+"""How far episodes are played, where there is no terminal."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from agentgym_envs.trajectory import ModelCall, Trajectory, Turn
+from tests.trainers.toys import ENV_ID, make_folder
+from trainers.agentevol import main as agentevol
+from trainers.collect import expert_episodes
+from trainers.dpo import main as dpo
+from trainers.ledger import Answer, Ledger
+from trainers.options.arguments import EnvArguments
+from trainers.rollout.environments import Environments
+from trainers.runs import progress_bar
+from trainers.runs.progress_bar import EpisodeProgress, Watch
+
+
+class Clock:
+    now = 50.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_the_facts_are_what_has_ended_failed_succeeded_and_cost_and_the_time_left() -> None:
+    clock, spent = Clock(), [None]
+    progress = EpisodeProgress("small", 40, spent=lambda: spent[0], clock=clock)
+    assert progress.facts() == "0 of 40 episodes"
+    progress.add(episodes=10, scored=10, successes=9, earlier=True)
+    assert progress.facts() == "10 of 40 episodes, success 90.0%"
+    clock.now += 30
+    progress.add(scored=1, successes=1)
+    progress.add(failed=1)
+    spent[0] = 0.123456  # type: ignore[call-overload]
+    # Two episodes in 30 s, and 28 to play: those of an earlier command took no time of this one.
+    assert progress.facts() == (
+        "12 of 40 episodes, 1 failed, success 90.9%, cost 0.1235, 0:07:00 left"
+    )
+
+
+def test_a_line_is_written_now_and_then_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress_bar, "LINE_SECONDS", 0.02)
+    progress = EpisodeProgress("small", 4)
+    progress.add(scored=1)
+    with progress:
+        deadline = time.monotonic() + 10
+        told = ""
+        while told.count("\n") < 2 and time.monotonic() < deadline:
+            time.sleep(0.02)
+            told += capfd.readouterr().err
+    lines = told.splitlines()
+    assert len(lines) >= 2
+    assert all(line.startswith("small: 1 of 4 episodes, success 0.0%, ") for line in lines)
+    capfd.readouterr()
+    time.sleep(0.1)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_watch_counts_what_was_spent_and_says_what_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledger = Ledger()
+    with (
+        pytest.raises(KeyboardInterrupt),
+        Watch("small", 2, kept_for=tmp_path / "a.jsonl", ledger=ledger) as watch,
+    ):
+        ledger.add("key", Answer("a", cost=0.5))
+        watch(Trajectory("e", "e_0", status="failed"))
+        assert "1 of 2 episodes, 1 failed, cost 0.5" in watch._progress.facts()
+        raise KeyboardInterrupt
+    assert "0 episodes had ended" in (told := capsys.readouterr().err)
+    assert "and the answers that have cost 0.5. The same command with --resume" in told
+    assert [file.name for file in tmp_path.iterdir()] == ["a.unfinished.answers"]
+
+
+def test_a_failed_episodes_cost_is_its_turns() -> None:
+    turns = [
+        Turn("o", "a", 0.0, is_valid_action=True, score=0.0, call=ModelCall(cost=cost))
+        for cost in (0.25, None, 0.5)
+    ]
+    assert Trajectory("e", "e_0", turns=turns).cost == 0.75
+    assert Trajectory("e", "e_0", turns=turns[1:2]).cost is None
+    assert Trajectory("e", "e_0").cost is None
+
+
+# Training that plays first --------------------------------------------------------------------
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return what is shown at the end of each watch."""
+    shown: list[str] = []
+    leave = EpisodeProgress.__exit__
+
+    def note(self: EpisodeProgress, *error: object) -> None:
+        shown.append(f"{self.name}: {self.facts()}")
+        leave(self, *error)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(EpisodeProgress, "__exit__", note)
+    return shown
+
+
+def test_the_experts_episodes_are_shown(names: list[str]) -> None:
+    environments = Environments(EnvArguments(env=[ENV_ID], action_format="plain"))
+    expert_episodes(environments, ["letters_0", "letters_1"])
+    assert names[0].startswith("expert: 2 of 2 episodes, success 100.0%")
+    environments.close()
+
+
+def test_agentevol_shows_what_each_round_explores(names: list[str], tmp_path: Path) -> None:
+    words = f"--env {ENV_ID} --model {make_folder(tmp_path / 'model')} --action_format plain"
+    words += f" --num_explored_tasks 3 --num_samples 2 --output_dir {tmp_path / 'run'}"
+    words += " --max_tokens_per_turn 4 --max_steps 1 --num_rounds 1 --expert_episodes 2"
+    assert agentevol(f"{words} --num_eval_tasks 1 --disable-tqdm".split()) == 0
+    assert [line.partition(" episodes")[0] for line in names] == [
+        *("expert: 2 of 2", "round 1 explores: 6 of 6")
+    ]
+
+
+def test_dpo_shows_what_it_plays_before_it_trains(names: list[str], tmp_path: Path) -> None:
+    words = f"--env {ENV_ID} --model {make_folder(tmp_path / 'model')} --action_format plain"
+    words += f" --num_tasks 3 --num_samples 2 --num_eval_tasks 1 --output_dir {tmp_path / 'run'}"
+    words += " --max_tokens_per_turn 4 --max_steps 1 --disable-tqdm"
+    dpo(words.split())
+    assert [line.partition(" episodes")[0] for line in names] == [
+        *("expert: 3 of 3", "sampling for pairs: 6 of 6")
+    ]

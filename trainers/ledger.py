@@ -1,0 +1,167 @@
+"""The answers that were paid for: what they cost, a bound on that, and a file that keeps them."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from agentgym_envs.files import append_whole, whole_lines
+from trainers.options.errors import BudgetSpent, UsageError
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A chat completion.
+
+    Attributes:
+        text: what the policy wrote. A tool call is written as the `function_call` format has it.
+        finish_reason: why it ends.
+        reasoning: what the server gives apart from the text, and what stood beside a tool call.
+        prompt_tokens: tokens that were read, cached ones included.
+        cached_tokens: those of them that the server had in its cache.
+        completion_tokens: tokens that were written.
+        cost: what the server says that it cost, where it does.
+    """
+
+    text: str
+    finish_reason: str = ""
+    reasoning: str = ""
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+
+
+class Costs:
+    """A file of what requests cost, that several processes add to.
+
+    Args:
+        path: a JSON number a line.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self._read = 0
+        self._total = 0.0
+        self._lock = Lock()
+
+    def add(self, cost: float) -> None:
+        """Add what a request cost."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        # One write, so that the lines of several processes do not mix.
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            os.write(descriptor, f"{cost:.9g}\n".encode())
+        finally:
+            os.close(descriptor)
+
+    def total(self) -> float:
+        """Return what all requests cost."""
+        with self._lock:
+            if self._path.exists():
+                with self._path.open("rb") as file:
+                    file.seek(self._read)
+                    lines = file.read()
+                whole = lines[: lines.rfind(b"\n") + 1]
+                self._read += len(whole)
+                self._total += sum(float(line) for line in whole.splitlines())
+            return self._total
+
+
+class Ledger:
+    """The answers of one policy's server.
+
+    An answer that a broken-off command has paid for, or an episode whose environment broke, is
+    taken from here when the same request is made again: for the same turn of the same attempt at
+    the same episode, in the same words. Another batch asks anew.
+
+    Args:
+        max_cost: what may be spent, answers of earlier commands included; None is no bound.
+
+    Attributes:
+        spent: what the answers cost; None where nobody told.
+    """
+
+    def __init__(self, *, max_cost: float | None = None) -> None:
+        self.max_cost = max_cost
+        self.spent: float | None = None
+        self._earlier: dict[str, Answer] = {}  # of the file
+        self._present: dict[str, Answer] = {}  # of this batch
+        self._path: Path | None = None
+        self._costs: Costs | None = None
+        self._has_unpriced = False
+        self._lock = Lock()
+
+    def keep_in(self, path: str | Path, *, costs: Costs | None = None) -> None:
+        """Keep the answers in a file from here on, and take in what it holds.
+
+        Args:
+            path: the file; half a line at its end, which a kill may have left, is cut off.
+            costs: what others spend of the same bound, where there are others.
+        """
+        self._path, self._costs = Path(path), costs
+        for record in map(json.loads, whole_lines(self._path)):
+            answer = Answer(**record["answer"])
+            self._earlier[record["key"]] = answer
+            if answer.cost is not None:
+                self.spent = (self.spent or 0.0) + answer.cost
+
+    def forget(self) -> None:
+        """Remove the file: what it kept is written elsewhere."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+        self._earlier.clear()
+
+    def begin_batch(self) -> None:
+        """Forget the answers of the batch before, but for those of a broken-off command."""
+        self._present.clear()
+
+    def find(self, key: str) -> Answer | None:
+        """Return the answer that was paid for already, if there is one."""
+        return self._present.get(key) or self._earlier.get(key)
+
+    def add(self, key: str, answer: Answer) -> None:
+        """Take in an answer, and write it; several threads may."""
+        with self._lock:
+            self._present[key] = answer
+            if answer.cost is None:
+                self._has_unpriced = True
+            else:
+                self.spent = (self.spent or 0.0) + answer.cost
+            if self._path is not None:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                record = {"key": key, "answer": asdict(answer)}
+                append_whole(self._path, json.dumps(record).encode() + b"\n")
+            if self._costs is not None and answer.cost is not None:
+                self._costs.add(answer.cost)
+
+    def check(self) -> None:
+        """Stop where the bound is reached.
+
+        Raises:
+            BudgetSpent: it is.
+            UsageError: there is one, and nobody tells what an answer cost.
+        """
+        if self.max_cost is None:
+            return
+        if self._has_unpriced:
+            raise UsageError(
+                "--max_cost needs to know what an answer costs, which the server does not tell; "
+                "list the policy's prices in --policies"
+            )
+        spent = self._costs.total() if self._costs is not None else self.spent or 0.0
+        if spent >= self.max_cost:
+            raise BudgetSpent(
+                f"--max_cost {self.max_cost:g} is reached: {spent:.4g} is spent. The same command "
+                "with a larger one goes on"
+            )
+
+
+def request_key(*parts: Any) -> str:
+    """Return a digest of what makes a request the same."""
+    return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]

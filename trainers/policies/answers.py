@@ -1,0 +1,134 @@
+"""What an OpenAI-compatible server answers and refuses, in the forms that servers give it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from agentgym_envs.secrets import masked
+from trainers.backends.json_client import RequestRefused
+from trainers.ledger import Answer
+from trainers.options.errors import UsageError
+
+_OVERFLOW = ("context length", "context_length", "context window", "maximum context", "too long")
+_FILTERED = (
+    "content_filter", "content filter", "content management policy", "content_policy",
+    "responsibleaipolicy", "data_inspection", "prohibited_content", "moderation", "flagged",
+    "safety system",
+)  # fmt: skip
+"""Words of Azure, OpenAI, DashScope, Gemini and OpenRouter for a prompt that they do not take."""
+
+CONTENT_FILTER = "content_filter"
+"""OpenAI's finish reason where a filter took the answer."""
+
+
+def read_answer(body: Any) -> Answer:
+    """Read a server's answer.
+
+    Content may be text, null or a list of parts; reasoning may stand in `reasoning_content`
+    (DeepSeek, vLLM), `reasoning` (OpenRouter) or parts of its own. Of several tool calls the first
+    counts, for an episode plays one action a turn.
+
+    Raises:
+        ValueError: it holds no message.
+    """
+    try:
+        choice = body["choices"][0]
+        message = choice["message"]
+        content, reasoning = _parts(message.get("content"))
+    except (KeyError, IndexError, TypeError, AttributeError):
+        raise ValueError(f"the answer holds no message: {str(masked(body))[:300]}") from None
+    apart = message.get("reasoning_content") or message.get("reasoning")
+    reasoning = reasoning or (apart if isinstance(apart, str) else "")
+    call = _tool_call(message.get("tool_calls"))
+    if call is not None:
+        reasoning = "\n\n".join(filter(None, [reasoning, content]))
+    usage = body.get("usage") or {}
+    prompt, total = _count(usage, "prompt_tokens"), _count(usage, "total_tokens")
+    completion = _count(usage, "completion_tokens")
+    cost = usage.get("cost")
+    return Answer(
+        text=content if call is None else call,
+        finish_reason=str(choice.get("finish_reason") or ""),
+        reasoning=reasoning,
+        prompt_tokens=prompt or max(0, total - completion),
+        cached_tokens=_count(usage.get("prompt_tokens_details") or {}, "cached_tokens")
+        or _count(usage, "prompt_cache_hit_tokens"),
+        completion_tokens=completion,
+        cost=float(cost) if isinstance(cost, int | float) else None,
+    )
+
+
+def _parts(content: Any) -> tuple[str, str]:
+    """Return the text and the reasoning of a message's content."""
+    if content is None or isinstance(content, str):
+        return content or "", ""
+    texts: dict[bool, list[str]] = {False: [], True: []}
+    for part in content:
+        kind = "text" if isinstance(part, str) else part.get("type", "text")
+        text = part if isinstance(part, str) else part.get("text") or part.get(kind)
+        if isinstance(text, str):
+            texts[kind in ("thinking", "reasoning")].append(text)
+    return "".join(texts[False]), "".join(texts[True])
+
+
+def _tool_call(calls: Any) -> str | None:
+    """Return the first tool call as one JSON object, if there is one."""
+    try:
+        function = calls[0]["function"]
+        name, arguments = function["name"], function.get("arguments")
+    except (KeyError, IndexError, TypeError, AttributeError):
+        return None
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except ValueError:
+            pass  # the environment says what is wrong with it
+    return json.dumps({"name": name, "arguments": arguments or {}}, ensure_ascii=False)
+
+
+def _count(usage: Mapping[str, Any], name: str) -> int:
+    value = usage.get(name)
+    return int(value) if isinstance(value, int | float) else 0
+
+
+def is_overflow(error: RequestRefused) -> bool:
+    """Return whether a prompt was refused for its length."""
+    return error.status in (400, 413, 422) and _has(error, _OVERFLOW)
+
+
+def is_filtered(error: RequestRefused) -> bool:
+    """Return whether a prompt was refused for its content."""
+    return error.status in (400, 403, 422, 451) and _has(error, _FILTERED)
+
+
+def is_of_one_prompt(error: RequestRefused) -> bool:
+    """Return whether a refusal may be of this prompt alone; it may be of every request's form."""
+    return error.status in (400, 413, 422, 451)
+
+
+def explained(error: RequestRefused, *, key: str) -> UsageError:
+    """Return the sentence for a refusal that every request meets.
+
+    Args:
+        error: the refusal.
+        key: the environment variable of the key.
+    """
+    if error.status in (401, 403):
+        return UsageError(f"{error}; put the server's key into the environment variable {key}")
+    if error.status == 404:
+        return UsageError(
+            f"{error}; check the address, which ends in /v1 as a rule, and the model's name "
+            "(--api_model, or model: in --policies)"
+        )
+    if error.status in (402, 429):
+        return UsageError(
+            f"{error}; the account behind {key} has no credit left. What is finished is kept: the "
+            "same command goes on once it has, eval and collect with --resume"
+        )
+    return UsageError(f"{error}; --api_kwargs can add fields to the requests or leave some out")
+
+
+def _has(error: RequestRefused, words: tuple[str, ...]) -> bool:
+    return any(word in error.message.lower() for word in words)

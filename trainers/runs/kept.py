@@ -1,0 +1,57 @@
+"""The episodes of a command that have ended, in a file until they are written as a whole.
+
+Hours of play, and what was paid for it, must not be lost to Ctrl-C or to the last episode.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from agentgym_envs.files import append_whole, whole_lines
+from agentgym_envs.trajectory import Trajectory
+from trainers.options.errors import UsageError
+
+ANSWERS = ".answers"
+"""The end of the file, beside the episodes', that keeps the answers of a server."""
+
+
+class KeptEpisodes(dict[int, Trajectory]):
+    """The episodes that have ended, by their place in the list of tasks, in memory and in a file.
+
+    Args:
+        path: the file; what it holds is taken in.
+        options: a digest of what decides which episodes are played; a file of others is refused.
+
+    Raises:
+        UsageError: the file holds episodes of other options.
+    """
+
+    def __init__(self, path: Path, options: str) -> None:
+        super().__init__()
+        self.path = path
+        self._options = options
+        for record in map(json.loads, whole_lines(path)):
+            if record.get("options") != options:
+                raise UsageError(
+                    f"{path} holds episodes that were played with other options; give these "
+                    "again, or leave --resume out"
+                )
+            super().__setitem__(record["place"], Trajectory.from_json(record))
+
+    def __setitem__(self, place: int, trajectory: Trajectory) -> None:
+        super().__setitem__(place, trajectory)
+        record = {"place": place, "options": self._options, **trajectory.to_json()}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        append_whole(self.path, json.dumps(record).encode() + b"\n")
+
+
+def unfinished_file(path: Path, *, is_last: bool) -> Path:
+    """Return an unused file name beside `path`, or the last one that is used."""
+    names = (f"{path.stem}.unfinished{number}.jsonl" for number in ("", *range(2, 10_000)))
+    last = None
+    for file in map(path.with_name, names):
+        if not file.exists() and not file.with_suffix(ANSWERS).exists():
+            return last if is_last and last is not None else file
+        last = file
+    raise UsageError(f"there are too many unfinished files beside {path}; remove some")
