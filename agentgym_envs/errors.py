@@ -1,8 +1,9 @@
-"""Defines what an environment may raise; everything else is an observation."""
+"""What an environment may raise, everything else is an observation; and the ends of messages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import difflib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 
@@ -50,3 +51,10 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
         raise
     except ImportError as error:
         raise MissingExtra(extra, what, error) from error
+
+
+def did_you_mean(name: str, allowed: Iterable[str], *, otherwise: str) -> str:
+    """Return the end of an error message: the nearest allowed names, or what else to do."""
+    spelled = {word.lower(): word for word in allowed}
+    near = [spelled[word] for word in difflib.get_close_matches(name.lower(), spelled, n=3)]
+    return f"; did you mean {' or '.join(near)}?" if near else f"; {otherwise}"

@@ -9,6 +9,8 @@ from typing import Any
 
 import gymnasium as gym
 
+from agentgym_envs.errors import did_you_mean
+
 REGISTERED: list[str] = []
 """The ids registered through `register_env`, in order."""
 
@@ -67,4 +69,8 @@ def resolve_env_id(name: str) -> str:
             return env_id
     if name in gym.registry:
         return name
-    raise ValueError(f"unknown environment {name!r}; registered: {', '.join(REGISTERED)}")
+    known = [*REGISTERED, *map(short_env_name, REGISTERED)]
+    hint = did_you_mean(name, known, otherwise=f"registered: {', '.join(REGISTERED)}")
+    if "/" in name and not module:
+        hint += f"; one that a module of yours registers is written module:{name}"
+    raise ValueError(f"unknown environment {name!r}{hint}")

@@ -41,7 +41,8 @@ def test_a_module_imports_only_layers_to_its_left(path: Path) -> None:
 
 ROOMS: dict[str, tuple[str, ...]] = {
     "agentgym_envs": (
-        "arguments errors exits files hosts hung outcome registry secrets spaces trajectory_form",
+        "errors",
+        "arguments exits files hosts hung outcome registry secrets spaces trajectory_form",
         "actions tasks",
         "core trajectory",
         "agenttraj",

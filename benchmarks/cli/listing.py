@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Sequence
 
 import gymnasium as gym
 
 from agentgym_envs import TextEnv, registered_ids, resolve_env_id
+from trainers.options.parser import OptionParser
 
 MAX_SUBTASKS = 8
 """So many are named in the table of all; `agentgym envs NAME` shows every one."""
@@ -18,7 +18,7 @@ HEADER = ("id", "splits", "test subtasks", "turns", "source")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table of environments, or everything about one."""
-    parser = argparse.ArgumentParser(
+    parser = OptionParser(
         prog="agentgym envs",
         description="List the registered environments: splits with their numbers of tasks, the "
         "test split's subtasks, the default turn limit and the data source.",

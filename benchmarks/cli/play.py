@@ -12,6 +12,7 @@ import gymnasium as gym
 from agentgym_envs import NoExpert, TextEnv, resolve_env_id
 from agentgym_envs.actions import ACTION_FORMATS
 from trainers.options.arguments import read_object
+from trainers.options.parser import OptionParser
 
 COMMANDS = {
     ":help": "show this list",
@@ -184,8 +185,8 @@ def _task_option(task_id: str | int | None) -> dict[str, Any]:
     return {"task_id": int(task_id) if is_number else task_id}
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> OptionParser:
+    parser = OptionParser(
         prog="agentgym play",
         description="Play a text environment in the terminal. The expert can be asked with :hint.",
         epilog="examples: agentgym play TextCraft --task-id textcraft_7; "

@@ -15,6 +15,7 @@ from benchmarks.cli.listing import table
 from benchmarks.compare.sides import ALL, EVERYTHING, OWN_LIMIT, Choice, tallies
 from benchmarks.report.tables import points
 from trainers.evaluation.tally import Tally, paired
+from trainers.options.parser import OptionParser
 
 Value = TypeVar("Value")
 
@@ -45,8 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> OptionParser:
+    parser = OptionParser(
         prog="agentgym compare",
         description="Compare sets of episodes task by task, each with the first: cells of a sweep, "
         "runs that kept trajectories, JSONL files of episodes, or what agentgym eval --out wrote. "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,11 +12,12 @@ from benchmarks.report.page import write_report
 from benchmarks.report.plots import NoTrainingRun
 from benchmarks.report.results import read_sweep
 from benchmarks.report.standings import read_standings
+from trainers.options.parser import OptionParser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the report or the leaderboard, and print where it is."""
-    parser = argparse.ArgumentParser(
+    parser = OptionParser(
         prog="agentgym report",
         description="Write report.md, report.html (one file with everything in it) and the plots "
         "of a sweep, finished or not. Of several sweeps and evaluations write leaderboard.html, "

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.retrieval import CORPUS_HELP, EMBEDDED, open_corpus
+from trainers.options.parser import OptionParser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -56,8 +57,8 @@ def _build(options: argparse.Namespace) -> Path:
     )
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> OptionParser:
+    parser = OptionParser(
         prog="agentgym build-index",
         description="Build the FAISS index of a corpus with a Hugging Face encoder.",
         epilog="example: agentgym build-index --encoder intfloat/e5-base-v2 "

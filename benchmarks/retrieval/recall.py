@@ -6,7 +6,6 @@ document is found if another passage of a gold document is, which `<open>` then 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -15,6 +14,7 @@ from agentgym_envs.searchqa.embedded import embedded_world
 from agentgym_envs.searchqa.questions import FAMILIES, SPLITS, Question
 from agentgym_envs.searchqa.retrieval import Retriever, make_retriever
 from benchmarks.cli.listing import table
+from trainers.options.parser import OptionParser
 
 HEADER = (
     *("family", "questions", "hops", "hop found", "its document found", "every hop found"),
@@ -109,8 +109,8 @@ def _row(family: str, recall: Recall) -> tuple[str, ...]:
     )
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> OptionParser:
+    parser = OptionParser(
         prog="python -m benchmarks.retrieval.recall",
         description="Measure how often a retriever finds the gold passages of the embedded world.",
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 
 from agentgym_envs.searchqa.retrieval.make import make_retriever
 from agentgym_envs.searchqa.retrieval.server import RetrievalServer
 from benchmarks.retrieval import CORPUS_HELP, EMBEDDED, open_corpus
+from trainers.options.parser import OptionParser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,8 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> OptionParser:
+    parser = OptionParser(
         prog="agentgym serve-retriever",
         description="Serve a corpus over HTTP by Search-R1's protocol: POST /retrieve, and "
         "GET /health. Environments use it by retriever='http://HOST:PORT'.",

@@ -6,6 +6,9 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from agentgym_envs.errors import did_you_mean
+from trainers.options.errors import refuse
+
 STUDIES: dict[str, tuple[str, str]] = {
     "learning": ("benchmarks.studies.learning", "every algorithm from one start"),
     "horizons": ("benchmarks.studies.horizons", "short, long, staged and adaptive turn horizons"),
@@ -25,6 +28,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     name, *rest = words
     if name not in STUDIES:
-        print(f"agentgym: unknown study {name!r}; studies: {', '.join(STUDIES)}", file=sys.stderr)
-        return 2
+        hint = did_you_mean(name, STUDIES, otherwise=f"studies: {', '.join(STUDIES)}")
+        return refuse(f"unknown study {name!r}{hint}")
     return int(import_module(STUDIES[name][0]).main(rest))

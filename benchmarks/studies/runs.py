@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from trainers.options.parser import OptionParser
+
 AGENTGYM = "benchmarks"
 DONE = "done"
 LOG = "log.txt"
@@ -85,11 +87,9 @@ def _play(run: Run, threads: int) -> None:
     print(f"done: {run.folder}", flush=True)
 
 
-def study_parser(
-    name: str, description: str | None, *, seeds: Sequence[int]
-) -> argparse.ArgumentParser:
+def study_parser(name: str, description: str | None, *, seeds: Sequence[int]) -> OptionParser:
     """Return a parser of the options that all studies share."""
-    parser = argparse.ArgumentParser(prog=f"agentgym study {name}", description=description)
+    parser = OptionParser(prog=f"agentgym study {name}", description=description)
     parser.add_argument("--out", default=f"runs/study_{name}", help="the study's folder")
     parser.add_argument("--seeds", nargs="+", type=int, default=list(seeds))
     parser.add_argument("--workers", type=int, default=2, help="runs at a time")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.cli.listing import table
 from benchmarks.throughput.measure import Row, machine
+from trainers.options.parser import OptionParser
 
 GROUPS: dict[str, tuple[str, str]] = {
     "babyai": ("benchmarks.throughput.environments", "babyai_rows"),
@@ -93,8 +93,8 @@ def _rows_of(group: str) -> Callable[[int], Iterator[Row]]:
     return rows
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> OptionParser:
+    parser = OptionParser(
         prog="agentgym throughput",
         description="Measure the speed of the environments, of TextVectorEnv and of rollouts. Both "
         "sides of a comparison do the same work in turns; medians are shown. Takes a few minutes.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import errno
 import sys
 import threading
@@ -14,6 +13,7 @@ from benchmarks.viewer.export import export
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.server import LOOPBACK, READING_SECONDS, ViewerServer
 from trainers.options.errors import check_output
+from trainers.options.parser import OptionParser
 
 FIRST_PORT = 7060
 PORTS = range(FIRST_PORT, FIRST_PORT + 20)
@@ -43,8 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> OptionParser:
+    parser = OptionParser(
         prog="agentgym view",
         description="Read trajectories and learning curves in the browser, while a run goes on or "
         "after it.",

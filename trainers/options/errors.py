@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -12,26 +11,31 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs import EnvFailure, NoExpert, UnknownTask
-from agentgym_envs.errors import MissingExtra
+from agentgym_envs.errors import MissingExtra, did_you_mean
 from agentgym_envs.files import is_storage_failure
 from agentgym_envs.secrets import masked
 
-TRAIN_PACKAGES = {
-    *("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers"),
-    *("safetensors", "httpx", "yaml", "rich", "matplotlib", "markdown_it"),
+EXTRA_PACKAGES = {
+    "train": (
+        "a trainer or a language model",
+        "torch transformers trl peft accelerate datasets tokenizers safetensors",
+    ),
+    "eval": ("an evaluation", "httpx markdown_it matplotlib rich yaml"),
 }
-"""What the train extra installs, by the names that are imported."""
+"""By extra: what needs it, and what it installs, by the names that are imported."""
 
 
 @contextmanager
 def explain_missing_extra() -> Iterator[None]:
-    """Turn the want of a package of the train extra into a `MissingExtra`."""
+    """Turn the want of a package of the train or the eval extra into a `MissingExtra`."""
     try:
         yield
     except ImportError as error:
-        if (error.name or "").partition(".")[0] not in TRAIN_PACKAGES:
-            raise
-        raise MissingExtra("train", "a trainer or a language model", error) from error
+        wanted = (error.name or "").partition(".")[0]
+        for extra, (what, packages) in EXTRA_PACKAGES.items():
+            if wanted in packages.split():
+                raise MissingExtra(extra, what, error) from error
+        raise
 
 
 BROKEN_OFF = 75
@@ -67,12 +71,6 @@ def explain_load_errors(policy: str, *, names: Iterable[str], otherwise: str) ->
         hint = did_you_mean(policy, names, otherwise=f"allowed: {otherwise}")
         cause = masked(" ".join(str(error).split()))
         raise UsageError(f"cannot open the policy {policy!r}{hint} ({cause})") from error
-
-
-def did_you_mean(name: str, allowed: Iterable[str], *, otherwise: str) -> str:
-    """Return the end of an error message: the nearest allowed names, or what else to do."""
-    near = difflib.get_close_matches(name, list(allowed), n=3)
-    return f"; did you mean {' or '.join(near)}?" if near else f"; {otherwise}"
 
 
 BOUNDS = ("min", "above", "max")

@@ -9,9 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import yaml  # type: ignore[import-untyped]
-
-from trainers.options.errors import did_you_mean
+from agentgym_envs.errors import did_you_mean
 
 PRESETS = Path(__file__).parent / "presets"
 """The option files that are shipped: the paper's runs, LoRA and QLoRA."""
@@ -72,6 +70,8 @@ def read_options(path: Path) -> dict[str, OptionValue]:
     Raises:
         ValueError: the file is not YAML, or has no mapping at its top.
     """
+    import yaml  # type: ignore[import-untyped]  # only who has such a file waits for it
+
     text = path.read_text("utf-8")
     try:
         # Scalars stay text (YAML takes `no` for a boolean and 1e-6 for none); the option's own

@@ -1,33 +1,29 @@
 """Command lines: a parser over our dataclasses and TRL's.
 
 Every option of the TRL config is accepted. `--help` shows the common options (`common_options`) and
-`--help_all` shows all; `--config` reads options from files (`trainers.options.files`).
+`--help_all` shows all; `--config` reads options from files (`trainers.options.files`). No parser
+imports torch or transformers: `--help` is for whoever has not installed them.
 """
 
 from __future__ import annotations
 
 import argparse
-import copy
 import dataclasses
 import inspect
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
-from transformers import HfArgumentParser
-from transformers.hf_argparser import string_to_bool
-
+from agentgym_envs.errors import did_you_mean
 from agentgym_envs.secrets import masked_words
-from trainers.options.errors import BOUNDS, did_you_mean
+from trainers.options.fields import add_options
 from trainers.options.files import (
     OptionValue,
     describe_presets,
     option_file,
     read_options,
 )
-from trainers.options.values import CollectValues
 
 MOST_CHOICES_SHOWN = 6
 _SHOWN = {"model_name_or_path": "--model MODEL", "turns": "--max-turns TURNS"}
@@ -62,21 +58,65 @@ class OptionFormatter(argparse.ArgumentDefaultsHelpFormatter):
         return action.dest.rpartition("_")[2].upper() + more
 
 
-def common_options(kind: type) -> set[str]:
-    """Return the fields of a dataclass that `--help` shows.
+def common_options(kind: type) -> list[str]:
+    """Return the fields of a dataclass that `--help` shows, in its order: base classes' first.
 
     A class names them in `common_options`, those that it inherits from TRL included; of a class
     without such a list all are shown that it declares itself.
     """
-    shown: set[str] = set()
-    for base in kind.__mro__:
+    shown: dict[str, None] = {}
+    for base in reversed(kind.__mro__):
         if not base.__module__.startswith(("trl.", "transformers.")):
             declared = inspect.get_annotations(base)
-            shown.update(vars(base).get("common_options", declared))
-    return shown
+            shown |= dict.fromkeys(vars(base).get("common_options", declared))
+    return list(shown)
 
 
-class CommandParser(HfArgumentParser):
+class OptionParser(argparse.ArgumentParser):
+    """argparse's parser, which says what a misspelt option may have meant, and hides secrets.
+
+    Args:
+        prog: what the user typed, for the usage line.
+        **kwargs: of `argparse.ArgumentParser`.
+    """
+
+    def __init__(self, prog: str, **kwargs: Any) -> None:
+        super().__init__(prog, allow_abbrev=False, **kwargs)
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """Parse as argparse does; an unknown option is told before anything else that is wrong."""
+        words = list(sys.argv[1:] if args is None else args)
+        return super().parse_args(self._with_known_names(words), namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with a usage error."""
+        # argparse repeats what it was given, which nobody has hidden yet.
+        super().error(" ".join(masked_words(message.split(" "))))
+
+    def _with_known_names(self, words: list[str]) -> list[str]:
+        """Spell options as the parser does, with - or _, and refuse those that it has not."""
+        named = [option for option in self._option_string_actions if option.startswith("--")]
+        known = {_with_underscores(option): option for option in named}
+        end = words.index("--") if "--" in words else len(words)
+        for place, word in enumerate(words[:end]):
+            name, equals, value = word.partition("=")
+            if not name.startswith("--") or " " in name or name in named:
+                continue
+            spelled = _with_underscores(name)
+            if spelled not in known:
+                otherwise = f"{self.prog} --help lists the options"
+                self.error(
+                    f"unknown option {name}{did_you_mean(spelled, known, otherwise=otherwise)}"
+                )
+            words[place] = known[spelled] + equals + value
+        return words
+
+
+def _with_underscores(option: str) -> str:
+    return f"--{option[2:].replace('-', '_')}"
+
+
+class CommandParser(OptionParser):
     """Parses one command's options into dataclasses.
 
     Args:
@@ -102,14 +142,15 @@ class CommandParser(HfArgumentParser):
         self._first = first
         self._shows_all = False
         super().__init__(
-            dataclass_types,
-            prog=command,
+            command,
             usage=f"{command} [options]",
             description=description,
             epilog=f"{epilog}.",
             formatter_class=OptionFormatter,
-            allow_abbrev=False,
         )
+        self.dataclass_types = tuple(dataclass_types)
+        for kind in self.dataclass_types:
+            add_options(self, kind)
         self.add_argument(
             "--config",
             action="append",
@@ -124,9 +165,6 @@ class CommandParser(HfArgumentParser):
             )
         self._config_name = config_name
         self._files_read: list[str] = []
-        for action in self._actions:
-            if action.type is string_to_bool and action.nargs is None:
-                action.nargs, action.const = "?", True  # --bf16 alone means --bf16 true
 
     def parse(self, argv: Sequence[str] | None = None) -> tuple[Any, ...]:
         """Return one instance of each dataclass.
@@ -158,12 +196,11 @@ class CommandParser(HfArgumentParser):
             return self.get_default(name)
         return getattr(self.parse_known_args(self._with_files(arguments))[0], name)
 
-    def error(self, message: str) -> None:
+    def error(self, message: str) -> NoReturn:
         """End the program with a usage error that names the option files, if any were read."""
         if self._files_read:
             message += f" (options were read from {', '.join(self._files_read)})"
-        # argparse repeats what it was given, which nobody has hidden yet.
-        super().error(" ".join(masked_words(message.split(" "))))
+        super().error(message)
 
     def _with_files(self, arguments: list[str]) -> list[str]:
         """Put the options of the `--config` files before those of the command line.
@@ -214,18 +251,6 @@ class CommandParser(HfArgumentParser):
             options[dest] = value
         return options
 
-    @staticmethod
-    def _parse_dataclass_field(
-        parser: argparse.ArgumentParser, field: dataclasses.Field[Any]
-    ) -> None:
-        """Add a field's option; argparse is not given the bounds, which `check_bounds` checks."""
-        field = copy.copy(field)
-        known = {key: value for key, value in field.metadata.items() if key not in BOUNDS}
-        field.metadata = MappingProxyType(known)
-        if known.get("action") is CollectValues:
-            field.type = str  # the dataclass reads the values
-        HfArgumentParser._parse_dataclass_field(parser, field)
-
     def format_help(self) -> str:
         """Return the help: the common options, or all of them after `--help_all`."""
         formatter = self._get_formatter()
@@ -245,14 +270,18 @@ class CommandParser(HfArgumentParser):
         if self._shows_all:
             return sections
         fields = {entry.name for kind in self.dataclass_types for entry in dataclasses.fields(kind)}
-        rare = fields.difference(*map(common_options, self.dataclass_types))
+        common = [name for kind in self.dataclass_types for name in common_options(kind)]
         by_name = {action.dest: action for action in reversed(self._actions)}  # not --no_NAME
         first = [by_name[name] for name in self._first]
-        shown = [action for name, action in by_name.items() if name not in rare]
+        rare = fields.difference(common)
+        places = {name: place for place, name in enumerate(common)}
+        shown = [action for action in self._actions if action in by_name.values()]
+        shown = [action for action in shown if action.dest not in rare]
+        shown.sort(key=lambda action: places.get(action.dest, -1))
         return [
             ("most used", first),
             *(
-                (title, [a for a in group if a in shown and a not in first])
+                (title, [a for a in shown if a in group and a not in first])
                 for title, group in sections
             ),
         ]

@@ -34,14 +34,23 @@ def test_one_environment_is_shown_in_full(name: str, capsys: pytest.CaptureFixtu
     assert "system prompt" in text
 
 
-def test_an_unknown_environment_is_refused_with_the_registered_ones(
-    capsys: pytest.CaptureFixture[str],
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("TextCaft", "unknown environment 'TextCaft'; did you mean TextCraft?"),
+        (
+            "Chess",
+            "unknown environment 'Chess'; registered: agentgym/BabyAI-v0, agentgym/TextCraft",
+        ),
+        ("mylab/Wordle-v0", "registers is written module:mylab/Wordle-v0"),
+    ],
+)
+def test_an_unknown_environment_is_refused_with_the_nearest_or_all(
+    name: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        listing.main(["TextCaft"])
-    message = capsys.readouterr().err
-    assert "'TextCaft'" in message
-    assert "agentgym/TextCraft-v0" in message
+        listing.main([name])
+    assert told in capsys.readouterr().err
 
 
 def test_an_environment_without_its_extra_is_listed_with_the_remedy(

@@ -11,7 +11,7 @@ from trainers.command import parse_training
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig
 from trainers.options.files import preset_names
-from trainers.options.parser import CommandParser
+from trainers.options.parser import CommandParser, OptionParser
 
 
 @dataclass
@@ -143,6 +143,41 @@ def test_a_value_of_the_wrong_kind_names_the_option_and_the_file(
     message = refusal(capsys, "--config", path)
     assert f"argument --{text.partition(':')[0]}" in message
     assert path in message
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["--wieght", "2"], "unknown option --wieght; did you mean --weight?"),
+        (["--is-rip"], "unknown option --is-rip; did you mean --is_ripe"),
+        (["--count", "many", "--wieght=2"], "unknown option --wieght; did you mean --weight?"),
+        (["--qqqq"], "unknown option --qqqq; fruit --help lists the options"),
+        (["--count", "2", "rest"], "unrecognized arguments: rest"),
+    ],
+)
+def test_a_misspelt_option_is_told_first_with_what_it_may_have_meant(
+    argv: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert told in refusal(capsys, *argv)
+
+
+def test_a_secret_after_a_misspelt_option_is_not_repeated(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert "hf_" not in refusal(capsys, "--hub_tokn=hf_abcdefghijklmnopqrstuvwxyzabcdef")
+
+
+def test_a_plain_parser_takes_both_spellings_and_names_the_nearest_option(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    parser = OptionParser("plain")
+    parser.add_argument("--batch-size", type=int)
+    parser.add_argument("words", nargs="*")
+    assert parser.parse_args(["--batch_size=3"]).batch_size == 3
+    assert parser.parse_args(["--", "--batch-sise"]).words == ["--batch-sise"]
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--batch-sise", "3"])
+    assert "unknown option --batch-sise; did you mean --batch_size?" in capsys.readouterr().err
 
 
 def test_an_unknown_preset_or_file_names_the_nearest_preset(
