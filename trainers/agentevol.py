@@ -14,8 +14,8 @@ import importlib.util
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import cached_rollout, expert_episodes, read_data_files
@@ -29,8 +29,11 @@ from trainers.models.loading import (
     resolve_model,
     save_policy,
 )
+from trainers.options.algorithms import ALGORITHMS, AgentEvolDefaults
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
-from trainers.options.configs import SUCCESS_METRIC, AgentSFTConfig, ModelArguments
+from trainers.options.configs import AgentSFTConfig, ModelArguments
+from trainers.options.data import AgentEvolArguments
+from trainers.options.defaults import SUCCESS_METRIC
 from trainers.options.errors import UsageError, run_command
 from trainers.options.values import all_values, check_names
 from trainers.policies.model import ModelPolicy
@@ -45,28 +48,15 @@ from trainers.runs.folder import end_run, set_aside
 from trainers.runs.lock import holding
 from trainers.runs.progress_bar import Watch
 from trainers.runs.provenance import write_run
-from trainers.runs.rounds import AgentEvolArguments, Round, RoundFiles
+from trainers.runs.rounds import Round, RoundFiles
 from trainers.sft import AgentSFTTrainer
 
 _EXPLORATION_STREAM = 5
 
 
 @dataclass
-class AgentEvolConfig(AgentSFTConfig):
+class AgentEvolConfig(AgentEvolDefaults, AgentSFTConfig):
     """`AgentSFTConfig` for the fine-tuning of one round; it counts its steps anew in each."""
-
-    common_options: ClassVar[tuple[str, ...]] = ()
-    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 2e-4}
-
-    output_dir: str | None = field(
-        default="runs/agentevol", metadata={"help": "Where the rounds and the model go."}
-    )
-    num_train_epochs: float = field(
-        default=1.0, metadata={"help": "Passes over a round's episodes."}
-    )
-    eval_strategy: str = field(
-        default="epoch", metadata={"help": "When to evaluate within a round: no, steps or epoch."}
-    )
 
 
 class AgentEvol:
@@ -361,8 +351,8 @@ def main(argv: list[str] | None = None) -> int:
         argv,
         algorithm="agentevol",
         config=AgentEvolConfig,
-        description="Let a policy explore, keep what succeeds, and imitate it, in rounds.",
-        further=(AgentEvolArguments,),
+        description=ALGORITHMS["agentevol"].description,
+        further=ALGORITHMS["agentevol"].further,
     )
     command = "train agentevol"
     environments = open_environments(env)

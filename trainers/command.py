@@ -14,15 +14,10 @@ from agentgym_envs.errors import EnvFailure
 from agentgym_envs.files import is_storage_failure
 from agentgym_envs.secrets import MASK, masked, masked_words
 from trainers import installed_trainers
-from trainers.options.arguments import (
-    EnvArguments,
-    EvaluationArguments,
-    RolloutArguments,
-    RunArguments,
-)
-from trainers.options.configs import TINY, AgentDefaults, ModelArguments
+from trainers.options.algorithms import training_parser
+from trainers.options.configs import ModelArguments
+from trainers.options.defaults import TINY, AgentDefaults
 from trainers.options.errors import BROKEN_OFF, UsageError
-from trainers.options.parser import CommandParser
 from trainers.options.refused import COMMAND_LINE, refuse_ignored
 from trainers.rollout.environments import Environments
 from trainers.running import train_and_save
@@ -56,20 +51,13 @@ def parse_training(
         `EnvArguments`, `RolloutArguments`, `EvaluationArguments`, `RunArguments`, the further
         ones, `ModelArguments`, and the training config.
     """
-    parser = CommandParser(
-        (
-            EnvArguments,
-            RolloutArguments,
-            EvaluationArguments,
-            RunArguments,
-            *further,
-            ModelArguments,
-            config,
-        ),
-        command=f"agentgym train {algorithm}",
+    parser = training_parser(
+        algorithm,
         description=description,
-        first=("env", "model_name_or_path", "output_dir", "max_steps", "learning_rate"),
-        config_name=_trl_config(config).__name__,
+        config=config,
+        trl_config=_trl_config(config).__name__,
+        model=ModelArguments,
+        further=further,
     )
     if parser.peek(argv, "model_name_or_path") == TINY:
         parser.set_defaults(**config.tiny_defaults)

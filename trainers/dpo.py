@@ -11,9 +11,9 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from trl import DPOConfig
 
@@ -33,11 +33,13 @@ from trainers.models.loading import (
     load_policy,
     with_tokenizer,
 )
+from trainers.options.algorithms import ALGORITHMS, DPODefaults
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
-from trainers.options.configs import AgentDefaults, ModelArguments, derive_evaluation
-from trainers.options.consistency import check_preference
-from trainers.options.errors import UsageError, check_bounds, check_kind, run_command
-from trainers.options.refused import DPO, Refusals, refuse_ignored
+from trainers.options.configs import ModelArguments
+from trainers.options.data import PairArguments
+from trainers.options.defaults import derive_evaluation
+from trainers.options.errors import UsageError, check_kind, run_command
+from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, mixture_of
@@ -52,101 +54,26 @@ _SAMPLING_STREAM = 4
 
 
 @dataclass
-class AgentDPOConfig(AgentDefaults, DPOConfig):
+class AgentDPOConfig(DPODefaults, DPOConfig):
     """`trl.DPOConfig` with defaults for agents; whole episodes are trained on, never cut."""
 
-    common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs", "beta")
-    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-5}
-    refused: ClassVar[Refusals] = DPO
 
-    output_dir: str | None = field(
-        default="runs/dpo", metadata={"help": "Where checkpoints, logs and the model go."}
+def pairs_of(
+    trajectories: Sequence[Trajectory],
+    options: PairArguments,
+    *,
+    against: Sequence[Trajectory] | None = None,
+    seed: int,
+) -> list[Pair]:
+    """Pair episodes as the options say; see `preference_pairs`."""
+    return preference_pairs(
+        trajectories,
+        against=against,
+        max_pairs_per_task=options.max_pairs_per_task,
+        min_return_gap=options.min_return_gap,
+        compared_turns=options.compared_turns,
+        seed=seed,
     )
-    per_device_train_batch_size: int = field(
-        default=4, metadata={"help": "Pairs per forward and backward pass and device."}
-    )
-    gradient_accumulation_steps: int = field(
-        default=4, metadata={"help": "Passes per optimizer step."}
-    )
-    max_length: int | None = field(
-        default=None,
-        metadata={"help": "Leave out pairs of longer episodes, in tokens; by default the context."},
-    )
-    precompute_ref_log_probs: bool = field(
-        default=True,
-        metadata={"help": "Ask the reference once, before training; else keep a copy of it."},
-    )
-    remove_unused_columns: bool = field(
-        default=False, metadata={"help": "Must stay off: the masks are such columns."}
-    )
-    logging_steps: float = field(default=10, metadata={"help": "Log every N optimizer steps."})
-    eval_steps: float | None = field(
-        default=50, metadata={"help": "Evaluate every N optimizer steps."}
-    )
-
-    def __post_init__(self) -> None:
-        check_preference(self)
-        super().__post_init__()
-
-
-@dataclass
-class PairArguments:
-    """Where preference pairs come from."""
-
-    _argument_group_name: ClassVar[str] = "pairs"
-    common_options: ClassVar[tuple[str, ...]] = ("data", "num_tasks", "num_samples")
-
-    data: list[str] = field(
-        default_factory=list,
-        metadata={
-            "help": "File of trajectories, ours (JSONL) or AgentTraj's (JSON); repeat for several. "
-            "By default the expert plays against the policy's own unsuccessful episodes.",
-            "action": "extend",
-        },
-    )
-    max_pairs_per_task: int = field(
-        default=4, metadata={"help": "Pairs per task, drawn by --seed; 0 takes all.", "min": 0}
-    )
-    min_return_gap: float = field(
-        default=0.01, metadata={"help": "Returns that differ by less are a tie."}
-    )
-    compared_turns: int = field(
-        default=0,
-        metadata={
-            "help": "Turns compared from where the episodes part; 1 compares the first actions "
-            "that differ, 0 all that follows too."
-        },
-    )
-    num_tasks: int = field(
-        default=0,
-        metadata={"help": "Tasks to play without --data; 0 plays the whole split.", "min": 0},
-    )
-    num_samples: int = field(
-        default=4, metadata={"help": "Episodes of the policy per task, without --data.", "min": 1}
-    )
-    sampling_temperature: float = field(
-        default=1.0, metadata={"help": "Temperature of the policy's episodes."}
-    )
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
-
-    def pairs(
-        self,
-        trajectories: Sequence[Trajectory],
-        *,
-        against: Sequence[Trajectory] | None = None,
-        seed: int,
-    ) -> list[Pair]:
-        """Pair episodes as the options say; see `preference_pairs`."""
-        return preference_pairs(
-            trajectories,
-            against=against,
-            max_pairs_per_task=self.max_pairs_per_task,
-            min_return_gap=self.min_return_gap,
-            compared_turns=self.compared_turns,
-            seed=seed,
-        )
 
 
 class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
@@ -273,7 +200,7 @@ def sampled_pairs(
         )
         sampled = cached_rollout(folder / "sampled.jsonl", sample, reuse=reuse)
     unsuccessful = [trajectory for trajectory in sampled if not trajectory.success]
-    return pairing.pairs(expert, against=unsuccessful, seed=args.seed)
+    return pairs_of(expert, pairing, against=unsuccessful, seed=args.seed)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -282,13 +209,13 @@ def main(argv: list[str] | None = None) -> int:
         argv,
         algorithm="dpo",
         config=AgentDPOConfig,
-        description="Train a policy by DPO to prefer the better of two episodes.",
-        further=(PairArguments,),
+        description=ALGORITHMS["dpo"].description,
+        further=ALGORITHMS["dpo"].further,
     )
     environments = open_environments(env) if env.env else None
     if pairing.data:
         episodes = read_data_files(pairing.data)
-        pairs = pairing.pairs(episodes, seed=args.seed)
+        pairs = pairs_of(episodes, pairing, seed=args.seed)
     elif environments is not None:
         pairs = sampled_pairs(
             environments,

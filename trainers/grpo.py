@@ -25,6 +25,7 @@ from trainers.credit.advantages import (
     turn_of_token,
 )
 from trainers.online import OnlineTrainer, train_online
+from trainers.options.algorithms import ALGORITHMS
 from trainers.options.configs import AgentGRPOConfig
 from trainers.options.errors import run_command
 from trainers.trl_bridge import EpisodeBatch
@@ -145,7 +146,7 @@ def main(argv: list[str] | None = None) -> int:
         argv,
         algorithm="grpo",
         trainer=AgentGRPOTrainer,
-        description="Train a policy by GRPO on the episodes it plays.",
+        description=ALGORITHMS["grpo"].description,
     )
 
 

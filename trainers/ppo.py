@@ -13,9 +13,9 @@ advantages by GAE (arXiv 1506.02438) from a learned value function, trained besi
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 
@@ -30,121 +30,19 @@ from trainers.credit.gae import (
 from trainers.models.critic import Critic
 from trainers.models.loading import check_named, resolve_model
 from trainers.online import OnlineTrainer, train_online
-from trainers.options.configs import PER_ENVIRONMENT, AgentOnlineConfig
-from trainers.options.errors import check_bounds, run_command
-from trainers.options.refused import NOT_GROUP_RELATIVE, Refusals
+from trainers.options.algorithms import ALGORITHMS, PPODefaults
+from trainers.options.configs import AgentOnlineConfig
+from trainers.options.errors import run_command
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import EpisodeBatch
 from trainers.trl_bridge.critics import CriticMixin
 
-CRITICS = ("own", "shared", "head")
-GAE_LEVELS = ("token", "turn")
 CRITIC_FOLDER = "critic"
 
 
 @dataclass
-class AgentPPOConfig(AgentOnlineConfig):
+class AgentPPOConfig(PPODefaults, AgentOnlineConfig):
     """`AgentOnlineConfig` for PPO; `scale_rewards` takes only the environment's."""
-
-    common_options: ClassVar[tuple[str, ...]] = ("critic", "critic_learning_rate", "lam")
-    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-4, "critic_learning_rate": 1e-3}
-    refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
-
-    output_dir: str | None = field(
-        default="runs/ppo", metadata={"help": "Where checkpoints, logs and the model go."}
-    )
-    num_generations: int | None = field(
-        default=1, metadata={"help": "Episodes per task in a batch; PPO compares none, so 1."}
-    )
-    num_iterations: int = field(
-        default=2, metadata={"help": "Times that each batch of episodes is trained on."}
-    )
-    loss_type: str = field(
-        default="dapo", metadata={"help": "How token losses are averaged: over the batch's tokens."}
-    )
-    critic: str = field(
-        default="own",
-        metadata={
-            "help": "own: a backbone of its own. shared: a head on the policy's, which the value "
-            "loss trains too. head: the same head, with a value loss that stops there.",
-            "choices": list(CRITICS),
-        },
-    )
-    critic_model: str | None = field(
-        default=None, metadata={"help": "Backbone of the critic; by default a copy of the policy."}
-    )
-    critic_learning_rate: float | None = field(
-        default=None, metadata={"help": "By default ten times --learning_rate."}
-    )
-    critic_warmup_steps: int = field(
-        default=0, metadata={"help": "First steps that train the critic alone.", "min": 0}
-    )
-    vf_coef: float = field(default=0.5, metadata={"help": "Weight of the value loss.", "min": 0})
-    cliprange_value: float = field(
-        default=0.2,
-        metadata={"help": "How far values move per batch before clipping; 0 = free.", "min": 0},
-    )
-    gae_level: str = field(
-        default="token",
-        metadata={
-            "help": "Credit tokens, or turns as a whole, with one value each at their first token.",
-            "choices": list(GAE_LEVELS),
-        },
-    )
-    gamma: float = field(
-        default=1.0, metadata={"help": "Discount per token, or per turn.", "min": 0, "max": 1}
-    )
-    lam: float = field(
-        default=1.0, metadata={"help": "GAE's lambda, of the advantages.", "min": 0, "max": 1}
-    )
-    critic_lam: float = field(
-        default=1.0, metadata={"help": "GAE's lambda, of value targets.", "min": 0, "max": 1}
-    )
-    whiten_advantages: bool = field(
-        default=True, metadata={"help": "Mean 0 and variance 1 over the batch's sampled tokens."}
-    )
-    kl_in_reward: bool = field(
-        default=False, metadata={"help": "With --beta: the KL in the reward, not in the loss."}
-    )
-    bootstrap_truncated: bool = field(
-        default=False, metadata={"help": "End a truncated episode with its last state's value."}
-    )
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
-        _check(self)
-        if self.critic_learning_rate is None:
-            self.critic_learning_rate = 10 * self.learning_rate
-        # TRL wants groups, since GRPO compares; a group of the whole batch passes its check.
-        alone = self.num_generations == 1
-        if alone:
-            per_process = self.steps_per_generation or self.gradient_accumulation_steps
-            batch = self.generation_batch_size or self.per_device_train_batch_size * per_process
-            if batch == 1:
-                raise ValueError(
-                    "a batch must hold 2 episodes at least, got 1; raise "
-                    "per_device_train_batch_size or gradient_accumulation_steps"
-                )
-            self.num_generations = max(batch, 2)
-        super().__post_init__()
-        if alone:
-            self.num_generations = 1
-
-
-def _check(args: AgentPPOConfig) -> None:
-    for name, allowed in (("critic", CRITICS), ("gae_level", GAE_LEVELS)):
-        if getattr(args, name) not in allowed:
-            raise ValueError(f"{name} must be one of {allowed}, got {getattr(args, name)!r}")
-    if args.critic_model is not None and args.critic != "own":
-        raise ValueError(
-            f"critic_model {args.critic_model!r} is a backbone of its own, which "
-            f"critic={args.critic!r} has not; leave out one of the two"
-        )
-    if args.scale_rewards == PER_ENVIRONMENT and not args.whiten_advantages:
-        raise ValueError(
-            f"scale_rewards={PER_ENVIRONMENT} says over what advantages are whitened, got "
-            "whiten_advantages=False; leave out one of the two"
-        )
 
 
 class AgentPPOTrainer(CriticMixin, OnlineTrainer):
@@ -287,7 +185,7 @@ def main(argv: list[str] | None = None) -> int:
         argv,
         algorithm="ppo",
         trainer=AgentPPOTrainer,
-        description="Train a policy and a critic by PPO on the episodes the policy plays.",
+        description=ALGORITHMS["ppo"].description,
     )
 
 

@@ -11,46 +11,23 @@ loss.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 
 from trainers.credit.advantages import kl_penalized_returns, subtract_group_mean
 from trainers.credit.gae import SampledTokenIndex
 from trainers.online import OnlineTrainer, train_online
+from trainers.options.algorithms import ALGORITHMS, ReinforcePPDefaults
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import run_command
-from trainers.options.refused import NOT_GROUP_RELATIVE, Refusals
 from trainers.trl_bridge import EpisodeBatch
-
-BASELINES = ("none", "group")
 
 
 @dataclass
-class AgentReinforcePPConfig(AgentOnlineConfig):
+class AgentReinforcePPConfig(ReinforcePPDefaults, AgentOnlineConfig):
     """`AgentOnlineConfig` for REINFORCE++; `scale_rewards` takes only the environment's."""
-
-    common_options: ClassVar[tuple[str, ...]] = ("num_generations", "baseline")
-
-    refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
-
-    output_dir: str | None = field(
-        default="runs/reinforce_pp", metadata={"help": "Where checkpoints, logs and the model go."}
-    )
-    baseline: str = field(
-        default="none",
-        metadata={
-            "help": "What a return is compared with: nothing, the plain algorithm with the KL in "
-            "the reward, or its group's mean.",
-            "choices": list(BASELINES),
-        },
-    )
-
-    def __post_init__(self) -> None:
-        if self.baseline not in BASELINES:
-            raise ValueError(f"baseline must be one of {BASELINES}, got {self.baseline!r}")
-        super().__post_init__()
 
 
 class AgentReinforcePPTrainer(OnlineTrainer):
@@ -83,7 +60,7 @@ def main(argv: list[str] | None = None) -> int:
         argv,
         algorithm="reinforce_pp",
         trainer=AgentReinforcePPTrainer,
-        description="Train a policy by REINFORCE++ on the episodes it plays.",
+        description=ALGORITHMS["reinforce_pp"].description,
     )
 
 

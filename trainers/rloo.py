@@ -14,30 +14,22 @@ here the default is their mean (`loss_type="grpo"`), so that long episodes do no
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 
 from trainers.credit.advantages import leave_one_out, scale_by_environment
 from trainers.online import OnlineTrainer, train_online
+from trainers.options.algorithms import ALGORITHMS, RLOODefaults
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import run_command
-from trainers.options.refused import NOT_GROUP_RELATIVE, Refusals
 from trainers.trl_bridge import EpisodeBatch
 
 
 @dataclass
-class AgentRLOOConfig(AgentOnlineConfig):
+class AgentRLOOConfig(RLOODefaults, AgentOnlineConfig):
     """`AgentOnlineConfig` for RLOO, whose `scale_rewards` is nothing or the environment's."""
-
-    refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
-
-    common_options: ClassVar[tuple[str, ...]] = ("num_generations",)
-
-    output_dir: str | None = field(
-        default="runs/rloo", metadata={"help": "Where checkpoints, logs and the model go."}
-    )
 
 
 class AgentRLOOTrainer(OnlineTrainer):
@@ -59,7 +51,7 @@ def main(argv: list[str] | None = None) -> int:
         argv,
         algorithm="rloo",
         trainer=AgentRLOOTrainer,
-        description="Train a policy by RLOO on the episodes it plays.",
+        description=ALGORITHMS["rloo"].description,
     )
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from trl import SFTConfig
 
@@ -30,9 +29,11 @@ from trainers.models.loading import (
     load_policy,
     with_tokenizer,
 )
+from trainers.options.algorithms import ALGORITHMS
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
-from trainers.options.configs import AgentSFTConfig, derive_evaluation
-from trainers.options.errors import UsageError, check_bounds, check_kind, run_command
+from trainers.options.configs import AgentSFTConfig
+from trainers.options.defaults import derive_evaluation
+from trainers.options.errors import UsageError, check_kind, run_command
 from trainers.options.refused import refuse_ignored
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, mixture_of
@@ -40,32 +41,6 @@ from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import ImitationTrainer, labelled_dataset
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass
-class DataArguments:
-    """The episodes that are imitated."""
-
-    _argument_group_name: ClassVar[str] = "data"
-
-    data: list[str] = field(
-        default_factory=list,
-        metadata={
-            "help": "File of trajectories, ours (JSONL) or AgentTraj's (JSON); repeat for several. "
-            "By default the expert plays the training split of --env.",
-            "action": "extend",
-        },
-    )
-    num_episodes: int | None = field(
-        default=None,
-        metadata={"help": "Expert episodes to play; by default one per task.", "min": 1},
-    )
-    unsuccessful: bool = field(
-        default=False, metadata={"help": "Imitate unsuccessful episodes too."}
-    )
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 def token_rows(
@@ -221,8 +196,8 @@ def main(argv: list[str] | None = None) -> int:
         argv,
         algorithm="sft",
         config=AgentSFTConfig,
-        description="Train a policy to imitate episodes: the expert's, or collected ones.",
-        further=(DataArguments,),
+        description=ALGORITHMS["sft"].description,
+        further=ALGORITHMS["sft"].further,
     )
     environments = open_environments(env) if env.env else None
     if not data.data and environments is None:

@@ -1,6 +1,6 @@
 """The `agentgym` command: calls the subcommand with the rest of the line.
 
-A subcommand's module is imported only when it is called, so that `agentgym envs` needs no torch.
+A subcommand's module is imported only when it is called, and what shows help imports no torch.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TextIO
 
 import agentgym_envs
+from agentgym_envs.errors import did_you_mean
 from trainers import installed_trainers
 from trainers.options.errors import refuse, run_command
 
@@ -123,17 +124,28 @@ def _dispatch(words: list[str]) -> int:
         return 0
     name, *rest = words
     if name not in COMMANDS:
-        return refuse(f"unknown command {name!r}; commands: {', '.join(COMMANDS)}")
-    target = COMMANDS[name][0]
-    if name == "train":
-        if not rest or rest[0] in ("-h", "--help"):
-            print(f"usage: agentgym train ALGORITHM [options]\nalgorithms: {_trainer_names()}")
-            return 0
-        algorithm, *rest = rest
-        trainers = installed_trainers()
-        if algorithm not in trainers:
-            return refuse(f"unknown algorithm {algorithm!r}; algorithms: {_trainer_names()}")
-        target = trainers[algorithm]
+        otherwise = f"commands: {', '.join(COMMANDS)}"
+        return refuse(
+            f"unknown command {name!r}{did_you_mean(name, COMMANDS, otherwise=otherwise)}"
+        )
+    return _train(rest) if name == "train" else _run(COMMANDS[name][0], rest)
+
+
+def _train(words: list[str]) -> int:
+    if not words or words[0] in ("-h", "--help"):
+        print(f"usage: agentgym train ALGORITHM [options]\nalgorithms: {_trainer_names()}")
+        return 0
+    algorithm, *rest = words
+    trainers = installed_trainers()
+    if algorithm not in trainers:
+        hint = did_you_mean(algorithm, trainers, otherwise=f"algorithms: {_trainer_names()}")
+        return refuse(f"unknown algorithm {algorithm!r}{hint}")
+    target = trainers[algorithm]
+    if {"-h", "--help"} & set(rest) and target == f"trainers.{algorithm}:main":
+        from trainers.options.algorithms import help_page  # without TRL, which the rest imports
+
+        print(help_page(algorithm), end="")
+        return 0
     return _run(target, rest)
 
 

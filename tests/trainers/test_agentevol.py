@@ -19,9 +19,10 @@ from trainers.collect import expert_episodes
 from trainers.credit.pairs import distinct
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import ModelArguments
+from trainers.options.data import AgentEvolArguments
 from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
-from trainers.runs.rounds import AgentEvolArguments, Round, RoundFiles
+from trainers.runs.rounds import Round, RoundFiles
 
 
 class NeverSucceeds(gym.Wrapper):  # type: ignore[misc]

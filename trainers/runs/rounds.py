@@ -1,13 +1,12 @@
-"""The rounds of AgentEvol: their options, folders and records."""
+"""The rounds of AgentEvol: their folders and records."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from agentgym_envs.files import COMPRESSED
-from trainers.options.errors import check_bounds
 from trainers.runs.folder import (
     EPISODES,
     TRAJECTORIES,
@@ -19,72 +18,6 @@ from trainers.runs.folder import (
 
 ROUND_FILE = "round.json"
 """In a round's folder: the round is finished."""
-
-NUM_ROUNDS = 4
-
-
-@dataclass
-class AgentEvolArguments:
-    """How a policy evolves."""
-
-    _argument_group_name: ClassVar[str] = "evolution"
-    common_options: ClassVar[tuple[str, ...]] = (
-        "num_rounds",
-        "num_samples",
-        "data",
-        "expert_episodes",
-    )
-
-    num_rounds: int | None = field(
-        default=None,
-        metadata={
-            "help": f"Rounds; by default {NUM_ROUNDS}, or 1 where --max_steps is given.",
-            "min": 1,
-        },
-    )
-    num_samples: int = field(default=1, metadata={"help": "Episodes per task and round.", "min": 1})
-    num_explored_tasks: int = field(
-        default=0,
-        metadata={"help": "Tasks of the split that a round explores; 0 takes all.", "min": 0},
-    )
-    exploration_temperature: float = field(
-        default=1.0, metadata={"help": "Temperature of the exploration.", "min": 0}
-    )
-    start_from: str = field(
-        default="initial",
-        metadata={
-            "help": "Fine-tune the initial model in every round, or go on with the current one.",
-            "choices": ["initial", "current"],
-        },
-    )
-    merge: str = field(
-        default="base",
-        metadata={
-            "help": "Learn a round's successes with the base set, or with those of all rounds too.",
-            "choices": ["base", "all"],
-        },
-    )
-    data: list[str] = field(
-        default_factory=list,
-        metadata={
-            "help": "File of trajectories for the base set, ours (JSONL) or AgentTraj's (JSON); "
-            "repeat for several.",
-            "action": "extend",
-        },
-    )
-    expert_episodes: int = field(
-        default=0,
-        metadata={"help": "The expert's episodes in the base set; -1: one per task.", "min": -1},
-    )
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
-
-    def rounds(self, max_steps: int) -> int:
-        """Return the number of rounds, given the bound on a round's steps (<= 0: none)."""
-        if self.num_rounds is not None:
-            return self.num_rounds
-        return 1 if max_steps > 0 else NUM_ROUNDS
 
 
 @dataclass(frozen=True)

@@ -44,11 +44,15 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("argv", "allowed"),
     [
-        (["trian"], "envs, play, quickstart"),
-        (["train", "gpro"], "algorithms: agentevol, dpo, grpo"),
+        (["trian"], "unknown command 'trian'; did you mean train?"),
+        (["fly"], "commands: envs, play, quickstart"),
+        (["train", "gpro"], "unknown algorithm 'gpro'; did you mean grpo"),
+        (["train", "dqn2013"], "algorithms: agentevol, dpo, grpo"),
+        (["study", "horizon"], "unknown study 'horizon'; did you mean horizons?"),
+        (["study", "colour"], "studies: learning, horizons"),
     ],
 )
-def test_an_unknown_name_is_refused_with_the_allowed_ones(
+def test_an_unknown_name_is_refused_with_the_nearest_or_all(
     argv: list[str], allowed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(argv) == 2

@@ -1,0 +1,254 @@
+"""What `agentgym quickstart` does: it measures, trains, and measures again."""
+
+from __future__ import annotations
+
+import os
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.trajectory import write_jsonl
+from benchmarks.cli.quickstart import PPO_STEPS, QuickstartArguments
+from benchmarks.cli.quickstart_curve import draw_quickstart_curve
+from trainers.collect import expert_episodes
+from trainers.evaluate import evaluate
+from trainers.evaluation.results import EvalResult, paired_gain
+from trainers.grpo import AgentGRPOTrainer
+from trainers.models.loading import load_policy, resolve_model, save_policy
+from trainers.options.arguments import EnvArguments, EpisodeArguments, RolloutArguments
+from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig, ModelArguments
+from trainers.policies.model import ModelPolicy
+from trainers.ppo import AgentPPOConfig, AgentPPOTrainer
+from trainers.rollout.environments import Environments
+from trainers.rollout.mixtures import spread
+from trainers.runs.card import BaseModel, write_card
+from trainers.runs.folder import SUMMARY_FILE, TRAJECTORIES, write_json
+from trainers.runs.progress_bar import Watch
+from trainers.runs.provenance import write_run
+from trainers.runs.stopping import StopAfter
+from trainers.sft import AgentSFTTrainer
+
+ENV_ID = "agentgym/TextCraft-v0"
+SLOTS = 100
+"""Episodes advanced together; one forward pass serves all of them."""
+
+
+class Measurement:
+    """Plays the test goals with one policy, and keeps results and trajectories under a folder."""
+
+    def __init__(self, arguments: QuickstartArguments, environments: Environments) -> None:
+        self._arguments = arguments
+        self._environments = environments
+        test_ids = environments.task_ids("test")
+        train_ids = environments.task_ids("train")
+        self._panels = {"test": spread(test_ids, arguments.num_tasks)}
+        if arguments.train_tasks:
+            self._panels["train"] = spread(train_ids, arguments.train_tasks)
+
+    def run(
+        self, name: str, model: Any, tokenizer: Any, *, global_step: int = 0
+    ) -> dict[str, EvalResult]:
+        """Measure a policy; results by panel and way of sampling, such as `"test_greedy"`."""
+        arguments, folder = self._arguments, Path(self._arguments.output_dir)
+        policy = ModelPolicy.of_model(
+            model,
+            tokenizer,
+            EpisodeArguments(max_tokens_per_turn=arguments.max_tokens_per_turn),
+            name=name,
+            seed=arguments.seed,
+        )
+        rollout = self._environments.rollout(policy)
+        results = {}
+        for panel, task_ids in self._panels.items():
+            ways = [(panel, arguments.samples, 1.0)]
+            ways += [(f"{panel}_greedy", 1, 0.0)] if arguments.greedy else []
+            for label, samples, temperature in ways:
+                path = folder / TRAJECTORIES / f"{name}_{label}.jsonl"
+                with Watch(name, samples * len(task_ids)) as watch:
+                    results[label] = evaluate(
+                        rollout,
+                        task_ids,
+                        samples=samples,
+                        temperature=temperature,
+                        seed=arguments.seed,
+                        global_step=global_step,
+                        on_trajectory=watch,
+                        on_trajectories=partial(write_jsonl, path),
+                    )
+                results[label].save(folder / f"{name}_{label}.json")
+        return results
+
+
+def train_online(
+    arguments: QuickstartArguments, environments: Environments, model: Any, tokenizer: Any
+) -> int:
+    """Train by PPO or GRPO under the growing horizon; the model is changed in place.
+
+    Returns:
+        The optimizer steps that were taken.
+    """
+    per_device = arguments.num_generations
+    parts = arguments.episodes // per_device
+    common: dict[str, Any] = {
+        "output_dir": arguments.output_dir,
+        "per_device_train_batch_size": per_device,
+        "steps_per_generation": parts,
+        "learning_rate": arguments.learning_rate,
+        "lr_scheduler_type": "linear",
+        "max_steps": arguments.max_steps,
+        "eval_strategy": "no",
+        "save_strategy": "no",
+        "seed": arguments.seed,
+        "report_to": "none",
+    }
+    rollout = RolloutArguments(
+        horizon=arguments.schedule,
+        max_tokens_per_turn=arguments.max_tokens_per_turn,
+        save_trajectories_every=10,
+    )
+    further: dict[str, Any] = {
+        "rollout": rollout,
+        "processing_class": tokenizer,
+        "callbacks": [StopAfter(arguments.minutes)],
+    }
+    trainer: AgentPPOTrainer | AgentGRPOTrainer
+    if arguments.algorithm == "ppo":
+        ppo = AgentPPOConfig(
+            **common,
+            gradient_accumulation_steps=parts // PPO_STEPS,
+            num_iterations=1,
+            critic_learning_rate=1e-3,
+        )
+        trainer = AgentPPOTrainer(model, environments, args=ppo, **further)
+    else:
+        grpo = AgentGRPOConfig(
+            **common,
+            gradient_accumulation_steps=parts,
+            num_generations=arguments.num_generations,
+        )
+        trainer = AgentGRPOTrainer(model, environments, args=grpo, **further)
+    trainer.train()
+    return int(trainer.state.global_step)
+
+
+def train_sft(
+    arguments: QuickstartArguments, environments: Environments, model: Any, tokenizer: Any
+) -> int:
+    """Imitate the expert on the training goals for the same time; the model is changed in place.
+
+    Returns:
+        The optimizer steps that were taken.
+    """
+    trainer = AgentSFTTrainer(
+        model,
+        expert_episodes(environments, environments.task_ids("train")),
+        args=AgentSFTConfig(
+            output_dir=arguments.output_dir,
+            per_device_train_batch_size=16,
+            learning_rate=arguments.learning_rate,
+            max_steps=1_000_000 if arguments.minutes else arguments.max_steps,
+            eval_strategy="no",
+            save_strategy="no",
+            seed=arguments.seed,
+            report_to="none",
+        ),
+        processing_class=tokenizer,
+        callbacks=[StopAfter(arguments.minutes)],
+    )
+    trainer.train()
+    return int(trainer.state.global_step)
+
+
+def summarize_run(
+    arguments: QuickstartArguments,
+    before: dict[str, EvalResult],
+    after: dict[str, EvalResult],
+    *,
+    wall_s: float,
+    train_s: float,
+) -> dict[str, Any]:
+    """Return the content of `summary.json`."""
+    gain = paired_gain(before["test"], after["test"])
+    return {
+        "env_id": ENV_ID,
+        "algorithm": arguments.algorithm,
+        "seed": arguments.seed,
+        "success_before": before["test"].success,
+        "success_after": after["test"].success,
+        "ci95_before": list(before["test"].ci95),
+        "ci95_after": list(after["test"].ci95),
+        "gain": gain.gain,
+        "ci95_gain": list(gain.ci95),
+        "n_tasks": gain.n_tasks,
+        "samples_per_task": arguments.samples,
+        "wall_s": round(wall_s, 1),
+        "train_s": round(train_s, 1),
+        "batches": arguments.batches,
+        "max_steps": arguments.max_steps,
+        "global_step": after["test"].global_step,
+        "max_turns": arguments.max_turns,
+        "horizon": arguments.schedule,
+        "panels": {
+            label: {"before": before[label].success, "after": after[label].success}
+            for label in before
+        },
+    }
+
+
+def run(arguments: QuickstartArguments) -> None:
+    """Measure, train and measure again, and leave everything in `arguments.output_dir`."""
+    start = time.perf_counter()
+    folder = Path(arguments.output_dir)
+    write_run(folder, command="quickstart", seed=arguments.seed, configs=[arguments])
+    environments = Environments(
+        EnvArguments(env=[ENV_ID], max_turns=arguments.max_turns, num_envs=SLOTS)
+    )
+    model, tokenizer = load_policy(
+        ModelArguments(model_name_or_path=arguments.model, dtype="float32")
+    )
+    measurement = Measurement(arguments, environments)
+    print("1/3  measuring the start on held-out test goals ...", flush=True)
+    before = measurement.run("before", model, tokenizer)
+    print(before["test"], flush=True)
+    print(f"2/3  training by {arguments.algorithm} on training goals ...", flush=True)
+    train_start = time.perf_counter()
+    train = train_sft if arguments.algorithm == "sft" else train_online
+    global_step = train(arguments, environments, model, tokenizer)
+    train_s = time.perf_counter() - train_start
+    save_policy(model, tokenizer, folder / "model")
+    print("3/3  measuring the trained policy on the same goals ...", flush=True)
+    after = measurement.run("after", model, tokenizer, global_step=global_step)
+    print(after["test"], flush=True)
+    environments.close()
+    summary = summarize_run(
+        arguments, before, after, wall_s=time.perf_counter() - start, train_s=train_s
+    )
+    write_json(folder / SUMMARY_FILE, summary)
+    write_card(
+        folder / "model",
+        folder,
+        algorithm=arguments.algorithm,
+        base=BaseModel.of(resolve_model(arguments.model)),
+        global_step=global_step,
+    )
+    _report(folder, summary)
+
+
+def _report(folder: Path, summary: dict[str, Any]) -> None:
+    low, high = summary["ci95_gain"]
+    print(
+        f"\nsuccess on {summary['n_tasks']} held-out goals: {summary['success_before']:.1%} -> "
+        f"{summary['success_after']:.1%}, gain {summary['gain']:+.1%} "
+        f"(95% interval {low:+.1%} to {high:+.1%}), {summary['wall_s']:.0f} s in all"
+    )
+    picture = draw_quickstart_curve(folder)
+    print(
+        f"summary:       {folder / SUMMARY_FILE}\n"
+        f"learning curve: {picture}\n"
+        f"trajectories:  {folder / TRAJECTORIES}{os.sep}\n"
+        f"the policy:    {folder / 'model'}   (agentgym eval --env TextCraft --model "
+        f"{folder / 'model'})\n"
+        "play the same tasks yourself: agentgym play TextCraft --split test\n"
+        "what the gain is made of, and what it is not: docs/studies/quickstart.md"
+    )

@@ -1,0 +1,386 @@
+"""The algorithms of `agentgym train`: each one's own options and defaults, and their parser.
+
+No TRL here, for the reason that `defaults` gives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from trainers.options.arguments import (
+    EnvArguments,
+    EvaluationArguments,
+    RolloutArguments,
+    RunArguments,
+)
+from trainers.options.consistency import check_preference
+from trainers.options.data import AgentEvolArguments, DataArguments, PairArguments
+from trainers.options.defaults import PER_ENVIRONMENT, AgentDefaults, ModelDefaults, OnlineDefaults
+from trainers.options.errors import check_bounds
+from trainers.options.parser import CommandParser
+from trainers.options.refused import DPO, NOT_GROUP_RELATIVE, SFT, Refusals
+
+BASELINES = ("none", "group")
+CRITICS = ("own", "shared", "head")
+GAE_LEVELS = ("token", "turn")
+
+
+@dataclass
+class GRPODefaults(OnlineDefaults):
+    """Of GRPO and GiGPO."""
+
+    common_options: ClassVar[tuple[str, ...]] = ("num_generations", "turn_advantage_weight")
+
+    output_dir: str | None = field(
+        default="runs/grpo", metadata={"help": "Where checkpoints, logs and the model go."}
+    )
+    turn_advantage_weight: float = field(
+        default=0.0,
+        metadata={"help": "Weight of the turns' own advantages (GiGPO's omega); 0 is GRPO."},
+    )
+    turn_discount: float = field(
+        default=0.95, metadata={"help": "Discount per turn of the turns' own returns (GiGPO)."}
+    )
+    turn_anchor: str = field(
+        default="observation",
+        metadata={
+            "help": "What tells the state that turns are compared in (GiGPO).",
+            "choices": ["observation", "history"],
+        },
+    )
+
+
+@dataclass
+class RLOODefaults(OnlineDefaults):
+    """Of RLOO, whose `scale_rewards` is nothing or the environment's."""
+
+    refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
+
+    common_options: ClassVar[tuple[str, ...]] = ("num_generations",)
+
+    output_dir: str | None = field(
+        default="runs/rloo", metadata={"help": "Where checkpoints, logs and the model go."}
+    )
+
+
+@dataclass
+class ReinforcePPDefaults(OnlineDefaults):
+    """Of REINFORCE++; `scale_rewards` takes only the environment's."""
+
+    common_options: ClassVar[tuple[str, ...]] = ("num_generations", "baseline")
+
+    refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
+
+    output_dir: str | None = field(
+        default="runs/reinforce_pp", metadata={"help": "Where checkpoints, logs and the model go."}
+    )
+    baseline: str = field(
+        default="none",
+        metadata={
+            "help": "What a return is compared with: nothing, the plain algorithm with the KL in "
+            "the reward, or its group's mean.",
+            "choices": list(BASELINES),
+        },
+    )
+
+    def __post_init__(self) -> None:
+        if self.baseline not in BASELINES:
+            raise ValueError(f"baseline must be one of {BASELINES}, got {self.baseline!r}")
+        super().__post_init__()
+
+
+@dataclass
+class PPODefaults(OnlineDefaults):
+    """Of PPO; `scale_rewards` takes only the environment's."""
+
+    common_options: ClassVar[tuple[str, ...]] = ("critic", "critic_learning_rate", "lam")
+    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-4, "critic_learning_rate": 1e-3}
+    refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
+
+    output_dir: str | None = field(
+        default="runs/ppo", metadata={"help": "Where checkpoints, logs and the model go."}
+    )
+    num_generations: int | None = field(
+        default=1, metadata={"help": "Episodes per task in a batch; PPO compares none, so 1."}
+    )
+    num_iterations: int = field(
+        default=2, metadata={"help": "Times that each batch of episodes is trained on."}
+    )
+    loss_type: str = field(
+        default="dapo", metadata={"help": "How token losses are averaged: over the batch's tokens."}
+    )
+    critic: str = field(
+        default="own",
+        metadata={
+            "help": "own: a backbone of its own. shared: a head on the policy's, which the value "
+            "loss trains too. head: the same head, with a value loss that stops there.",
+            "choices": list(CRITICS),
+        },
+    )
+    critic_model: str | None = field(
+        default=None, metadata={"help": "Backbone of the critic; by default a copy of the policy."}
+    )
+    critic_learning_rate: float | None = field(
+        default=None, metadata={"help": "By default ten times --learning_rate."}
+    )
+    critic_warmup_steps: int = field(
+        default=0, metadata={"help": "First steps that train the critic alone.", "min": 0}
+    )
+    vf_coef: float = field(default=0.5, metadata={"help": "Weight of the value loss.", "min": 0})
+    cliprange_value: float = field(
+        default=0.2,
+        metadata={"help": "How far values move per batch before clipping; 0 = free.", "min": 0},
+    )
+    gae_level: str = field(
+        default="token",
+        metadata={
+            "help": "Credit tokens, or turns as a whole, with one value each at their first token.",
+            "choices": list(GAE_LEVELS),
+        },
+    )
+    gamma: float = field(
+        default=1.0, metadata={"help": "Discount per token, or per turn.", "min": 0, "max": 1}
+    )
+    lam: float = field(
+        default=1.0, metadata={"help": "GAE's lambda, of the advantages.", "min": 0, "max": 1}
+    )
+    critic_lam: float = field(
+        default=1.0, metadata={"help": "GAE's lambda, of value targets.", "min": 0, "max": 1}
+    )
+    whiten_advantages: bool = field(
+        default=True, metadata={"help": "Mean 0 and variance 1 over the batch's sampled tokens."}
+    )
+    kl_in_reward: bool = field(
+        default=False, metadata={"help": "With --beta: the KL in the reward, not in the loss."}
+    )
+    bootstrap_truncated: bool = field(
+        default=False, metadata={"help": "End a truncated episode with its last state's value."}
+    )
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        _check(self)
+        if self.critic_learning_rate is None:
+            self.critic_learning_rate = 10 * self.learning_rate
+        # TRL wants groups, since GRPO compares; a group of the whole batch passes its check.
+        alone = self.num_generations == 1
+        if alone:
+            args: Any = self  # with TRL's fields
+            per_process = args.steps_per_generation or self.gradient_accumulation_steps
+            batch = args.generation_batch_size or self.per_device_train_batch_size * per_process
+            if batch == 1:
+                raise ValueError(
+                    "a batch must hold 2 episodes at least, got 1; raise "
+                    "per_device_train_batch_size or gradient_accumulation_steps"
+                )
+            self.num_generations = max(batch, 2)
+        super().__post_init__()
+        if alone:
+            self.num_generations = 1
+
+
+def _check(args: PPODefaults) -> None:
+    for name, allowed in (("critic", CRITICS), ("gae_level", GAE_LEVELS)):
+        if getattr(args, name) not in allowed:
+            raise ValueError(f"{name} must be one of {allowed}, got {getattr(args, name)!r}")
+    if args.critic_model is not None and args.critic != "own":
+        raise ValueError(
+            f"critic_model {args.critic_model!r} is a backbone of its own, which "
+            f"critic={args.critic!r} has not; leave out one of the two"
+        )
+    if args.scale_rewards == PER_ENVIRONMENT and not args.whiten_advantages:
+        raise ValueError(
+            f"scale_rewards={PER_ENVIRONMENT} says over what advantages are whitened, got "
+            "whiten_advantages=False; leave out one of the two"
+        )
+
+
+@dataclass
+class SFTDefaults(AgentDefaults):
+    """Of imitation; a mixin before `trl.SFTConfig`. Whole episodes are trained on, never cut."""
+
+    common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs",)
+    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 1e-3}
+    refused: ClassVar[Refusals] = SFT
+
+    output_dir: str | None = field(
+        default="runs/sft", metadata={"help": "Where checkpoints, logs and the model go."}
+    )
+    num_train_epochs: float = field(default=3.0, metadata={"help": "Passes over the episodes."})
+    learning_rate: float = field(
+        default=2e-5, metadata={"help": "Learning rate at the start; an adapter wants more."}
+    )
+    per_device_train_batch_size: int = field(
+        default=8, metadata={"help": "Episodes per forward and backward pass and device."}
+    )
+    gradient_accumulation_steps: int = field(
+        default=1, metadata={"help": "Passes per optimizer step."}
+    )
+    train_sampling_strategy: str = field(
+        default="group_by_length",
+        metadata={"help": "Order of episodes: random, sequential, or group_by_length (faster)."},
+    )
+    max_length: int | None = field(
+        default=None, metadata={"help": "Cut episodes after so many tokens; by default never."}
+    )
+    logging_steps: float = field(default=10, metadata={"help": "Log every N optimizer steps."})
+    eval_steps: float | None = field(
+        default=100, metadata={"help": "Evaluate every N optimizer steps."}
+    )
+
+
+@dataclass
+class AgentEvolDefaults(SFTDefaults):
+    """Of the fine-tuning of one round of AgentEvol, which counts its steps anew in each."""
+
+    common_options: ClassVar[tuple[str, ...]] = ()
+    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 2e-4}
+
+    output_dir: str | None = field(
+        default="runs/agentevol", metadata={"help": "Where the rounds and the model go."}
+    )
+    num_train_epochs: float = field(
+        default=1.0, metadata={"help": "Passes over a round's episodes."}
+    )
+    eval_strategy: str = field(
+        default="epoch", metadata={"help": "When to evaluate within a round: no, steps or epoch."}
+    )
+
+
+@dataclass
+class DPODefaults(AgentDefaults):
+    """Of DPO; a mixin before `trl.DPOConfig`. Whole episodes are trained on, never cut."""
+
+    common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs", "beta")
+    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-5}
+    refused: ClassVar[Refusals] = DPO
+
+    output_dir: str | None = field(
+        default="runs/dpo", metadata={"help": "Where checkpoints, logs and the model go."}
+    )
+    num_train_epochs: float = field(default=3.0, metadata={"help": "Passes over the pairs."})
+    learning_rate: float = field(
+        default=1e-6, metadata={"help": "Learning rate at the start; an adapter wants more."}
+    )
+    beta: float = field(
+        default=0.1, metadata={"help": "How much the policy is held to the reference."}
+    )
+    per_device_train_batch_size: int = field(
+        default=4, metadata={"help": "Pairs per forward and backward pass and device."}
+    )
+    gradient_accumulation_steps: int = field(
+        default=4, metadata={"help": "Passes per optimizer step."}
+    )
+    max_length: int | None = field(
+        default=None,
+        metadata={"help": "Leave out pairs of longer episodes, in tokens; by default the context."},
+    )
+    precompute_ref_log_probs: bool = field(
+        default=True,
+        metadata={"help": "Ask the reference once, before training; else keep a copy of it."},
+    )
+    remove_unused_columns: bool = field(
+        default=False, metadata={"help": "Must stay off: the masks are such columns."}
+    )
+    logging_steps: float = field(default=10, metadata={"help": "Log every N optimizer steps."})
+    eval_steps: float | None = field(
+        default=50, metadata={"help": "Evaluate every N optimizer steps."}
+    )
+
+    def __post_init__(self) -> None:
+        check_preference(self)
+        super().__post_init__()
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """What is known of an algorithm before it is imported.
+
+    Attributes:
+        description: what its command does.
+        defaults: its options, less those that `--help` does not show.
+        trl_config: the config of TRL's whose options it takes too.
+        further: dataclasses of the command's further options.
+    """
+
+    description: str
+    defaults: type[AgentDefaults]
+    trl_config: str
+    further: tuple[type, ...] = ()
+
+
+ALGORITHMS = {
+    "agentevol": Algorithm(
+        "Let a policy explore, keep what succeeds, and imitate it, in rounds.",
+        AgentEvolDefaults,
+        "SFTConfig",
+        (AgentEvolArguments,),
+    ),
+    "dpo": Algorithm(
+        "Train a policy by DPO to prefer the better of two episodes.",
+        DPODefaults,
+        "DPOConfig",
+        (PairArguments,),
+    ),
+    "grpo": Algorithm(
+        "Train a policy by GRPO on the episodes it plays.", GRPODefaults, "GRPOConfig"
+    ),
+    "ppo": Algorithm(
+        "Train a policy and a critic by PPO on the episodes the policy plays.",
+        PPODefaults,
+        "GRPOConfig",
+    ),
+    "reinforce_pp": Algorithm(
+        "Train a policy by REINFORCE++ on the episodes it plays.",
+        ReinforcePPDefaults,
+        "GRPOConfig",
+    ),
+    "rloo": Algorithm(
+        "Train a policy by RLOO on the episodes it plays.", RLOODefaults, "GRPOConfig"
+    ),
+    "sft": Algorithm(
+        "Train a policy to imitate episodes: the expert's, or collected ones.",
+        SFTDefaults,
+        "SFTConfig",
+        (DataArguments,),
+    ),
+}
+"""Ours, by name; `trainers.installed_trainers` lists other packages' too."""
+
+
+def training_parser(
+    algorithm: str,
+    *,
+    description: str,
+    config: type,
+    trl_config: str,
+    model: type,
+    further: tuple[type, ...] = (),
+) -> CommandParser:
+    """Return the parser of a training command; see `trainers.command.parse_training`."""
+    return CommandParser(
+        (
+            *(EnvArguments, RolloutArguments, EvaluationArguments, RunArguments),
+            *(*further, model, config),
+        ),
+        command=f"agentgym train {algorithm}",
+        description=description,
+        first=("env", "model_name_or_path", "output_dir", "max_steps", "learning_rate"),
+        config_name=trl_config,
+    )
+
+
+def help_page(name: str) -> str:
+    """Return what `agentgym train NAME --help` shows; of one of ours."""
+    algorithm = ALGORITHMS[name]
+    parser = training_parser(
+        name,
+        description=algorithm.description,
+        config=algorithm.defaults,
+        trl_config=algorithm.trl_config,
+        model=ModelDefaults,
+        further=algorithm.further,
+    )
+    parser.set_defaults(**algorithm.defaults.tiny_defaults)
+    return parser.format_help()

@@ -1,0 +1,272 @@
+"""Our defaults for TRL's options of training and of the model; the one place where they differ.
+
+Mixins before TRL's configs, which import none of them: what `--help` shows is declared here and in
+`algorithms`, TRL's most used options included. `configs` and the trainers add TRL's classes, whose
+other options stay as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from agentgym_envs.secrets import keep_out, masked
+from trainers.options.consistency import (
+    check_batch,
+    check_checkpoints,
+    check_choices,
+    check_length,
+)
+from trainers.options.refused import MODEL, ONLINE, Refusals, refuse_ignored
+from trainers.tokens.generation import Sampling
+
+SUCCESS_METRIC = "eval_success"
+PER_ENVIRONMENT = "environment"
+"""The `scale_rewards` that is ours."""
+SCALINGS = ("group", "batch", PER_ENVIRONMENT, "none")
+TINY = "tiny"
+
+
+@dataclass
+class ModelDefaults:
+    """The policy; a mixin before TRL's `ModelConfig`."""
+
+    _argument_group_name: ClassVar[str] = "model"
+    common_options: ClassVar[tuple[str, ...]] = ("model_name_or_path", "dtype", "use_peft")
+
+    model_name_or_path: str | None = field(
+        default=TINY,
+        metadata={
+            "help": "Hugging Face id, local folder, or tiny, the small policy that is shipped.",
+            "aliases": ["--model"],
+        },
+    )
+    dtype: str | None = field(
+        default="float32",
+        metadata={
+            "help": "Precision of the weights.",
+            "choices": ["auto", "bfloat16", "float16", "float32"],
+        },
+    )
+    use_peft: bool = field(default=False, metadata={"help": "Train a LoRA adapter (peft)."})
+    lora_r: int = field(default=16, metadata={"help": "Rank of the LoRA adapter."})
+    lora_alpha: int = field(default=32, metadata={"help": "Scale of the LoRA adapter."})
+    # 0, so that sampling and training see one distribution.
+    lora_dropout: float = field(default=0.0, metadata={"help": "Dropout of the LoRA adapter."})
+    lora_target_modules: list[str] | None = field(
+        default=None, metadata={"help": "Modules that get an adapter, such as q_proj v_proj."}
+    )
+
+    def __post_init__(self) -> None:
+        refuse_ignored(self, MODEL)
+        super().__post_init__()  # type: ignore[misc]
+        modules: Any = self.lora_target_modules
+        # TRL makes one name a string, which peft takes as a pattern of the module's whole path.
+        if isinstance(modules, str) and modules.isidentifier():
+            self.lora_target_modules = [modules]
+
+
+@dataclass
+class AgentDefaults:
+    """The defaults that all our training configs share; a mixin before TRL's config.
+
+    On a machine without an accelerator a run computes on the CPU in float32 without gradient
+    checkpointing. Evaluation, checkpoints and the best model go by `eval_success`.
+    """
+
+    _argument_group_name: ClassVar[str] = "training"
+    common_options: ClassVar[tuple[str, ...]] = (
+        *("output_dir", "max_steps", "learning_rate", "per_device_train_batch_size"),
+        *("gradient_accumulation_steps", "eval_steps", "seed"),
+    )
+
+    tiny_defaults: ClassVar[dict[str, Any]] = {}
+    """What a from-scratch policy of a million parameters needs instead."""
+
+    refused: ClassVar[Refusals] = {}
+    """Options of TRL's that would be ignored."""
+
+    max_steps: int = field(
+        default=-1,
+        metadata={"help": "Optimizer steps; -1 leaves it to --num_train_epochs."},
+    )
+    seed: int = field(default=42, metadata={"help": "Seed of everything that is drawn."})
+    gradient_checkpointing: bool | None = field(
+        default=None, metadata={"help": "Save memory; by default only on an accelerator."}
+    )
+    eval_strategy: str = field(
+        default="steps", metadata={"help": "When to evaluate: no, steps or epoch."}
+    )
+    save_strategy: str | None = field(
+        default=None, metadata={"help": "When to checkpoint; by default at every evaluation."}
+    )
+    save_steps: float | None = field(
+        default=None, metadata={"help": "Checkpoint every N steps; by default as --eval_steps."}
+    )
+    save_total_limit: int | None = field(
+        default=2, metadata={"help": "Checkpoints kept, the best one always among them."}
+    )
+    load_best_model_at_end: bool | None = field(
+        default=True, metadata={"help": "End with the checkpoint of the best eval_success."}
+    )
+    metric_for_best_model: str | None = field(
+        default=SUCCESS_METRIC, metadata={"help": "Metric that chooses the best checkpoint."}
+    )
+    ddp_timeout: int = field(
+        default=86_400,
+        metadata={
+            "help": "Seconds that processes wait for each other; torch's half hour is less than "
+            "one may play while the others wait."
+        },
+    )
+
+    def __post_init__(self) -> None:
+        refuse_ignored(self, self.refused)
+        derive_device(self)
+        derive_evaluation(self)
+        check_checkpoints(self)
+        check_length(self)
+        super().__post_init__()  # type: ignore[misc]
+        keep_out(getattr(self, "hub_token", None))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a checkpoint's `training_args.bin` keeps: everything but secrets."""
+        values = {name: value for name, value in vars(self).items() if name != "to_dict"}
+        return {**masked(values), "hub_token": None}
+
+
+@dataclass
+class OnlineDefaults(AgentDefaults):
+    """Of every algorithm that plays; a mixin before `trl.GRPOConfig`."""
+
+    common_options: ClassVar[tuple[str, ...]] = ("temperature", "beta")
+    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-4}
+    refused: ClassVar[Refusals] = ONLINE
+
+    output_dir: str | None = field(
+        default="runs/online", metadata={"help": "Where checkpoints, logs and the model go."}
+    )
+    learning_rate: float = field(
+        default=1e-6, metadata={"help": "Learning rate at the start; an adapter wants more."}
+    )
+    per_device_train_batch_size: int = field(
+        default=8, metadata={"help": "Episodes per forward and backward pass and device."}
+    )
+    gradient_accumulation_steps: int = field(
+        default=8,
+        metadata={"help": "Passes per optimizer step; episodes per step are the product."},
+    )
+    num_generations: int | None = field(
+        default=8, metadata={"help": "Episodes per task: the group that shares a baseline."}
+    )
+    num_generations_eval: int | None = field(
+        default=None, metadata={"help": "Refused: evaluations play --eval_samples episodes."}
+    )
+    temperature: float = field(
+        default=1.0, metadata={"help": "Temperature of the episodes, and of the loss."}
+    )
+    beta: float = field(
+        default=0.0,
+        metadata={"help": "Weight of the KL to the start; 0 loads no reference model."},
+    )
+    top_k: int = field(
+        default=0,
+        metadata={"help": "Sample among the so many likeliest tokens, in evaluations too; 0: all."},
+    )
+    top_p: float = field(
+        default=1.0,
+        metadata={
+            "help": "Sample among the likeliest tokens that have this share of the probability. "
+            "With this, --top_k or --min_p the loss is over all tokens still: "
+            "sampling/sampling_logp_difference/mean then holds the probability that was cut off."
+        },
+    )
+    min_p: float | None = field(
+        default=None,
+        metadata={"help": "Sample among tokens at least so likely as this share of the likeliest."},
+    )
+    max_completion_length: int | None = field(
+        default=512,
+        metadata={
+            "help": "What --loss_type dr_grpo divides an episode's summed loss by; refused with "
+            "other losses. It bounds no episode: --max_tokens_per_turn and "
+            "--max_tokens_per_episode do."
+        },
+    )
+    loss_type: str = field(
+        default="grpo", metadata={"help": "How token losses are averaged (TRL's loss_type)."}
+    )
+    lr_scheduler_type: str = field(  # type: ignore[assignment]
+        default="constant", metadata={"help": "Learning rate schedule, such as linear or cosine."}
+    )
+    scale_rewards: str = field(
+        default="group",
+        metadata={
+            "help": "What an advantage is divided by: the deviation of the returns of its group "
+            "(group), of the batch (batch), of its environment's episodes in the batch "
+            "(environment, which every algorithm takes), or nothing (none)."
+        },
+    )
+    disable_dropout: bool = field(
+        default=True, metadata={"help": "Train without dropout, as episodes are sampled."}
+    )
+    logging_steps: float = field(default=1, metadata={"help": "Log every N optimizer steps."})
+    invalid_action_penalty: float = field(
+        default=0.0, metadata={"help": "Taken from the reward of every invalid action."}
+    )
+    eval_steps: float | None = field(
+        default=50, metadata={"help": "Evaluate every N optimizer steps."}
+    )
+
+    def __post_init__(self) -> None:
+        Sampling.of(self)  # checks its bounds
+        check_choices(self)
+        check_batch(self, least=2)
+        # Episodes of an evaluation are played by the rollout engine, in groups of one.
+        if self.num_generations_eval is None:
+            self.num_generations_eval = 1
+        super().__post_init__()
+        aggregation = getattr(self, "multi_objective_aggregation", _SUMMED)
+        if self.scale_rewards not in SCALINGS:
+            raise ValueError(
+                f"scale_rewards must be one of {', '.join(SCALINGS)}, got {self.scale_rewards!r}"
+            )
+        if self.scale_rewards == PER_ENVIRONMENT and aggregation != _SUMMED:
+            raise ValueError(
+                f"scale_rewards={PER_ENVIRONMENT} scales the sum of the reward functions, got "
+                f"multi_objective_aggregation={aggregation}; leave out one of "
+                "the two"
+            )
+
+
+_SUMMED = "sum_then_normalize"
+
+
+def has_accelerator() -> bool:
+    """Return whether torch sees a GPU or another accelerator."""
+    import torch
+
+    return torch.accelerator.is_available()
+
+
+def derive_device(args: Any) -> None:
+    """Fill in what depends on the device: precision, checkpointing, pinned memory."""
+    args.use_cpu = args.use_cpu or not has_accelerator()
+    if args.bf16 is None and args.use_cpu:
+        args.bf16 = False
+    if args.use_cpu:
+        args.dataloader_pin_memory = False
+    if args.gradient_checkpointing is None:
+        args.gradient_checkpointing = not args.use_cpu
+
+
+def derive_evaluation(args: Any) -> None:
+    """Checkpoint where there is an evaluation, and look for the best only where both are there."""
+    if args.save_strategy is None:
+        args.save_strategy = "steps" if args.eval_strategy == "no" else args.eval_strategy
+    if args.save_steps is None:
+        args.save_steps = args.eval_steps or 50
+    if "no" in (args.eval_strategy, args.save_strategy):
+        args.load_best_model_at_end = False
+    if args.eval_strategy == "no" and args.metric_for_best_model == SUCCESS_METRIC:
+        args.metric_for_best_model = None
