@@ -10,6 +10,8 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
     then echo $$name; break; fi; done)
 VENV ?= .venv
 VENV_ENVS ?= .venv-envs
+VENV_EVAL ?= .venv-eval
+VENV_TRL ?= .venv-trl
 VENV_VLLM ?= .venv-vllm
 VENV_OFFICIAL ?= .venv-official
 VENV_DOCS ?= .venv-docs
@@ -35,7 +37,7 @@ PYTEST := $(RUN_ENV) $(BIN)/python -m pytest
 .PHONY: help
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | while IFS='|' read -r name text; \
-	    do printf '  make %-12s %s\n' "$$name" "$$text"; done
+	    do printf '  make %-15s %s\n' "$$name" "$$text"; done
 
 # Setting up -----------------------------------------------------------------------------------
 
@@ -64,6 +66,12 @@ $(VENV_ENVS)/.envs: setup.cfg pyproject.toml constraints.txt
 	$(check_python)
 	$(PYTHON) -m venv $(VENV_ENVS) || { rm -rf $(VENV_ENVS); $(NO_VENV); }
 	$(VENV_ENVS)/bin/python -m pip install $(PIP_FLAGS) -e . hypothesis pytest pytest-timeout
+	@touch $@
+
+$(VENV_EVAL)/.eval: setup.cfg pyproject.toml constraints.txt
+	$(check_python)
+	$(PYTHON) -m venv $(VENV_EVAL) || { rm -rf $(VENV_EVAL); $(NO_VENV); }
+	$(VENV_EVAL)/bin/python -m pip install $(PIP_FLAGS) -e '.[eval]' pytest pytest-timeout
 	@touch $@
 
 $(VENV)/.browser: $(VENV)/.dev
@@ -160,6 +168,23 @@ test-envs: $(VENV_ENVS)/.envs  ## Run the environments' and wrappers' tests wher
 	@$(VENV_ENVS)/bin/python -c 'import importlib.util as u, sys; sys.exit("torch is installed here" if u.find_spec("torch") else 0)'
 	$(VENV_ENVS)/bin/python -m pytest -m 'not slow and not science and not gpu and not vllm and not browser' tests/agentgym_envs tests/wrappers
 
+.PHONY: test-eval
+test-eval: $(VENV_EVAL)/.eval  ## Run the tests of play, collect, eval, sweep and report where torch is not installed
+	@$(VENV_EVAL)/bin/python -c 'import importlib.util as u, sys; sys.exit("torch is installed here" if u.find_spec("torch") else 0)'
+	$(VENV_EVAL)/bin/python -m pytest tests/benchmarks/cli/test_without_torch.py
+
+# Installed anew each time, since what is newest changes: versions of torch and numpy are kept.
+.PHONY: test-newest-trl
+test-newest-trl:  ## Run the contract tests with the newest TRL and what it asks for, and tell whether setup.cfg may allow it
+	$(check_python)
+	$(PYTHON) -m venv $(VENV_TRL) || { rm -rf $(VENV_TRL); $(NO_VENV); }
+	@grep -E '^(torch|numpy)==' constraints.txt > $(VENV_TRL)/constraints.txt
+	$(VENV_TRL)/bin/python -m pip install --disable-pip-version-check --quiet -c $(VENV_TRL)/constraints.txt -e '.[dev]'
+	$(VENV_TRL)/bin/python -m pip install --disable-pip-version-check --quiet -c $(VENV_TRL)/constraints.txt --upgrade trl
+	@$(VENV_TRL)/bin/python -m pip list 2> /dev/null | grep -E '^(trl|transformers|peft|accelerate) '
+	$(RUN_ENV) $(VENV_TRL)/bin/python -m pytest tests/trainers/trl_bridge tests/trainers/options tests/trainers/test_grpo.py \
+	    tests/trainers/test_ppo.py tests/trainers/test_sft.py tests/trainers/test_dpo.py tests/trainers/test_algorithms.py
+
 .PHONY: lint
 lint: $(VENV)/.dev  ## Check style and types
 	$(BIN)/ruff check .
@@ -184,5 +209,5 @@ constraints: $(VENV)/bin/python  ## Resolve all dependencies anew and write cons
 
 .PHONY: clean
 clean:  ## Remove what the targets made, runs/ excepted
-	rm -rf $(VENV) $(VENV_ENVS) $(VENV_VLLM) $(VENV_OFFICIAL) $(VENV_DOCS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV_ENVS) $(VENV_EVAL) $(VENV_TRL) $(VENV_VLLM) $(VENV_OFFICIAL) $(VENV_DOCS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find $(PACKAGES) tests -name __pycache__ -type d -prune -exec rm -rf {} +

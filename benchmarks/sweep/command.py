@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
 from typing import Any, ClassVar
 
 from agentgym_envs.secrets import hide_address
@@ -20,7 +21,7 @@ from trainers.options.arguments import EnvConstructionArguments, EpisodeArgument
 from trainers.options.endpoints import Endpoint
 from trainers.options.errors import BROKEN_OFF, check_bounds
 from trainers.options.parser import CommandParser
-from trainers.options.policies import ADDRESS, PolicyLoadingArguments
+from trainers.options.policies import ADDRESS, TEXT_POLICIES, PolicyLoadingArguments
 from trainers.runs.provenance import run_record
 
 
@@ -226,11 +227,14 @@ def play_of(sweep: SweepArguments) -> Play:
     if sweep.ray is not None:
         return over_ray(sweep.ray, sweep.ray_cpus, sweep.ray_gpus)
     cores = os.cpu_count() or 1
-    workers = sweep.workers or (1 if _has_gpu() else cores)
+    workers = sweep.workers or (1 if _uses_gpu(sweep.policy) else cores)
     return over_processes(workers, sweep.threads or max(1, cores // workers))
 
 
-def _has_gpu() -> bool:
+def _uses_gpu(policies: Sequence[str]) -> bool:
+    models = [p for p in policies if p not in TEXT_POLICIES and not p.startswith(ADDRESS)]
+    if not models or find_spec("torch") is None:  # they are servers' models then
+        return False
     import torch
 
     return torch.cuda.is_available()

@@ -14,9 +14,6 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Any, Self
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-
 from agentgym_envs.trajectory import Trajectory
 from trainers.ledger import Ledger
 from trainers.runs.kept import ANSWERS, KeptEpisodes, unfinished_file
@@ -48,6 +45,10 @@ class EpisodeProgress:
         transient: bool = True,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        # Imported here: a help page shows no bar.
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
         self.name = name
         self._total = total
         self._spent = spent

@@ -12,12 +12,21 @@ for name in ('torch', 'transformers', 'trl', 'datasets', 'peft', 'tokenizers'):
 """
 """What a process does that has not installed the training stack."""
 
+HIDE_ALL = (
+    HIDE
+    + """
+for name in ('httpx', 'markdown_it', 'matplotlib', 'rich', 'yaml'):
+    sys.modules[name] = None
+"""
+)
+"""What one does that has installed no extra."""
+
 REMEDY = 'pip install "agentgym-envs[train]"'
 
 
-def last_line(code: str) -> str:
+def last_line(code: str, *, hide: str = HIDE) -> str:
     result = subprocess.run(
-        [sys.executable, "-c", HIDE + code], capture_output=True, text=True, check=False
+        [sys.executable, "-c", hide + code], capture_output=True, text=True, check=False
     )
     assert result.returncode == 1
     return result.stderr.strip().splitlines()[-1]
@@ -30,12 +39,38 @@ def test_without_the_training_stack_a_public_name_says_what_to_install(name: str
     assert message.endswith(REMEDY)
 
 
-@pytest.mark.parametrize("command", ["train grpo", "train sft", "eval", "collect", "quickstart"])
+@pytest.mark.parametrize(
+    "command",
+    ["train grpo", "train sft", "eval --env TextCraft", "quickstart", "throughput --only update"],
+)
 def test_without_it_a_command_says_so_in_one_line(command: str) -> None:
     code = f"from benchmarks.cli.main import main; sys.exit(main({command.split()}))"
     message = last_line(code)
     assert message.startswith("agentgym: ")
     assert message.endswith(REMEDY)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "eval --env TextCraft --policy random",
+        "eval --env TextCraft --policy http://127.0.0.1:9/v1",
+        "collect --env TextCraft --out /dev/null",
+        "sweep --suite textcraft --policy random",
+        "report runs",
+    ],
+)
+def test_without_any_extra_a_command_names_the_smaller_one(command: str) -> None:
+    code = f"from benchmarks.cli.main import main; sys.exit(main({command.split()}))"
+    message = last_line(code, hide=HIDE_ALL)
+    assert message.startswith("agentgym: an evaluation needs the eval extra (")
+    assert message.endswith('pip install "agentgym-envs[eval]"')
+
+
+@pytest.mark.parametrize("command", ["envs BabyAI", "play --help", "eval --help", "train ppo -h"])
+def test_what_needs_no_extra_does_without(command: str) -> None:
+    code = f"from benchmarks.cli.main import main; sys.exit(main({command.split()}))"
+    subprocess.run([sys.executable, "-c", HIDE_ALL + code], check=True, capture_output=True)
 
 
 def test_playing_without_a_model_needs_none_of_it() -> None:

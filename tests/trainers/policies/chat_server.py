@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from trainers.backends.hf import HFBackend
 from trainers.tokens.generation import Sampling
 
 
@@ -122,6 +121,8 @@ def models(*names: str, max_model_len: int | None = None) -> Answer:
 
 def chat_of(model: Any, tokenizer: Any) -> Answer:
     """Chat completions by a model, as a server that renders and encodes the messages itself."""
+    from trainers.backends.hf import HFBackend  # other servers here need no torch
+
     backend, lock = HFBackend(model), threading.Lock()
 
     def answer(body: dict[str, Any]) -> dict[str, Any]:
@@ -141,6 +142,8 @@ def chat_of(model: Any, tokenizer: Any) -> Answer:
 
 def completions_of(model: Any, *, tempers: bool = True) -> Answer:
     """vLLM's completions by token ids; `tempers` as with its `processed_logprobs`."""
+    from trainers.backends.hf import HFBackend  # other servers here need no torch
+
     backend, lock = HFBackend(model), threading.Lock()
 
     def answer(body: dict[str, Any]) -> dict[str, Any]:
