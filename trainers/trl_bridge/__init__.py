@@ -3,8 +3,13 @@
 `rows` turns trajectories into rows, `batches` works on TRL's padded tensors, `passes` takes them
 through the model, `episodes`, `epoch_order` and `preference` subclass its trainers, `critics`
 trains a critic beside a policy, `reuse` keeps batches in checkpoints, `rollout` serves a stock
-trainer.
+trainer. `hooks` says which private methods they need, and checks that they are there.
 """
+
+from trainers.trl_bridge.hooks import check_hooks
+
+# ruff: noqa: E402 - the hooks are checked before what needs them is imported
+check_hooks()
 
 from trainers.trl_bridge.episode_batch import EpisodeBatch
 from trainers.trl_bridge.episodes import EpisodeTrainer

@@ -1,0 +1,99 @@
+"""The private methods of TRL's and transformers' trainers that ours extend, checked at import.
+
+Another version may rename one or call it with other arguments. That is one sentence here, in place
+of an error in the middle of a run, or of none at all.
+"""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module, metadata
+
+from trainers.options.errors import UsageError
+
+ANY = "..."
+"""Ends a list of parameters that may go on; what extends such a hook passes all of them on."""
+
+HOOKS: dict[str, dict[str, str]] = {
+    "transformers:Trainer": {
+        "_clip_grad_norm": "model",
+        "_get_output_dir": "trial",
+        "_get_train_sampler": "train_dataset",
+        "_load_best_model": "",
+        "_load_optimizer_and_scheduler": "checkpoint",
+        "_load_rng_state": "checkpoint",
+        "_maybe_log_save_evaluate": ANY,
+        "_run_epoch": ANY,
+        "_save_checkpoint": "model trial",
+        "_save_optimizer_and_scheduler": "output_dir",
+        "_save_rng_state": "output_dir",
+        "create_optimizer": "model",
+        "evaluate": "eval_dataset ignore_keys metric_key_prefix",
+        "training_step": ANY,
+    },
+    "trl:GRPOTrainer": {
+        "_calculate_rewards": "inputs prompts completions completion_ids_list",
+        "_compute_loss": "model inputs",
+        "_generate": "prompts",
+        "_generate_and_score_completions": "inputs",
+        "_get_per_token_logps_and_entropies": "model input_ids attention_mask logits_to_keep "
+        f"batch_size compute_entropy compute_aux_loss {ANY}",
+        "_get_train_sampler": "dataset",
+        "_log_metric": "name value",
+        "_prepare_inputs": "generation_batch",
+        "compute_loss": "model inputs return_outputs num_items_in_batch",
+    },
+    "trl:DPOTrainer": {"_prepare_dataset": f"dataset {ANY}"},
+    "trl.trainer.dpo_trainer:DataCollatorForPreference": {"torch_call": "examples"},
+}
+"""By class: the methods that ours extend, with their parameters."""
+
+
+class UnsupportedTRL(UsageError):
+    """The installed TRL or transformers is not one that our trainers are written for."""
+
+
+def check_hooks(hooks: dict[str, dict[str, str]] = HOOKS) -> None:
+    """Check that every hook is there and takes what ours expects.
+
+    Raises:
+        UnsupportedTRL: one is not.
+    """
+    for home, methods in hooks.items():
+        module, _, name = home.partition(":")
+        try:
+            owner = getattr(import_module(module), name)
+        except (AttributeError, ModuleNotFoundError) as error:
+            if isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]:
+                raise  # it is not installed at all
+            raise _unsupported(f"{home} is missing") from error
+        for method, expected in methods.items():
+            hook = getattr(owner, method, None)
+            if hook is None:
+                raise _unsupported(f"{name}.{method} is missing")
+            _, *found = inspect.signature(hook).parameters
+            wanted = expected.removesuffix(ANY).split()
+            if found[: len(wanted)] != wanted or (found != wanted and not expected.endswith(ANY)):
+                raise _unsupported(
+                    f"{name}.{method} takes ({', '.join(found)}), expected "
+                    f"({', '.join(expected.split())})"
+                )
+
+
+def _unsupported(problem: str) -> UnsupportedTRL:
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("trl", "transformers"))
+    return UnsupportedTRL(
+        f"the trainers are not written for {versions}: {problem}; install versions that they are "
+        f"written for: pip install {' '.join(map(repr, _allowed()))}"
+    )
+
+
+def _allowed() -> list[str]:
+    """Return what this package requires of both, as pip takes it."""
+    try:
+        required = metadata.requires("agentgym-envs") or []
+    except metadata.PackageNotFoundError:  # run from its sources
+        required = []
+    names = [line.partition(";")[0].strip() for line in required]
+    found = dict.fromkeys(line for line in names if line.startswith(("trl", "transformers")))
+    return list(found) or ["agentgym-envs[train]"]
