@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import gymnasium as gym
+from gymnasium.envs.registration import load_env_creator
 
 from agentgym_envs.errors import did_you_mean
 
@@ -45,6 +47,43 @@ def distinct_names(env_ids: Iterable[str]) -> dict[str, str]:
     short = {env_id: short_env_name(env_id) for env_id in ids}
     counts = Counter(short.values())
     return {env_id: name if counts[name] == 1 else env_id for env_id, name in short.items()}
+
+
+def check_kwargs(env_id: str, kwargs: Mapping[str, Any]) -> None:
+    """Check that an environment takes keyword arguments, before it is made with them.
+
+    Args:
+        env_id: a registered id.
+        kwargs: the arguments.
+
+    Raises:
+        ValueError: it is no text environment, or does not take one of them.
+    """
+    creator: Any = gym.spec(env_id).entry_point
+    if isinstance(creator, str):
+        creator = load_env_creator(creator)
+    if not isinstance(creator, type):
+        return  # a function may pass on whatever it is given
+    if not hasattr(creator, "task_ids"):
+        raise ValueError(f"{env_id} is no text environment; registered: {', '.join(REGISTERED)}")
+    taken = _parameters(creator)
+    for name in kwargs:
+        if name not in taken:
+            hint = did_you_mean(name, taken, otherwise=f"it takes {', '.join(taken)}")
+            raise ValueError(f"{env_id} takes no argument {name!r}{hint}")
+
+
+def _parameters(kind: type) -> list[str]:
+    """Return the keyword arguments of a class, with those that it passes on to its bases."""
+    names: list[str] = []
+    for base in kind.__mro__:
+        if "__init__" not in vars(base):
+            continue
+        _, *parameters = inspect.signature(vars(base)["__init__"]).parameters.values()
+        names += [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            break
+    return names
 
 
 def resolve_env_id(name: str) -> str:

@@ -19,7 +19,13 @@ from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import cached_rollout, expert_episodes, read_data_files
-from trainers.command import INTERRUPTED, command_to_resume, exit_statuses, parse_training
+from trainers.command import (
+    INTERRUPTED,
+    command_to_resume,
+    exit_statuses,
+    parse_training,
+    refusing,
+)
 from trainers.credit.pairs import distinct
 from trainers.evaluation.results import summarize
 from trainers.models.loading import (
@@ -284,16 +290,17 @@ class AgentEvol:
         model, tokenizer = load_policy(model_args)
         args = copy.copy(self.args)
         args.output_dir = str(self.files.of(number))
-        trainer = AgentSFTTrainer(
-            model,
-            data,
-            env=self.environments,
-            args=args,
-            rollout=self.rollout,
-            evaluation=self.evaluation,
-            processing_class=tokenizer,
-            peft_config=adapter_config(self.model_args),
-        )
+        with refusing():
+            trainer = AgentSFTTrainer(
+                model,
+                data,
+                env=self.environments,
+                args=args,
+                rollout=self.rollout,
+                evaluation=self.evaluation,
+                processing_class=tokenizer,
+                peft_config=adapter_config(self.model_args),
+            )
         train_and_save(
             trainer,
             resume=resume,

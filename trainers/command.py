@@ -17,7 +17,7 @@ from trainers import installed_trainers
 from trainers.options.algorithms import training_parser
 from trainers.options.configs import ModelArguments
 from trainers.options.defaults import TINY, AgentDefaults
-from trainers.options.errors import BROKEN_OFF, UsageError
+from trainers.options.errors import BROKEN_OFF, UsageError, check_folder, explain_refusals
 from trainers.options.refused import COMMAND_LINE, refuse_ignored
 from trainers.rollout.environments import Environments
 from trainers.running import train_and_save
@@ -63,6 +63,7 @@ def parse_training(
         parser.set_defaults(**config.tiny_defaults)
     parsed = parser.parse(argv)
     refuse_ignored(parsed[-1], COMMAND_LINE)
+    check_folder("output_dir", parsed[-1].output_dir)
     hide_loading_bars()
     return parsed
 
@@ -96,7 +97,7 @@ def run_training(
             broken or the disk took no more.
     """
     try:
-        with exit_statuses(trainer.args, command):
+        with exit_statuses(trainer.args, command), explain_refusals(ImportError):
             train_and_save(trainer, resume=resume, command=command, configs=configs)
     finally:
         if environments is not None:
@@ -111,7 +112,8 @@ def refusing() -> Iterator[None]:
         UsageError: the options do not fit each other, or the hub has not what they name.
     """
     try:
-        yield
+        with explain_refusals():
+            yield
     except UsageError:
         raise
     except (OSError, ValueError) as error:

@@ -11,6 +11,7 @@ import gymnasium as gym
 
 from agentgym_envs import NoExpert, TextEnv, resolve_env_id
 from agentgym_envs.actions import ACTION_FORMATS
+from agentgym_envs.registry import check_kwargs
 from trainers.options.arguments import read_object
 from trainers.options.parser import OptionParser
 
@@ -53,20 +54,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _make(options: argparse.Namespace) -> gym.Env[Any, Any]:
     env_id = resolve_env_id(options.env)
-    further = read_object("env_kwargs", options.env_kwargs)
-    try:
-        return gym.make(
-            env_id,
-            disable_env_checker=True,
-            split=options.split,
-            action_format=options.action_format,
-            compat=options.compat,
-            max_turns=options.max_turns,
-            **further,
-        )
-    except TypeError as error:  # Gymnasium's, for arguments that an environment does not take
-        problem = f"does not take {sorted(further)}" if further else "is not a text environment"
-        raise ValueError(f"{env_id} {problem} ({error}); agentgym envs lists them") from error
+    kwargs = {
+        "split": options.split,
+        "action_format": options.action_format,
+        "compat": options.compat,
+        "max_turns": options.max_turns,
+        **read_object("env_kwargs", options.env_kwargs),
+    }
+    check_kwargs(env_id, kwargs)
+    return gym.make(env_id, disable_env_checker=True, **kwargs)
 
 
 class Session:

@@ -13,8 +13,9 @@ import sys
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from trainers.options.errors import check_bounds
+from trainers.options.errors import check_bounds, check_folder
 from trainers.options.parser import CommandParser
+from wrappers import parse_schedule
 
 PPO_STEPS = 2
 """Optimizer steps on each batch of PPO's, each on a part of its own."""
@@ -77,6 +78,7 @@ class QuickstartArguments:
             ValueError: one is not allowed, or it does not.
         """
         check_bounds(self)
+        parse_schedule(self.schedule)
         part = self.num_generations * (PPO_STEPS if self.algorithm == "ppo" else 1)
         if self.algorithm != "sft" and (self.episodes < 1 or self.episodes % part):
             raise ValueError(
@@ -103,6 +105,7 @@ def main(argv: list[str] | None = None) -> int:
         description="Watch a small policy learn to pursue the goal: measure, train, measure again.",
     )
     (arguments,) = parser.parse(argv)
+    check_folder("output_dir", arguments.output_dir)
     from benchmarks.cli.quickstart_run import run  # it brings torch and TRL
 
     run(arguments)

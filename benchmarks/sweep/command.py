@@ -19,7 +19,7 @@ from benchmarks.sweep.suite_files import find_suite, suite_names
 from benchmarks.sweep.worker import check_playable
 from trainers.options.arguments import EnvConstructionArguments, EpisodeArguments
 from trainers.options.endpoints import Endpoint
-from trainers.options.errors import BROKEN_OFF, check_bounds
+from trainers.options.errors import BROKEN_OFF, check_bounds, check_folder
 from trainers.options.parser import CommandParser
 from trainers.options.policies import ADDRESS, TEXT_POLICIES, PolicyLoadingArguments
 from trainers.runs.provenance import run_record
@@ -76,6 +76,7 @@ class SweepArguments:
     def __post_init__(self) -> None:
         find_suite(self.suite)
         check_bounds(self)
+        check_folder("out", self.out)
         named = list(dict.fromkeys(self.policy))
         self.policy = list(map(hide_address, named))
         if len(set(self.policy)) < len(named):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.cli.listing import table
 from benchmarks.throughput.measure import Row, machine
+from trainers.options.errors import check_output
 from trainers.options.parser import OptionParser
 
 GROUPS: dict[str, tuple[str, str]] = {
@@ -34,9 +35,14 @@ HEADER = ("measured", "per second", "against", "per second", "speed (least to mo
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the groups that were asked for."""
-    options = _parser().parse_args(argv)
+    parser = _parser()
+    options = parser.parse_args(argv)
     if options.repeats < 1:
-        _parser().error(f"--repeats must be >= 1, got {options.repeats}")
+        parser.error(f"--repeats must be >= 1, got {options.repeats}")
+    try:
+        check_output("--out", options.out)
+    except ValueError as error:
+        parser.error(str(error))
     # torch's waiting threads spin by default: beside another busy process, they slow both sides of
     # a comparison many times, and not alike. Read when torch is first imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import get_peft_config, get_quantization_config
 
 from trainers.options.configs import TINY, ModelArguments, has_accelerator
-from trainers.options.errors import UsageError, explain_load_errors
+from trainers.options.errors import UsageError, explain_load_errors, explain_refusals
 from trainers.runs.folder import explain_missing_model
+from trainers.tokens.chat import ChatFormat
 
 TINY_FOLDER = "tiny_checkpoint"
 """The name of the folder that `tiny` is loaded from."""
@@ -108,6 +110,9 @@ def _tokenizer(name: str, revision: str | None) -> Any:
 
 
 def _load(name: str, args: ModelArguments) -> tuple[Any, Any]:
+    for option in ("load_in_4bit", "load_in_8bit"):
+        if getattr(args, option) and importlib.util.find_spec("bitsandbytes") is None:
+            raise UsageError(f"{option} needs bitsandbytes: pip install bitsandbytes")
     tokenizer = _tokenizer(name, args.model_revision)
     kwargs: dict[str, Any] = {"revision": args.model_revision, "dtype": args.dtype}
     if args.attn_implementation is not None:
@@ -115,12 +120,30 @@ def _load(name: str, args: ModelArguments) -> tuple[Any, Any]:
     quantization = get_quantization_config(args)
     if quantization is not None:
         kwargs["quantization_config"] = quantization
-    return AutoModelForCausalLM.from_pretrained(name, **kwargs), tokenizer
+    _check_template(name, tokenizer)
+    with explain_refusals(ImportError):
+        return AutoModelForCausalLM.from_pretrained(name, **kwargs), tokenizer
+
+
+def _check_template(name: str, tokenizer: Any) -> None:
+    """Check that a model can converse, before its weights are loaded."""
+    try:
+        ChatFormat.from_tokenizer(tokenizer)
+    except ValueError as error:
+        raise UsageError(
+            f"the model {name!r} cannot be played with: {error}. A chat_template.jinja in a copy "
+            f"of its folder is such a setting"
+        ) from error
 
 
 def adapter_config(args: ModelArguments) -> Any:
-    """Return peft's LoRA config, or None without `--use_peft`."""
-    return get_peft_config(args)
+    """Return peft's LoRA config, or None without `--use_peft`.
+
+    Raises:
+        UsageError: peft does not take the options.
+    """
+    with explain_refusals():
+        return get_peft_config(args)
 
 
 def describe_policy(model: Any) -> str:

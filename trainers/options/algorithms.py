@@ -102,7 +102,8 @@ class PPODefaults(OnlineDefaults):
         default="runs/ppo", metadata={"help": "Where checkpoints, logs and the model go."}
     )
     num_generations: int | None = field(
-        default=1, metadata={"help": "Episodes per task in a batch; PPO compares none, so 1."}
+        default=1,
+        metadata={"help": "Episodes per task in a batch; PPO compares none, so 1."},
     )
     num_iterations: int = field(
         default=2, metadata={"help": "Times that each batch of episodes is trained on."}
@@ -209,13 +210,14 @@ class SFTDefaults(AgentDefaults):
     )
     num_train_epochs: float = field(default=3.0, metadata={"help": "Passes over the episodes."})
     learning_rate: float = field(
-        default=2e-5, metadata={"help": "Learning rate at the start; an adapter wants more."}
+        default=2e-5,
+        metadata={"help": "Learning rate at the start; an adapter wants more."},
     )
     per_device_train_batch_size: int = field(
-        default=8, metadata={"help": "Episodes per forward and backward pass and device."}
+        default=8, metadata={"help": "Episodes per forward and backward pass and device.", "min": 1}
     )
     gradient_accumulation_steps: int = field(
-        default=1, metadata={"help": "Passes per optimizer step."}
+        default=1, metadata={"help": "Passes per optimizer step.", "min": 1}
     )
     train_sampling_strategy: str = field(
         default="group_by_length",
@@ -261,16 +263,17 @@ class DPODefaults(AgentDefaults):
     )
     num_train_epochs: float = field(default=3.0, metadata={"help": "Passes over the pairs."})
     learning_rate: float = field(
-        default=1e-6, metadata={"help": "Learning rate at the start; an adapter wants more."}
+        default=1e-6,
+        metadata={"help": "Learning rate at the start; an adapter wants more."},
     )
     beta: float = field(
         default=0.1, metadata={"help": "How much the policy is held to the reference."}
     )
     per_device_train_batch_size: int = field(
-        default=4, metadata={"help": "Pairs per forward and backward pass and device."}
+        default=4, metadata={"help": "Pairs per forward and backward pass and device.", "min": 1}
     )
     gradient_accumulation_steps: int = field(
-        default=4, metadata={"help": "Passes per optimizer step."}
+        default=4, metadata={"help": "Passes per optimizer step.", "min": 1}
     )
     max_length: int | None = field(
         default=None,

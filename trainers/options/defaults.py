@@ -7,9 +7,11 @@ other options stay as they are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from agentgym_envs.errors import did_you_mean
 from agentgym_envs.secrets import keep_out, masked
 from trainers.options.consistency import (
     check_batch,
@@ -17,6 +19,7 @@ from trainers.options.consistency import (
     check_choices,
     check_length,
 )
+from trainers.options.errors import UsageError, check_bounds
 from trainers.options.refused import MODEL, ONLINE, Refusals, refuse_ignored
 from trainers.tokens.generation import Sampling
 
@@ -49,15 +52,18 @@ class ModelDefaults:
         },
     )
     use_peft: bool = field(default=False, metadata={"help": "Train a LoRA adapter (peft)."})
-    lora_r: int = field(default=16, metadata={"help": "Rank of the LoRA adapter."})
+    lora_r: int = field(default=16, metadata={"help": "Rank of the LoRA adapter.", "min": 1})
     lora_alpha: int = field(default=32, metadata={"help": "Scale of the LoRA adapter."})
     # 0, so that sampling and training see one distribution.
-    lora_dropout: float = field(default=0.0, metadata={"help": "Dropout of the LoRA adapter."})
+    lora_dropout: float = field(
+        default=0.0, metadata={"help": "Dropout of the LoRA adapter.", "min": 0, "max": 1}
+    )
     lora_target_modules: list[str] | None = field(
         default=None, metadata={"help": "Modules that get an adapter, such as q_proj v_proj."}
     )
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         refuse_ignored(self, MODEL)
         super().__post_init__()  # type: ignore[misc]
         modules: Any = self.lora_target_modules
@@ -90,7 +96,10 @@ class AgentDefaults:
         default=-1,
         metadata={"help": "Optimizer steps; -1 leaves it to --num_train_epochs."},
     )
-    seed: int = field(default=42, metadata={"help": "Seed of everything that is drawn."})
+    seed: int = field(
+        default=42,
+        metadata={"help": "Seed of everything that is drawn.", "min": 0, "max": 2**32 - 1},
+    )
     gradient_checkpointing: bool | None = field(
         default=None, metadata={"help": "Save memory; by default only on an accelerator."}
     )
@@ -121,12 +130,14 @@ class AgentDefaults:
     )
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         refuse_ignored(self, self.refused)
         derive_device(self)
         derive_evaluation(self)
         check_checkpoints(self)
         check_length(self)
         super().__post_init__()  # type: ignore[misc]
+        check_trackers(getattr(self, "report_to", []))
         keep_out(getattr(self, "hub_token", None))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -147,17 +158,23 @@ class OnlineDefaults(AgentDefaults):
         default="runs/online", metadata={"help": "Where checkpoints, logs and the model go."}
     )
     learning_rate: float = field(
-        default=1e-6, metadata={"help": "Learning rate at the start; an adapter wants more."}
+        default=1e-6,
+        metadata={"help": "Learning rate at the start; an adapter wants more."},
     )
     per_device_train_batch_size: int = field(
-        default=8, metadata={"help": "Episodes per forward and backward pass and device."}
+        default=8,
+        metadata={"help": "Episodes per forward and backward pass and device.", "min": 1},
     )
     gradient_accumulation_steps: int = field(
         default=8,
-        metadata={"help": "Passes per optimizer step; episodes per step are the product."},
+        metadata={
+            "help": "Passes per optimizer step; episodes per step are the product.",
+            "min": 1,
+        },
     )
     num_generations: int | None = field(
-        default=8, metadata={"help": "Episodes per task: the group that shares a baseline."}
+        default=8,
+        metadata={"help": "Episodes per task: the group that shares a baseline."},
     )
     num_generations_eval: int | None = field(
         default=None, metadata={"help": "Refused: evaluations play --eval_samples episodes."}
@@ -240,6 +257,37 @@ class OnlineDefaults(AgentDefaults):
 
 
 _SUMMED = "sum_then_normalize"
+
+
+def check_trackers(names: Sequence[str]) -> None:
+    """Check that there are such experiment trackers, and that their packages are installed.
+
+    Args:
+        names: of `report_to`.
+
+    Raises:
+        UsageError: there is none of that name, or its package is missing.
+    """
+    if not names:
+        return
+    from transformers.integrations.integration_utils import (
+        INTEGRATION_TO_CALLBACK,
+        get_available_reporting_integrations,
+    )
+
+    installed = get_available_reporting_integrations()
+    for name in names:
+        if name not in INTEGRATION_TO_CALLBACK:
+            allowed = f"allowed: none, all, {', '.join(INTEGRATION_TO_CALLBACK)}"
+            hint = did_you_mean(name, INTEGRATION_TO_CALLBACK, otherwise=allowed)
+            raise UsageError(f"report_to: there is no tracker {name!r}{hint}")
+        if name not in installed and name != "flyte":  # which is no part of that list
+            package = _TRACKER_PACKAGES.get(name, name)
+            raise UsageError(f"report_to {name} needs a package: pip install {package}")
+
+
+_TRACKER_PACKAGES = {"azure_ml": "azureml-core", "comet_ml": "comet-ml"}
+"""Where the package is not called as the tracker."""
 
 
 def has_accelerator() -> bool:

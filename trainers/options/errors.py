@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
+from tempfile import mkdtemp
+from traceback import walk_tb
 from typing import Any
 
 from agentgym_envs import EnvFailure, NoExpert, UnknownTask
@@ -73,6 +75,45 @@ def explain_load_errors(policy: str, *, names: Iterable[str], otherwise: str) ->
         raise UsageError(f"cannot open the policy {policy!r}{hint} ({cause})") from error
 
 
+LIBRARIES = {"accelerate", "datasets", "peft", "safetensors", "torch", "transformers", "trl"}
+OUR_PACKAGES = {"agentgym_envs", "benchmarks", "trainers", "wrappers"}
+
+
+@contextmanager
+def explain_refusals(*kinds: type[Exception]) -> Iterator[None]:
+    """Turn what TRL and the libraries below it raise about options into a usage error.
+
+    For the time before a run has begun. An error of our own code, or of another kind, passes: it
+    is a bug, and its traceback is needed.
+
+    Args:
+        *kinds: of the errors; by default those that stand for a wrong value or a missing package.
+
+    Raises:
+        UsageError: a library cannot follow the options.
+    """
+    kinds = kinds or (ImportError, OSError, RuntimeError, TypeError, ValueError)
+    try:
+        yield
+    except (UsageError, MissingExtra):
+        raise
+    except kinds as error:
+        library = _raised_by(error)
+        if library not in LIBRARIES:
+            raise
+        message = masked(" ".join(str(error).split()))
+        raise UsageError(f"{library} cannot follow the options: {message}") from error
+
+
+def _raised_by(error: BaseException) -> str | None:
+    """Return the package whose call led to an error: the last one that is ours or known."""
+    names = (
+        frame.f_globals.get("__name__", "").partition(".")[0]
+        for frame, _ in walk_tb(error.__traceback__)
+    )
+    return next((name for name in reversed([*names]) if name in LIBRARIES | OUR_PACKAGES), None)
+
+
 BOUNDS = ("min", "above", "max")
 """Keys of a field's metadata that `check_bounds` reads."""
 
@@ -131,11 +172,41 @@ def check_output(name: str, path: str | None) -> None:
     if os.path.isdir(path):
         raise ValueError(f"{name} must name a file, got the folder {path}")
     file = Path(path).absolute()
-    nearest = next(place for place in (file, *file.parents) if os.path.exists(place))
-    if nearest != file and not nearest.is_dir():
+    if not os.path.exists(file):
+        _check_place(name, path, file.parent)
+    elif not os.access(file, os.W_OK):
+        raise ValueError(f"{name}: cannot write {path}, for it is write-protected")
+
+
+def check_folder(name: str, path: str | Path) -> None:
+    """Check that files can be written to a folder, which need not be there yet.
+
+    Args:
+        name: the option's, for the message.
+        path: the folder.
+
+    Raises:
+        UsageError: nothing can be written there.
+    """
+    folder = Path(path).absolute()
+    if os.path.exists(folder) and not folder.is_dir():
+        raise UsageError(f"{name} must name a folder, got the file {path}")
+    try:
+        _check_place(name, str(path), folder)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _check_place(name: str, path: str, folder: Path) -> None:
+    """Check that a folder can be made and written to, by a folder in the nearest one there is."""
+    nearest = next(place for place in (folder, *folder.parents) if os.path.exists(place))
+    if not nearest.is_dir():
         raise ValueError(f"{name}: cannot write {path}, for {nearest} is not a folder")
-    if not os.access(nearest, os.W_OK):
-        raise ValueError(f"{name}: cannot write {path}, for {nearest} is write-protected")
+    try:
+        os.rmdir(mkdtemp(prefix=".agentgym-", dir=nearest))
+    except OSError as error:
+        problem = f"nothing can be written to {nearest} ({error.strerror})"
+        raise ValueError(f"{name}: cannot write {path}, for {problem}") from error
 
 
 def run_command(command: Callable[[], int | None]) -> int:

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 from agentgym_envs.errors import did_you_mean
 from agentgym_envs.secrets import masked_words
+from trainers.options.errors import explain_refusals
 from trainers.options.fields import add_options
 from trainers.options.files import (
     OptionValue,
@@ -184,7 +185,8 @@ class CommandParser(OptionParser):
         for kind in self.dataclass_types:
             names = {entry.name for entry in dataclasses.fields(kind) if entry.init}
             try:
-                values.append(kind(**{name: namespace[name] for name in names}))
+                with explain_refusals():
+                    values.append(kind(**{name: namespace[name] for name in names}))
             except ValueError as error:
                 self.error(str(error))
         return tuple(values)

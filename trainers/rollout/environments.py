@@ -14,7 +14,7 @@ from gymnasium.envs.registration import EnvSpec
 
 from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import UnknownTask
-from agentgym_envs.registry import distinct_names
+from agentgym_envs.registry import check_kwargs, distinct_names
 from agentgym_envs.tasks import TaskSet
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.errors import UsageError
@@ -58,7 +58,11 @@ class EnvFactory:
         """Make the environment."""
         env: Any = gym.make(self.env, disable_env_checker=True, **self.kwargs)
         for name in self.wrappers:
-            env = load_attribute(name)(env)
+            kind = load_attribute(name)
+            try:
+                env = kind(env)
+            except TypeError as error:
+                raise UsageError(f"--wrapper {name} wraps no environment ({error})") from error
         return env
 
 
@@ -106,7 +110,11 @@ class Environments:
         self._probes: dict[str, TextEnv] = {}
         self.vectors: dict[str, TextVectorEnv] = {}
         for env_id, factory in self._factories.items():
-            probe = persist(factory, limit=SET_UP_SECONDS)
+            try:
+                check_kwargs(env_id, factory.kwargs)
+                probe = persist(factory, limit=SET_UP_SECONDS)
+            except ValueError as error:
+                raise UsageError(str(error)) from error
             text_env = probe.unwrapped
             if not isinstance(text_env, TextEnv):
                 raise UsageError(f"{env_id} is not a TextEnv, so it has no tasks to train on")

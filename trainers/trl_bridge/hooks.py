@@ -19,6 +19,7 @@ HOOKS: dict[str, dict[str, str]] = {
         "_clip_grad_norm": "model",
         "_get_output_dir": "trial",
         "_get_train_sampler": "train_dataset",
+        "_issue_warnings_after_load": "load_result",
         "_load_best_model": "",
         "_load_optimizer_and_scheduler": "checkpoint",
         "_load_rng_state": "checkpoint",

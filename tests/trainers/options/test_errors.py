@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trainers.options.errors import check_output
+from trainers.options.errors import UsageError, check_folder, check_output, explain_refusals
 
 
 def test_a_file_that_can_be_written_is_taken(tmp_path: Path) -> None:
@@ -27,7 +27,41 @@ def test_a_file_holds_no_files(tmp_path: Path) -> None:
         check_output("out", str(tmp_path / "old" / "new"))
 
 
-def test_a_write_protected_folder_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write everywhere
-    with pytest.raises(ValueError, match="is write-protected"):
-        check_output("out", str(tmp_path / "new"))
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="a place where root cannot write")
+def test_a_place_where_nothing_can_be_written_is_told() -> None:
+    with pytest.raises(ValueError, match="cannot write /proc/new/file, for nothing can be written"):
+        check_output("out", "/proc/new/file")
+    with pytest.raises(UsageError, match="output_dir: cannot write /proc/new, for nothing can be"):
+        check_folder("output_dir", "/proc/new")
+
+
+def test_a_folder_that_can_be_written_is_not_made(tmp_path: Path) -> None:
+    check_folder("output_dir", tmp_path)
+    check_folder("output_dir", tmp_path / "new" / "deep")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "old").touch()
+    with pytest.raises(UsageError, match="output_dir must name a folder, got the file .*old"):
+        check_folder("output_dir", tmp_path / "old")
+    with pytest.raises(UsageError, match="new, for .*old is not a folder"):
+        check_folder("output_dir", tmp_path / "old" / "new")
+
+
+def test_what_a_library_raises_about_options_is_told_with_its_name() -> None:
+    from peft import LoraConfig
+
+    with pytest.raises(UsageError, match="peft cannot follow the options: Invalid task type: 'X'"):
+        with explain_refusals():
+            LoraConfig(task_type="X")
+
+
+def test_an_error_of_our_own_keeps_its_kind_and_traceback() -> None:
+    with pytest.raises(ValueError, match="ours") as raised:
+        with explain_refusals():
+            raise ValueError("ours")
+    assert not isinstance(raised.value, UsageError)
+    with pytest.raises(TypeError, match="of another kind"):
+        with explain_refusals(ImportError):
+            raise TypeError("of another kind")

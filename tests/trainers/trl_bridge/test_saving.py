@@ -1,0 +1,43 @@
+"""A checkpoint of a model whose output layer is its embedding is loaded without a warning."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transformers.trainer import logger
+
+from trainers.models.loading import load_policy
+from trainers.options.configs import ModelArguments
+
+
+def test_a_tied_weight_is_not_missing_and_another_is(
+    trainer_in: Callable[..., Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    model, _ = load_policy(ModelArguments(model_name_or_path="tiny"))
+    trainer = trainer_in(model=model)
+    trainer.save_model(str(tmp_path / "best"))
+    trainer.state.best_model_checkpoint = str(tmp_path / "best")
+    logger.addHandler(caplog.handler)
+    try:
+        with caplog.at_level(logging.WARNING):
+            trainer._load_best_model()
+            assert "missing keys" not in caplog.text
+            missing = ["lm_head.weight", "model.norm.weight"]
+            trainer._issue_warnings_after_load(type(_result())(missing, []))
+            assert (
+                "missing keys in the checkpoint model loaded: ['model.norm.weight']" in caplog.text
+            )
+    finally:
+        logger.removeHandler(caplog.handler)
+
+
+def _result() -> Any:
+    """Return what `load_state_dict` returns."""
+    from torch import nn
+
+    layer = nn.Linear(1, 1)
+    return layer.load_state_dict(layer.state_dict())
