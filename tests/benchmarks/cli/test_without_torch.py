@@ -55,17 +55,19 @@ def test_a_policy_without_weights_is_measured(policy: str, agentgym: Command) ->
     assert ended.stdout.startswith(f"{policy}: success")
 
 
-def test_a_servers_model_is_measured(agentgym: Command, tmp_path: Path) -> None:
+def test_a_servers_model_is_measured_and_swept(agentgym: Command, tmp_path: Path) -> None:
     answers = {
         "/v1/models": models("letters"),
         "/v1/chat/completions": lambda body: message("Action: inventory"),
     }
     with serving(answers) as server:
+        policy = ("--policy", f"{server.url}/v1")
         words = ("--env", "TextCraft", "--num_tasks", "3", "--max_turns", "2")
-        ended = agentgym(
-            "eval", *words, "--policy", f"{server.url}/v1", "--trajectories", "episodes.jsonl"
-        )
+        ended = agentgym("eval", *words, *policy, "--trajectories", "episodes.jsonl")
+        assert ended.returncode == 0, ended.stderr
+        ended = agentgym("sweep", "--suite", "textcraft", *policy, "--turns", "1", "--workers", "1")
     assert ended.returncode == 0, ended.stderr
+    assert "100 episodes played, 0 of them failed" in ended.stdout
     episodes = list(read_jsonl(tmp_path / "episodes.jsonl"))
     assert [len(episode.turns) for episode in episodes] == [2, 2, 2]
     assert all(turn.is_valid_action for episode in episodes for turn in episode.turns)
