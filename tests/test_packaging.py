@@ -4,6 +4,7 @@ import configparser
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -13,18 +14,44 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("agentgym_envs", "wrappers", "trainers", "benchmarks")
 
 
+FILES = (
+    *("setup.cfg", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "CONTRIBUTING.md"),
+    *("Makefile", "constraints.txt", "mkdocs.yml", ".gitignore", ".pre-commit-config.yaml"),
+)
+FOLDERS = (*PACKAGES, "tests", "docs", ".ci")
+
+
 @pytest.fixture(scope="module")
-def wheel_names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    pytest.importorskip("build", reason="the wheel is built where the dev extra is installed")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the sources, without what working in them leaves there."""
+    pytest.importorskip("build", reason="packages are built where the dev extra is installed")
     source = tmp_path_factory.mktemp("source")
-    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
+    for name in FILES:
         shutil.copy(ROOT / name, source)
-    for name in (*PACKAGES, "tests"):
+    for name in FOLDERS:
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."]
-    subprocess.run(command, cwd=source, check=True, capture_output=True)
-    (wheel,) = (source / "dist").glob("*.whl")
-    return set(zipfile.ZipFile(wheel).namelist())
+    return source
+
+
+def built(source: Path, kind: str) -> Path:
+    """Build a wheel or an sdist; return its path."""
+    command = [sys.executable, "-m", "build", f"--{kind}", "--no-isolation", "--outdir", "dist"]
+    subprocess.run([*command, "."], cwd=source, check=True, capture_output=True)
+    (path,) = (source / "dist").glob("*.whl" if kind == "wheel" else "*.tar.gz")
+    return path
+
+
+@pytest.fixture(scope="module")
+def wheel_names(source: Path) -> set[str]:
+    return set(zipfile.ZipFile(built(source, "wheel")).namelist())
+
+
+def test_an_sdist_holds_all_that_a_build_and_the_tests_need(source: Path) -> None:
+    with tarfile.open(built(source, "sdist")) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    needed = [path for name in FOLDERS for path in (source / name).rglob("*") if path.is_file()]
+    wanted = {path.relative_to(source).as_posix() for path in needed} | set(FILES)
+    assert wanted - names == set()
 
 
 def test_a_wheel_holds_exactly_the_four_packages(wheel_names: set[str]) -> None:
