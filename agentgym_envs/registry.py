@@ -80,7 +80,13 @@ def _parameters(kind: type) -> list[str]:
         if "__init__" not in vars(base):
             continue
         _, *parameters = inspect.signature(vars(base)["__init__"]).parameters.values()
-        names += [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        for p in parameters:
+            # A base's own positional argument is what the class gives it, as the task set is.
+            is_given = p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty
+            if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and (
+                base is kind or not is_given
+            ):
+                names.append(p.name)
         if not any(p.kind is p.VAR_KEYWORD for p in parameters):
             break
     return names

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from collections.abc import Sequence
 from agentgym_envs import resolve_env_id
 from agentgym_envs.checking import ConformanceError, conformance_checks
 from trainers.options.arguments import read_object
+from trainers.options.parser import OptionParser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -18,7 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         0 where all passed, else 1.
     """
-    parser = argparse.ArgumentParser(
+    parser = OptionParser(
         prog="agentgym check",
         description="Check that a text environment keeps the contract of this package and of "
         "Gymnasium: splits, formats, info, determinism, turn limits, the expert. Ends with status "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import keyword
 import re
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 from string import Template
 
 from agentgym_envs.files import write_whole
+from trainers.options.parser import OptionParser
 
 TEMPLATES = Path(__file__).parent / "templates" / "env"
 _NAME = re.compile(r"(?:([A-Za-z][\w-]*)/)?([A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*)")
@@ -79,7 +79,7 @@ class EnvironmentNames:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the package, and print what to do with it."""
-    parser = argparse.ArgumentParser(
+    parser = OptionParser(
         prog="agentgym new",
         description="Write a working environment into a folder of its own: a small game with "
         "tasks, actions and an expert, a test that checks the contract, and a suite for sweeps.",

@@ -9,6 +9,7 @@ from contextlib import closing
 from benchmarks.cli.listing import table
 from benchmarks.sweep.suite_files import find_suite, suite_names
 from benchmarks.sweep.suites import Panel, task_digest
+from trainers.options.parser import OptionParser
 
 _FORMAT = """\
 A suite is a YAML file:
@@ -40,7 +41,7 @@ keys of a panel, all but env optional:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table of suites, or the panels of one."""
-    parser = argparse.ArgumentParser(
+    parser = OptionParser(
         prog="agentgym suites",
         description="List the suites that agentgym sweep plays, or show what one holds, by its "
         "name or its file.",

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import yaml  # type: ignore[import-untyped]
 
 from agentgym_envs import resolve_env_id
+from agentgym_envs.errors import did_you_mean
 from benchmarks.sweep.suites import Panel, Suite
-from trainers.options.errors import did_you_mean
 
 PINNED = Path(__file__).parent / "pinned"
 """The suites that are shipped."""

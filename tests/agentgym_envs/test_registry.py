@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
 import gymnasium as gym
 import pytest
+from gymnasium.envs.registration import EnvSpec
 
 from agentgym_envs import register_env, registered_ids, resolve_env_id
-from agentgym_envs.registry import short_env_name
+from agentgym_envs.registry import check_kwargs, short_env_name
 from tests.helpers import CountingEnv
 
 GUEST_ID = "tests/Guest-v3"
@@ -54,3 +57,40 @@ def test_an_unknown_name_is_refused_with_those_there_are() -> None:
 def test_a_missing_module_is_named() -> None:
     with pytest.raises(ValueError, match="cannot import 'no_such_module' .* PYTHONPATH"):
         resolve_env_id("no_such_module:Chess-v0")
+
+
+class Keyed(CountingEnv):
+    """Takes an argument of its own, and passes the others on."""
+
+    def __init__(self, key: str = "", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+
+class Closed(CountingEnv):
+    """Passes nothing on."""
+
+    def __init__(self, *, lock: str = "") -> None:
+        super().__init__()
+
+
+@pytest.mark.parametrize(
+    ("kind", "kwargs", "told"),
+    [
+        (Keyed, {"key": "", "split": "test", "max_turns": 3}, None),
+        (Keyed, {"kay": ""}, "takes no argument 'kay'; did you mean key?"),
+        (Keyed, {"task_set": None}, "takes no argument 'task_set'"),
+        (Closed, {"lock": ""}, None),
+        (Closed, {"split": "test"}, "takes no argument 'split'; it takes lock"),
+        (lambda **kwargs: Keyed(**kwargs), {"anything": 1}, None),
+    ],
+)
+def test_an_argument_that_an_environment_does_not_take_is_named(
+    kind: Any, kwargs: dict[str, Any], told: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = EnvSpec("tests/Checked-v0", entry_point=kind)
+    monkeypatch.setitem(gym.registry, "tests/Checked-v0", spec)
+    if told is None:
+        check_kwargs("tests/Checked-v0", kwargs)
+    else:
+        with pytest.raises(ValueError, match=f"tests/Checked-v0 {told}"):
+            check_kwargs("tests/Checked-v0", kwargs)

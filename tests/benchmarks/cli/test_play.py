@@ -123,9 +123,12 @@ def test_ctrl_c_leaves_cleanly(monkeypatch: pytest.MonkeyPatch) -> None:
         (["TextCraft", "--split", "dev"], "validation"),
         (["TextCraft", "--max-turns", "0"], "max_turns must be >= 1"),
         (["TextCraft", "--seed", "-1"], "--seed must be >= 0, got -1"),
-        (["CartPole-v1"], "CartPole-v1 is not a text environment"),
+        (["CartPole-v1"], "CartPole-v1 is no text environment"),
         (["TextCraft", "--env-kwargs", "{}}"], "env_kwargs must be a JSON object, got '{}}'"),
-        (["TextCraft", "--env-kwargs", '{"top_k": 3}'], "TextCraft-v0 does not take ['top_k']"),
+        (
+            ["TextCraft", "--env-kwargs", '{"top_k": 3}'],
+            "TextCraft-v0 takes no argument 'top_k'; it takes recipes_dir, split",
+        ),
     ],
 )
 def test_a_mistake_on_the_command_line_is_told(
