@@ -16,9 +16,10 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
 
+from agentgym_envs.errors import did_you_mean
 from agentgym_envs.registry import short_env_name
 from agentgym_envs.secrets import masked, reveal
-from trainers.options.errors import UsageError, did_you_mean
+from trainers.options.errors import UsageError
 
 
 def read_object(name: str, text: str | None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from trainers import (
 )
 from trainers.command import parse_training
 from trainers.options.consistency import CHOICES, PREFERENCE_LOSSES
-from trainers.sft import DataArguments
+from trainers.options.data import DataArguments
 
 
 @pytest.mark.parametrize(
