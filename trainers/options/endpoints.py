@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
+from agentgym_envs.errors import did_you_mean
 from agentgym_envs.secrets import hide_address, masked
-from trainers.options.errors import did_you_mean
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 """The environment variable that holds a server's key, where no other is named."""
