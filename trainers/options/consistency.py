@@ -15,10 +15,13 @@ CHOICES: dict[str, tuple[Any, ...]] = {
         *("cispo", "sapo", "vespo"),
     ),
     "importance_sampling_level": ("token", "sequence"),
-    "scale_rewards": ("group", "batch", "environment", "none", True, False, "True", "False"),
+    "scale_rewards": ("group", "batch", "none", True, False, "True", "False"),
     "multi_objective_aggregation": ("sum_then_normalize", "normalize_then_sum"),
 }
-"""What TRL's `GRPOTrainer` and ours know; the config takes anything."""
+"""What TRL's `GRPOTrainer` knows; the config takes anything."""
+
+OUR_CHOICES = {"scale_rewards": ("environment",)}
+"""What our trainers know besides."""
 
 PREFERENCE_LOSSES = (
     *("sigmoid", "hinge", "ipo", "exo_pair", "nca_pair", "robust", "bco_pair", "sppo_hard"),
@@ -41,8 +44,9 @@ def check_choices(args: Any) -> None:
     """
     for name, allowed in CHOICES.items():
         value = getattr(args, name)
-        if value not in allowed:
-            words = [choice for choice in allowed if str(choice) not in ("True", "False")]
+        further = OUR_CHOICES.get(name, ())
+        if value not in (*allowed, *further):
+            words = [c for c in (*allowed, *further) if str(c) not in ("True", "False")]
             raise ValueError(f"{name} must be one of {', '.join(words)}, got {value!r}")
     if not args.temperature > 0:
         raise ValueError(

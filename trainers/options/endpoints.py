@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]
-
 from agentgym_envs.errors import did_you_mean
 from agentgym_envs.secrets import hide_address, masked
 
@@ -78,6 +76,8 @@ def read_policies(path: str | Path) -> dict[str, Endpoint]:
     Raises:
         ValueError: the file is not there, or holds something else.
     """
+    import yaml  # type: ignore[import-untyped]  # only who has such a file waits for it
+
     try:
         entries = yaml.safe_load(Path(path).read_text("utf-8"))
     except OSError as error:

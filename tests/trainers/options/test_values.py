@@ -114,4 +114,4 @@ def test_weights_are_whole_numbers_in_proportion() -> None:
 
 
 def test_budgets_of_a_single_value_are_of_every_environment() -> None:
-    assert EpisodeArguments(max_tokens_per_episode=9).budgets_of("any") == TokenBudgets(256, 9)
+    assert EpisodeArguments(max_tokens_per_episode=900).budgets_of("any") == TokenBudgets(256, 900)
