@@ -9,7 +9,6 @@ from trl import GRPOConfig, ModelConfig, SFTConfig
 from trainers.options.algorithms import GRPODefaults, SFTDefaults
 from trainers.options.defaults import (
     PER_ENVIRONMENT,
-    SCALINGS,
     SUCCESS_METRIC,
     TINY,
     AgentDefaults,
@@ -22,7 +21,6 @@ from trainers.options.defaults import (
 
 __all__ = [
     "PER_ENVIRONMENT",
-    "SCALINGS",
     "SUCCESS_METRIC",
     "TINY",
     "AgentDefaults",

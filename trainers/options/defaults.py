@@ -26,7 +26,6 @@ from trainers.tokens.generation import Sampling
 SUCCESS_METRIC = "eval_success"
 PER_ENVIRONMENT = "environment"
 """The `scale_rewards` that is ours."""
-SCALINGS = ("group", "batch", PER_ENVIRONMENT, "none")
 TINY = "tiny"
 
 
@@ -244,10 +243,6 @@ class OnlineDefaults(AgentDefaults):
             self.num_generations_eval = 1
         super().__post_init__()
         aggregation = getattr(self, "multi_objective_aggregation", _SUMMED)
-        if self.scale_rewards not in SCALINGS:
-            raise ValueError(
-                f"scale_rewards must be one of {', '.join(SCALINGS)}, got {self.scale_rewards!r}"
-            )
         if self.scale_rewards == PER_ENVIRONMENT and aggregation != _SUMMED:
             raise ValueError(
                 f"scale_rewards={PER_ENVIRONMENT} scales the sum of the reward functions, got "

@@ -68,6 +68,7 @@ class EpisodeProgress:
         )
         self._task = self._bar.add_task(name, total=total, facts="")
         self._is_over = Event()
+        self._writer: Thread | None = None
 
     def add(
         self,
@@ -121,7 +122,8 @@ class EpisodeProgress:
     def __enter__(self) -> Self:
         self._bar.start()
         if not self._is_shown:
-            Thread(target=self._write_lines, daemon=True, name="progress").start()
+            self._writer = Thread(target=self._write_lines, daemon=True, name="progress")
+            self._writer.start()
         return self
 
     def __exit__(
@@ -131,6 +133,8 @@ class EpisodeProgress:
         traceback: TracebackType | None,
     ) -> None:
         self._is_over.set()
+        if self._writer is not None:
+            self._writer.join()  # no line is half written, or after what the caller writes
         self._bar.stop()
 
     def _write_lines(self) -> None:
