@@ -1,7 +1,7 @@
 """Steps per second and memory of each environment with 64, 128 and 256 slots in one process.
 
-The expert plays the first turns of the first test tasks; SciWorld's takes seconds to find a
-solution, so there every slot looks around.
+The expert plays the first turns of the first test tasks. SciWorld's takes seconds to find a
+solution, and MiniWoB has one for few tasks, so there every slot does the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wrappers.vector.env import Backend, TextVectorEnv
 ENV_IDS = ("BabyAI", "TextCraft", "SciWorld", "SearchQA", "WebArena", "MiniWoB")
 SLOTS = (64, 128, 256)
 _TURNS = 5
-_NO_EXPERT = {"SciWorld": "look around"}
+_FIXED = {"SciWorld": "look around", "MiniWoB": "press [Tab]"}
 _NEEDS_CHROMIUM = ("MiniWoB",)
 _MOST_PAGES = 64
 
@@ -92,7 +92,7 @@ def slot_row(env_id: str, num_envs: int, repeats: int = 1, *, turns: int = _TURN
 def _actions(
     env: TextVectorEnv, env_id: str, infos: Sequence[dict[str, object]]
 ) -> list[str | None]:
-    action = _NO_EXPERT.get(short_env_name(env_id))
+    action = _FIXED.get(short_env_name(env_id))
     if action is None:
         return env.expert_actions()
     return [None if "failure" in info else action for info in infos]
