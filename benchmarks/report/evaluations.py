@@ -53,8 +53,7 @@ def read_evaluation(path: Path) -> tuple[list[Setting], list[dict[str, Any]]]:
         (whole,) = (setting.whole for setting in settings)
         whole.tokens, whole.seconds = result.sampled_tokens, result.wall_s
         whole.failures, whole.unscored = result.failures, result.unscored
-        cost = record.get("cost")
-        settings[0].cost = float(cost) if isinstance(cost, int | float) else None
+        whole.cost = result.cost
     return settings, [run] if run else []
 
 

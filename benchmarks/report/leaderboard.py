@@ -130,8 +130,8 @@ def _spent(settings: Sequence[Setting]) -> list[str]:
     """Return what an episode took in tokens and money, and the day of the last one."""
     scored = sum(setting.whole.episodes for setting in settings)
     tokens = sum(setting.whole.tokens for setting in settings)
-    priced = [setting for setting in settings if setting.cost is not None]
-    cost = sum(setting.cost or 0.0 for setting in priced)
+    priced = [setting for setting in settings if setting.whole.cost is not None]
+    cost = sum(setting.whole.cost or 0.0 for setting in priced)
     episodes = sum(setting.whole.num_played for setting in priced)
     return [
         f"{tokens / max(scored, 1):.0f}" if tokens else "",

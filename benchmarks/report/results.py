@@ -46,7 +46,6 @@ class Setting:
         fingerprints: of the policy's files, those that are known.
         place: the folder or file that it was read from.
         ended: when its last batch ended, in ISO 8601; empty where that was not noted.
-        cost: what its episodes cost, those whose cost is known; None where none is.
         whole: the tally of all subtasks.
         subtasks: the tally of each, in the panel's order.
     """
@@ -67,7 +66,6 @@ class Setting:
     fingerprints: set[str] = field(default_factory=set)
     place: str = ""
     ended: str = ""
-    cost: float | None = None
     whole: Tally = field(default_factory=Tally)
     subtasks: dict[str, Tally] = field(default_factory=dict)
 
@@ -208,8 +206,6 @@ def take_in(setting: Setting, episodes: Sequence[Trajectory], seconds: float) ->
     turns = [max(len(episode.turns), 1) for episode in episodes]
     for episode, share in zip(episodes, turns, strict=True):
         took = seconds * share / sum(turns)
-        cost = getattr(episode, "cost", None)
-        setting.cost = setting.cost if cost is None else (setting.cost or 0.0) + cost
         setting.whole.add(episode, took)
         setting.subtasks.setdefault(episode.subtask, Tally()).add(episode, took)
 

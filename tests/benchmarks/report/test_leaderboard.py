@@ -119,7 +119,7 @@ def test_episodes_that_carry_their_cost_add_up(tmp_path):
 
     setting = Setting("p", "e", "test", None, "")
     take_in(setting, [Priced("e", "e_1"), Trajectory("e", "e_2"), Priced("e", "e_3")], 0.0)
-    assert setting.cost == 0.5
+    assert setting.whole.cost == 0.5
 
 
 def test_lone_files_of_episodes_are_read_too(tmp_path):
