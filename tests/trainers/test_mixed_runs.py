@@ -273,7 +273,11 @@ def test_every_algorithm_that_plays_takes_it(config: Any, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("config", "options", "message"),
     [
-        (AgentGRPOConfig, {"scale_rewards": "env"}, "must be one of group, batch, environment"),
+        (
+            AgentGRPOConfig,
+            {"scale_rewards": "env"},
+            "must be one of group, batch, none, environment",
+        ),
         (
             AgentGRPOConfig,
             {

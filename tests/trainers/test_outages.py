@@ -281,7 +281,7 @@ def test_a_folder_that_cannot_be_written_is_refused_in_a_sentence(
     (tmp_path / "file").write_text("")
     folder = tmp_path / "file" / "run"
     assert run_command(lambda: main(options(model, folder))) == 2
-    assert f"Not a directory: '{folder}'" in capsys.readouterr().err
+    assert f"cannot write {folder}, for {folder.parent} is not a folder" in capsys.readouterr().err
 
 
 # Owners -----------------------------------------------------------------------------------------

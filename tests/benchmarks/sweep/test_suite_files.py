@@ -92,7 +92,11 @@ panels:
         ("\npanel:\n- env: TextCraft", 2, "no key 'panel'; did you mean panels?"),
         ("panels:\n- TextCraft", 2, "a panel must be a mapping"),
         ("panels:\n- split: test", 2, "a panel needs the key 'env'"),
-        ("panels:\n- env: TextCarft", 2, "env: unknown environment 'TextCarft'; registered: "),
+        (
+            "panels:\n- env: TextCarft",
+            2,
+            "env: unknown environment 'TextCarft'; did you mean TextCraft?",
+        ),
         ("panels:\n- env: nix:x/Y-v0", 2, "env: cannot import 'nix'"),
         ("panels:\n- env: TextCraft\n  splitt: x", 3, "no key 'splitt'; did you mean split?"),
         ("panels:\n- env: TextCraft\n  colour: x", 3, "no key 'colour'; allowed: env, name, split"),
