@@ -185,6 +185,10 @@ test-newest-trl:  ## Run the contract tests with the newest TRL and what it asks
 	$(RUN_ENV) $(VENV_TRL)/bin/python -m pytest tests/trainers/trl_bridge tests/trainers/options tests/trainers/test_grpo.py \
 	    tests/trainers/test_ppo.py tests/trainers/test_sft.py tests/trainers/test_dpo.py tests/trainers/test_algorithms.py
 
+.PHONY: worlds
+worlds: $(VENV)/.dev  ## Make the content that the packages ship again, byte for byte
+	@for world in searchqa sites; do $(RUN_ENV) $(BIN)/python -m worlds $$world; done
+
 .PHONY: lint
 lint: $(VENV)/.dev  ## Check style and types
 	$(BIN)/ruff check .
@@ -210,4 +214,4 @@ constraints: $(VENV)/bin/python  ## Resolve all dependencies anew and write cons
 .PHONY: clean
 clean:  ## Remove what the targets made, runs/ excepted
 	rm -rf $(VENV) $(VENV_ENVS) $(VENV_EVAL) $(VENV_TRL) $(VENV_VLLM) $(VENV_OFFICIAL) $(VENV_DOCS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find $(PACKAGES) tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find $(PACKAGES) tests worlds -name __pycache__ -type d -prune -exec rm -rf {} +

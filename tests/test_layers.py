@@ -33,9 +33,18 @@ def imported(path: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", MODULES, ids=str)
 def test_a_module_imports_only_layers_to_its_left(path: Path) -> None:
-    forbidden = set(LAYERS[LAYERS.index(path.parts[0]) + 1 :]) | {"tests"}
+    forbidden = set(LAYERS[LAYERS.index(path.parts[0]) + 1 :]) | {"tests", "worlds"}
     if path.parts[0] in ("agentgym_envs", "wrappers") and path != ENCODER:
         forbidden |= TRAINING_STACK
+    assert forbidden & set(imported(path)) == set()
+
+
+WORLDS = [path.relative_to(ROOT) for path in sorted((ROOT / "worlds").rglob("*.py"))]
+
+
+@pytest.mark.parametrize("path", WORLDS, ids=str)
+def test_the_makers_of_worlds_import_no_layer_but_the_environments(path: Path) -> None:
+    forbidden = set(LAYERS[1:]) | TRAINING_STACK | {"tests", "numpy"}
     assert forbidden & set(imported(path)) == set()
 
 
