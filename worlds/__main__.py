@@ -26,7 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.scale < 1:
         parser.error(f"--scale must be >= 1, got {options.scale}")
     make = import_module(f"worlds.{options.world}.make").make
-    make(options.out, seed=options.seed, scale=options.scale)
+    try:
+        make(options.out, seed=options.seed, scale=options.scale)
+    except ValueError as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

@@ -34,8 +34,8 @@ class SearchQAEnv(TextEnv):
     Args:
         retriever: `"bm25"`, `"dense:<folder or hub id>"`, the URL of a server that speaks
             Search-R1's protocol, `{"url": ..., "timeout": ..., "retries": ...}`, or a retriever.
-        data_dir: a folder or hub name of FlashRAG's data sets, or a `QuestionSet`; None takes the
-            embedded world.
+        data_dir: a folder or hub name of FlashRAG's data sets, a `QuestionSet`, or the folder of a
+            world that `python -m worlds searchqa` has made; None takes the world that is shipped.
         corpus: the corpus that goes with `data_dir`, or its file; a remote retriever needs none.
         top_k: passages shown per search.
         **kwargs: as `TextEnv`.
@@ -72,7 +72,7 @@ class SearchQAEnv(TextEnv):
         self.retriever = make_retriever(retriever, source.corpus)
         self.top_k = top_k
         self._questions = source.tasks.questions
-        self._has_quoted_titles = not source.is_embedded
+        self._has_quoted_titles = source.has_quoted_titles
         if self.action_format == "react":
             self.parser = self._rules.react_parser(self.verbs)
 

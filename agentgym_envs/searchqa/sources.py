@@ -13,6 +13,7 @@ from agentgym_envs.searchqa.questions import QuestionSet
 from agentgym_envs.searchqa.real_data.corpus import FileCorpus
 from agentgym_envs.searchqa.real_data.questions import FlashRagQuestions
 from agentgym_envs.searchqa.tasks import SearchQATasks
+from agentgym_envs.searchqa.world import embedded_world, is_world, load_world
 
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 _loading = threading.Lock()
@@ -26,36 +27,36 @@ class Source:
         tasks: the questions as tasks.
         corpus: the passages; None where only a remote retriever has them.
         name: both, with their versions.
-        is_embedded: it is the package's own world.
+        has_quoted_titles: the corpus writes its titles in quotes, as wiki-18 does.
     """
 
     tasks: SearchQATasks
     corpus: Corpus | None
     name: str
-    is_embedded: bool
+    has_quoted_titles: bool
 
 
 def open_source(
     data_dir: str | Path | QuestionSet | None, corpus: str | Path | Corpus | None
 ) -> Source:
-    """Return the embedded world, or other questions; files are loaded once per process.
+    """Return a fictional world, or other questions; files are loaded once per process.
 
     Args:
-        data_dir: the questions' folder or hub name, or the questions; None takes the embedded
-            world.
-        corpus: a corpus or its file; needed beside `data_dir` unless the retriever is remote.
+        data_dir: the questions' folder or hub name, the questions, or the folder of a world; None
+            takes the world that is shipped.
+        corpus: a corpus or its file; needed beside questions unless the retriever is remote.
 
     Raises:
-        ValueError: `corpus` comes without `data_dir`, or a file does not hold what it should.
+        ValueError: `corpus` comes with a world, or a file does not hold what it should.
     """
     with _loading:
-        if data_dir is None and corpus is None:
-            return _embedded()
-        if data_dir is None:
-            raise ValueError(
-                "corpus= goes with data_dir=: the embedded questions ask about the embedded "
-                "corpus; name the questions' folder, or leave corpus out"
-            )
+        if data_dir is None or (not isinstance(data_dir, QuestionSet) and is_world(data_dir)):
+            if corpus is not None:
+                raise ValueError(
+                    "corpus= goes with data_dir= and questions of your own: those of a fictional "
+                    "world ask about its own passages; name their folder, or leave corpus out"
+                )
+            return _world(None if data_dir is None else str(data_dir))
         tasks = (
             SearchQATasks(data_dir) if isinstance(data_dir, QuestionSet) else _tasks(str(data_dir))
         )
@@ -63,7 +64,7 @@ def open_source(
     name = tasks.questions.source
     if passages is not None and passages.source != name:
         name = f"{name} over {passages.source}"
-    return Source(tasks, passages, name, is_embedded=False)
+    return Source(tasks, passages, name, has_quoted_titles=True)
 
 
 def load_questions(data_dir: str | Path) -> QuestionSet:
@@ -93,18 +94,18 @@ def load_questions(data_dir: str | Path) -> QuestionSet:
 def load_corpus(path: str | Path) -> Corpus:
     """Return the passages of a JSONL file in the form of wiki-18, read as they are asked for.
 
+    The folder of a world gives the world's passages.
+
     Raises:
         ValueError: there is no such file, it is compressed or empty, or a line is not of the form.
     """
-    return FileCorpus(Path(path))
+    return load_world(path)[0] if is_world(path) else FileCorpus(Path(path))
 
 
 @cache
-def _embedded() -> Source:
-    from agentgym_envs.searchqa.embedded import embedded_world
-
-    corpus, questions = embedded_world()
-    return Source(SearchQATasks(questions), corpus, questions.source, is_embedded=True)
+def _world(folder: str | None) -> Source:
+    corpus, questions = embedded_world() if folder is None else load_world(folder)
+    return Source(SearchQATasks(questions), corpus, questions.source, has_quoted_titles=False)
 
 
 @cache

@@ -18,7 +18,7 @@ def open_corpus(name: str) -> Corpus:
         ValueError: there is no such file, or it is not of the form.
     """
     if name == EMBEDDED:
-        from agentgym_envs.searchqa.embedded import embedded_world
+        from agentgym_envs.searchqa.world import embedded_world
 
         return embedded_world()[0]
     return load_corpus(name)

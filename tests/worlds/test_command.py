@@ -11,6 +11,7 @@ from worlds.__main__ import main
         (["sites", "--seed", "7"], "--out FOLDER"),
         (["sites", "--scale", "0", "--out", "world"], "--scale must be >= 1, got 0"),
         (["atlantis"], "invalid choice"),
+        (["searchqa", "--scale", "2", "--out", "world"], "no --scale"),
     ],
 )
 def test_a_wrong_command_says_what_is_allowed(

@@ -23,6 +23,9 @@ ALLOWED = (
     "and search_many(queries, k)"
 )
 
+CACHED_FROM = 50_000
+"""Passages from which a BM25 index is cached; that of a smaller corpus is built in a second."""
+
 _REMOTE_KEYS = ("url", "timeout", "retries")
 
 _shared: WeakKeyDictionary[Corpus, dict[str, Retriever]] = WeakKeyDictionary()
@@ -121,7 +124,7 @@ def _share(spec: str, corpus: Corpus, make: Callable[[], Retriever]) -> Retrieve
 def _bm25(corpus: Corpus) -> Retriever:
     from agentgym_envs.searchqa.retrieval.bm25 import BM25Retriever
 
-    return BM25Retriever(corpus, cache_dir=cache_folder())
+    return BM25Retriever(corpus, cache_dir=cache_folder() if len(corpus) >= CACHED_FROM else None)
 
 
 def _dense(name: str, corpus: Corpus) -> Retriever:

@@ -13,7 +13,7 @@ pytest.importorskip("bm25s")
 
 from agentgym_envs.searchqa.cache import cache_folder
 from agentgym_envs.searchqa.documents import Passage, contents_of, split_contents
-from agentgym_envs.searchqa.retrieval import make_retriever
+from agentgym_envs.searchqa.retrieval import make, make_retriever
 from agentgym_envs.searchqa.retrieval.bm25 import BM25Retriever
 from agentgym_envs.searchqa.retrieval.remote import RemoteRetriever
 from agentgym_envs.searchqa.retrieval.words import words
@@ -174,7 +174,7 @@ def test_a_missing_package_is_told_with_its_extra(hidden: str, make: str, remedy
     code = f"""
 import sys
 sys.modules[{hidden!r}] = None
-from agentgym_envs.searchqa.retrieval import make_retriever
+from agentgym_envs.searchqa.retrieval import make, make_retriever
 from tests.agentgym_envs.searchqa.passages import rivers
 corpus = rivers()
 try:
@@ -193,7 +193,12 @@ except ImportError as error:
     assert remedy in result.stdout, result.stderr
 
 
-def test_an_index_lies_in_the_cache_folder(tmp_path: Path) -> None:
+def test_only_the_index_of_a_large_corpus_lies_in_the_cache_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_retriever("bm25", rivers())
+    assert not (tmp_path / "cache").exists()
+    monkeypatch.setattr(make, "CACHED_FROM", len(rivers()))
     make_retriever("bm25", rivers())
     assert [path.name[:5] for path in (tmp_path / "cache" / "searchqa").iterdir()] == ["bm25-"]
 

@@ -100,7 +100,7 @@ def capitals(monkeypatch):
          for n, (text, answer) in enumerate([("Which sea?", "The Black Sea"), ("Who?", "Ada")])],
         "capitals/1",
     )  # fmt: skip
-    source = Source(SearchQATasks(questions), None, "capitals/1", is_embedded=False)
+    source = Source(SearchQATasks(questions), None, "capitals/1", has_quoted_titles=True)
     monkeypatch.setattr("benchmarks.viewer.scenes.searchqa.open_source", lambda *_: source)
 
 
