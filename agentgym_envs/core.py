@@ -16,7 +16,14 @@ from gymnasium.error import ResetNeeded
 from agentgym_envs.actions import ActionParser, ActionVerb, make_parser
 from agentgym_envs.arguments import whole_number
 from agentgym_envs.errors import InvalidAction, NoExpert
-from agentgym_envs.outcome import INFO_KEYS, UNSCORED, UNSCORED_KEY, ExpertMove, Outcome
+from agentgym_envs.outcome import (
+    INFO_KEYS,
+    UNSCORED,
+    UNSCORED_KEY,
+    VERDICT_KEY,
+    ExpertMove,
+    Outcome,
+)
 from agentgym_envs.spaces import FreeText
 from agentgym_envs.tasks import TaskSet, TaskSpec
 
@@ -25,6 +32,7 @@ __all__ = [
     "INFO_KEYS",
     "UNSCORED",
     "UNSCORED_KEY",
+    "VERDICT_KEY",
     "ExpertMove",
     "Outcome",
     "TextEnv",

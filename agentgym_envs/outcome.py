@@ -27,6 +27,10 @@ Whoever records episodes gives it the status `"failed"`, so that it counts neith
 as a failure.
 """
 
+VERDICT_KEY = "verdict"
+"""A key that a scenario may add, str: why the episode is no success, a line for each reason; empty
+while it goes on. It is for people, and is in the record of the episode; a policy never reads it."""
+
 UNSCORED = "nobody could tell whether the task was done; it needs a judge"
 """The error of such a record."""
 

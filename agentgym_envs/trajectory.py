@@ -169,6 +169,7 @@ class Trajectory:
         policy: who played.
         global_step: optimizer step at the episode's start.
         error: what broke, for failed episodes; why a server refused, for those that it refused.
+        verdict: why the episode is no success, a line each, where the environment says so.
         info: the environment's last `info`, in memory only: files do not hold it.
     """
 
@@ -189,6 +190,7 @@ class Trajectory:
     policy: str = ""
     global_step: int = 0
     error: str | None = None
+    verdict: str = ""
     info: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -25,7 +25,7 @@ with needs_extra("web", "WebArena"):
 from gymnasium.error import ResetNeeded
 
 from agentgym_envs.arguments import whole_number
-from agentgym_envs.core import UNSCORED_KEY, ExpertMove, Outcome, TextEnv
+from agentgym_envs.core import UNSCORED_KEY, VERDICT_KEY, ExpertMove, Outcome, TextEnv
 from agentgym_envs.tasks import TaskSpec
 from agentgym_envs.webarena import expert, prompts
 from agentgym_envs.webarena.actions import VERBS, WebAction, parse_action
@@ -49,7 +49,8 @@ AND = " |AND| "
 class WebArenaEnv(TextEnv):
     """Web tasks on embedded sites.
 
-    `info["url"]` is the current address, `info["answer"]` what `stop` said, and `info["unscored"]`
+    `info["url"]` is the current address, `info["answer"]` what `stop` said, and `info["verdict"]`
+    says what was missing or too much, a line each, where the task is not done. `info["unscored"]`
     is True where the episode has ended and nobody can tell whether the task is done, because it
     needs a judge: such an episode is neither a success nor a failure.
 
@@ -261,9 +262,14 @@ class WebArenaEnv(TextEnv):
 
     def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
         info = super()._info(extra, truncated_by=truncated_by)
-        unscored = self._verdict is not None and self._verdict.score is None
-        url = self.browser.page().url
-        return {**info, "url": url, "answer": self._answer, UNSCORED_KEY: unscored}
+        verdict = self._verdict or Verdict(0.0)
+        return {
+            **info,
+            "url": self.browser.page().url,
+            "answer": self._answer,
+            VERDICT_KEY: "\n".join(verdict.reasons),
+            UNSCORED_KEY: verdict.score is None,
+        }
 
 
 def _deployment(sites: Mapping[str, str] | str, backend: str, **kwargs: Any) -> Deployment:

@@ -132,7 +132,15 @@ def texts_of(record: dict[str, Any]) -> list[str]:
     """Return the texts of an episode that a search looks through; the system prompt is not one."""
     texts = [
         str(record.get(name) or "")
-        for name in ("goal", "task_id", "subtask", "policy", "final_observation", "error")
+        for name in (
+            "goal",
+            "task_id",
+            "subtask",
+            "policy",
+            "final_observation",
+            "error",
+            "verdict",
+        )
     ]
     for turn in record["turns"]:
         texts += [str(turn.get("observation", "")), str(turn.get("completion", ""))]

@@ -33,8 +33,8 @@ async function unpack(element) {
 }
 
 function textsOf(episode) {
-  const { goal, task_id, subtask, policy, final_observation, error, turns } = episode;
-  const own = [goal, task_id, subtask, policy, final_observation, error];
+  const { goal, task_id, subtask, policy, final_observation, error, verdict, turns } = episode;
+  const own = [goal, task_id, subtask, policy, final_observation, error, verdict];
   return own.concat(turns.flatMap((turn) => [turn.observation, turn.completion]));
 }
 

@@ -134,6 +134,7 @@ export function drawEnd(record, entry, side = "") {
       "div",
       { class: "words" },
       last ? block("Last observation", "observation", last) : null,
+      record.verdict ? block("Why not", "verdict", record.verdict) : null,
       record.error ? block("Error", "error", record.error) : null,
     ),
     el("div", { class: "scene", hidden: true }),

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from gymnasium.error import ResetNeeded
 
-from agentgym_envs import EnvFailure, NoExpert
+from agentgym_envs import EnvFailure, NoExpert, Trajectory
 from agentgym_envs.webarena.browsers.text.browser import TextBrowser
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.sites.people import AGENT
 from agentgym_envs.webarena.tasks.files import WebTask, read_tasks, write_tasks
 from tests.agentgym_envs.webarena import small_tasks
 from tests.agentgym_envs.webarena.still import StrictJudge
+from wrappers import RecordTrajectories
 
 ROOT = Path(__file__).parents[3]
 
@@ -100,7 +101,17 @@ def test_a_wrong_answer_ends_it_too_and_the_verdict_says_why(env: WebArenaEnv) -
     assert (observation, reward, terminated) == ("The task is not done.", 0.0, True)
     assert (info["success"], info["score"], info["unscored"]) == (False, 0.0, False)
     assert env.verdict is not None and "'41' is not '42'" in env.verdict.reasons
-    assert "42" not in json.dumps(info)
+    assert info["verdict"] == "\n".join(env.verdict.reasons)
+
+
+def test_the_verdict_is_recorded(tmp_path: Path) -> None:
+    records: list[Trajectory] = []
+    env = RecordTrajectories(small_tasks.make(tmp_path), records.append)
+    for answer in ("41", "42"):
+        env.reset(options={"task_id": 0})
+        env.step(f"stop [{answer}]")
+    assert [record.verdict for record in records] == ["'41' is not '42'", ""]
+    assert Trajectory.from_json(records[0].to_json()).verdict == "'41' is not '42'"
 
 
 def test_the_last_page_s_address_is_judged(env: WebArenaEnv) -> None:
@@ -138,7 +149,8 @@ def test_a_new_episode_forgets_the_last_one(env: WebArenaEnv) -> None:
     env.step("stop [41]")
     observation, info = env.reset(options={"task_id": 0})
     assert observation == first
-    assert (info["answer"], info["unscored"], env.verdict) == ("", False, None)
+    assert (info["answer"], info["unscored"], info["verdict"]) == ("", False, "")
+    assert env.verdict is None
 
 
 def test_a_task_may_begin_with_several_tabs(env: WebArenaEnv) -> None:

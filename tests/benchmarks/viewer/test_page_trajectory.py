@@ -53,6 +53,13 @@ def at(page: Any, text: str) -> None:
     page.wait_for_url(f"**{text}")
 
 
+def test_the_end_says_why_it_is_no_success(tmp_path: Path, opened: Open) -> None:
+    reasons = "missing: orders id 7 changed\ntoo much: orders id 8 removed"
+    write_jsonl(tmp_path / "played.jsonl", [made(0, status="terminated", verdict=reasons)])
+    page = opened(tmp_path, "#t=played.jsonl:1")
+    assert page.locator(".turn.end .passage.verdict").inner_text() == reasons
+
+
 # Two side by side ---------------------------------------------------------------------------------
 
 
