@@ -10,8 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentgym_envs.webarena.evaluators.db_state import DatabaseEvaluator
+from agentgym_envs.webarena.evaluators.page_shown import PageShownEvaluator
 from agentgym_envs.webarena.evaluators.program_html import PageEvaluator
+from agentgym_envs.webarena.evaluators.state_change import StateChangeEvaluator
 from agentgym_envs.webarena.evaluators.string_match import StringEvaluator
+from agentgym_envs.webarena.evaluators.typed_answer import TypedAnswerEvaluator
 from agentgym_envs.webarena.evaluators.url_match import UrlEvaluator
 from agentgym_envs.webarena.evaluators.verdict import Ending, Evaluator, Judge, Verdict, multiply
 
@@ -29,6 +32,9 @@ EVALUATORS: dict[str, Callable[[Mapping[str, Any]], Evaluator]] = {
     "url_match": UrlEvaluator,
     "program_html": PageEvaluator,
     "db_state": DatabaseEvaluator,
+    "state_change": StateChangeEvaluator,
+    "typed_answer": TypedAnswerEvaluator,
+    "page_shown": PageShownEvaluator,
 }
 
 
@@ -37,7 +43,9 @@ def build_evaluators(evaluation: Mapping[str, Any]) -> tuple[Evaluator, ...]:
 
     Args:
         evaluation: with the keys of WebArena's task files: `eval_types`, `reference_answers`,
-            `reference_url`, `program_html`; and `db_state`, ours. Addresses are filled in already.
+            `reference_url`, `program_html`; and
+            of ours: `state_change`, `typed_answer`, `page_shown`, `db_state`. Addresses are
+            filled in already.
 
     Raises:
         ValueError: it names no evaluator, an unknown one, or one whose references are missing.

@@ -1,0 +1,135 @@
+"""Finds the parts of a typed answer in a text: a name however it is punctuated, a quantity."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import permutations
+from typing import Any
+
+from agentgym_envs.webarena.evaluators.quantities import WORDS, Quantity, singular
+from agentgym_envs.webarena.evaluators.quantities import quantities as quantities_in
+
+_FITTING = {"duration": ("duration", "clock"), "time": ("clock",)}
+_TRANSLATION = str.maketrans(
+    {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "*": " ", "`": " "}
+)
+_MOST_REORDERED = 4
+
+
+def plain(text: str) -> str:
+    """Return a text in lower case, without typographic marks and emphasis."""
+    text = unicodedata.normalize("NFKC", text).translate(_TRANSLATION)
+    return re.sub(r"\s+", " ", text).strip().casefold()
+
+
+# Names ----------------------------------------------------------------------------------------
+
+
+def name_pattern(part: Mapping[str, Any]) -> re.Pattern[str]:
+    """Return a pattern of a name, or of a number or code, in a plain text."""
+    values = [part["value"], *part.get("also", ())]
+    write = _identifier if part["type"] == "identifier" else _name
+    return re.compile("|".join(rf"(?<!\w){write(plain(str(value)))}(?!\w)" for value in values))
+
+
+def _identifier(value: str) -> str:
+    """Return a pattern of a number or code, however it is grouped, without leading zeros."""
+    signs = re.sub(r"\W", "", value).lstrip("0") or "0"
+    return r"#?0*" + r"[\s./-]*".join(map(re.escape, signs))
+
+
+def _name(value: str) -> str:
+    """Return a pattern of a name; its punctuation and leading article do not matter."""
+    if "@" in value:
+        return re.escape(value)
+    words = re.split(r"(\W+)", re.sub(r"^(?:the|an?) ", "", value).strip(".,;:!?\"'() "))
+    return "".join(_gap(text) if index % 2 else re.escape(text) for index, text in enumerate(words))
+
+
+def _gap(text: str) -> str:
+    if text == "'":
+        return r"'?"
+    if "&" in text:
+        return r"\W+(?:and\W+)?"
+    return r"\W{1,3}" if text.strip(".") else r"\."  # a point in a number or user name counts
+
+
+# Quantities -----------------------------------------------------------------------------------
+
+
+def are_quantities(
+    parts: Sequence[Mapping[str, Any]], found: Sequence[Quantity], *, is_ordered: bool
+) -> bool:
+    """Return whether these are the quantities of an answer.
+
+    Args:
+        parts: of the answer.
+        found: in a text, in its order.
+        is_ordered: they stand in the parts' order, unless their units tell which is which.
+    """
+    found = _distinct(found)
+    if len(parts) != len(found):
+        return False
+    units = {singular(part["unit"]) for part in parts if "unit" in part}
+    orders = permutations(found) if len(found) <= _MOST_REORDERED else (tuple(found),)
+    for order in orders:
+        fits = all(
+            _fits(part, quantity, units) for part, quantity in zip(parts, order, strict=True)
+        )
+        says_so = all(_is_named(part, q) for part, q in zip(parts, order, strict=True))
+        if fits and (order == tuple(found) or not is_ordered or says_so):
+            return True
+    return False
+
+
+def _fits(part: Mapping[str, Any], quantity: Quantity, units: set[str]) -> bool:
+    expected, unit = quantity_of(part), singular(part.get("unit", ""))
+    if quantity.kind == "number":
+        is_other = quantity.noun in units - {unit}
+        scale = (WORDS["minutes"] | WORDS["metres"]).get(unit, 0)
+        if part["type"] in ("duration", "distance"):
+            return bool(scale) and quantity.value * scale == expected
+        return (
+            part["type"] in ("number", "currency") and quantity.value == expected and not is_other
+        )
+    kinds = _FITTING.get(part["type"], (part["type"],))
+    return quantity.kind in kinds and quantity.value == expected
+
+
+def _is_named(part: Mapping[str, Any], quantity: Quantity) -> bool:
+    return quantity.kind != "number" or quantity.noun == singular(part.get("unit", "-"))
+
+
+def quantity_of(part: Mapping[str, Any]) -> Decimal:
+    """Return the value of a part of an answer.
+
+    Raises:
+        ValueError: its text is no such quantity.
+    """
+    found = quantities_in(plain(str(part["value"])))
+    kinds = ("number", *_FITTING.get(part["type"], (part["type"],)))
+    if len(found) != 1 or found[0].kind not in kinds:
+        raise ValueError(f"{part['value']!r} is no {part['type']}")
+    return found[0].value
+
+
+def _distinct(found: Sequence[Quantity]) -> list[Quantity]:
+    """Drop what only repeats the quantity before it, as in `5 (five)`."""
+    return [
+        quantity
+        for index, quantity in enumerate(found)
+        if not index
+        or (quantity.kind, quantity.value) != (found[index - 1].kind, found[index - 1].value)
+    ]
+
+
+def nouns_of(part: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the words that may stand with a quantity: its unit, and itself written out."""
+    value = quantity_of(part)
+    yield from (word for word, number in WORDS["numbers"].items() if number == value)
+    if "unit" in part:
+        unit = singular(part["unit"])
+        yield from (unit, unit + "s", unit[:-1] + "ies")

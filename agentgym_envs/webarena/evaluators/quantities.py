@@ -1,0 +1,151 @@
+"""Reads the quantities in a text: numbers, amounts of money, times, distances, dates.
+
+`$3269.84`, `3,269.84 dollars`, `95 minutes`, `1 h 35 min`, `84.3 km`, `4 June 2026`, `5:30 pm`. A
+number without a unit stays a bare number; what it measures is for whoever asked.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from importlib import resources
+
+WORDS = tomllib.loads(
+    (resources.files("agentgym_envs.webarena.evaluators") / "words.toml").read_text("utf-8")
+)
+
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:[\u00a0\u202f ]\d{3})+|\d+)(?:\.\d+)?"
+_MONTH = "|".join(f"{name}|{name[:3]}|{name[:4]}" for name in WORDS["months"])
+_YEAR, _DAY = r"(?P<year{0}>\d{{4}})", r"(?P<day{0}>\d{{1,2}})"
+
+
+def _units(name: str) -> str:
+    return "|".join(f"{unit}s?" for unit in sorted(WORDS[name], key=len, reverse=True))
+
+
+_DURATION = rf"{_NUMBER}\s*-?(?:{_units('minutes')})(?![a-z])"
+_PATTERNS = (
+    ("date", r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})"),
+    (
+        "date",
+        rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})\.?,? (?P<year>\d{{4}})",
+    ),
+    ("date", rf"(?P<month>{_MONTH})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})"),
+    ("date", r"(?P<first>\d{1,2})/(?P<second>\d{1,2})/(?P<year>\d{4})"),
+    ("currency", rf"(?:us\s?\$|\$|usd\s?)\s?(?P<number>-?{_NUMBER})"),
+    ("currency", rf"(?P<number>{_NUMBER})\s?(?:us\s?\$|\$|usd|(?:us )?dollars?)(?!\w)"),
+    ("clock", r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::00)?(?:\s?(?P<half>[ap]\.?m)\b\.?)?"),
+    ("clock", r"(?P<hour>\d{1,2})\s?(?P<half>[ap]\.?m)\b\.?"),
+    ("duration", rf"{_DURATION}(?:(?:,| and|,and)? ?{_NUMBER}\s*(?:{_units('minutes')}|m)\b)*"),
+    ("distance", rf"(?P<number>{_NUMBER})\s?-?(?P<unit>{_units('metres')})\b"),
+    ("number", rf"(?P<number>(?<![\w.])[-+]?{_NUMBER})"),
+)
+_READERS = tuple((kind, re.compile(rf"(?<![\w.,]){p}" if kind != "currency" else p))
+                 for kind, p in _PATTERNS)  # fmt: skip
+_PART = re.compile(rf"({_NUMBER})\s*-?([a-z]+)")
+_WORDS_AS_NUMBERS = re.compile(
+    rf"\b(?:(?P<tens>\w+ty)[- ])?(?P<ones>{'|'.join(WORDS['numbers'])})\b"
+)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity in a text.
+
+    Attributes:
+        start, end: where it stands.
+        kind: `number`, `currency`, `duration` (minutes), `distance` (metres), `date` (ordinal) or
+            `clock` (minutes since midnight, or hours and minutes of a duration).
+        value: what it is.
+        noun: the word after a bare number, in the singular.
+    """
+
+    start: int
+    end: int
+    kind: str
+    value: Decimal
+    noun: str = ""
+
+
+def quantities(text: str) -> list[Quantity]:
+    """Return the quantities of a lower-case text in its order.
+
+    Words such as `five` count where there are no figures.
+    """
+    found: list[Quantity] = []
+    for kind, pattern in _READERS:
+        for match in pattern.finditer(text):
+            if any(q.start < match.end() and match.start() < q.end for q in found):
+                continue
+            value = _value(kind, match)
+            if value is not None:
+                noun = _noun(text[match.end() :]) if kind == "number" else ""
+                found.append(Quantity(match.start(), match.end(), kind, value, noun))
+    return sorted(found, key=lambda q: q.start) or list(_written_out(text))
+
+
+def singular(noun: str) -> str:
+    """Return a noun without the ending of its plural."""
+    if noun.endswith("ies"):
+        return noun[:-3] + "y"
+    return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
+
+
+def _value(kind: str, match: re.Match[str]) -> Decimal | None:
+    if kind == "date":
+        return _day(match.groupdict())
+    if kind == "clock":
+        return _clock(match)
+    if kind == "duration":
+        units = WORDS["minutes"] | {"m": 1}
+        return Decimal(
+            sum(_number(n) * units[singular(unit)] for n, unit in _PART.findall(match[0]))
+        )
+    number = _number(match["number"])
+    return number * WORDS["metres"][singular(match["unit"])] if kind == "distance" else number
+
+
+def _number(text: str) -> Decimal:
+    return Decimal(re.sub(r"[^\d.-]", "", text))
+
+
+def _day(parts: dict[str, str | None]) -> Decimal | None:
+    if "first" in parts:
+        first, second = int(parts["first"] or 0), int(parts["second"] or 0)
+        if first <= 12 and second <= 12 and first != second:
+            return None  # 4/6/2026 is April or June
+        day, month = max(first, second), min(first, second)
+    else:
+        day, name = int(parts["day"] or 0), parts["month"] or ""
+        names = [number for full, number in WORDS["months"].items() if full[:3] == name[:3]]
+        month = int(name) if name.isdigit() else names[0]
+    try:
+        return Decimal(date(int(parts["year"] or 0), month, day).toordinal())
+    except ValueError:
+        return None
+
+
+def _clock(match: re.Match[str]) -> Decimal | None:
+    parts = match.groupdict()
+    hour, minute, half = int(parts["hour"]), int(parts.get("minute") or 0), parts["half"] or ""
+    if half and not 1 <= hour <= 12:
+        return None
+    if half:
+        hour = hour % 12 + (12 if half.startswith("p") else 0)
+    return Decimal(hour * 60 + minute) if minute < 60 else None
+
+
+def _noun(rest: str) -> str:
+    match = re.match(r"[ -]([a-z]+)", rest)
+    return singular(match[1]) if match else ""
+
+
+def _written_out(text: str) -> Iterator[Quantity]:
+    for match in _WORDS_AS_NUMBERS.finditer(text):
+        tens = WORDS["numbers"].get(match["tens"], 0)
+        value = Decimal(tens + WORDS["numbers"][match["ones"]])
+        yield Quantity(*match.span(), "number", value, _noun(text[match.end() :]))

@@ -1,0 +1,261 @@
+"""Answers are compared by type and value: right ones in any wording pass, wrong ones in none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentgym_envs.webarena.evaluators import build_evaluators
+from agentgym_envs.webarena.evaluators.quantities import quantities
+from agentgym_envs.webarena.evaluators.typed_answer import is_answer
+from tests.agentgym_envs.webarena.still import ending
+
+
+def number(value: float, unit: str = "") -> dict[str, Any]:
+    return {"type": "number", "value": value} | ({"unit": unit} if unit else {})
+
+
+def one(kind: str, value: object, unit: str = "") -> dict[str, Any]:
+    return {"type": kind, "value": value} | ({"unit": unit} if unit else {})
+
+
+def group(kind: str, *parts: dict[str, Any]) -> dict[str, Any]:
+    return {"type": kind, "of": list(parts)}
+
+
+COUNT = (
+    "How many products by Garrick in the category Tools cost between $25 and $70 and are rated "
+    "with 4 stars or more?"
+)
+SPENT = (
+    "How much did I spend from the beginning of August 2025 to the end of November 2025, shipping "
+    "included, counting complete orders only?"
+)
+DRIVE = "How many minutes does the quickest drive from Larkspur to Brasserie Denholm take?"
+PASSED = "Which towns does the quickest route on foot from Kingsreach to Saltmarsh pass on the way?"
+AIRPORT = (
+    "Which town that has an airport can I reach in the shortest time by car, and how long is it?"
+)
+CHOICE = (
+    "Which of Redmarsh, Granite Bay, Stonebridge and Alderbrook is the quickest to reach by car?"
+)
+STARS = 'How many reviews use the word "packaging", and how many stars do these give in all?'
+BOUGHT = (
+    "How many pieces of Feathergate Nightfall Bird Feeder, green did I buy, and what did they cost?"
+)
+WEIGHT = "Take whichever is cheaper by weight. What do 100 g of it cost?"
+
+# fmt: off
+TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
+    (
+        number(5), COUNT,
+        ["5", "5.", "five", "**5**", "5 products", "The answer is 5.", "It's 5", "5.0", "5 (five)",
+         "There are 5 products by Garrick in the category Tools that cost between $25 and $70 and "
+         "are rated with 4 stars or more."],
+        ["4", "55", "15", "5.5", "5 or 6", "about 5", "at least 5", "5, 6", "5 reviews", "$5",
+         "5 minutes", "5%", "not 5", "no", "", "N/A", "between 4 and 6"],
+    ),
+    (
+        one("currency", "$3,269.84"), SPENT,
+        ["$3,269.84", "$3269.84", "3,269.84", "3269.84", "USD 3269.84", "3,269.84 dollars",
+         "You spent $3,269.84 in total.", "3 269.84 USD",
+         "I spent $3,269.84 from the beginning of August 2025 to the end of November 2025."],
+        ["$3,269.48", "$3,269", "3269", "€3,269.84", "3269.84 euros", "$32,698.40",
+         "$3,269.84 or $3,269.85", "$3,269.84 and $5", "$3,269.84 without shipping",
+         "roughly $3,269.84"],
+    ),
+    (
+        one("duration", "95 minutes", "minute"), DRIVE,
+        ["95", "95 minutes", "95 min", "1 h 35 min", "1h35min", "1 hour and 35 minutes", "1:35",
+         "1 hour, 35 minutes", "It takes 95 minutes.", "The quickest drive takes 1 h 35 min."],
+        ["1 h 30 min", "95 hours", "95 km", "1.35", "35 minutes", "1:53", "95 or 96 minutes",
+         "95 minutes, 120 km"],
+    ),
+    (
+        group("list", one("name", "Marlow Heath"), one("name", "Redmarsh")), PASSED,
+        ["Marlow Heath, Redmarsh", "Marlow Heath and Redmarsh", "marlow heath & redmarsh",
+         "Marlow Heath; Redmarsh", '["Marlow Heath", "Redmarsh"]', "Marlow Heath -> Redmarsh",
+         "1. Marlow Heath\n2. Redmarsh", "- Marlow Heath\n- Redmarsh",
+         "It passes Marlow Heath, then Redmarsh."],
+        ["Redmarsh, Marlow Heath", "Marlow Heath", "Marlow, Redmarsh", "Marlow Heath or Redmarsh",
+         "Marlow Heath, Redmarsh, Saltmarsh", "Marlow Heath, Redmarsh and Calder Point"],
+    ),
+    (
+        group("all", one("name", "Port Senna"), one("duration", "34 min")), AIRPORT,
+        ["Port Senna, 34 min", "Port Senna in 34 minutes", "Port Senna (0:34)",
+         "34 min to Port Senna", "The town is Port Senna and the time is 34 minutes."],
+        ["Port Senna", "34 min", "Port Senna, 35 min", "Kestrel Bay, 34 min", "Port Senna, 34 km",
+         "Port Senna, 34 min; Kestrel Bay, 40 min"],
+    ),
+    (
+        group("all", one("name", "Alderbrook"), one("distance", "190.8 km", "km")), CHOICE,
+        ["Alderbrook, 190.8 km", "Alderbrook, 190.8", "Alderbrook (190,800 m)",
+         "Alderbrook is the quickest to reach: 190.8 kilometres."],
+        ["Alderbrook", "Alderbrook, 190.8 miles", "Alderbrook, 191 km", "Redmarsh, 190.8 km",
+         "Alderbrook, Redmarsh, 190.8 km", "Alderbrook, Granite Bay, Stonebridge: 190.8 km"],
+    ),
+    (
+        group("all", number(7, "review"), number(31, "star")), STARS,
+        ["7, 31", "7 and 31", "7 reviews, 31 stars", "31 stars in 7 reviews",
+         "7 reviews with 31 stars in all"],
+        ["31, 7", "7", "31", "7, 32", "7 stars, 31 reviews", "7, 31, 2"],
+    ),
+    (
+        group("all", number(3, "piece"), one("currency", "$44.25")), BOUGHT,
+        ["3, $44.25", "3 pieces, $44.25", "3 pieces for $44.25", "$44.25 for 3 pieces", "3, 44.25"],
+        ["44.25, 3", "3, $44.52", "4, $44.25", "$44.25", "3", "3 pieces, 44 minutes"],
+    ),
+    (
+        one("currency", "$2.90"), WEIGHT,
+        ["$2.90", "2.9", "2.90 dollars", "$2.90 per 100 g", "100 g cost $2.90"],
+        ["$2.09", "$29.0", "$2.90 per 250 g", "2.90 kg", "290 cents"],
+    ),
+    (
+        one("identifier", "025 477 256"), "What is the phone number of the pharmacy?",
+        ["025 477 256", "025477256", "025-477-256", "The phone number is 025 477 256."],
+        ["025 477 257", "+49 025 477 256", "025 477", "025 477 2561", "025 477 256, 025 477 257"],
+    ),
+    (
+        one("identifier", "000002115"), "What is the order number of that order?",
+        ["000002115", "2115", "#000002115", "Order 000002115", "The order number is 2115."],
+        ["2116", "12115", "21150", "000002115 and 000002116"],
+    ),
+    (
+        one("identifier", "VP493401493"), "What is its tracking number?",
+        ["VP493401493", "vp493401493", "VP 493401493", "The tracking number is VP493401493."],
+        ["VP493401494", "493401493", "VP49340149", "VP493401493 VP493401494"],
+    ),
+    (
+        one("name", "Portmanteau Orchard Tote Bag, grey"), "What is the cheapest product in grey?",
+        ["Portmanteau Orchard Tote Bag, grey", "portmanteau orchard tote bag, grey",
+         "The cheapest product is Portmanteau Orchard Tote Bag (grey).",
+         '"Portmanteau Orchard Tote Bag, grey"', "`Portmanteau Orchard Tote Bag grey`"],
+        ["Portmanteau Orchard Tote Bag", "Orchard Tote Bag, grey",
+         "Portmanteau Orchard Tote Bag, black", "Portmanteau Orchard Tote Bag, grey, large",
+         "either Portmanteau Orchard Tote Bag, grey or another"],
+    ),
+    (
+        one("name", "Hobbs's Rest"), "Which hotel has the cheapest double room?",
+        ["Hobbs's Rest", "Hobbs’s Rest", "the hotel Hobbs's Rest", "It is Hobbs's Rest."],
+        ["Hobbs", "Hobbs's Inn", "Hobbs's Rest and Hobbs's Inn"],
+    ),
+    (
+        one("name", "ida.larsen@post.test"), "Which customer? Give their e-mail address.",
+        ["ida.larsen@post.test", "Ida.Larsen@post.test",
+         "The e-mail address is ida.larsen@post.test"],
+        ["larsen@post.test", "idaxlarsen@post.test", "ida.larsen@post.tes", "ida larsen post test"],
+    ),
+    (
+        group("all", number(6), one("name", "zora.lovell")),
+        "What is the highest rating out of 10 that one of them gives, and who gives it?",
+        ["6, zora.lovell", "zora.lovell, 6", "6 by zora.lovell", "zora.lovell gives 6",
+         "6 out of 10, zora.lovell"],
+        ["7, zora.lovell", "6", "zora.lovell", "6, zora.lovel", "6, zora.lovell, mira.halden"],
+    ),
+    (
+        group("set", one("name", "Silas"), one("name", "Otto K")), "Who gave fewer than 3 stars?",
+        ["Silas, Otto K", "Otto K and Silas", "Silas; Otto K", "- Otto K\n- Silas"],
+        ["Silas", "Silas, Otto", "Silas, Otto K, Mira", "Silas or Otto K", "Silasson, Otto K"],
+    ),
+    (
+        one("time", "17:30"), "At what time does The Wild Spoke close on Friday?",
+        ["17:30", "5:30 pm", "5:30 p.m.", "It closes at 17:30.", "17:30:00"],
+        ["5:30", "17:00", "closed", "17:30 or 18:30", "09:00-17:30", "17 minutes"],
+    ),
+    (
+        one("date", "2026-06-04"), "When is it due?",
+        ["4 June 2026", "June 4, 2026", "2026-06-04", "4th of June 2026", "Jun 4 2026"],
+        ["6 April 2026", "04/06/2026", "4 June 2025", "June 2026", "4 June"],
+    ),
+    (
+        one("boolean", True), "Is it open on Friday?",
+        ["yes", "Yes, it is open.", "true", "YES"],
+        ["no", "yes and no", "not yes", "maybe", "", "yes, 5"],
+    ),
+    (
+        group("all", number(3, "commit"), one("name", "Explain the firewall rules in a comment")),
+        "How many commits did Tilda make in December 2025, and what is the message of the last?",
+        ["3, Explain the firewall rules in a comment",
+         '3 commits; the last message is "Explain the firewall rules in a comment".'],
+        ["3", "2, Explain the firewall rules in a comment", "3, Explain the firewall rules"],
+    ),
+    (
+        {"type": "impossible", "reason": [["order"], ["no ", "none", "not ", "without"]]},
+        "Cancel my pending order that contains Pawsley Juniper Rabbit Hutch, white.",
+        ["N/A - no such order", "n/a: there is no such order", "N/A (no pending order has it)",
+         "This cannot be done: there is no pending order with it.",
+         "Not possible, because none of my orders is pending."],
+        ["N/A", "no such order", "N/A - the page broke", "done", ""],
+    ),
+]
+# fmt: on
+
+
+RIGHT = [(spec, task, answer) for spec, task, right, _ in TABLE for answer in right]
+WRONG = [(spec, task, answer) for spec, task, _, wrong in TABLE for answer in wrong]
+
+
+def test_the_table_is_as_large_as_it_should_be() -> None:
+    assert len(TABLE) >= 20 and len(RIGHT) >= 40 and len(WRONG) >= 40
+
+
+@pytest.mark.parametrize(("spec", "task", "answer"), RIGHT)
+def test_a_right_answer_is_right_however_it_is_worded(
+    spec: dict[str, Any], task: str, answer: str
+) -> None:
+    assert is_answer(spec, answer, task=task)
+
+
+@pytest.mark.parametrize(("spec", "task", "answer"), WRONG)
+def test_a_wrong_answer_is_wrong(spec: dict[str, Any], task: str, answer: str) -> None:
+    assert not is_answer(spec, answer, task=task)
+
+
+@pytest.mark.parametrize("position", range(len(TABLE)))
+def test_the_answer_to_another_task_is_wrong(position: int) -> None:
+    spec, task, _, _ = TABLE[position]
+    for other, (_, _, right, _) in enumerate(TABLE):
+        if other != position:
+            assert not any(is_answer(spec, answer, task=task) for answer in right), other
+
+
+def test_the_refusal_says_what_was_expected() -> None:
+    (evaluate,) = build_evaluators(
+        {"eval_types": ["typed_answer"], "typed_answer": group("all", *TABLE[6][0]["of"])}
+    )
+    assert evaluate(ending("7, 31")).score == 1.0
+    assert evaluate(ending("31, 7")).reasons == ("the answer '31, 7' is not 7 review, 31 star",)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (None, "needs a type of number, currency"),
+        ({"type": "colour", "value": "red"}, "needs a type of"),
+        ({"type": "number"}, "needs 'value'"),
+        ({"type": "number", "value": "many"}, "'many' is no number"),
+        ({"type": "duration", "value": "3 km"}, "'3 km' is no duration"),
+        ({"type": "list", "of": []}, "needs 'of'"),
+        ({"type": "set", "of": [{"type": "boolean", "value": True}]}, "a set holds"),
+        ({"type": "impossible"}, "needs 'reason'"),
+    ],
+)
+def test_another_form_is_refused_at_once(spec: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        build_evaluators({"eval_types": ["typed_answer"], "typed_answer": spec})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("12 january 2026 at 9:05 am", [("date", 739628), ("clock", 545)]),
+        ("2 days 3 h", [("duration", 3060)]),
+        ("31 february 2026", [("number", 31), ("number", 2026)]),
+        ("-5 and 1,000,000.25", [("number", -5), ("number", 1000000.25)]),
+        ("v1.2.3", []),
+        ("twenty-one of them", [("number", 21)]),
+    ],
+)
+def test_quantities_are_read_with_their_units(text: str, expected: list[tuple[str, float]]) -> None:
+    assert [(found.kind, float(found.value)) for found in quantities(text)] == expected
