@@ -27,7 +27,7 @@ from agentgym_envs.webarena.evaluators.database_changes import (
 from agentgym_envs.webarena.evaluators.database_tables import Table, tables_of
 from agentgym_envs.webarena.evaluators.verdict import Ending, Verdict, judged
 from agentgym_envs.webarena.sites.names import DATABASES
-from agentgym_envs.webarena.sites.state import SiteState, template
+from agentgym_envs.webarena.sites.state import SiteState
 
 KINDS = ("added", "changed", "removed")
 _SHOWN = 12
@@ -76,7 +76,9 @@ Changes = dict[str, dict[str, TableChanges]]
 def changes_of(state: SiteState) -> Changes:
     """Return what an episode has changed so far: by database and table."""
     return {
-        name: database_changes(connection, template(name), tables_of(name, connection).values())
+        name: database_changes(
+            connection, state.untouched(name), tables_of(name, connection).values()
+        )
         for name, connection in state.connections.items()
     }
 
@@ -151,7 +153,7 @@ def _compare(way: Way, changes: Changes, state: SiteState) -> list[str]:
         same: dict[tuple[str, Any], Any] = {}
         for name, table in tables.items():
             if name in wanted or name in found:
-                expected = _expected(table, wanted.get(name, {}), template(database))
+                expected = _expected(table, wanted.get(name, {}), state.untouched(database))
                 actual = found.get(name, TableChanges({}, {}))
                 failings += compare_table(table, expected, actual, same)
     return failings

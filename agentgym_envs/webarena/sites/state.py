@@ -74,6 +74,10 @@ class SiteState:
             connection.commit()
         return connection
 
+    def untouched(self, name: str) -> bytes:
+        """Return what a database, named as in `DATABASES`' values, holds when an episode begins."""
+        return template(name)
+
     def sign_in(self, site: str, user_id: int) -> str:
         """Open a session for a user and return its token, the value of the cookie `session`."""
         database = self.database(site)
