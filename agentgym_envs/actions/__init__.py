@@ -12,6 +12,7 @@ from agentgym_envs.actions.formats import (
     strip_thinking,
 )
 from agentgym_envs.actions.verbs import ActionVerb
+from agentgym_envs.actions.wrapping import clean_action, last_labelled, unwrap
 
 __all__ = [
     "ACTION_FORMATS",
@@ -22,6 +23,9 @@ __all__ = [
     "FunctionCallParser",
     "PlainParser",
     "ReactParser",
+    "clean_action",
+    "last_labelled",
     "make_parser",
     "strip_thinking",
+    "unwrap",
 ]

@@ -23,6 +23,14 @@ class WholeTextParser(PlainParser):
         return completion
 
 
+class StrippedTextParser(PlainParser):
+    """The completion without white space at its ends."""
+
+    def parse(self, completion: str) -> str:
+        """Return the stripped completion."""
+        return completion.strip()
+
+
 class OnlyActionParser(ReactParser):
     """The way of BabyAI's and TextCraft's clients: one `Action:`, cleaned up."""
 

@@ -15,7 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
+from agentgym_envs.actions.calls import read_call
 from agentgym_envs.actions.verbs import ActionVerb, shown
+from agentgym_envs.actions.wrapping import clean_action, last_labelled
 from agentgym_envs.errors import InvalidAction
 
 ActionFormat = Literal["plain", "react", "function_call", "code"]
@@ -24,6 +26,7 @@ ACTION_FORMATS: tuple[str, ...] = get_args(ActionFormat)
 MAX_CODE = 50_000
 """Characters of Python that are read; the time it takes holds up every thread."""
 
+_BLOCK = re.compile(r"```(?:python3?|py|tool_code)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _PARSING = threading.Lock()  # `catch_warnings` swaps global state
 
 
@@ -59,11 +62,12 @@ class ActionParser(Protocol):
 class PlainParser:
     """The whole string is the action."""
 
+    verbs: Sequence[ActionVerb] = ()
     instructions: str = "Answer with one action and nothing else."
 
     def parse(self, completion: str) -> str:
-        """Return the completion without surrounding white space."""
-        return completion.strip()
+        """Return the completion without what stands around the action."""
+        return clean_action(completion, self.verbs)
 
     def format(self, action: str, thought: str = "") -> str:
         """Return the action itself."""
@@ -74,20 +78,20 @@ class PlainParser:
 class ReactParser:
     """`Thought: ...` then `Action: ...` (ReAct, arXiv 2210.03629); the last `Action:` counts."""
 
+    verbs: Sequence[ActionVerb] = ()
     instructions: str = (
         "Answer in two parts: first 'Thought:' with your reasoning, then, on a new line, "
         "'Action:' followed by one action."
     )
 
     def parse(self, completion: str) -> str:
-        """Return what follows the last `Action:`, up to the end of its line."""
-        _, marker, rest = completion.rpartition("Action:")
-        if not marker:
+        """Return what follows the last `Action:`, up to the end of its line or code block."""
+        action = last_labelled(completion)
+        if action is None:
             raise InvalidAction("There is no 'Action:' in your answer. " + self.instructions)
-        lines = rest.strip().splitlines()
-        if not lines:
+        if not action:
             raise InvalidAction("Nothing follows 'Action:'. " + self.instructions)
-        return lines[0].strip()
+        return clean_action(action, self.verbs)
 
     def format(self, action: str, thought: str = "") -> str:
         """Return both parts; an empty thought leaves its line short."""
@@ -96,7 +100,7 @@ class ReactParser:
 
 @dataclass(frozen=True)
 class FunctionCallParser:
-    """One JSON object `{"name": ..., "arguments": {...}}`."""
+    """One JSON object `{"name": ..., "arguments": {...}}`, or another form of `calls`."""
 
     verbs: Sequence[ActionVerb]
     instructions: str = field(init=False)
@@ -111,18 +115,9 @@ class FunctionCallParser:
         )
 
     def parse(self, completion: str) -> str:
-        """Read the JSON object and fill the verb's template."""
-        try:
-            call = json.loads(completion)
-        except (ValueError, RecursionError):
-            raise InvalidAction(
-                'Your answer is not one JSON object {"name": ..., "arguments": {...}}.'
-            ) from None
-        if not isinstance(call, dict) or set(call) != {"name", "arguments"}:
-            raise InvalidAction('The JSON object needs the keys "name" and "arguments", no others.')
-        if not isinstance(call["arguments"], dict):
-            raise InvalidAction('"arguments" must be a JSON object.')
-        return _verb_named(self.verbs, call["name"]).build(call["arguments"])
+        """Read the call and fill the verb's template."""
+        name, arguments = read_call(completion)
+        return _verb_named(self.verbs, name).build(arguments)
 
     def format(self, action: str, thought: str = "") -> str:
         """Write the call as JSON."""
@@ -148,12 +143,12 @@ class CodeParser:
 
     def parse(self, completion: str) -> str:
         """Read the call and fill the verb's template."""
-        blocks = re.findall(r"```(?:python|py)?[ \t]*\n(.*?)```", completion, re.DOTALL)
-        if len(blocks) != 1:
+        blocks = _BLOCK.findall(completion)
+        if len(blocks) > 1:
             raise InvalidAction(
-                f"Expected one fenced Python block (```python ... ```), found {len(blocks)}."
+                f"Your answer holds {len(blocks)} fenced blocks; write one, leave out the others."
             )
-        call = _single_call(blocks[0])
+        call = _single_call(blocks[0] if blocks else completion.strip())
         assert isinstance(call.func, ast.Name)
         verb = _verb_named(self.verbs, call.func.id)
         if len(call.args) > len(verb.parameters) or any(k.arg is None for k in call.keywords):
@@ -183,9 +178,9 @@ def make_parser(action_format: str, verbs: Sequence[ActionVerb]) -> ActionParser
         ValueError: there is no such format.
     """
     if action_format == "plain":
-        return PlainParser()
+        return PlainParser(tuple(verbs))
     if action_format == "react":
-        return ReactParser()
+        return ReactParser(tuple(verbs))
     if action_format == "function_call":
         return FunctionCallParser(tuple(verbs))
     if action_format == "code":
@@ -232,9 +227,14 @@ def _single_call(code: str) -> ast.Call:
     body = read_python(code)
     if len(body) == 1 and isinstance(body[0], ast.Expr):
         call = body[0].value
+        if isinstance(call, ast.List) and len(call.elts) == 1:  # Llama's `[look()]`
+            call = call.elts[0]
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
             return call
-    raise InvalidAction("The block must hold one call of one function and nothing else.")
+    raise InvalidAction(
+        "Your answer must hold one call of one function in a fenced Python block (```python ... "
+        "```), and the block nothing else."
+    )
 
 
 def _literal(node: ast.expr) -> Any:

@@ -28,6 +28,8 @@ class ActionVerb:
         template: the plain action, with a slot per argument: `"get {count} {item}"`.
         description: one sentence for the policy.
         integers: the arguments that hold a whole number; all others hold text.
+        free_text: the arguments that hold words of the policy's own, read as they are written;
+            from the others quotes and a final full stop are taken off.
         defaults: what stands for an argument that a call leaves out; these come last.
         notes: what an argument is, for tools' schemas; the template tells it of the others.
     """
@@ -38,9 +40,11 @@ class ActionVerb:
     integers: tuple[str, ...] = ()
     defaults: Mapping[str, str | int] = field(default_factory=dict, hash=False)
     notes: Mapping[str, str] = field(default_factory=dict, hash=False)
+    free_text: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        strangers = {*self.integers, *self.defaults, *self.notes} - set(self.parameters)
+        named = {*self.integers, *self.defaults, *self.notes, *self.free_text}
+        strangers = named - set(self.parameters)
         if strangers:
             raise ValueError(f"{self.name}: {sorted(strangers)} are not in {self.template!r}")
         last = self.parameters[len(self.parameters) - len(self.defaults) :]
@@ -93,7 +97,15 @@ class ActionVerb:
             )
         given = {**self.defaults, **arguments}
         values = {p: self._value(p, given[p]) for p in self.parameters}
+        return self.fill(values)
+
+    def fill(self, values: Mapping[str, str]) -> str:
+        """Write the plain action with these values in its slots."""
         return _SLOT.sub(lambda slot: values[slot.group(1)], self.template)
+
+    def ends_in(self, parameter: str) -> bool:
+        """Return whether the plain action ends with this argument."""
+        return self.template.endswith("{" + parameter + "}")
 
     def match(self, action: str) -> dict[str, Any] | None:
         """Return the arguments of a plain action of this verb, or None if it is another's."""

@@ -11,7 +11,10 @@ from agentgym_envs.actions import ActionVerb
 
 VERBS: tuple[ActionVerb, ...] = (
     ActionVerb(
-        "search", "<search>{query}</search>", "Search the collection; shows the best passages."
+        "search",
+        "<search>{query}</search>",
+        "Search the collection; shows the best passages.",
+        free_text=("query",),
     ),
     ActionVerb(
         "open",
@@ -23,11 +26,13 @@ VERBS: tuple[ActionVerb, ...] = (
         "python",
         "<python>{code}</python>",
         "Run a short Python program; shows what it prints.",
+        free_text=("code",),
     ),
     ActionVerb(
         "answer",
         "<answer>{answer}</answer>",
         "Give the final answer: a few words, no sentence. It ends the task.",
+        free_text=("answer",),
     ),
 )
 

@@ -28,6 +28,7 @@ VERBS = (
             "content": "The text.",
             "press_enter": "1 to press Enter afterwards, 0 not to.",
         },
+        free_text=("content",),
     ),
     ActionVerb(
         "select",
@@ -71,6 +72,7 @@ VERBS = (
         "End the task, with the answer if one is asked for; N/A says that it cannot be done.",
         defaults={"answer": ""},
         notes={"answer": "The answer, empty if none is asked for; N/A if it cannot be done."},
+        free_text=("answer",),
     ),
 )
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agentgym_envs.actions import ActionVerb, clean_action, last_labelled, unwrap
 from agentgym_envs.errors import InvalidAction
 
 FENCE = "```"
@@ -12,8 +14,13 @@ _EXAMPLE = "```click [12]```"
 
 @dataclass(frozen=True)
 class BacktickParser:
-    """Reads the first pair of triple backticks, as WebArena does; nothing after it is read."""
+    """Reads the first pair of triple backticks, as WebArena does; nothing after it is read.
 
+    Where there is none it reads an `Action:` line, or an answer that is one action of `verbs`.
+    Without `verbs`, as WebArena itself, it reads backticks alone.
+    """
+
+    verbs: Sequence[ActionVerb] = ()
     instructions: str = (
         "First reason about what the page shows and what to do next. Then write one action between "
         f"triple backticks, such as {_EXAMPLE}, and stop: the first pair of backticks counts."
@@ -22,12 +29,24 @@ class BacktickParser:
     def parse(self, completion: str) -> str:
         """Return what stands between the backticks."""
         action = find_action(completion)
+        if action is None and self.verbs:
+            action = self._without_backticks(completion)
         if action is None:
             raise InvalidAction(
                 "There is no action in your answer. Write it between triple backticks, such as "
                 f"{_EXAMPLE}."
             )
-        return action
+        if not self.verbs or not action:
+            return action
+        # A block may name a language in its first line.
+        return clean_action(unwrap(f"{FENCE}{action}{FENCE}"), self.verbs)
+
+    def _without_backticks(self, completion: str) -> str | None:
+        action = last_labelled(completion)
+        if action is not None:
+            return action or None
+        action = clean_action(completion, self.verbs)
+        return action if any(verb.match(action) for verb in self.verbs) else None
 
     def format(self, action: str, thought: str = "") -> str:
         """Return the thought and the action behind it, or the action alone."""

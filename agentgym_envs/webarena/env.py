@@ -133,7 +133,7 @@ class WebArenaEnv(TextEnv):
         self._has_expert = tasks_file is None and deployment is None
         self._episode: Episode | None = None
         if self.action_format == "react":
-            self.parser = BacktickParser()
+            self.parser = BacktickParser(() if self.is_agentgym_compat else self.verbs)
 
     # Playing ----------------------------------------------------------------------------------
 

@@ -1,0 +1,89 @@
+"""Takes off what language models write around an action, such as fences, quotes and bold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agentgym_envs.actions.verbs import ActionVerb
+
+MAX_CLEANED = 2_000
+"""Characters of the longest text that is cleaned; matching verbs takes long on longer ones."""
+
+_FENCED = re.compile(
+    r"(?P<fence>`{3,}|~{3,})(?:[\w+-]*[ \t]*\n)?(?P<inner>.*?)(?P=fence)", re.DOTALL
+)
+_LABEL = re.compile(r"\baction\b[*_ \t]*[:：][*_]*", re.IGNORECASE)
+_PAIRS = ("**", "__", "*", "`", '"', "'", "“”", "‘’", "«»")
+_MARKS = re.compile(r"[`*\"'“”‘’«»~]|__|[.!]\s*$|^\s*action", re.IGNORECASE)
+"""One of these is in every text that cleaning may change."""
+
+
+def unwrap(text: str) -> str:
+    """Return a text without the fence, the quotes and the bold that hold the whole of it."""
+    text = text.strip()
+    while True:
+        fenced = _FENCED.fullmatch(text)
+        inner = fenced["inner"].strip() if fenced else _without_pair(text)
+        if inner == text:
+            return text
+        text = inner
+
+
+def clean_action(text: str, verbs: Sequence[ActionVerb]) -> str:
+    """Return the plain action that a text is meant as.
+
+    What stands around the whole text goes, and what stands around an argument, but for arguments
+    that are free text. A final full stop goes where the action does not end in free text.
+
+    Args:
+        text: one action as a policy wrote it.
+        verbs: the environment's.
+    """
+    if len(text) > MAX_CLEANED or not _MARKS.search(text):
+        return text.strip()
+    action = unwrap(text)
+    label = _LABEL.match(action.lstrip("*_#> "))
+    if label:
+        action = unwrap(action.lstrip("*_#> ")[label.end() :])
+    for candidate in (action, unwrap(action.rstrip(".! "))):
+        for verb in verbs:
+            arguments = verb.match(candidate)
+            if arguments is not None:
+                return verb.fill(
+                    {name: _argument(verb, name, arguments[name]) for name in arguments}
+                )
+    # A web action with an argument left out is no verb's template, but ends in a bracket, too.
+    return re.sub(r"(?<=[\])>])[.! ]+$", "", action)
+
+
+def last_labelled(text: str) -> str | None:
+    """Return what follows the last `Action:` in the block or line behind it; None without one.
+
+    It is empty where nothing follows.
+    """
+    labels = list(_LABEL.finditer(text))
+    if not labels:
+        return None
+    rest = text[labels[-1].end() :].strip()
+    fenced = _FENCED.match(rest)
+    if fenced:
+        rest = fenced["inner"].strip()
+    return rest.splitlines()[0].strip() if rest else ""
+
+
+def _argument(verb: ActionVerb, name: str, value: str | int) -> str:
+    text = str(value)
+    if name in verb.free_text:
+        return text
+    return unwrap(text.rstrip(".! ") if verb.ends_in(name) else text)
+
+
+def _without_pair(text: str) -> str:
+    for pair in _PAIRS:
+        opening, closing = (pair[0], pair[-1]) if pair[0] != pair[-1] else (pair, pair)
+        inner = text[len(opening) : -len(closing)]
+        ends = text.startswith(opening) and text.endswith(closing)
+        if ends and len(text) > len(opening) + len(closing) and closing not in inner:
+            return inner.strip()
+    return text
