@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 
@@ -30,6 +31,28 @@ def whole_number(
     raise ValueError(
         message if is_whole else f"{message}; {_remedy(name, value, 'a whole number')}"
     )
+
+
+def text_or_file(name: str, value: Any) -> str:
+    """Return a keyword argument that is a text, or the path of a file of it.
+
+    A path is a `Path`, or one line that ends in `.txt` or `.md`.
+
+    Raises:
+        TypeError: it is neither.
+        ValueError: the file cannot be read.
+    """
+    if not isinstance(value, str | Path):
+        raise TypeError(f"{name} must be a text or a path, got {type(value).__name__}")
+    if isinstance(value, str) and ("\n" in value or not value.endswith((".txt", ".md"))):
+        return value
+    try:
+        return Path(value).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(
+            f"{name} {str(value)!r} cannot be read: {error}; give the path of a text file, or the "
+            "text itself"
+        ) from error
 
 
 def positive_seconds(name: str, value: Any) -> float:

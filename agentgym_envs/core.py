@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
 from agentgym_envs.actions import ActionParser, ActionVerb, make_parser
-from agentgym_envs.arguments import whole_number
+from agentgym_envs.actions.compat import StrippedTextParser
+from agentgym_envs.arguments import text_or_file, whole_number
 from agentgym_envs.errors import InvalidAction, NoExpert
+from agentgym_envs.limits import shortened, with_turn_line
 from agentgym_envs.outcome import (
     INFO_KEYS,
     UNSCORED,
@@ -58,6 +61,14 @@ class TextEnv(gym.Env[str, str], ABC):
         compat: None, or `"agentgym"` for the original's text, rewards and flags.
         tasks: draw only these: subtask names, depths or ids.
         render_mode: one of `metadata["render_modes"]`.
+        system_prompt: stands for the environment's own instruction text, rules of the format
+            included: a text, or the path of a file of it (a `Path`, or a line that ends in `.txt`
+            or `.md`).
+        turns_left: observations say in the last three turns which turn it is; None does so unless
+            `compat` is set.
+        max_observation: characters of the longest observation of a step; what is left out is
+            counted. None takes `default_max_observation`, or no limit under `compat`.
+        max_error: likewise where the action is not valid; never more than `max_observation`.
 
     Raises:
         ValueError: an argument has a value that is not allowed.
@@ -75,10 +86,13 @@ class TextEnv(gym.Env[str, str], ABC):
     default_max_turns: int
     """The paper's evaluation turns (arXiv 2509.08755)."""
 
+    default_max_observation: int = 8_000
+    """Characters of an observation, for `max_observation`."""
+
     source: str
     """Names the data that the ids refer to, with a version."""
 
-    original_parsers: ClassVar[Mapping[str, ActionParser]] = {}
+    original_parsers: ClassVar[Mapping[str, ActionParser]] = {"plain": StrippedTextParser()}
     """What reads completions under `compat="agentgym"`; formats left out are read as ever."""
 
     reset_options: ClassVar[tuple[str, ...]] = ("task_id", "horizon")
@@ -94,6 +108,10 @@ class TextEnv(gym.Env[str, str], ABC):
         compat: str | None = None,
         tasks: Sequence[str | int] | None = None,
         render_mode: str | None = None,
+        system_prompt: str | Path | None = None,
+        turns_left: bool | None = None,
+        max_observation: int | None = None,
+        max_error: int = 2_000,
     ) -> None:
         _check_attributes(self)
         if compat not in COMPATIBILITIES:
@@ -113,6 +131,16 @@ class TextEnv(gym.Env[str, str], ABC):
             self.parser = self.original_parsers.get(action_format, self.parser)
         self.max_turns = self.default_max_turns if max_turns is None else max_turns
         self.render_mode = render_mode
+        self._system_prompt = (
+            None if system_prompt is None else text_or_file("system_prompt", system_prompt)
+        )
+        self.turns_left = not self.is_agentgym_compat if turns_left is None else turns_left
+        if max_observation is None and not self.is_agentgym_compat:
+            max_observation = self.default_max_observation
+        if max_observation is not None:
+            max_observation = whole_number("max_observation", max_observation, least=100)
+        self.max_observation = max_observation
+        self.max_error = whole_number("max_error", max_error, least=100)
         self.observation_space = FreeText()
         self.action_space = FreeText()
         self._draws_from = task_set.select(split, tasks)
@@ -171,7 +199,9 @@ class TextEnv(gym.Env[str, str], ABC):
 
     @property
     def system_prompt(self) -> str:
-        """The instruction text, the action format's rules included."""
+        """The instruction text, the action format's rules included, or what was given for it."""
+        if self._system_prompt is not None:
+            return self._system_prompt
         return f"{self.instructions.strip()}\n\n{self.parser.instructions}"
 
     @property
@@ -253,6 +283,7 @@ class TextEnv(gym.Env[str, str], ABC):
         if not hasattr(self, "goal"):
             raise TypeError(f"{type(self).__name__}.begin must set self.goal, the goal in words")
         self._over = False
+        observation = self._with_turn(observation)
         self._last = (None, observation)
         return observation, self._info({}, truncated_by=None)
 
@@ -293,10 +324,11 @@ class TextEnv(gym.Env[str, str], ABC):
         elif not outcome.terminated:
             truncated_by = self._spent_limit()
         self._over = outcome.terminated or truncated_by is not None
-        self._last = (action, outcome.observation)
         info = self._info(outcome.info, truncated_by=truncated_by)
+        observation = self._shown(outcome.observation, is_valid=info["is_valid_action"])
+        self._last = (action, observation)
         return (
-            outcome.observation,
+            observation,
             float(outcome.reward),
             outcome.terminated,
             truncated_by is not None,
@@ -315,6 +347,18 @@ class TextEnv(gym.Env[str, str], ABC):
         if self._turn >= self.max_turns:
             return "max_turns"
         return "horizon" if self._horizon is not None and self._turn >= self._horizon else None
+
+    def _shown(self, observation: str, *, is_valid: bool) -> str:
+        limit = self.max_observation
+        if limit is not None and not is_valid:
+            limit = min(limit, self.max_error)
+        return self._with_turn(shortened(observation, limit))
+
+    def _with_turn(self, observation: str) -> str:
+        if self._over or not self.turns_left:
+            return observation
+        limit = min(self.max_turns, self._horizon or self.max_turns)
+        return with_turn_line(observation, turn=self._turn + 1, limit=limit)
 
     def _formatted_moves(self) -> Iterator[str]:
         for move in self.expert_moves():

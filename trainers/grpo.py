@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from agentgym_envs.limits import without_turn_line
 from agentgym_envs.trajectory import Trajectory
 from trainers.credit.advantages import (
     anchor_state_advantages,
@@ -112,7 +113,7 @@ def turn_advantages(
         turns = trajectory.turns
         rewards = [t.reward - invalid_penalty * (not t.is_valid_action) for t in turns]
         returns = discounted_returns(rewards, discount)
-        states = _states([turn.observation for turn in turns], anchor)
+        states = _states([without_turn_line(turn.observation) for turn in turns], anchor)
         for number, (state, value) in enumerate(zip(states, returns, strict=True)):
             own.append(((episode, number), (episode // group_size, state), value))
     turns_of_all = gather(own)

@@ -6,11 +6,11 @@ success, once. `compat="agentgym"` is AgentGym's own game (`compat.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from agentgym_envs.actions import ActionParser
-from agentgym_envs.actions.compat import OnlyActionParser
+from agentgym_envs.actions.compat import OnlyActionParser, StrippedTextParser
 from agentgym_envs.babyai.compat import AgentGymGame
 from agentgym_envs.babyai.game import DefaultGame, Game
 from agentgym_envs.babyai.levels import SOURCE, make_level
@@ -26,14 +26,11 @@ class BabyAIEnv(TextEnv):
     """Find, fetch and move things in rooms, by text.
 
     Args:
-        split: where `reset` draws from when it is given no task.
-        action_format: `"plain"`, `"react"`, `"function_call"` or `"code"`.
-        max_turns: steps after which an episode is truncated; None is 20.
         compat: None, or `"agentgym"` for the original's text, actions, rewards and flags. Under
             `"react"` completions are then read as the original's client reads them, and
             `info["agentgym_score"]` is the running sum that its server reports.
-        tasks: draw only these: subtasks, level names or ids.
-        render_mode: None, `"ansi"` or `"rgb_array"` (minigrid's picture of the whole grid).
+        **kwargs: as `TextEnv`; `max_turns=None` is 20, `tasks` may name levels, and `render_mode`
+            may be `"rgb_array"` (minigrid's picture of the whole grid).
 
     Attributes:
         level: the current minigrid level.
@@ -48,30 +45,16 @@ class BabyAIEnv(TextEnv):
     verbs = DefaultGame.verbs
     default_max_turns = 20
     source = SOURCE
-    original_parsers: ClassVar[Mapping[str, ActionParser]] = {"react": OnlyActionParser()}
+    original_parsers: ClassVar[Mapping[str, ActionParser]] = {
+        "plain": StrippedTextParser(),
+        "react": OnlyActionParser(),
+    }
 
-    def __init__(
-        self,
-        *,
-        split: str = "train",
-        action_format: str = "plain",
-        max_turns: int | None = None,
-        compat: str | None = None,
-        tasks: Sequence[str | int] | None = None,
-        render_mode: str | None = None,
-    ) -> None:
+    def __init__(self, *, compat: str | None = None, **kwargs: Any) -> None:
         self._rules: type[Game] = AgentGymGame if compat == "agentgym" else DefaultGame
         self.instructions = self._rules.instructions
         self.verbs = self._rules.verbs
-        super().__init__(
-            _TASKS,
-            split=split,
-            action_format=action_format,
-            max_turns=max_turns,
-            compat=compat,
-            tasks=tasks,
-            render_mode=render_mode,
-        )
+        super().__init__(_TASKS, compat=compat, **kwargs)
 
     def begin(self, task: TaskSpec) -> str:
         """Build the level and describe it."""

@@ -1,0 +1,35 @@
+"""What an observation says of limits: the turns that are left, and how much of it is left out."""
+
+from __future__ import annotations
+
+import re
+
+LAST_TURNS = 3
+"""From so many turns before the end on, observations say which turn it is."""
+
+_TURN_LINE = re.compile(r"\n\n\(This is turn \d+ of \d+\.\)\Z")
+
+
+def with_turn_line(observation: str, *, turn: int, limit: int) -> str:
+    """Add a last line that names the next turn, where few are left.
+
+    Args:
+        observation: what the policy reads before that turn.
+        turn: the next turn, from 1.
+        limit: the last one.
+    """
+    if limit - turn >= LAST_TURNS:
+        return observation
+    return f"{observation}\n\n(This is turn {turn} of {limit}.)"
+
+
+def without_turn_line(observation: str) -> str:
+    """Return an observation without the line of `with_turn_line`: the same in whichever turn."""
+    return _TURN_LINE.sub("", observation)
+
+
+def shortened(text: str, limit: int | None) -> str:
+    """Return at most `limit` characters of an observation, and how many are left out."""
+    if limit is None or len(text) <= limit:
+        return text
+    return f"{text[:limit]}... ({len(text) - limit:,} more characters are left out)"
