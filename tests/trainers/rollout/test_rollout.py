@@ -243,7 +243,7 @@ def test_an_episode_that_would_overflow_is_truncated_by_the_token_budget(spare):
 
 def test_the_last_k_turns_stay_in_view_exactly():
     backend = Scripted("say a", "say bb", "say ccc", "say dddd", "say e")
-    with vector(1, max_turns=5) as env:
+    with vector(1, max_turns=5, turns_left=False) as env:
         engine = rollout_of(env, backend, CHAT, sampling=Sampling(20), keep_last_turns=2)
         (trajectory,) = engine.run(["counting_9"])
     first, second, third = trajectory.traces

@@ -205,7 +205,7 @@ def test_a_hung_slot_fails_by_itself_while_the_others_play_on(backend: Any) -> N
         env.step_async(["say hang", "add 1"])
         turns = 0
         while 0 not in (answers := env.poll(None)):
-            assert answers[1][0] == f"The counter is {(turns % 9) + 1}."
+            assert answers[1][0].startswith(f"The counter is {(turns % 9) + 1}.")
             turns += 1
             if turns % 9 == 0:
                 env.reset(options={"task_id": [None, 30]})
