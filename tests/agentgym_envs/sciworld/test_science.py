@@ -131,7 +131,11 @@ def play(env: TextVectorEnv, task_ids: list[str]) -> None:
 
 @pytest.mark.science
 @pytest.mark.timeout(7200)
-def test_thousands_of_episodes_leave_nothing_behind() -> None:
+def test_thousands_of_episodes_leave_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Other programs write to the machine's own folder of temporary files.
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     train = TASKS.numbers("train")
     task_ids = [f"sciworld_{train[i * 7 % len(train)]}" for i in range(EPISODES + 200)]
     task_ids = [t for t in task_ids if "mendelian" not in TASKS.game(TASKS.spec(t).number).task]
