@@ -16,7 +16,7 @@ INFO_KEYS: tuple[str, ...] = (
     "is_valid_action",  # bool; True at reset
     "available_actions",  # list[str] | None
     "turn",  # int: steps taken in this episode
-    "truncated_by",  # None | "env_limit" | "max_turns" | "horizon"
+    "truncated_by",  # None | "env_limit" | "max_turns" | "horizon" | "time_limit"
 )
 """The keys that `info` always holds; a scenario may add its own."""
 

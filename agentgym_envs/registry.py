@@ -9,9 +9,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import gymnasium as gym
-from gymnasium.envs.registration import load_env_creator
+from gymnasium.envs.registration import WrapperSpec, load_env_creator
 
 from agentgym_envs.errors import did_you_mean
+
+_NAME_TIME_LIMIT = WrapperSpec("NameTimeLimit", "agentgym_envs.time_limit:NameTimeLimit", {})
 
 REGISTERED: list[str] = []
 """The ids registered through `register_env`, in order."""
@@ -25,7 +27,9 @@ def register_env(env_id: str, entry_point: Any, **kwargs: Any) -> None:
         entry_point: a `TextEnv` subclass, or `"module:Class"`, which imports nothing until `make`.
         **kwargs: default keyword arguments of the environment.
     """
-    gym.register(env_id, entry_point=entry_point, kwargs=kwargs)
+    gym.register(
+        env_id, entry_point=entry_point, kwargs=kwargs, additional_wrappers=(_NAME_TIME_LIMIT,)
+    )
     if env_id not in REGISTERED:
         REGISTERED.append(env_id)
 

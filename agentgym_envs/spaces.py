@@ -88,8 +88,8 @@ def _write(space: FreeText, index: int, value: str, shared_memory: Any) -> None:
     encoded = value.encode("utf-8", "surrogatepass")
     if len(encoded) > SHARED_BYTES:
         raise ValueError(
-            f"a string of {len(encoded):,} bytes does not fit the {SHARED_BYTES:,} that environments"
-            " share; make them with vector_kwargs={'shared_memory': False}"
+            f"a string of {len(encoded):,} bytes is longer than the {SHARED_BYTES:,} shared; "
+            "make the environments with vector_kwargs={'shared_memory': False}"
         )
     row = _rows(shared_memory)[index]
     row[:_HEADER] = np.frombuffer(len(encoded).to_bytes(_HEADER, "little"), np.uint8)

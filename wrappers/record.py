@@ -120,7 +120,8 @@ class RecordTrajectories(gym.Wrapper[str, str, str, str], gym.utils.RecordConstr
             self._observation = observation
             if terminated or truncated:
                 trajectory.status = "terminated" if terminated else "truncated"
-                trajectory.truncated_by = info["truncated_by"]
+                if not terminated:
+                    trajectory.truncated_by = info["truncated_by"] or "time_limit"
                 trajectory.success, trajectory.score = info["success"], info["score"]
                 trajectory.verdict = info.get(VERDICT_KEY, "")
                 if info.get(UNSCORED_KEY):

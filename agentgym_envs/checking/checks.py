@@ -249,7 +249,28 @@ def check_make_vec(env_id: str, env_kwargs: dict[str, Any]) -> None:
     with expect_no_error("gymnasium.make_vec", "must work"):
         envs = gym.make_vec(env_id, num_envs=2, vectorization_mode="sync", **env_kwargs)
         observations, infos = envs.reset(seed=0)
-        envs.step(("x", "y"))
+        after = envs.step(("x", "y"))[-1]
         envs.close()
     require(len(observations) == 2, "make_vec must give an observation per env", observations)
     require(set(INFO_KEYS) <= set(infos), f"make_vec must carry the info keys {INFO_KEYS}", infos)
+    for index, action in enumerate(("x", "y")):
+        single = Probe(functools.partial(gym.make, env_id, **env_kwargs))
+        for batched, info in (
+            (infos, single.reset(seed=index)[1]),
+            (after, single.step(action).info),
+        ):
+            contract = f"make_vec must carry each environment's info {info!r:.300}"
+            require(info_of(batched, index) == info, contract, info_of(batched, index))
+        single.close()
+
+
+def info_of(infos: dict[str, Any], index: int) -> dict[str, Any]:
+    """Return the info of one environment out of a vector environment's.
+
+    Gymnasium keeps `"_key"` beside `"key"`, which says whose info holds it; dicts are taken apart.
+    """
+    keys = [key for key in infos if f"_{key}" in infos and infos[f"_{key}"][index]]
+    return {
+        key: info_of(infos[key], index) if isinstance(infos[key], dict) else infos[key][index]
+        for key in keys
+    }

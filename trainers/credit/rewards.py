@@ -14,7 +14,7 @@ from agentgym_envs.trajectory import Trajectory
 
 RewardFunc = Callable[..., list[float | None]]
 
-TRUNCATION_CAUSES = ("horizon", "max_turns", "env_limit", "token_budget")
+TRUNCATION_CAUSES = ("horizon", "max_turns", "env_limit", "time_limit", "token_budget")
 
 OWN_METRICS = ("episodes/", "truncated/")
 """How names begin of what our trainers log of the episodes of all processes."""

@@ -273,7 +273,7 @@ class Batch:
             elif terminated:
                 self._end(episode, status="terminated")
             elif truncated:
-                cause = info.get("truncated_by") or "env_limit"
+                cause = info.get("truncated_by") or "time_limit"
                 self._end(episode, status="truncated", truncated_by=cause)
 
     # Ending -----------------------------------------------------------------------------------

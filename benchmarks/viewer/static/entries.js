@@ -4,6 +4,7 @@ const CAUSES = {
   horizon: "horizon",
   max_turns: "turn limit",
   env_limit: "environment's limit",
+  time_limit: "time limit",
   token_budget: "out of tokens",
   refused: "refused by the server",
   no_action: "had no action",

@@ -1,0 +1,26 @@
+"""Names Gymnasium's `TimeLimit` in `info["truncated_by"]`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.utils import RecordConstructorArgs
+
+
+class NameTimeLimit(gym.Wrapper[str, str, str, str], RecordConstructorArgs):
+    """Says `"time_limit"` where a wrapper truncates, and not the environment.
+
+    Gymnasium puts `TimeLimit` around what `max_episode_steps=` makes; this goes around both.
+    """
+
+    def __init__(self, env: gym.Env[str, str]) -> None:
+        RecordConstructorArgs.__init__(self)
+        super().__init__(env)
+
+    def step(self, action: str) -> tuple[str, Any, bool, bool, dict[str, Any]]:
+        """Play one turn."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        if truncated and info.get("truncated_by") is None:
+            info["truncated_by"] = "time_limit"
+        return observation, reward, terminated, truncated, info
