@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from numbers import Integral, Real
 from pathlib import Path
@@ -31,6 +32,26 @@ def whole_number(
     raise ValueError(
         message if is_whole else f"{message}; {_remedy(name, value, 'a whole number')}"
     )
+
+
+def checked_options(options: Mapping[str, Any] | None, allowed: Sequence[str]) -> Mapping[str, Any]:
+    """Return the options of a reset.
+
+    Raises:
+        ValueError: they are no dict, or one of them is not allowed.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        example = {"task_id": options if isinstance(options, str | int) else "<env>_<number>"}
+        raise ValueError(
+            f"reset options must be a dict or None, got {options!r:.80}; write for example "
+            f"options={example}"
+        )
+    unknown = sorted(str(key) for key in set(options) - set(allowed))
+    if unknown:
+        raise ValueError(f"unknown reset options {unknown}; allowed: {', '.join(allowed)}")
+    return options
 
 
 def text_or_file(name: str, value: Any) -> str:

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
 from agentgym_envs.actions import ActionParser, ActionVerb, make_parser
 from agentgym_envs.actions.compat import StrippedTextParser
-from agentgym_envs.arguments import text_or_file, whole_number
+from agentgym_envs.arguments import checked_options, text_or_file, whole_number
 from agentgym_envs.errors import InvalidAction, NoExpert
 from agentgym_envs.limits import shortened, with_turn_line
 from agentgym_envs.outcome import (
@@ -27,6 +26,7 @@ from agentgym_envs.outcome import (
     ExpertMove,
     Outcome,
 )
+from agentgym_envs.snapshots import SnapshotMixin
 from agentgym_envs.spaces import FreeText
 from agentgym_envs.tasks import TaskSet, TaskSpec
 
@@ -47,7 +47,7 @@ _REQUIRED = ("instructions", "verbs", "default_max_turns")
 COMPATIBILITIES: tuple[str | None, ...] = (None, "agentgym")
 
 
-class TextEnv(gym.Env[str, str], ABC):
+class TextEnv(SnapshotMixin, ABC):
     """A text environment: observations and actions are strings.
 
     A scenario sets the class attributes and writes `begin`, `apply` and, if it has an expert,
@@ -258,23 +258,12 @@ class TextEnv(gym.Env[str, str], ABC):
                 no number of turns.
         """
         super().reset(seed=seed)
-        if options is None:
-            options = {}
-        if not isinstance(options, Mapping):
-            example = {"task_id": options if isinstance(options, str | int) else "<env>_<number>"}
-            raise ValueError(
-                f"reset options must be a dict or None, got {options!r:.80}; write for example "
-                f"options={example}"
-            )
-        unknown = sorted(str(key) for key in set(options) - set(self.reset_options))
-        if unknown:
-            raise ValueError(
-                f"unknown reset options {unknown}; allowed: {', '.join(self.reset_options)}"
-            )
-        horizon = options.get("horizon")
+        chosen = checked_options(options, self.reset_options)
+        self._begin_record(chosen)
+        horizon = chosen.get("horizon")
         if horizon is not None:
             horizon = whole_number("options['horizon']", horizon, least=1, besides=" or None")
-        self._task = self.choose_task(options)
+        self._task = self.choose_task(chosen)
         self._horizon = horizon
         self._turn = 0
         self._score = 0.0
@@ -306,6 +295,7 @@ class TextEnv(gym.Env[str, str], ABC):
         if not isinstance(action, str):
             raise TypeError(f"an action must be a str, got {type(action).__name__}: {action!r}")
         self._turn += 1
+        self._actions.append(action)
         self._over = True  # stays so if `apply` raises: nobody knows then where the game stands
         try:
             plain = self.parser.parse(action)

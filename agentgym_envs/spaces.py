@@ -74,7 +74,7 @@ class FreeText(Space[str]):
 
 
 @batch_differing_spaces.register(FreeText)
-def _batch(spaces: Sequence[FreeText]) -> Tuple:
+def _batch(spaces: Sequence[FreeText]) -> Tuple[Any]:  # type: ignore[misc]
     return Tuple([deepcopy(space) for space in spaces], seed=deepcopy(spaces[0].np_random))
 
 

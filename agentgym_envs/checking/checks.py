@@ -5,8 +5,10 @@ Each raises a `ConformanceError` where the environment that `make` makes breaks 
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
+import pickle
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -242,6 +244,25 @@ def check_end(make: MakeEnv, task_id: str) -> None:
     _, info = probe.reset(task_id)
     require(info["turn"] == 0, "reset must begin a new episode", info)
     probe.close()
+
+
+def check_copies(make: MakeEnv, task_id: str, transcript: Transcript) -> None:
+    """Check that copies made in the middle of an episode play on as the episode did."""
+    first, second = (Probe(make, max_turns=_MANY_TURNS) for _ in range(2))
+    first.reset(task_id)
+    middle = (len(transcript) + 1) // 2
+    for action, _ in transcript[1:middle]:
+        first.step(action)
+    with expect_no_error("copy.deepcopy(env)", "must copy the episode"):
+        copied = copy.deepcopy(first.env)
+    with expect_no_error("restore(snapshot())", "must copy the episode"):
+        second.env.restore(pickle.loads(pickle.dumps(first.env.snapshot())))
+    for name, env in (("copy.deepcopy(env)", copied), ("restore(snapshot())", second.env)):
+        for action, expected in transcript[middle:]:
+            step = env.step(action)
+            require(step == tuple(expected), f"{name} must play on as the original", step)
+        env.close()
+    first.close()
 
 
 def check_make_vec(env_id: str, env_kwargs: dict[str, Any]) -> None:

@@ -132,6 +132,9 @@ def _checks(
     yield from others
     yield Check("the turn limit and the end", _END, run(checks.check_end, make, task_ids[0]))
     if transcripts:
+        longest = max(transcripts, key=lambda task_id: len(transcripts[task_id]))
+        copies = run(checks.check_copies, make, longest, transcripts[longest])
+        yield Check("copies in the middle of an episode", _COPIES, copies)
         replay = run(checks.check_second_process, entry, env_kwargs, transcripts)
         yield Check("the same in another process", _SECOND_PROCESS, replay)
     if isinstance(entry, str):
@@ -162,5 +165,6 @@ _TASKS = (
     "state as it is until the goal is reached (expert_solves=False lets its failures pass)"
 )
 _END = "write begin and apply and leave step and reset to TextEnv, which counts the turns"
+_COPIES = "keep what an episode changes in the environment; the same actions give the same states"
 _SECOND_PROCESS = "sort what comes out of a set; read nothing that differs between processes"
 _MAKE_VEC = "register what can be imported by its name, and keep info to JSON values"

@@ -26,6 +26,7 @@ from gymnasium.error import ResetNeeded
 
 from agentgym_envs.arguments import whole_number
 from agentgym_envs.core import UNSCORED_KEY, VERDICT_KEY, ExpertMove, Outcome, TextEnv
+from agentgym_envs.snapshots import Snapshot
 from agentgym_envs.tasks import TaskSpec
 from agentgym_envs.webarena import expert, prompts
 from agentgym_envs.webarena.actions import VERBS, WebAction, parse_action
@@ -134,6 +135,19 @@ class WebArenaEnv(TextEnv):
         self._episode: Episode | None = None
         if self.action_format == "react":
             self.parser = BacktickParser(() if self.is_agentgym_compat else self.verbs)
+
+    def snapshot(self) -> Snapshot:
+        """Return the episode so far.
+
+        Raises:
+            ValueError: it is played on official sites, which would see the same actions twice.
+        """
+        if not isinstance(self._place, EmbeddedPlace):
+            raise ValueError(
+                "an episode on official sites cannot be copied, because copying plays its actions "
+                "again; use the embedded sites (sites=None)"
+            )
+        return super().snapshot()
 
     # Playing ----------------------------------------------------------------------------------
 

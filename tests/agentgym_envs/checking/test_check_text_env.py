@@ -91,6 +91,13 @@ class Unlimited(CountingEnv):
         return super().step(action)
 
 
+class Uncopied(CountingEnv):
+    """Its copies begin the episode anew."""
+
+    def restore(self, snapshot: Any) -> None:
+        self.reset(options=snapshot.options)
+
+
 class Unsolved(CountingEnv):
     def expert_moves(self) -> Iterator[ExpertMove]:
         for _ in range(3):
@@ -240,6 +247,7 @@ class Forked(CountingEnv):
         (Endless, "must raise ResetNeeded"),
         (Unlimited, "must truncate after two turns"),
         (Unsolved, "the expert must solve counting_"),
+        (Uncopied, r"copy\.deepcopy\(env\) must play on as the original"),
         (Silent, "system_prompt must be a str that holds the rules"),
         (Swallowing, "an unknown keyword argument must raise TypeError"),
         (object, "must derive from TextEnv"),

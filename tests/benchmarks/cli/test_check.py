@@ -69,7 +69,7 @@ def test_a_breach_is_told_with_its_remedy_and_the_other_checks_go_on(
     assert "  FAILED  the format react\n" in out
     assert "must earn reward 0; found: 0.5\n          remedy: leave system_prompt" in out
     assert "  passed  mistakes of the caller" in out
-    assert out.splitlines()[-1] == "10 passed, 3 failed"
+    assert out.splitlines()[-1] == "11 passed, 3 failed"
 
 
 @pytest.mark.parametrize(

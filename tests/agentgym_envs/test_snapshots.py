@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+from agentgym_envs import EnvFailure, TextEnv
+from tests.helpers import CountingEnv
+
+Copy = Callable[[TextEnv], TextEnv]
+
+
+def restored(env: TextEnv) -> TextEnv:
+    other = env._make()
+    other.restore(pickle.loads(pickle.dumps(env.snapshot())))
+    return other
+
+
+COPIES: dict[str, Copy] = {
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda env: pickle.loads(pickle.dumps(env)),
+    "snapshot": restored,
+}
+
+
+def begun(env_id: str, turns: int, **kwargs: Any) -> TextEnv:
+    env = gym.make(env_id, **kwargs).unwrapped
+    assert isinstance(env, TextEnv)
+    env.reset(seed=3)
+    for action in itertools.islice(env.expert(), turns):
+        env.step(action)
+    return env
+
+
+KWARGS: dict[str, dict[str, Any]] = {
+    "BabyAI": {"split": "other_levels", "tasks": ["BabyAI-SynthSeq-v0"], "max_turns": 60}
+}
+"""Missions in order, which hold on to the things of their own grid."""
+
+
+@pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
+@pytest.mark.parametrize("name", ["BabyAI", "TextCraft", "SearchQA", "WebArena"])
+def test_a_copy_plays_on_as_the_original(name: str, duplicate: Copy) -> None:
+    env = begun(f"agentgym/{name}-v0", turns=1, **KWARGS.get(name, {}))
+    other = duplicate(env)
+    for action in env.expert():
+        expected = env.step(action)
+        assert other.step(action) == expected
+        if expected[2] or expected[3]:
+            break
+    assert expected[4]["success"]
+    assert env.reset()[1]["task_id"] == other.reset()[1]["task_id"]
+    env.close()
+    other.close()
+
+
+def test_a_copy_has_a_life_of_its_own() -> None:
+    env = CountingEnv(max_turns=9)
+    env.reset(options={"task_id": 30, "horizon": 4})
+    env.step("add 1")
+    other = copy.deepcopy(env)
+    other.step("add 2")
+    assert env.step("add 5")[0].startswith("The counter is 6.")
+    assert (other.max_turns, other.step("add 1")[4]["turn"]) == (9, 3)
+    assert other.step("add 1")[4]["truncated_by"] == "horizon"
+
+
+def test_an_environment_is_copied_before_its_first_reset_too() -> None:
+    env = CountingEnv()
+    env.reset(seed=4)
+    fresh = copy.deepcopy(CountingEnv())
+    assert fresh.reset(seed=4) == env.reset(seed=4)
+
+
+def test_options_of_an_environment_s_own_are_copied_too() -> None:
+    env = begun("agentgym/TextCraft-v0", turns=0)
+    env.reset(options={"goal": "end stone bricks"})
+    assert copy.deepcopy(env).goal == env.goal
+
+
+def test_a_snapshot_goes_back_in_time() -> None:
+    env = CountingEnv()
+    env.reset(options={"task_id": 30})
+    env.step("add 1")
+    snapshot = env.snapshot()
+    after = [env.step(action) for action in ("add 2", "add 3")]
+    env.restore(snapshot)
+    assert [env.step(action) for action in ("add 2", "add 3")] == after
+
+
+def test_a_snapshot_of_other_data_is_refused() -> None:
+    snapshot = begun("agentgym/TextCraft-v0", turns=1).snapshot()
+    with pytest.raises(ValueError, match="restore it in an environment of the same data"):
+        CountingEnv().restore(snapshot)
+
+
+def test_an_environment_that_plays_differently_is_no_silent_copy() -> None:
+    env = CountingEnv()
+    env.reset(options={"task_id": 30})
+    env.step("add 1")
+    snapshot = env.snapshot()._replace(observation="The counter is 7.")
+    with pytest.raises(EnvFailure, match="played again came to 'The counter is 1.'"):
+        env.restore(snapshot)
