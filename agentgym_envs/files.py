@@ -23,7 +23,7 @@ _STORAGE = frozenset(
 
 
 class StorageFailure(OSError):
-    """A disk is full, read-only or gone, in whatever words a library said so."""
+    """A disk is full, read-only or gone, whatever a library raises for it."""
 
 
 def is_storage_failure(error: BaseException) -> bool:

@@ -59,7 +59,7 @@ def hide_kwargs(text: str | None) -> str | None:
 
 
 def reveal(shown: str) -> str:
-    """Return the true text of what was hidden; other texts as they are."""
+    """Return the secret behind a hidden text; other texts as they are."""
     return _true.get(shown, shown)
 
 
@@ -85,7 +85,7 @@ def keep_out(secret: str | None) -> str | None:
 
 
 def hidden() -> dict[str, str]:
-    """Return what is hidden, for `take_over` in another process; it must not be written."""
+    """Return the hidden texts, for `take_over` in another process; never write them to a file."""
     return dict(_true)
 
 

@@ -75,7 +75,7 @@ class TaskSet(ABC):
         return (spec.task_id, spec.number, spec.subtask)
 
     def explain_empty(self, split: str) -> str:
-        """Say why a split or panel holds no task; empty where there is nothing to say."""
+        """Return why a split or panel holds no task; empty where there is no reason to give."""
         return ""
 
     def spec(self, task_id: str | int) -> TaskSpec:

@@ -72,7 +72,7 @@ class TokenTrace:
 
 @dataclass(frozen=True)
 class ModelCall:
-    """What a server told of an answer beside its text.
+    """What a server reports of an answer beside its text.
 
     Attributes:
         finish_reason: why the text ends, in the server's word: `"stop"`, `"length"`, ...
@@ -200,7 +200,7 @@ class Trajectory:
 
     @property
     def cost(self) -> float | None:
-        """What the turns' completions cost; None where no server told or no price is known."""
+        """Sum of the completions' costs; None where neither a server nor a price list gives any."""
         costs = [turn.call.cost for turn in self.turns if turn.call and turn.call.cost is not None]
         return sum(costs) if costs else None
 

@@ -84,7 +84,7 @@ class Ledger:
         max_cost: what may be spent, answers of earlier commands included; None is no bound.
 
     Attributes:
-        spent: what the answers cost; None where nobody told.
+        spent: what the answers cost; None where it is unknown.
     """
 
     def __init__(self, *, max_cost: float | None = None) -> None:
@@ -145,7 +145,7 @@ class Ledger:
 
         Raises:
             BudgetSpent: it is.
-            UsageError: there is one, and nobody tells what an answer cost.
+            UsageError: there is one, and the cost of an answer is unknown.
         """
         if self.max_cost is None:
             return

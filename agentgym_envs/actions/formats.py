@@ -45,7 +45,7 @@ class ActionParser(Protocol):
 
     @property
     def instructions(self) -> str:
-        """What the policy is told about the format."""
+        """The rules of the format, for the system prompt."""
 
     def parse(self, completion: str) -> str:
         """Return the plain action.

@@ -34,7 +34,7 @@ Conditions = tuple[tuple[str, str], ...]
 
 
 class Origin(NamedTuple):
-    """Where an episode is from: what tells a side's policies apart."""
+    """Where an episode is from: by this a side's policies are distinguished."""
 
     env_id: str
     policy: str

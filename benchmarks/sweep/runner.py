@@ -1,4 +1,4 @@
-"""Plays what of a sweep is not played yet, and shows how far it is."""
+"""Plays the missing batches of a sweep, and shows the progress."""
 
 from __future__ import annotations
 

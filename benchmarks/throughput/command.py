@@ -34,7 +34,7 @@ HEADER = ("measured", "per second", "against", "per second", "speed (least to mo
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the groups that were asked for."""
+    """Run the requested groups."""
     parser = _parser()
     options = parser.parse_args(argv)
     if options.repeats < 1:

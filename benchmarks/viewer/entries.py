@@ -41,7 +41,7 @@ class NotJSON(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is known of an episode without reading it again.
+    """The facts of an episode that the list shows, without its turns.
 
     Attributes:
         file: number of its file.

@@ -106,7 +106,7 @@ def find_places(root: Path) -> Places:
 
 
 def _run_of(source: RunFolder, root: Path) -> Run:
-    """Return a run; what its own files do not tell is left out, and named as its problem."""
+    """Return a run; facts that its files lack are left out, and named as its problem."""
     try:
         run = _MAKERS[source.kind](source, root)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -128,7 +128,7 @@ def _run_of(source: RunFolder, root: Path) -> Run:
 
 @lru_cache(maxsize=1024)
 def _metrics_problems(folder: Path, _size: int, _changed: int) -> list[str]:
-    """Return what of a run's metrics cannot be read, read anew when the file has changed."""
+    """Return the problems of a run's metrics file, read again once the file has changed."""
     return check_metrics(folder)[1]
 
 

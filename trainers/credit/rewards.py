@@ -1,4 +1,4 @@
-"""Rewards of episodes: what reward functions are given, our own ones, and what is logged of them.
+"""Rewards of episodes: the columns of reward functions, our own functions, and their metrics.
 
 An episode counts where it did not fail, the environment's rewards are finite, and so is what the
 reward functions pay for it. All others are in no baseline, no loss and no success rate.

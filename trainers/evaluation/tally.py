@@ -1,4 +1,4 @@
-"""What episodes say about a policy, with uncertainty; evaluations and reports both sum up here.
+"""Sums up the episodes of a policy, with uncertainty, for evaluations and reports.
 
 Success (the goal was reached) and score (progress) are never mixed. Failed episodes, whose
 machinery broke, are counted apart and enter nothing else.
@@ -41,7 +41,7 @@ class Tally:
         refused: episodes that ended because a server refused to answer.
         prompt_tokens: tokens that a server read, cached ones included.
         cached_tokens: those of them that it had in its cache.
-        cost: of the answers, those of failed episodes too; None where nobody told.
+        cost: of the answers, those of failed episodes too; None where it is unknown.
     """
 
     successes: dict[TaskKey, list[bool]] = field(default_factory=dict)

@@ -298,7 +298,7 @@ class DPODefaults(AgentDefaults):
 
 @dataclass(frozen=True)
 class Algorithm:
-    """What is known of an algorithm before it is imported.
+    """An algorithm as `--help` and the list of commands need it, without importing it.
 
     Attributes:
         description: what its command does.

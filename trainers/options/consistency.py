@@ -1,4 +1,4 @@
-"""Whether the values of training options are allowed and fit each other, before anything is played.
+"""Checks that training options are allowed and fit each other, before anything is played.
 
 TRL and transformers check some of it, in words of fields that they derive and nobody has typed, and
 the rest in the middle of the first step.
@@ -81,7 +81,7 @@ def check_preference(args: Any) -> None:
 
 
 def check_length(args: Any) -> None:
-    """Check what says how long training is, and how fast it learns.
+    """Check the options of training's length and of the learning rate.
 
     Args:
         args: an `AgentDefaults` config.

@@ -1,4 +1,4 @@
-"""The options that say which environments are played, and how these are made and run."""
+"""The options of environments: which are played, how they are made and run."""
 
 from __future__ import annotations
 

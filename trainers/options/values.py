@@ -169,7 +169,7 @@ def _entries(name: str, entry: Any) -> Iterable[tuple[str, Any]]:
 
 
 def value_for(value: Any, env_id: str) -> Any:
-    """Return what an option says of one environment."""
+    """Return an option's value for one environment."""
     if not isinstance(value, dict):
         return value
     own = [part for label, part in value.items() if is_name_of(label, env_id)]
@@ -177,7 +177,7 @@ def value_for(value: Any, env_id: str) -> Any:
 
 
 def all_values(value: Any) -> list[Any]:
-    """Return what an option says of all environments, in no order."""
+    """Return an option's values for all environments, in no order."""
     return [*value.values(), value.get(DEFAULT)] if isinstance(value, dict) else [value]
 
 
@@ -187,7 +187,7 @@ def is_name_of(label: str, env_id: str) -> bool:
 
 
 def kwargs_for(kwargs: dict[str, Any], env_id: str, env_ids: Iterable[str]) -> dict[str, Any]:
-    """Return what `env_kwargs` says of one environment: what all are given, and what it is by name.
+    """Return the kwargs of one environment: the shared ones, then those under its name.
 
     Args:
         kwargs: the option's JSON object.
@@ -206,7 +206,7 @@ def kwargs_for(kwargs: dict[str, Any], env_id: str, env_ids: Iterable[str]) -> d
 
 
 def check_names(args: Any, env_ids: Iterable[str]) -> None:
-    """See that the options of a dataclass name environments of the run.
+    """Check that the options of a dataclass name environments of the run only.
 
     Raises:
         UsageError: one names another.

@@ -161,7 +161,7 @@ def open_model(
 
 
 def check_model(args: PolicyArguments) -> None:
-    """See that there is a model of this name, by what is quickest to load of it: its tokenizer.
+    """Check that there is a model of this name by loading its tokenizer, the smallest part.
 
     Args:
         args: who plays: neither a text policy nor an address.

@@ -20,7 +20,7 @@ _WORDS = re.compile(r"\w+(?:[ -]\w+){0,2}")
 
 
 class ExpertPolicy(Policy):
-    """Plays what the environment's expert says; stops where it has no more to say."""
+    """Plays the actions of the environment's expert; stops where it has none left."""
 
     name = "expert"
 

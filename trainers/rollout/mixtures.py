@@ -20,7 +20,7 @@ Key = TypeVar("Key")
 
 
 def draw_order(weights: Mapping[Key, int]) -> Iterator[Key]:
-    """Yield for ever whose turn it is: always who is furthest behind its share.
+    """Yield endlessly the environment that is furthest behind its share.
 
     After any number of draws each has had its share of them, rounded up or down (for three and
     more of unequal weights at most one draw further off). So batches cut from the order carry over

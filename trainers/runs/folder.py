@@ -135,7 +135,7 @@ def read_metrics(folder: str | Path) -> list[dict[str, Any]]:
 
 
 def check_metrics(folder: str | Path) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the log entries of a run as `read_metrics` does, and in words what is none."""
+    """Return the log entries of a run as `read_metrics` does, and its problems in words."""
     path = Path(folder) / METRICS_FILE
     try:
         lines = path.read_bytes().splitlines(keepends=True)

@@ -32,7 +32,7 @@ def write_run(
     configs: Sequence[Any],
     further: dict[str, Any] | None = None,
 ) -> None:
-    """Write `run.json`: what was run, with which options and versions, from which commit, on what.
+    """Write `run.json`: command, options, versions, commit and machine of a run.
 
     Args:
         folder: the run's folder.

@@ -1,4 +1,4 @@
-"""Finds what was played under a folder: training runs, sweeps' cells, and lone files of episodes.
+"""Finds training runs, sweeps' cells and lone files of episodes under a folder.
 
 Opens no file of episodes.
 """
@@ -30,7 +30,7 @@ _EARLIER_RUN = re.compile(r"previous-\d+")
 
 @dataclass(frozen=True)
 class RunFolder:
-    """What was played as a whole.
+    """A training run, a sweep's cell, or a lone file of episodes.
 
     Attributes:
         path: its folder; of a lone file of episodes, the file.
@@ -49,7 +49,7 @@ class RunFolder:
         return read_json(self.path / names[self.kind]) if self.kind in names else {}
 
     def phase(self, file: Path) -> str:
-        """Return what tells apart what a run played in one go, such as `"train_000010"`.
+        """Return the name of one batch of a run's episodes, such as `"train_000010"`.
 
         The processes of one run and the batches of one cell share theirs.
         """

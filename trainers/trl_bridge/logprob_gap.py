@@ -1,4 +1,4 @@
-"""How far sampled and trained log-probabilities are apart, over the tokens of a log entry."""
+"""Measures the gap of sampled and trained log-probabilities over the tokens of a log entry."""
 
 from __future__ import annotations
 

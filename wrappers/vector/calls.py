@@ -26,7 +26,7 @@ Begin = Callable[[], None]
 
 @dataclass(frozen=True)
 class Call:
-    """What is begun in one slot, each once the one before has been answered.
+    """The calls of one slot, each begun once the one before has been answered.
 
     Attributes:
         begins: the last one's answer is the call's.
@@ -44,7 +44,7 @@ class Call:
         return replace(self, begins=self.begins[1:]) if self.begins[1:] else None
 
     def restarted(self) -> Call | None:
-        """Return what is begun where the worker died."""
+        """Return the call that begins again where the worker died."""
         if not self.again or not self.restarts:
             return None
         return replace(self, begins=self.again, restarts=self.restarts - 1)

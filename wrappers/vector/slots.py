@@ -1,4 +1,4 @@
-"""What a slot is, and the slot whose environment runs in a thread of its own.
+"""Slots of a vector environment: the protocol, and those that run in a thread.
 
 A slot takes one call at a time: `send` hands it over, `receive` waits for the answer, and
 `wait_for_any` waits for whichever of several slots answers first. What breaks on the way is an

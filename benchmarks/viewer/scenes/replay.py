@@ -87,7 +87,7 @@ def replay(
 
 
 def _play_again(env: TextEnv, trajectory: Trajectory, look: Look) -> tuple[list[Any] | None, int]:
-    """Return what was seen, or None and the number of the turn that was answered otherwise."""
+    """Return the views, or None and the number of the turn with another observation."""
     turns = trajectory.turns
     first, *later = [turn.observation for turn in turns] + [trajectory.final_observation]
     try:
@@ -108,7 +108,7 @@ def _play_again(env: TextEnv, trajectory: Trajectory, look: Look) -> tuple[list[
 
 
 def _environment(trajectory: Trajectory, kwargs: Mapping[str, Any]) -> TextEnv:
-    """Return an environment that tells its policy what the record's was told."""
+    """Return an environment whose system prompt equals the recorded one."""
     for env in _candidates(trajectory, kwargs):
         if env.system_prompt == trajectory.system_prompt:
             if env.source != trajectory.source:
