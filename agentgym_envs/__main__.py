@@ -46,9 +46,9 @@ def hidden_by(name: str) -> Path | None:
     if spec is None:
         raise ModuleNotFoundError(f"agentgym-envs is installed without {name!r}", name=name)
     folders = list(spec.submodule_search_locations or ())
-    found = Path(folders[0] if folders else str(spec.origin))  # or a module, such as trainers.py
+    location = Path(folders[0] if folders else str(spec.origin))  # or a module, such as trainers.py
     ours = Path(agentgym_envs.__file__).parent.with_name(name)
-    return None if found.resolve() == ours.resolve() else found
+    return None if location.resolve() == ours.resolve() else location
 
 
 if __name__ == "__main__":

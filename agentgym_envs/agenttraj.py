@@ -84,17 +84,17 @@ def to_item(trajectory: Trajectory) -> dict[str, Any]:
         raise ValueError(f"{trajectory.task_id} has no turns, so there is nothing to write")
     conversation: list[dict[str, Any]] = []
 
-    def say(who: str, loss: bool | None, text: str) -> None:
-        conversation.append({"from": who, "loss": loss, "value": text})
+    def add_message(sender: str, loss: bool | None, text: str) -> None:
+        conversation.append({"from": sender, "loss": loss, "value": text})
 
     if trajectory.system_prompt:
-        say("human", None, trajectory.system_prompt)
-        say("gpt", False, ACKNOWLEDGEMENT)
+        add_message("human", None, trajectory.system_prompt)
+        add_message("gpt", False, ACKNOWLEDGEMENT)
     for turn in trajectory.turns:
-        say("human", None, turn.observation)
-        say("gpt", turn.trained, turn.completion)
+        add_message("human", None, turn.observation)
+        add_message("gpt", turn.trained, turn.completion)
     if trajectory.final_observation:
-        say("human", None, trajectory.final_observation)
+        add_message("human", None, trajectory.final_observation)
     return {
         "conversations": conversation,
         "item_id": trajectory.task_id,

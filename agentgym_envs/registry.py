@@ -70,10 +70,10 @@ def check_kwargs(env_id: str, kwargs: Mapping[str, Any]) -> None:
         return  # a function may pass on whatever it is given
     if not hasattr(creator, "task_ids"):
         raise ValueError(f"{env_id} is no text environment; registered: {', '.join(REGISTERED)}")
-    taken = _parameters(creator)
+    accepted = _parameters(creator)
     for name in kwargs:
-        if name not in taken:
-            hint = did_you_mean(name, taken, otherwise=f"it takes {', '.join(taken)}")
+        if name not in accepted:
+            hint = did_you_mean(name, accepted, otherwise=f"it takes {', '.join(accepted)}")
             raise ValueError(f"{env_id} takes no argument {name!r}{hint}")
 
 

@@ -1,4 +1,4 @@
-"""Which JSON values are a trajectory's, and what is wrong with others."""
+"""Checks the JSON values of trajectories, and names what is wrong with one."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def problem_of(record: Any) -> str | None:
         return problem
     turns = record.get("turns")
     if not isinstance(turns, list):
-        given = f"got {turns!r:.40}" if "turns" in record else "it has none"
-        return f"turns must be a list, {given}"
+        actual = f"got {turns!r:.40}" if "turns" in record else "it has none"
+        return f"turns must be a list, {actual}"
     for number, turn in enumerate(turns):
         needed = ("observation", "completion", "reward", "is_valid_action", "score")
         if problem := _problem_in(turn, _OF_TURN, needed=needed):

@@ -27,7 +27,7 @@ from trainers.command import (
     refusing,
 )
 from trainers.credit.pairs import distinct
-from trainers.evaluation.results import summarize
+from trainers.evaluation.summary import summarize
 from trainers.models.loading import (
     adapter_config,
     load_for_playing,
@@ -268,6 +268,24 @@ class AgentEvol:
         ids = self.environments.task_ids(chosen.split, tasks=chosen.tasks)
         return spread(ids, count, self.environments.weights)
 
+    def _trainer(self, number: int, data: Sequence[Trajectory]) -> AgentSFTTrainer:
+        """Return what fine-tunes a round's initial model on its data."""
+        from_current = self.options.start_from == "current"
+        model, tokenizer = load_policy(self._model_of(number - 1 if from_current else 0))
+        args = copy.copy(self.args)
+        args.output_dir = str(self.files.of(number))
+        with refusing():
+            return AgentSFTTrainer(
+                model,
+                data,
+                env=self.environments,
+                args=args,
+                rollout=self.rollout,
+                evaluation=self.evaluation,
+                processing_class=tokenizer,
+                peft_config=adapter_config(self.model_args),
+            )
+
     def _learn(
         self,
         number: int,
@@ -285,22 +303,7 @@ class AgentEvol:
                 f"succeeded and there is no base set; raise --num_samples, pass --data or "
                 f"--expert_episodes, or start from a stronger --model"
             )
-        from_current = self.options.start_from == "current"
-        model_args = self._model_of(number - 1 if from_current else 0)
-        model, tokenizer = load_policy(model_args)
-        args = copy.copy(self.args)
-        args.output_dir = str(self.files.of(number))
-        with refusing():
-            trainer = AgentSFTTrainer(
-                model,
-                data,
-                env=self.environments,
-                args=args,
-                rollout=self.rollout,
-                evaluation=self.evaluation,
-                processing_class=tokenizer,
-                peft_config=adapter_config(self.model_args),
-            )
+        trainer = self._trainer(number, data)
         train_and_save(
             trainer,
             resume=resume,

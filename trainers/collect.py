@@ -15,8 +15,8 @@ from typing import ClassVar
 
 from agentgym_envs.agenttraj import read_agenttraj, read_trajectories, write_agenttraj
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
-from trainers.evaluation.results import summarize
-from trainers.options.arguments import EnvArguments, EpisodeArguments, what_is_played
+from trainers.evaluation.summary import summarize
+from trainers.options.arguments import EnvArguments, EpisodeArguments, episode_settings
 from trainers.options.errors import UsageError, check_bounds, check_output, run_command
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
@@ -40,7 +40,7 @@ def collect(
     temperature: float = 1.0,
     seed: int = 0,
     on_trajectory: Callable[[Trajectory], None] | None = None,
-    kept: MutableMapping[int, Trajectory] | None = None,
+    finished: MutableMapping[int, Trajectory] | None = None,
 ) -> list[Trajectory]:
     """Play episodes, going round the tasks in order; see `trainers.rollout.mixtures.repeated`.
 
@@ -53,7 +53,7 @@ def collect(
         temperature: of the sampling; 0 is greedy.
         seed: of the sampling.
         on_trajectory: called with each episode as it ends.
-        kept: episodes that are there already; see `Rollout.run`.
+        finished: episodes that are not played again; see `Rollout.run`.
 
     Raises:
         UsageError: there are no tasks.
@@ -69,14 +69,14 @@ def collect(
         temperature=temperature,
         stream=(_COLLECTION_STREAM, seed),
         on_trajectory=on_trajectory,
-        kept=kept,
+        finished=finished,
     )
 
 
 def expert_episodes(
     environments: Environments, task_ids: Sequence[str], *, num_episodes: int | None = None
 ) -> list[Trajectory]:
-    """Let the expert play, and show how far; see `collect`."""
+    """Play episodes of the expert, with a progress bar; see `collect`."""
     rollout = environments.rollout(ExpertPolicy())
     with Watch("expert", num_episodes or len(task_ids)) as watch:
         return collect(
@@ -119,7 +119,7 @@ def cached_rollout(
 
 @dataclass
 class CollectArguments:
-    """What is collected."""
+    """The episodes that are collected, and their file."""
 
     _argument_group_name: ClassVar[str] = "collection"
 
@@ -196,16 +196,16 @@ def main(argv: list[str] | None = None) -> int:
     tasks = spread(task_ids, options.num_tasks, environments.weights)
     total = options.num_episodes or len(tasks)
     start = time.perf_counter()
-    played = (
+    settings = (
         *(rollout.policy.name, options.temperature, options.seed, total, tasks),
-        *what_is_played(env, budgets),
+        *episode_settings(env, budgets),
     )
     with Watch(
         rollout.policy.name,
         total,
-        kept_for=options.out,
+        output_file=options.out,
         resume=options.resume,
-        options=played,
+        options=settings,
         ledger=rollout.policy.ledger,
     ) as watch:
         episodes = collect(
@@ -216,11 +216,11 @@ def main(argv: list[str] | None = None) -> int:
             temperature=options.temperature,
             seed=options.seed,
             on_trajectory=watch,
-            kept=watch.kept,
+            finished=watch.finished,
         )
         seconds = time.perf_counter() - start
         count = _write(episodes, options)
-        watch.written()
+        watch.forget()
     environments.close()
     print(f"wrote {count} episodes to {options.out}\n{_summary(episodes, seconds)}")
     return 0

@@ -152,13 +152,13 @@ def exit_statuses(args: Any, command: str) -> Iterator[None]:
         if isinstance(failure, OSError) and not (is_storage_failure(failure) and has_begun):
             raise
         if is_first:
-            told = broken_off(folder, failure, command)
-            print(told, file=sys.stderr, flush=True)
+            message = broken_off(folder, failure, command)
+            print(message, file=sys.stderr, flush=True)
         raise SystemExit(BROKEN_OFF) from failure
 
 
 def broken_off(folder: Path, failure: Exception, command: str) -> str:
-    """Return what is told where broken machinery has ended a run."""
+    """Return the message where broken machinery has ended a run."""
     checkpoint = _newest_checkpoint(folder)
     saved = "there is no checkpoint yet"
     if checkpoint is not None:

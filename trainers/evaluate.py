@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from agentgym_envs.trajectory import Trajectory, write_jsonl
-from trainers.evaluation.results import EvalResult, Gain, paired_gain, summarize
-from trainers.options.arguments import EnvArguments, EpisodeArguments, what_is_played
+from trainers.evaluation.results import EvalResult, Gain, paired_gain
+from trainers.evaluation.summary import summarize
+from trainers.options.arguments import EnvArguments, EpisodeArguments, episode_settings
 from trainers.options.errors import UsageError, check_bounds, check_output, run_command
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
@@ -37,7 +38,7 @@ def evaluate(
     global_step: int = 0,
     on_trajectory: Callable[[Trajectory], None] | None = None,
     on_trajectories: Callable[[list[Trajectory]], None] | None = None,
-    kept: MutableMapping[int, Trajectory] | None = None,
+    finished: MutableMapping[int, Trajectory] | None = None,
 ) -> EvalResult:
     """Play every task `samples` times and return the success with its interval.
 
@@ -52,7 +53,7 @@ def evaluate(
         global_step: the optimizer step that a trained policy is of, for the record.
         on_trajectory: called with each episode as it ends.
         on_trajectories: called with all of them, by task.
-        kept: episodes that are there already; see `Rollout.run`.
+        finished: episodes that are not played again; see `Rollout.run`.
 
     Raises:
         UsageError: there are no tasks, or no episode has a score.
@@ -69,7 +70,7 @@ def evaluate(
         global_step=global_step,
         stream=(_EVALUATION_STREAM, seed),
         on_trajectory=on_trajectory,
-        kept=kept,
+        finished=finished,
     )
     if on_trajectories is not None:
         on_trajectories(trajectories)
@@ -91,7 +92,7 @@ _EVALUATION_STREAM = 2
 
 @dataclass
 class MeasureArguments:
-    """What is measured and where it goes."""
+    """The size of the evaluation, its sampling and its files."""
 
     _argument_group_name: ClassVar[str] = "measurement"
 
@@ -142,8 +143,8 @@ def main(argv: list[str] | None = None) -> int:
             f"--mix {env.mix} weighs what is trained on; eval plays as many tasks of each "
             "environment and tells the mean over them, so leave it out"
         )
-    kept_for = measure.trajectories or measure.out
-    if policy.max_cost is not None and kept_for is None:
+    output_file = measure.trajectories or measure.out
+    if policy.max_cost is not None and output_file is None:
         parser.error("--max_cost needs --out or --trajectories, beside which is kept what it stops")
     environments = open_environments(env, policy)
     task_ids = spread(environments.task_ids(env.split, tasks=env.tasks), measure.num_tasks)
@@ -151,12 +152,12 @@ def main(argv: list[str] | None = None) -> int:
     total = len(task_ids) * measure.samples
     options = (
         *(rollout.policy.name, measure.temperature, measure.seed, measure.samples, task_ids),
-        *what_is_played(env, budgets),
+        *episode_settings(env, budgets),
     )
     with Watch(
         rollout.policy.name,
         total,
-        kept_for=kept_for,
+        output_file=output_file,
         resume=measure.resume,
         options=options,
         ledger=rollout.policy.ledger,
@@ -175,14 +176,14 @@ def main(argv: list[str] | None = None) -> int:
             global_step=step_of_model(policy.policy) or 0,
             on_trajectory=watch,
             on_trajectories=write,
-            kept=watch.kept,
+            finished=watch.finished,
         )
         print(result)
         if measure.out is not None:
             configs = [env, budgets, policy, measure]
             record = run_record(command="eval", seed=measure.seed, configs=configs)
             replace(result, run=record).save(measure.out)
-        watch.written()
+        watch.forget()
     environments.close()
     return 0
 

@@ -31,7 +31,8 @@ from trainers.models.loading import (
     resolve_model,
 )
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
-from trainers.options.configs import PER_ENVIRONMENT, AgentOnlineConfig
+from trainers.options.configs import AgentOnlineConfig
+from trainers.options.defaults import PER_ENVIRONMENT
 from trainers.options.errors import UsageError, check_kind
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
@@ -76,7 +77,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
 
     config: type[Any] = AgentOnlineConfig
     """Of the training options, where none are given."""
-    environments_played: Environments
+    task_environments: Environments
 
     def __init__(
         self,
@@ -98,16 +99,11 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         check_kind("args", args, GRPOConfig, remedy=f"make a trainers.{self.config.__name__}(...)")
         check_options(rollout, evaluation)
         refuse_ignored(args, self.config.refused)
-        self.environments_played = open_environments(env, episodes=args.generation_batch_size)
-        chosen = self.environments_played.args
-        if train_dataset is None:
-            ids = self.environments_played.task_ids(chosen.split, tasks=chosen.tasks)
-            train_dataset = task_dataset(ids)
-        elif hasattr(train_dataset, "__len__"):
-            prompts_of("train_dataset", train_dataset, self.environments_played)
-        _refuse_too_few_tasks(train_dataset, args)
+        self.task_environments = open_environments(env, episodes=args.generation_batch_size)
+        chosen = self.task_environments.args
+        train_dataset = _training_tasks(train_dataset, self.task_environments, args)
         if eval_dataset is None and args.eval_strategy != "no":
-            eval_dataset = task_dataset(validation_ids(self.environments_played, evaluation))
+            eval_dataset = task_dataset(validation_ids(self.task_environments, evaluation))
         self.mask_truncated_episodes = rollout.mask_truncated_episodes
         penalty = getattr(args, "invalid_action_penalty", 0.0)
         self.num_penalties = int(penalty != 0)
@@ -129,10 +125,10 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         self.max_outage = rollout.failure_rules.max_outage
         if self.normalizes_by_environment:
             self.scale_rewards = "none"  # TRL knows no environments; `advantages_of` scales
-        names = self.environments_played.names
+        names = self.task_environments.names
         if len(names) > 1:
             self.environment_names = names
-            self.mixture = _mixture(self.train_dataset, self.environments_played, args)
+            self.mixture = _mixture(self.train_dataset, self.task_environments, args)
         self._open_rollout(rollout, evaluation, eval_dataset)
         self._schedule_state = ScheduleStateCallback(self.rollout.schedule, names=names)
         self.add_callback(self._schedule_state)
@@ -149,7 +145,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         self._save_every = rollout.save_trajectories_every
         self._files = TrajectoryFiles.of(args, rollout)
         self.add_callback(self._files)
-        environments = self.environments_played
+        environments = self.task_environments
         policy = ModelPolicy.of_model(
             self.model,
             self.processing_class,
@@ -175,23 +171,23 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
 
     def _plan(self) -> Plan:
         """Return what the run is about to do, for people."""
-        args, environments = self.args, self.environments_played
+        args, environments = self.args, self.task_environments
         _, rollout, evaluation = self.run_options
         split = environments.args.split
         tasks = self.train_dataset
         num_tasks = len(tasks) if hasattr(tasks, "__len__") else None
-        played = environments.plan(split, num_tasks=num_tasks)
+        tasks_shown = environments.plan(split, num_tasks=num_tasks)
         horizon = rollout.horizon
         if isinstance(horizon, dict):
             horizon = ", ".join(f"{name} {one}" for name, one in horizon.items())
         if horizon is not None:
-            played += f", horizon {horizon}"
+            tasks_shown += f", horizon {horizon}"
         batch = args.generation_batch_size
         steps = args.steps_per_generation * args.num_iterations / args.gradient_accumulation_steps
         per_batch = "a step" if steps == 1 else f"every {steps:g} steps"
         return {
             "policy": describe_policy(self.accelerator.unwrap_model(self.model)),
-            "tasks": played,
+            "tasks": tasks_shown,
             "batch": f"{batch} episodes {per_batch}: {batch // args.num_generations} tasks "
             f"x {args.num_generations}",
             "measured": evaluation_plan(
@@ -248,8 +244,17 @@ def _mixture(tasks: Any, environments: Environments, args: Any) -> Mixture | Non
     return mixture_of(map(scenario_of, prompts), environments, seed=seed)
 
 
-def _refuse_too_few_tasks(tasks: Any, args: Any) -> None:
-    """Refuse tasks that do not fill a batch: TRL would train no step, and save the model as is."""
+def _training_tasks(tasks: Any, environments: Environments, args: Any) -> Any:
+    """Return the rows that are trained on: by default the split's tasks.
+
+    Raises:
+        UsageError: they do not fill a batch: TRL would train no step, and save the model as is.
+    """
+    if tasks is None:
+        chosen = environments.args
+        tasks = task_dataset(environments.task_ids(chosen.split, tasks=chosen.tasks))
+    elif hasattr(tasks, "__len__"):
+        prompts_of("train_dataset", tasks, environments)
     needed = args.generation_batch_size // args.num_generations
     if hasattr(tasks, "__len__") and len(tasks) < needed:
         raise UsageError(
@@ -257,6 +262,7 @@ def _refuse_too_few_tasks(tasks: Any, args: Any) -> None:
             f"{args.num_generations} needs {needed} tasks, got {len(tasks)}; raise "
             "num_generations, make the batch smaller, or choose more tasks"
         )
+    return tasks
 
 
 def refuse_split_weights(backend: str, *, is_split: bool) -> None:
@@ -279,11 +285,11 @@ def _reward_list(
     reward_funcs: RewardFunc | Sequence[RewardFunc] | None, penalty: float
 ) -> list[RewardFunc]:
     if reward_funcs is None:
-        given: list[RewardFunc] = [agent_reward]
+        functions: list[RewardFunc] = [agent_reward]
     else:
         is_one = callable(reward_funcs) or isinstance(reward_funcs, str)
-        given = [reward_funcs] if is_one else [*reward_funcs]  # type: ignore[list-item, misc]
-    return [*given, invalid_action_penalty(penalty)] if penalty else given
+        functions = [reward_funcs] if is_one else [*reward_funcs]  # type: ignore[list-item, misc]
+    return [*functions, invalid_action_penalty(penalty)] if penalty else functions
 
 
 def train_online(
@@ -324,6 +330,6 @@ def train_online(
         command=f"train {algorithm}",
         resume=run.resume,
         configs=[model_args],
-        environments=made.environments_played,
+        environments=made.task_environments,
     )
     return 0

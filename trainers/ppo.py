@@ -112,7 +112,7 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
         of_environment = weights[0] if self._pays_by_turn else 0.0
         of_invalid = weights[-1] * self.args.invalid_action_penalty
         totals = episodes.local(episodes.rewards).nan_to_num(nan=0.0).tolist()
-        paid = []
+        rewards = []
         for trajectory, total in zip(episodes.trajectories, totals, strict=True):
             turns = [
                 of_environment * turn.reward - of_invalid * (not turn.is_valid_action)
@@ -120,8 +120,8 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
             ]
             if turns and not self._pays_by_turn:
                 turns[-1] += total - sum(turns)
-            paid.append(turns)
-        return paid
+            rewards.append(turns)
+        return rewards
 
     def _values_at_truncation(self, episodes: EpisodeBatch) -> torch.Tensor | None:
         """Return (E,) values of the states that truncated episodes were left in; 0 for others.
@@ -131,7 +131,7 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
         """
         if not self.args.bootstrap_truncated:
             return None
-        left = [
+        truncated = [
             index
             for index, trajectory in enumerate(episodes.trajectories)
             if trajectory.status == "truncated"
@@ -140,13 +140,13 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
         ]
         values = torch.zeros(len(episodes.trajectories), device=episodes.action_mask.device)
         sequences = []
-        for index in left:
+        for index in truncated:
             trajectory = episodes.trajectories[index]
-            seen = trajectory.traces[-1].ids
-            closed = seen[-1] in self.chat.stop_ids
+            ids = trajectory.traces[-1].ids
+            closed = ids[-1] in self.chat.stop_ids
             read = self.chat.observation_ids(trajectory.final_observation, closed=closed)
-            sequences.append(seen + read)
-        values[left] = self.values_after(sequences)
+            sequences.append(ids + read)
+        values[truncated] = self.values_after(sequences)
         return values
 
     def _log_values(

@@ -14,7 +14,7 @@ from trainers.runs.disk import write_patiently
 from trainers.runs.folder import read_run, set_aside
 from trainers.runs.lock import holding
 from trainers.runs.provenance import run_record, write_run
-from trainers.runs.trackers import tell_trackers
+from trainers.runs.trackers import add_options_for_trackers
 
 IGNORED_IN_DIFF = {
     *("argv", "command_line", "started", "pid", "seed", "resumed", "device", "ended"),
@@ -52,7 +52,7 @@ def train_and_save(
         if trainer.is_world_process_zero():
             _begin(trainer, checkpoint, resume=resume, command=command, configs=configs)
         trainer.accelerator.wait_for_everyone()
-        tell_trackers(trainer.args, configs)
+        add_options_for_trackers(trainer.args, configs)
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
         _save(trainer, folder)
 

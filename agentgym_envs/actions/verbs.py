@@ -95,8 +95,8 @@ class ActionVerb:
             raise InvalidAction(
                 f"{self.name} takes {self.signature}, got {sorted(arguments)!r:.80}."
             )
-        given = {**self.defaults, **arguments}
-        values = {p: self._value(p, given[p]) for p in self.parameters}
+        arguments = {**self.defaults, **arguments}
+        values = {p: self._value(p, arguments[p]) for p in self.parameters}
         return self.fill(values)
 
     def fill(self, values: Mapping[str, str]) -> str:

@@ -55,14 +55,14 @@ def replay_in_subprocess(
     try:
         order = pickle.dumps((name, dict(kwargs), list(episodes)))
     except (pickle.PicklingError, TypeError, AttributeError) as error:
-        _left_out(f"its arguments cannot be pickled: {error}")
+        _warn_of_omission(f"its arguments cannot be pickled: {error}")
         return None
     if name is None or name.startswith("__main__:"):
-        _left_out(f"{env!r} cannot be imported by a name")
+        _warn_of_omission(f"{env!r} cannot be imported by a name")
         return None
     reply = _ask(order)
     if "left_out" in reply:
-        _left_out(reply["left_out"])
+        _warn_of_omission(reply["left_out"])
         return None
     if "failed" in reply:
         raise EnvFailure(reply["failed"])
@@ -132,5 +132,5 @@ def _imported(name: str) -> Callable[..., Any]:
     return cast(Callable[..., Any], value)
 
 
-def _left_out(why: str) -> None:
-    _logger.warning("not played under another PYTHONHASHSEED: %s", why)
+def _warn_of_omission(reason: str) -> None:
+    _logger.warning("not played under another PYTHONHASHSEED: %s", reason)

@@ -1,4 +1,4 @@
-"""`agentgym check`: whether an environment keeps the contract, check by check."""
+"""`agentgym check`: runs the conformance suite on an environment, check by check."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from agentgym_envs import resolve_env_id
 from agentgym_envs.checking import ConformanceError, conformance_checks
-from trainers.options.arguments import read_object
 from trainers.options.parser import OptionParser
+from trainers.options.values import read_object
 
 
 def main(argv: Sequence[str] | None = None) -> int:

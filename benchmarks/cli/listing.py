@@ -46,17 +46,17 @@ def table(rows: Sequence[Sequence[str]], *, numbers_from: int | None = None) -> 
     """
     cells = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    left = len(widths) if numbers_from is None else numbers_from
+    num_texts = len(widths) if numbers_from is None else numbers_from
     lines = [
         "| "
         + " | ".join(
-            cell.ljust(width) if place < left else cell.rjust(width)
+            cell.ljust(width) if place < num_texts else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         + " |"
         for row in cells
     ]
-    rule = ["-" * (width + 1) + ("-" if n < left else ":") for n, width in enumerate(widths)]
+    rule = ["-" * (width + 1) + ("-" if n < num_texts else ":") for n, width in enumerate(widths)]
     return "\n".join([lines[0], f"|{'|'.join(rule)}|", *lines[1:]])
 
 

@@ -12,8 +12,8 @@ import gymnasium as gym
 from agentgym_envs import NoExpert, TextEnv, resolve_env_id
 from agentgym_envs.actions import ACTION_FORMATS
 from agentgym_envs.registry import check_kwargs
-from trainers.options.arguments import read_object
 from trainers.options.parser import OptionParser
+from trainers.options.values import read_object
 
 COMMANDS = {
     ":help": "show this list",

@@ -97,18 +97,18 @@ def _turn_limit(word: str) -> str:
     return str(int(word))
 
 
-def _for_sides(option: str, given: Sequence[Value] | None, count: int) -> list[Value | None]:
+def _for_sides(option: str, values: Sequence[Value] | None, count: int) -> list[Value | None]:
     """Return an option's value for each side."""
-    if not given:
+    if not values:
         return [None] * count
-    if len(given) == 1:
-        return [given[0]] * count
-    if len(given) != count:
+    if len(values) == 1:
+        return [values[0]] * count
+    if len(values) != count:
         raise ValueError(
             f"{option} is given once for all sides or once for each of the {count}, in their "
-            f"order; got it {len(given)} times"
+            f"order; got it {len(values)} times"
         )
-    return list(given)
+    return list(values)
 
 
 def _named(path: str, choice: Choice) -> str:

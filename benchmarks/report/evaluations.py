@@ -13,11 +13,12 @@ from typing import Any
 
 from agentgym_envs.trajectory import Trajectory, read_jsonl
 from benchmarks.report.grouping import row_of
-from benchmarks.report.results import Setting, take_in
+from benchmarks.report.results import Setting, add_episodes
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.suites import task_digest
 from trainers.evaluation.results import EvalResult
-from trainers.options.arguments import EnvConstructionArguments, EpisodeArguments
+from trainers.options.arguments import EpisodeArguments
+from trainers.options.environments import EnvConstructionArguments
 from trainers.options.policies import PolicyLoadingArguments
 from trainers.runs.folder import EPISODES, read_json
 
@@ -36,7 +37,7 @@ def is_evaluation(path: Path) -> bool:
 
 
 def read_evaluation(path: Path) -> tuple[list[Setting], list[dict[str, Any]]]:
-    """Return what was measured, one setting for each environment and split, and how it was called.
+    """Return the settings of an evaluation, one per environment and split, and its command.
 
     Raises:
         ValueError: the file is no result and holds no episodes, or does not say what was played.
@@ -123,12 +124,12 @@ def _gathered(
         key = (episode.policy, episode.env_id, episode.split, episode.global_step)
         groups.setdefault(key, []).append(episode)
     # An episode that failed at its start does not know its split; it is counted with the others.
-    known = {key: played for key, played in groups.items() if key[2]} or groups
+    known = {key: members for key, members in groups.items() if key[2]} or groups
     for key, failed in groups.items():
         if key not in known:
             theirs = next((k for k in known if (k[1], k[3]) == (key[1], key[3])), next(iter(known)))
             known[theirs] += failed
-    return [_setting(played, path, run, temperature) for played in known.values()]
+    return [_setting(members, path, run, temperature) for members in known.values()]
 
 
 def _setting(
@@ -149,9 +150,9 @@ def _setting(
         place=str(path),
         ended=str(run.get("started") or _modified(path)),
         is_altered=bool(row.changes),
-        asked=len(episodes),
+        num_requested=len(episodes),
     )
-    take_in(setting, episodes, 0.0)
+    add_episodes(setting, episodes, 0.0)
     return setting
 
 

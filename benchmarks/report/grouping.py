@@ -1,4 +1,4 @@
-"""Decides which cells of a sweep make one row of its report, and what tells the rows apart.
+"""Groups the cells of a sweep into the rows of its report, and distinguishes the rows.
 
 Cells are pooled where everything but the seed agrees.
 """
@@ -74,7 +74,7 @@ def row_of(cell: Cell, *, fingerprint: str) -> Row:
     )
 
 
-def tell_apart(rows: Iterable[Row]) -> dict[Row, tuple[str, ...]]:
+def distinguishing_settings(rows: Iterable[Row]) -> dict[Row, tuple[str, ...]]:
     """Return what, besides policy and turn limit, distinguishes each row from the others.
 
     Such as `("temperature 0.2", "compat agentgym")`; usually empty.

@@ -1,4 +1,4 @@
-"""The leaderboard: who reached what, from many sweeps and evaluations, as one HTML file."""
+"""The leaderboard: policies ranked by their success in sweeps and evaluations, as one HTML file."""
 
 from __future__ import annotations
 
@@ -168,14 +168,14 @@ def _panel_table(settings: Sequence[Setting]) -> list[list[str]]:
     for setting in settings:
         whole, parts = setting.whole, setting.subtasks
         gain = None if setting is settings[0] else paired(whole.task_success, first)
-        missing = setting.asked > whole.num_played
+        missing = setting.num_requested > whole.num_played
         rows.append(
             [
                 setting.name,
                 with_interval(whole.success()),
                 *(with_interval(parts[n].success()) if n in parts else "" for n in names),
                 "" if gain is None else points(gain.gain),
-                f"{whole.num_played}" + (f" of {setting.asked}" if missing else ""),
+                f"{whole.num_played}" + (f" of {setting.num_requested}" if missing else ""),
                 str(whole.failures + whole.unscored),
                 *_spent([setting]),
             ]

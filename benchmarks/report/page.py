@@ -66,7 +66,7 @@ def write_report(results: SweepResults, out: Path, *, runs: Sequence[Path] = ())
 
 def _head(results: SweepResults) -> list[Part]:
     parts: list[Part] = [Heading(1, "Benchmark report")]
-    missing = sum(s.asked - s.whole.num_played for s in results.settings)
+    missing = sum(s.num_requested - s.whole.num_played for s in results.settings)
     if missing:
         parts.append(Text(f"**Unfinished: {missing} episodes are still to be played.**"))
     head, *rows = tables.summary_table(results.settings)

@@ -10,7 +10,7 @@ from pathlib import Path
 from agentgym_envs.registry import short_env_name
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.names import short_names
-from benchmarks.report.grouping import Row, group, tell_apart
+from benchmarks.report.grouping import Row, distinguishing_settings, group
 from benchmarks.report.published import (
     PublishedPanel,
     data_label,
@@ -41,7 +41,7 @@ class Setting:
             others; it is told of the panel then, and not in the name.
         is_altered: the environment was made with arguments or wrappers of the caller's.
         seeds: of the sampling.
-        asked: episodes that the sweep asks for.
+        num_requested: episodes that the sweep asks for.
         row: all that its cells have in common; None where it was put together otherwise.
         fingerprints: of the policy's files, those that are known.
         place: the folder or file that it was read from.
@@ -61,7 +61,7 @@ class Setting:
     limit_is_the_panels: bool = False
     is_altered: bool = False
     seeds: list[int] = field(default_factory=list)
-    asked: int = 0
+    num_requested: int = 0
     row: Row | None = None
     fingerprints: set[str] = field(default_factory=set)
     place: str = ""
@@ -142,12 +142,12 @@ def read_sweep(path: str | Path) -> SweepResults:
     """
     folder = SweepFolder(path)
     rows = group(folder.cells())
-    short, apart = short_names([row.policy for row in rows], least=2), tell_apart(rows)
+    short, apart = short_names([row.policy for row in rows], least=2), distinguishing_settings(rows)
     settings = [
         _setting(row, cells, folder, short=short[row.policy], apart=apart[row])
         for row, cells in rows.items()
     ]
-    tell_limits_of_panels(settings, lambda setting: setting.scenario)
+    mark_panel_limits(settings, lambda setting: setting.scenario)
     try:
         calls = folder.calls()
     except (TypeError, ValueError) as error:
@@ -156,9 +156,7 @@ def read_sweep(path: str | Path) -> SweepResults:
     return SweepResults(Path(path), sorted(settings, key=_place), calls)
 
 
-def tell_limits_of_panels(
-    settings: Sequence[Setting], panel_of: Callable[[Setting], Hashable]
-) -> None:
+def mark_panel_limits(settings: Sequence[Setting], panel_of: Callable[[Setting], Hashable]) -> None:
     """Set `limit_is_the_panels` of settings that are shown together."""
     limits: dict[Hashable, set[int | None]] = {}
     for setting in settings:
@@ -189,10 +187,10 @@ def _setting(
     order: dict[str, int] = {}
     for cell in cells:
         setting.seeds.append(cell.seed)
-        setting.asked += len(cell.tasks) * cell.samples
+        setting.num_requested += len(cell.tasks) * cell.samples
         places = {task_id: place for place, task_id in enumerate(cell.tasks)}
         for episodes, seconds in folder.batches(cell):
-            take_in(setting, episodes, seconds)
+            add_episodes(setting, episodes, seconds)
             for episode in episodes:
                 order.setdefault(episode.subtask, places.get(episode.task_id, len(places)))
     # As the panel has them, whichever batches are there.
@@ -201,7 +199,7 @@ def _setting(
     return setting
 
 
-def take_in(setting: Setting, episodes: Sequence[Trajectory], seconds: float) -> None:
+def add_episodes(setting: Setting, episodes: Sequence[Trajectory], seconds: float) -> None:
     """Add a batch; its seconds are divided by turns, since its episodes were played together."""
     turns = [max(len(episode.turns), 1) for episode in episodes]
     for episode, share in zip(episodes, turns, strict=True):

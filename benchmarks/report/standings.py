@@ -1,4 +1,4 @@
-"""What sweeps and evaluations say of policies, panel by panel, with names that tell them apart."""
+"""Results of policies from sweeps and evaluations, panel by panel, under distinct names."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from benchmarks.names import short_names
 from benchmarks.report.evaluations import is_evaluation, read_evaluation
-from benchmarks.report.grouping import tell_apart
+from benchmarks.report.grouping import distinguishing_settings
 from benchmarks.report.published import published_panels
-from benchmarks.report.results import Setting, read_sweep, tell_limits_of_panels
+from benchmarks.report.results import Setting, mark_panel_limits, read_sweep
 
 
 class PanelKey(NamedTuple):
@@ -27,7 +27,7 @@ class PanelKey(NamedTuple):
 
 @dataclass
 class Standings:
-    """What was read for a leaderboard.
+    """The results that a leaderboard shows.
 
     Attributes:
         settings: what each policy did on each panel, named apart.
@@ -85,10 +85,10 @@ def _name_apart(settings: Sequence[Setting]) -> None:
     short = short_names([setting.policy for setting in settings], least=2)
     # Other tasks are other panels here, and told by their headings.
     rows = [replace(s.row, split="", digest="", num_tasks=0) for s in settings if s.row]
-    apart = tell_apart(rows)
+    apart = distinguishing_settings(rows)
     for setting, row in zip((s for s in settings if s.row), rows, strict=True):
         setting.short, setting.apart = short[setting.policy], apart[row]
-    tell_limits_of_panels(settings, _panel_key)
+    mark_panel_limits(settings, _panel_key)
     counts = Counter((setting.name, _panel_key(setting)) for setting in settings)
     ambiguous = {name for (name, _), count in counts.items() if count > 1}
     places = short_names([setting.place for setting in settings])

@@ -66,7 +66,7 @@ def detail_table(settings: Sequence[Setting]) -> Rows:
     return [
         ["policy", *METRICS, *["cost"] * has_costs],
         *(
-            [setting.name, *_measured(setting.whole, setting.asked, has_costs=has_costs)]
+            [setting.name, *_measured(setting.whole, setting.num_requested, has_costs=has_costs)]
             for setting in settings
         ),
     ]
@@ -91,12 +91,14 @@ def _have_costs(settings: Sequence[Setting]) -> bool:
     return any(setting.whole.cost is not None for setting in settings)
 
 
-def _measured(tally: Tally, asked: int | None = None, *, has_costs: bool = False) -> list[str]:
+def _measured(
+    tally: Tally, num_requested: int | None = None, *, has_costs: bool = False
+) -> list[str]:
     """Return the cells of `METRICS`; episodes `of` those asked for, where some are missing."""
     scored, num_played = max(tally.episodes, 1), tally.num_played
     return [
         str(len(tally.successes)),
-        f"{num_played}" + ("" if asked in (None, num_played) else f" of {asked}"),
+        f"{num_played}" + ("" if num_requested in (None, num_played) else f" of {num_requested}"),
         f"{tally.failures}" + f", unscored {tally.unscored}" * bool(tally.unscored),
         with_interval(tally.success()),
         with_interval(tally.score()),

@@ -81,8 +81,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     corpus, questions = embedded_world()
     retriever = make_retriever(options.retriever, corpus)
-    asked = [questions.question(number) for number in questions.numbers(options.split)]
-    recalls = measure(asked[:: options.every], retriever, corpus, options.k)
+    chosen = [questions.question(number) for number in questions.numbers(options.split)]
+    recalls = measure(chosen[:: options.every], retriever, corpus, options.k)
     rows = [_row(family, recall) for family, recall in recalls.items()]
     print(f"{retriever.name} over {corpus.source}, {len(corpus)} passages; {questions.source}")
     print(f"split {options.split}, every {options.every}. question, first {options.k} hits\n")

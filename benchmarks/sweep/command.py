@@ -17,8 +17,9 @@ from benchmarks.sweep.runner import Outcome, play_missing
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suite_files import find_suite, suite_names
 from benchmarks.sweep.worker import check_playable
-from trainers.options.arguments import EnvConstructionArguments, EpisodeArguments
+from trainers.options.arguments import EpisodeArguments
 from trainers.options.endpoints import Endpoint
+from trainers.options.environments import EnvConstructionArguments
 from trainers.options.errors import BROKEN_OFF, check_bounds, check_folder
 from trainers.options.parser import CommandParser
 from trainers.options.policies import ADDRESS, TEXT_POLICIES, PolicyLoadingArguments
@@ -141,7 +142,7 @@ def _prepare(
     budgets: EpisodeArguments,
     loading: PolicyLoadingArguments,
 ) -> tuple[SweepFolder, list[Cell], Play]:
-    """Claim the folder for the cells that are asked for, once all of them can be played."""
+    """Claim the folder for the requested cells, once all of them can be played."""
     named = loading.named
     sweep.policy = sweep.policy or list(named)
     if not sweep.policy:

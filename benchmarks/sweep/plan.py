@@ -17,7 +17,7 @@ from typing import Any
 from agentgym_envs.registry import short_env_name
 from agentgym_envs.secrets import hide_address, hide_kwargs, masked
 from benchmarks.sweep.suites import Panel, Suite, task_digest
-from trainers.options.arguments import read_object
+from trainers.options.values import read_object
 
 SWEEP_STREAM = 3
 """Tells a sweep's random numbers from those of `agentgym eval`."""
@@ -195,24 +195,27 @@ def _settings(panel: Panel, settings: Mapping[str, Any]) -> tuple[tuple[str, Any
     return tuple(sorted({**settings, "env_kwargs": json.dumps(kwargs)}.items()))
 
 
-def differences(asked: Cell, there: Cell) -> list[str]:
-    """Return how a cell that was asked for differs from the played one of its name.
+def differences(requested: Cell, stored: Cell) -> list[str]:
+    """Return how a requested cell differs from the stored one of the same name.
 
     Secrets decide nothing, since a cell shows none: a password may have been changed since.
     `FREE_SETTINGS` are not compared, nor the policy's files where one cell does not know them.
     """
-    ours, theirs = _identity(asked), _identity(there)
+    ours, theirs = _identity(requested), _identity(stored)
     differing = [
         f"{key}: {theirs.get(key)!r} there, {ours.get(key)!r} asked for"
         for key in {**ours, **theirs}
         if ours.get(key) != theirs.get(key)
     ]
-    if asked.tasks != there.tasks:
-        differing.append(f"tasks: {len(there.tasks)} there, other {len(asked.tasks)} asked for")
-    if asked.fingerprint and there.fingerprint is not None:
-        if asked.fingerprint != there.fingerprint:
+    if requested.tasks != stored.tasks:
+        differing.append(
+            f"tasks: {len(stored.tasks)} there, other {len(requested.tasks)} asked for"
+        )
+    if requested.fingerprint and stored.fingerprint is not None:
+        if requested.fingerprint != stored.fingerprint:
             differing.append(
-                f"{asked.policy} had other files or another endpoint then, so it was another policy"
+                f"{requested.policy} had other files or another endpoint then, so it was another "
+                "policy"
             )
     return differing
 
@@ -223,8 +226,8 @@ def conditions(cell: Cell) -> dict[str, str]:
     Cells of equal conditions may be pooled. What is None or empty is left out.
     """
     values = {"temperature": cell.temperature, **dict(cell.settings)}
-    left_out = (*FREE_SETTINGS, *_OF_ENVIRONMENTS)
-    deciding = {name: value for name, value in values.items() if name not in left_out}
+    excluded = (*FREE_SETTINGS, *_OF_ENVIRONMENTS)
+    deciding = {name: value for name, value in values.items() if name not in excluded}
     return {**_in_words(deciding), **environment_changes(cell)}
 
 
@@ -244,7 +247,7 @@ def _in_words(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _identity(cell: Cell) -> dict[str, Any]:
-    """Return what is compared value by value."""
+    """Return the values by which two cells are compared."""
     values = {**cell.to_json(), **dict(cell.settings)}
     return {
         key: value

@@ -20,12 +20,12 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
 
 from agentgym_envs.errors import EnvFailure, MissingExtra
-from benchmarks.sweep.worker import Batch, Played, Worker, begin_process, play_batch
+from benchmarks.sweep.worker import Batch, BatchOutcome, Worker, begin_process, play_batch
 from trainers.options.errors import BudgetSpent, UsageError
 
 _LOG = logging.getLogger(__name__)
 
-_GIVEN_UP = (EnvFailure, UsageError, BudgetSpent)
+_BATCH_ERRORS = (EnvFailure, UsageError, BudgetSpent)
 """What ends a batch in its worker: machinery that broke, a policy that cannot be opened, and a
 budget that is spent, which ends the sweep."""
 
@@ -43,7 +43,7 @@ _LOOK_SECONDS = 1.0
 Began = Callable[[Batch], None]
 """Is told of each batch that begins."""
 
-Play = Callable[[Sequence[Batch], Began], Iterator[tuple[Batch, "Played | Exception"]]]
+Play = Callable[[Sequence[Batch], Began], Iterator[tuple[Batch, "BatchOutcome | Exception"]]]
 """Plays batches, and yields each as it ends: with what became of its episodes, or what broke."""
 
 
@@ -98,7 +98,7 @@ class _Player(Protocol):
 
 def _play(
     count: int, make: Callable[[], _Player], batches: Sequence[Batch], began: Began
-) -> Iterator[tuple[Batch, Played | Exception]]:
+) -> Iterator[tuple[Batch, BatchOutcome | Exception]]:
     free = [make() for _ in range(min(count, len(batches)))]
     waiting, deaths = list(batches)[::-1], Counter[tuple[str, int]]()
     running: dict[Future[Any], tuple[Batch, _Player]] = {}
@@ -135,7 +135,7 @@ def _play(
 
 def result_of(
     future: Future[Any], deaths: tuple[type[Exception], ...] = (BrokenProcessPool,)
-) -> Played | Exception:
+) -> BatchOutcome | Exception:
     """Return what became of a batch, or why it was given up; mistakes of ours are raised.
 
     Args:
@@ -143,14 +143,14 @@ def result_of(
         deaths: what it raises where its worker died.
     """
     try:
-        result: Played | Exception = future.result()
+        result: BatchOutcome | Exception = future.result()
         return result
     except deaths:
         return EnvFailure(
             f"its worker died or hung {RETRIES + 1} times, perhaps for want of memory; fewer "
             "--workers or a smaller --batch_size take less"
         )
-    except _GIVEN_UP as error:
+    except _BATCH_ERRORS as error:
         return error
 
 
@@ -203,7 +203,7 @@ class _Actor:
         self._ray = ray
         self._actor = remote.remote(Worker)
         self._answer: Future[Any] = self._actor.answer.remote().future()
-        self._asked, self._limit = time.monotonic(), SET_UP_SECONDS
+        self._requested_at, self._limit = time.monotonic(), SET_UP_SECONDS
 
     def submit(self, batch: Batch) -> Future[Any]:
         future: Future[Any] = self._actor.play.remote(batch).future()
@@ -212,8 +212,8 @@ class _Actor:
     def is_hung(self) -> bool:
         if self._answer.done():
             self._answer = self._actor.answer.remote().future()
-            self._asked, self._limit = time.monotonic(), HUNG_SECONDS
-        return time.monotonic() - self._asked > self._limit
+            self._requested_at, self._limit = time.monotonic(), HUNG_SECONDS
+        return time.monotonic() - self._requested_at > self._limit
 
     def kill(self) -> None:
         self._ray.kill(self._actor)
@@ -228,10 +228,10 @@ class _RayWorker:
     def __init__(self, make: Callable[[], object]) -> None:
         self._worker = make()
 
-    def play(self, batch: Batch) -> Played | Exception:
+    def play(self, batch: Batch) -> BatchOutcome | Exception:
         try:
             return self._worker.play(batch)  # type: ignore[attr-defined,no-any-return]
-        except _GIVEN_UP as error:
+        except _BATCH_ERRORS as error:
             return error
 
     def answer(self) -> None:

@@ -24,8 +24,8 @@ from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from benchmarks.sweep.plan import Cell, differences, slug
 from trainers.ledger import Costs
 from trainers.options.errors import UsageError
+from trainers.runs.finished import ANSWERS
 from trainers.runs.folder import CELL_FILE, read_json, write_json
-from trainers.runs.kept import ANSWERS
 
 _LOG = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class SweepFolder:
         self.path = Path(path)
 
     def cells(self) -> list[Cell]:
-        """List the cells that are there, by name; what is none is passed over with a warning.
+        """List the stored cells by name; other folders are passed over with a warning.
 
         Raises:
             ValueError: the folder holds no sweep.
@@ -172,8 +172,8 @@ class SweepFolder:
         file = self._of(cell) / CELL_FILE
         if not file.exists():
             return ""
-        there = Cell.from_json(json.loads(file.read_text(encoding="utf-8")))
-        return "; ".join(differences(cell, there))
+        stored = Cell.from_json(json.loads(file.read_text(encoding="utf-8")))
+        return "; ".join(differences(cell, stored))
 
     def _rename_folder(self, policy: str) -> None:
         """Give the folder that an earlier version named by an address its name without secrets."""

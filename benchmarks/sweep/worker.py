@@ -60,8 +60,8 @@ class Batch:
     secrets: Mapping[str, str] = field(default_factory=hidden, repr=False, compare=False)
 
 
-class Played(NamedTuple):
-    """What became of a batch's episodes.
+class BatchOutcome(NamedTuple):
+    """The outcomes of a batch's episodes, counted.
 
     Attributes:
         failed: those whose machinery broke.
@@ -82,7 +82,7 @@ class Worker:
         self._client: tuple[str, JSONClient] | None = None
         self._environments: tuple[Any, Environments] | None = None
 
-    def play(self, batch: Batch) -> Played:
+    def play(self, batch: Batch) -> BatchOutcome:
         """Play a batch and put it into the sweep's folder.
 
         Whatever is raised, the answers of a server are kept for the next call.
@@ -116,7 +116,7 @@ class Worker:
             ledger.forget()
         scored = [episode for episode in trajectories if episode.status != "failed"]
         successes = sum(episode.success for episode in scored)
-        return Played(len(trajectories) - len(scored), len(scored), successes)
+        return BatchOutcome(len(trajectories) - len(scored), len(scored), successes)
 
     def close(self) -> None:
         """Release the environments."""
@@ -205,7 +205,7 @@ def _environments(cell: Cell, *, num_envs: int) -> Environments:
 
 
 def _made(kind: type, cell: Cell) -> Any:
-    """Build an arguments dataclass from those of the cell's settings that it knows."""
+    """Build an arguments dataclass from those of the cell's settings that are its fields."""
     settings = dict(cell.settings)
     return kind(**{f.name: settings[f.name] for f in fields(kind) if f.name in settings})
 
@@ -227,7 +227,7 @@ def begin_process(threads: int, life: Any) -> None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
 
 
-def play_batch(batch: Batch) -> Played:
+def play_batch(batch: Batch) -> BatchOutcome:
     """Play a batch in this process; see `Worker.play`."""
     return _WORKER.play(batch)
 

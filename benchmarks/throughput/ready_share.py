@@ -72,7 +72,7 @@ def speeds(*, fixed: float, mean: float, spread: float, seeds: Sequence[int]) ->
         )
         for share in SHARES
     ]
-    return [times[0] / taken for taken in times]
+    return [times[0] / seconds for seconds in times]
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""What it gains that each episode waits for its own answer of a server, and not for all.
+"""Measures the gain of waiting for each server answer alone, against waiting for all of them.
 
 The server answers over real HTTP after a while, one request in ten after ten times as long, the
 same for the same turn on both sides. Both sides play the same actions.
@@ -120,7 +120,7 @@ class InLockstep(Policy):
             for episode, answer in zip(waiting, self._policy.act(waiting), strict=True):
                 if answer is not None:
                     answers[episode.key] = answer
-            wait_for_any(self._policy.on_their_way(), None)
+            wait_for_any(self._policy.pending(), None)
         return [answers[episode.key] for episode in episodes]
 
     def leave(self, episode: Episode) -> None:
@@ -136,7 +136,7 @@ def _seconds(case: Case, task: int, turn: int) -> float:
 
 @contextmanager
 def _serving(case: Case) -> Iterator[str]:
-    """Serve chat completions, each after its time; the address is given."""
+    """Serve chat completions, each after its delay; yield the address."""
     tasks: dict[str, int] = {}
     lock = threading.Lock()
 
@@ -145,10 +145,10 @@ def _serving(case: Case) -> Iterator[str]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            said = [message["content"] for message in body["messages"]]
+            contents = [message["content"] for message in body["messages"]]
             with lock:
-                task = tasks.setdefault(said[1], len(tasks) % case.episodes)
-            time.sleep(_seconds(case, task, len(said) // 2 - 1))
+                task = tasks.setdefault(contents[1], len(tasks) % case.episodes)
+            time.sleep(_seconds(case, task, len(contents) // 2 - 1))
             message = {"role": "assistant", "content": _LOOK}
             data = json.dumps({"choices": [{"message": message}]}).encode()
             self.send_response(200)

@@ -23,7 +23,7 @@ from benchmarks.throughput.measure import Row, Side, Stopwatch, compare
 from benchmarks.throughput.webarena import has_chromium
 from benchmarks.viewer.index import Index
 
-_PLAYED = 200
+_NUM_EPISODES = 200
 _WAIT_SECONDS = 120.0
 
 
@@ -126,7 +126,9 @@ def _expert_episodes() -> list[Trajectory]:
     from trainers.rollout.environments import Environments
 
     with closing(Environments(EnvArguments(env=["TextCraft"]))) as environments:
-        return expert_episodes(environments, environments.task_ids("train"), num_episodes=_PLAYED)
+        return expert_episodes(
+            environments, environments.task_ids("train"), num_episodes=_NUM_EPISODES
+        )
 
 
 def _with_tokens(episodes: Sequence[Trajectory]) -> list[Trajectory]:

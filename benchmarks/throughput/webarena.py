@@ -69,15 +69,15 @@ def _parallel_row(plays: list[Play], num_parallel: int, repeats: int) -> Row:
     """Measure many episodes that are played turn by turn at once, and their memory."""
     before = memory_megabytes(os.getpid())
     envs = [WebArenaEnv(max_turns=_MANY) for _ in range(num_parallel)]
-    given = [plays[index % len(plays)] for index in range(num_parallel)]
+    assigned = [plays[index % len(plays)] for index in range(num_parallel)]
     peak = before
 
     def work(watch: Stopwatch) -> None:
         nonlocal peak
-        for env, (task_id, _) in zip(envs, given, strict=True):
+        for env, (task_id, _) in zip(envs, assigned, strict=True):
             env.reset(options={"task_id": task_id})
-        for turn in range(max(len(actions) for _, actions in given)):
-            for env, (_, actions) in zip(envs, given, strict=True):
+        for turn in range(max(len(actions) for _, actions in assigned)):
+            for env, (_, actions) in zip(envs, assigned, strict=True):
                 if turn < len(actions):
                     with watch.running():
                         env.step(actions[turn])

@@ -30,11 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         check_output("--export", options.export)
         index = Index(options.folder)
         if options.export is not None:
-            held = export(
+            count = export(
                 index, options.export, with_scenes=options.scenes, with_tokens=options.tokens
             )
             size = Path(options.export).stat().st_size / 1e6
-            print(f"{options.export}: {held} trajectories, {size:.1f} MB")
+            print(f"{options.export}: {count} trajectories, {size:.1f} MB")
             return 0
         server = _open(index, options.host, options.port)
     except ValueError as error:
@@ -72,8 +72,8 @@ def _parser() -> OptionParser:
 
 
 def _open(index: Index, host: str, port: int | None) -> ViewerServer:
-    tried = list(PORTS) if port is None else [port]
-    for number in tried:
+    ports = list(PORTS) if port is None else [port]
+    for number in ports:
         try:
             return ViewerServer(index, host=host, port=number)
         except OverflowError as error:
@@ -81,7 +81,7 @@ def _open(index: Index, host: str, port: int | None) -> ViewerServer:
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise ValueError(f"cannot listen on {host}, port {number}: {error}") from error
-    raise ValueError(f"port {tried[0]} of {host} is taken; --port 0 takes a free one")
+    raise ValueError(f"port {ports[0]} of {host} is taken; --port 0 takes a free one")
 
 
 def _serve(server: ViewerServer, *, opens_browser: bool) -> None:

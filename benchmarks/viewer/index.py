@@ -80,7 +80,7 @@ class Index:
         self._forget()
 
     def update(self, budget_s: float | None = None) -> bool:
-        """Take in what has been written since.
+        """Read what has been written since the last call.
 
         Args:
             budget_s: stop after so many seconds.
@@ -91,8 +91,8 @@ class Index:
         deadline = None if budget_s is None else time.monotonic() + budget_s
         with self._lock:
             places = find_places(self.root)
-            gone = set(self._of_files) - {file.name for file in places.files}
-            for name in gone:
+            removed = set(self._of_files) - {file.name for file in places.files}
+            for name in removed:
                 del self._of_files[name]
             if self._is_stale(places):
                 self.epoch += 1
@@ -107,8 +107,8 @@ class Index:
         """Return the entries from one on, and all runs and files, as JSON values."""
         with self._lock:
             runs = {run.name: number for number, run in enumerate(self.runs)}
-            asked = (run.policy for run in self.runs)
-            policies = short_names([name for name in (*self._policies, *asked) if name])
+            run_policies = (run.policy for run in self.runs)
+            policies = short_names([name for name in (*self._policies, *run_policies) if name])
             return {
                 "epoch": self.epoch,
                 "root": str(self.root.resolve().name),
@@ -192,9 +192,9 @@ class Index:
         self._progress: dict[str, _Progress] = {}
 
     def _is_stale(self, places: Places) -> bool:
-        there = {file.name: file for file in places.files}
+        present = {file.name: file for file in places.files}
         return any(
-            name not in there or _was_replaced(there[name].path, progress)
+            name not in present or _was_replaced(present[name].path, progress)
             for name, progress in self._progress.items()
             if progress.number is not None
         )

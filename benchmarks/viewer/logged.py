@@ -1,4 +1,4 @@
-"""What a run logged, metric by metric, and the options that its record tells."""
+"""Reads a run's logged metrics, and the options in its record."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def curve_of(run: Run, names: Sequence[str] | None = None) -> dict[str, Any]:
 
     Args:
         run: any run; others than training runs logged nothing.
-        names: of the metrics that are asked for; None takes all.
+        names: of the requested metrics; None takes all.
 
     Returns:
         `names`: all metrics that hold a number, as they were first logged. `rows`: for each entry
-        with one that is asked for, its step and the values, null where there is none.
+        with one of the requested, its step and the values, null where there is none.
     """
     entries = _logged(run) if run.kind == "training" else []
     known = list(dict.fromkeys(name for entry in entries for name in entry if name != _STEP))
-    asked = known if names is None else names
-    rows = [[entry[_STEP], *(entry.get(name) for name in asked)] for entry in entries]
+    requested = known if names is None else names
+    rows = [[entry[_STEP], *(entry.get(name) for name in requested)] for entry in entries]
     return {"names": known, "rows": [row for row in rows if any(v is not None for v in row[1:])]}
 
 
@@ -58,22 +58,22 @@ def _bounds(one: Measured) -> dict[str, float]:
 
 
 def options_of(run: Run) -> dict[str, str]:
-    """Return a run's options, and what else its record tells under dotted names, as texts.
+    """Return a run's options, and the rest of its record under dotted names, as texts.
 
     An option goes by its own name: that of its group is another one for another algorithm. Left
-    out is what only tells where and when it was run.
+    out is where and when it was run.
     """
     try:
         record = RunFolder(run.folder, run.kind).record  # type: ignore[arg-type]
     except (OSError, ValueError):  # told as the run's problem
         return {}
-    told: dict[str, str] = {}
+    options: dict[str, str] = {}
     for name, part in record.items():
         if isinstance(part, dict) and name[:1].isupper():  # a dataclass of options
-            told.update(_flat(part))
+            options.update(_flat(part))
         elif name not in _OCCASION:
-            told.update(_flat({name: part}))
-    return told
+            options.update(_flat({name: part}))
+    return options
 
 
 def _flat(values: dict[str, Any], above: str = "") -> Iterator[tuple[str, str]]:

@@ -120,8 +120,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_json({"error": str(error)}, HTTPStatus.NOT_FOUND)
         except Exception as error:  # the page shows it in this answer's place, and goes on
             logger.exception("no answer to %s", self.path)
-            told = f"the viewer broke on this ({type(error).__name__}: {error})"
-            self._send_json({"error": told}, HTTPStatus.INTERNAL_SERVER_ERROR)
+            message = f"the viewer broke on this ({type(error).__name__}: {error})"
+            self._send_json({"error": message}, HTTPStatus.INTERNAL_SERVER_ERROR)
         else:
             self._send_json(body)
 

@@ -226,7 +226,7 @@ def train(one: Machine, folder: Path, moment: Moment) -> None:
         command="train grpo",
         resume=False,
         configs=[trainer.args],
-        environments=trainer.environments_played,
+        environments=trainer.task_environments,
     )
 
 

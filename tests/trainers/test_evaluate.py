@@ -13,7 +13,7 @@ from agentgym_envs.core import UNSCORED
 from tests.trainers.toys import EASY_ID, ENV_ID, make_folder, model_rollout
 from trainers.evaluate import EvalResult, evaluate, main, paired_gain
 from trainers.evaluation.intervals import bootstrap_mean
-from trainers.evaluation.results import summarize
+from trainers.evaluation.summary import summarize
 from trainers.options.arguments import EnvArguments
 from trainers.options.errors import UsageError
 from trainers.policies.scripted import ExpertPolicy, FunctionPolicy

@@ -164,7 +164,7 @@ class JSONClient:
         *,
         begin: Callable[[], None],
         read: Callable[[Any], Result],
-        given_up: Event,
+        cancelled: Event,
     ) -> Future[tuple[Result, int]]:
         """Post JSON without waiting for the answer.
 
@@ -175,7 +175,7 @@ class JSONClient:
                 result.
             read: takes the answer in, in that thread; where it raises `ValueError`, the answer is
                 unusable.
-            given_up: set when nobody wants the answer any more; it is not sent again then.
+            cancelled: set when nobody wants the answer any more; it is not sent again then.
 
         Returns:
             What `read` returned, and how often the request was sent again; or what `post` raises.
@@ -183,7 +183,7 @@ class JSONClient:
 
         def work() -> tuple[Result, int]:
             begin()
-            sent = self._send("POST", path, body, read=read, given_up=given_up)
+            sent = self._send("POST", path, body, read=read, cancelled=cancelled)
             return sent.answer, sent.retries
 
         return self._threads.submit(work)
@@ -207,17 +207,17 @@ class JSONClient:
         body: Any,
         *,
         read: Callable[[Any], Any] = lambda answer: answer,
-        given_up: Event | None = None,
+        cancelled: Event | None = None,
     ) -> Sent:
         place = self._address.path.rstrip("/") + path
         address = self._address.copy_with(path=place)
         url = masked_address(str(address))
-        given_up = given_up or self._ended
+        cancelled = cancelled or self._ended
         failures = limited = 0
         waited = 0.0
         seconds: float | None
         while True:
-            sent_in = self._enter(given_up)
+            sent_in = self._enter(cancelled)
             if sent_in is None:
                 raise RequestFailed(f"{url} is not asked any more")
             try:
@@ -251,29 +251,29 @@ class JSONClient:
                 times = failures + limited
                 asks = f" and asks to wait {wait:.0f} s" * (waited > _LONGEST_WAIT)
                 raise RequestFailed(f"{url} failed {times} times, the last time with {cause}{asks}")
-            self._tell(f"{url} failed ({cause})", wait)
+            self._report_retry(f"{url} failed ({cause})", wait)
             if not is_limit:  # those that are limited wait together, as they enter
-                self._sleep(wait, given_up)
-            if given_up.is_set() or self._ended.is_set():
+                self._sleep(wait, cancelled)
+            if cancelled.is_set() or self._ended.is_set():
                 raise RequestFailed(f"{url} failed, and the client has ended: {cause}")
 
-    def _enter(self, given_up: Event) -> int | None:
+    def _enter(self, cancelled: Event) -> int | None:
         """Wait until the server may be asked; None where nobody wants the answer any more."""
 
         def is_over() -> bool:
-            return given_up.is_set() or self._ended.is_set()
+            return cancelled.is_set() or self._ended.is_set()
 
         waited_until = 0.0
         while (resume_at := self.pace.resume_at) > waited_until and not is_over():
             if pause := self.pace.pause:
-                self._sleep(pause, given_up)
+                self._sleep(pause, cancelled)
             waited_until = resume_at
         return None if is_over() else self.pace.enter(is_over)
 
-    def _sleep(self, seconds: float, given_up: Event) -> None:
-        (self._wait or given_up.wait)(seconds)
+    def _sleep(self, seconds: float, cancelled: Event) -> None:
+        (self._wait or cancelled.wait)(seconds)
 
-    def _tell(self, failure: str, wait: float) -> None:
+    def _report_retry(self, failure: str, wait: float) -> None:
         now = time.monotonic()
         is_known = now - self._logged.get(failure, -_LOG_SECONDS) < _LOG_SECONDS
         if not is_known:

@@ -1,4 +1,4 @@
-"""How many requests a server is sent at once, and when: it slows down where the server says so."""
+"""Limits how many requests a server gets at once, and slows down at its rate limit."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ class Pace:
         self._resume_at = 0.0
         self._changed = Condition()
 
-    def enter(self, is_given_up: Callable[[], bool]) -> int | None:
+    def enter(self, is_cancelled: Callable[[], bool]) -> int | None:
         """Wait for a place among the requests under way.
 
         Args:
-            is_given_up: whether nobody wants the answer any more.
+            is_cancelled: whether nobody wants the answer any more.
 
         Returns:
             the round that the request belongs to, for `slow_down`; None where it was given up.
         """
         with self._changed:
             while self._under_way >= int(self.bound):
-                if is_given_up():
+                if is_cancelled():
                     return None
                 self._changed.wait(_LOOK_SECONDS)
             self._under_way += 1

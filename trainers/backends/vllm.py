@@ -56,7 +56,7 @@ class VLLMBackend:
         self, source: str, *, dtype: str = "auto", max_length: int | None = None, **engine: Any
     ) -> None:
         self.model: Any = None
-        self._taken: tuple[int, int] | None = None
+        self._loaded_version: tuple[int, int] | None = None
         self._seeds = TurnSeeds()
         # Weights are handed over by reference, so the engine must run in this process.
         os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
@@ -72,7 +72,7 @@ class VLLMBackend:
         if int(os.environ.get("WORLD_SIZE", "1")) > 1:
             # One engine per training process, on that process's device.
             defaults["distributed_executor_backend"] = "external_launcher"
-        with _global_generators_kept():
+        with _preserve_global_generators():
             self.engine = LLM(
                 model=source,
                 **{**defaults, **engine},
@@ -162,13 +162,13 @@ class VLLMBackend:
         if self.model is None:
             return
         version = (global_step, weights_version(self.model))
-        if version == self._taken:
+        if version == self._loaded_version:
             return
         with torch.no_grad():
             self.engine.collective_rpc("load_policy_weights", args=(named_weights(self.model),))
         if not self.engine.reset_prefix_cache():
             raise RuntimeError("vLLM kept keys and values of the old weights: it is still sampling")
-        self._taken = version
+        self._loaded_version = version
 
     def close(self) -> None:
         """Free the engine's memory."""
@@ -196,7 +196,7 @@ def check_finite(logprobs: Sequence[float]) -> None:
 
 
 @contextmanager
-def _global_generators_kept() -> Iterator[None]:
+def _preserve_global_generators() -> Iterator[None]:
     """Leave the global random numbers as they were; vLLM seeds them when it starts."""
     states = random.getstate(), np.random.get_state(), torch.get_rng_state()
     try:

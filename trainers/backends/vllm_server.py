@@ -71,9 +71,9 @@ class VLLMServerBackend:
         self._client = JSONClient(url, timeout=timeout, retries=retries, max_requests=max_requests)
         self._model = model
         self._weights_dir = None if weights_dir is None else Path(weights_dir)
-        self._taken: tuple[int, int] | None = None
+        self._loaded_version: tuple[int, int] | None = None
         self._tag: str | None = None
-        self._tells_weights = True
+        self._can_name_weights = True
         self._nccl: Any = None
         self._seeds = TurnSeeds()
         self._is_tempered: bool | None = None
@@ -121,8 +121,8 @@ class VLLMServerBackend:
             )
             if _is_spread():
                 break
-            assert self._taken is not None
-            self.sync_weights(self._taken[0])
+            assert self._loaded_version is not None
+            self.sync_weights(self._loaded_version[0])
         raise EnvFailure(
             f"{self._client.base_url} was restarted within a batch and samples from other weights; "
             "the next batch begins with the trained ones"
@@ -158,12 +158,12 @@ class VLLMServerBackend:
         if is_restarted and self._nccl is not None:
             self._nccl.close_communicator()
             self._nccl = None
-        if is_restarted or (sends and version != self._taken):
+        if is_restarted or (sends and version != self._loaded_version):
             tag = uuid4().hex
         if is_spread:  # the first process alone has asked the server
-            told = [tag]
-            torch.distributed.broadcast_object_list(told, src=0)
-            tag = told[0]
+            tags = [tag]
+            torch.distributed.broadcast_object_list(tags, src=0)
+            tag = tags[0]
         if tag == self._tag:
             return
         with torch.no_grad():
@@ -178,7 +178,7 @@ class VLLMServerBackend:
             self._name_weights(str(tag))
         if is_spread:
             torch.distributed.barrier()
-        self._tag, self._taken = tag, version
+        self._tag, self._loaded_version = tag, version
 
     def close(self) -> None:
         """Close the connections."""
@@ -239,7 +239,7 @@ class VLLMServerBackend:
         except RequestRefused as error:
             if error.status != _NOT_THERE:
                 raise ValueError(f"the vLLM server refused a request: {error}") from error
-            self._tells_weights = False
+            self._can_name_weights = False
             logger.warning(
                 "%s has no /update_weight_version, as vLLM has from 0.31 on: if it is restarted in "
                 "training, it will sample from the weights that it starts with, unnoticed",
@@ -250,7 +250,7 @@ class VLLMServerBackend:
 
     def _has_weights(self) -> bool:
         """Return whether the server has the weights that it was given last."""
-        if self._tag is None or not self._tells_weights:
+        if self._tag is None or not self._can_name_weights:
             return True
         present = self._ask(lambda: self._client.get("/weight_info"))["weight_version"]
         return bool(present == self._tag)

@@ -1,4 +1,4 @@
-"""What vLLM's workers do to take a policy's weights; vLLM mixes it into its own worker class.
+"""Loads a policy's weights in vLLM's workers; vLLM mixes this into its worker class.
 
 In process it is named by `trainers.backends.vllm`; a server is started with `--worker-extension-cls
 trainers.backends.vllm_worker.PolicyWorker`.
@@ -37,8 +37,8 @@ class PolicyWorker:
         loaded: set[str] = set()
         original = model.load_weights
 
-        def load_weights(given: Iterable[tuple[str, torch.Tensor]]) -> set[str]:
-            loaded.update(original(given))
+        def load_weights(weights_iterator: Iterable[tuple[str, torch.Tensor]]) -> set[str]:
+            loaded.update(original(weights_iterator))
             return loaded
 
         # vLLM only logs what it missed, and a policy in part old would go on sampling.

@@ -1,4 +1,4 @@
-"""What is logged of a batch of episodes of several environments: of each, and the mean over them.
+"""Metrics of a batch of episodes of several environments: each one's, and the mean over them.
 
 Pooled, the environment with the most episodes would speak for all.
 """
@@ -56,9 +56,9 @@ def metrics_by_environment(
         places = [place for place, other in enumerate(names) if other == name]
         own[name] = _metrics(places, rewards, columns, group_size)
         own[name]["share"] = len(places) / len(names)
-        paid = [rewards[place] for place in places if rewards[place] == rewards[place]]
-        if paid:
-            own[name]["reward"] = fmean(paid)
+        own_rewards = [rewards[place] for place in places if rewards[place] == rewards[place]]
+        if own_rewards:
+            own[name]["reward"] = fmean(own_rewards)
     for key in ["reward", *metrics]:
         values = [of_one[key] for of_one in own.values() if key in of_one]
         if values and key not in _COUNTS and key != "frac_reward_zero_std":
@@ -76,9 +76,9 @@ def _metrics(
     columns: Mapping[str, Sequence[Any]],
     group_size: int,
 ) -> dict[str, float]:
-    paid = [rewards[place] for place in places]
+    own_rewards = [rewards[place] for place in places]
     chosen = {name: [values[place] for place in places] for name, values in columns.items()}
-    metrics = episode_metrics(rewards=paid, **chosen)
+    metrics = episode_metrics(rewards=own_rewards, **chosen)
     if group_size > 1:
-        metrics["frac_reward_zero_std"] = zero_std_group_fraction(paid, group_size)
+        metrics["frac_reward_zero_std"] = zero_std_group_fraction(own_rewards, group_size)
     return metrics

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import zlib
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,10 @@ from trainers.tokens.chat import ChatFormat
 from trainers.tokens.seeds import batch_seed
 
 logger = logging.getLogger(__name__)
+
+_WINDOWS, _LENGTH, _NO_TARGET = "several token windows", "too many tokens", "nothing to learn"
+_EXCLUSIONS = (_WINDOWS, _LENGTH, _NO_TARGET)
+"""Why a pair is no row."""
 
 
 @dataclass(frozen=True)
@@ -134,35 +139,15 @@ def pair_rows(
         ValueError: no pair is left.
     """
     rows: list[dict[str, Any]] = []
-    left_out = dict.fromkeys(("several token windows", "too many tokens", "nothing to learn"), 0)
-    total = 0
+    excluded: Counter[str] = Counter()
     for pair in pairs:
-        total += 1
-        chosen, rejected = (
-            chat.tokenize_trajectory(pair.chosen),
-            chat.tokenize_trajectory(pair.rejected),
-        )
-        masks = (
-            _mask(pair.chosen, chosen[0], pair),
-            _mask(pair.rejected, rejected[0], pair),
-        )
-        if len(chosen) > 1 or len(rejected) > 1:
-            left_out["several token windows"] += 1
-        elif max_tokens is not None and max(map(len, masks)) > max_tokens:
-            left_out["too many tokens"] += 1
-        elif not all(any(mask) for mask in masks):
-            left_out["nothing to learn"] += 1
+        row = _row(pair, chat, max_tokens)
+        if isinstance(row, str):
+            excluded[row] += 1
         else:
-            rows.append(
-                {
-                    "chosen_ids": chosen[0].ids[: len(masks[0])],
-                    "chosen_mask": masks[0],
-                    "rejected_ids": rejected[0].ids[: len(masks[1])],
-                    "rejected_mask": masks[1],
-                    "scenario": scenario_of(pair.chosen.task_id),
-                }
-            )
-    reasons = ", ".join(f"{count} with {reason}" for reason, count in left_out.items() if count)
+            rows.append(row)
+    total = len(rows) + excluded.total()
+    reasons = ", ".join(f"{excluded[why]} with {why}" for why in _EXCLUSIONS if excluded[why])
     if not rows:
         raise UsageError(
             f"there is no pair to learn from: {total} found, {reasons or 'none left out'}; a pair "
@@ -174,8 +159,29 @@ def pair_rows(
     return rows
 
 
+def _row(pair: Pair, chat: ChatFormat, max_tokens: int | None) -> dict[str, Any] | str:
+    """Return a pair's row, or which of `_EXCLUSIONS` leaves it out."""
+    chosen = chat.tokenize_trajectory(pair.chosen)
+    rejected = chat.tokenize_trajectory(pair.rejected)
+    if len(chosen) > 1 or len(rejected) > 1:
+        return _WINDOWS
+    chosen_mask = _mask(pair.chosen, chosen[0], pair)
+    rejected_mask = _mask(pair.rejected, rejected[0], pair)
+    if max_tokens is not None and max(len(chosen_mask), len(rejected_mask)) > max_tokens:
+        return _LENGTH
+    if not (any(chosen_mask) and any(rejected_mask)):
+        return _NO_TARGET
+    return {
+        "chosen_ids": chosen[0].ids[: len(chosen_mask)],
+        "chosen_mask": chosen_mask,
+        "rejected_ids": rejected[0].ids[: len(rejected_mask)],
+        "rejected_mask": rejected_mask,
+        "scenario": scenario_of(pair.chosen.task_id),
+    }
+
+
 def distinct(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
-    """Leave out failed episodes, those without turns, and repetitions of what was there already."""
+    """Leave out failed episodes, those without turns, and repetitions of earlier ones."""
     first: dict[Any, Trajectory] = {}
     for trajectory in trajectories:
         if trajectory.status != "failed" and trajectory.turns:

@@ -1,26 +1,20 @@
 """The result of an evaluation, with its uncertainty, as a table and as a JSON file.
 
-Episodes are summed up by `trainers.evaluation.tally`, as those of reports are.
+`trainers.evaluation.summary` makes it from episodes.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
-import numpy as np
-
 from agentgym_envs.files import write_whole
-from agentgym_envs.registry import distinct_names
 from agentgym_envs.tasks import scenario_of
-from agentgym_envs.trajectory import Trajectory
 from trainers.evaluation.intervals import mean_of
-from trainers.evaluation.tally import Tally, paired, tally, task_key
+from trainers.evaluation.tally import paired
 
 
 @dataclass(frozen=True)
@@ -40,7 +34,7 @@ class SubtaskResult:
 
 @dataclass(frozen=True)
 class PanelTasks:
-    """What of one environment an evaluation played.
+    """The tasks of one environment that an evaluation played.
 
     Attributes:
         env_id: the environment.
@@ -221,116 +215,6 @@ def _table(subtasks: Mapping[str, SubtaskResult]) -> list[str]:
         f"  {name:<24} {row.success:>6.1%}  of {row.n_tasks} tasks"
         for name, row in sorted(subtasks.items())
     ]
-
-
-def summarize(
-    trajectories: Sequence[Trajectory],
-    *,
-    policy: str = "",
-    temperature: float | None = None,
-    seed: int = 0,
-    wall_s: float = 0.0,
-    cost: float | None = None,
-) -> EvalResult:
-    """Turn the episodes of an evaluation into its result.
-
-    Args:
-        trajectories: the episodes.
-        policy: who played.
-        temperature: of the sampling.
-        seed: of the sampling.
-        wall_s: seconds.
-        cost: of all answers, those of episodes that were played again included; None takes the sum
-            over the episodes' turns.
-
-    Raises:
-        ValueError: there is no episode with a score.
-    """
-    total = tally(trajectories)
-    groups: dict[str, list[Trajectory]] = {}
-    for trajectory in trajectories:
-        groups.setdefault(trajectory.env_id, []).append(trajectory)
-    of_each = {env_id: tally(group) for env_id, group in groups.items()}
-    scored = [part for part in of_each.values() if part.episodes]
-    successes = [rate for part in scored if (rate := part.success()) is not None]
-    scores = [rate for part in scored if (rate := part.score()) is not None]
-    if not scored:
-        raise ValueError(
-            f"no episode to evaluate: of {len(trajectories)}, {total.unscored} need a judge to be "
-            f"scored and the others failed"
-        )
-    success, score = mean_of(successes), mean_of(scores)
-    finished = [t for t in trajectories if t.status != "failed"]
-    counts = Counter(task_key(t) for t in trajectories)
-    names = distinct_names(groups)
-    several = len(groups) > 1
-    return EvalResult(
-        policy=policy,
-        n_tasks=len(total.successes),
-        samples_per_task=max(counts.values()),
-        temperature=temperature,
-        seed=seed,
-        success=success.value,
-        ci95=(success.low, success.high),
-        score=score.value,
-        mean_turns=fmean(part.turns / part.episodes for part in scored),
-        invalid_rate=fmean(part.invalid / max(part.turns, 1) for part in scored),
-        sampled_tokens=total.tokens,
-        failures=total.failures,
-        unscored=total.unscored,
-        global_step=trajectories[0].global_step,
-        truncated=dict(Counter(t.truncated_by for t in finished if t.truncated_by is not None)),
-        wall_s=wall_s,
-        prompt_tokens=total.prompt_tokens,
-        cached_tokens=total.cached_tokens,
-        cost=total.cost if cost is None else cost,
-        subtasks={} if several else _subtasks(finished),
-        tasks={task_id: share for (_, _, task_id), share in total.task_success.items()},
-        panels=_panels(finished),
-        environments={
-            names[env_id]: _environment_result(part, groups[env_id])
-            for env_id, part in of_each.items()
-            if several
-        },
-    )
-
-
-def _panels(episodes: Sequence[Trajectory]) -> tuple[PanelTasks, ...]:
-    parts: dict[tuple[str, str, str], dict[str, dict[str, None]]] = {}
-    for episode in episodes:
-        subtasks = parts.setdefault((episode.env_id, episode.source, episode.split), {})
-        subtasks.setdefault(episode.subtask, {})[episode.task_id] = None
-    return tuple(
-        PanelTasks(*place, {name: list(ids) for name, ids in subtasks.items()})
-        for place, subtasks in parts.items()
-    )
-
-
-def _environment_result(part: Tally, trajectories: Sequence[Trajectory]) -> EnvironmentResult:
-    success, score = part.success(), part.score()
-    return EnvironmentResult(
-        n_tasks=len(part.successes),
-        success=None if success is None else success.value,
-        ci95=None if success is None else (success.low, success.high),
-        score=None if score is None else score.value,
-        mean_turns=part.turns / part.episodes if part.episodes else None,
-        invalid_rate=part.invalid / max(part.turns, 1) if part.episodes else None,
-        failures=part.failures,
-        unscored=part.unscored,
-        subtasks=_subtasks([t for t in trajectories if t.status != "failed"]),
-    )
-
-
-def _subtasks(trajectories: Sequence[Trajectory]) -> dict[str, SubtaskResult]:
-    by_subtask: dict[str, list[Trajectory]] = {}
-    for trajectory in trajectories:
-        by_subtask.setdefault(trajectory.subtask, []).append(trajectory)
-    return {name: _subtask_result(tally(part)) for name, part in by_subtask.items()}
-
-
-def _subtask_result(part: Tally) -> SubtaskResult:
-    success, score = part.task_success.values(), part.task_score.values()
-    return SubtaskResult(len(success), float(np.mean(list(success))), float(np.mean(list(score))))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from typing import Any
 from accelerate.utils import gather_object
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.evaluation.results import EnvironmentResult, EvalResult, summarize
+from trainers.evaluation.results import EnvironmentResult, EvalResult
+from trainers.evaluation.summary import summarize
 from trainers.models.loading import describe_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.errors import check_kind
@@ -35,20 +36,20 @@ VALIDATION_STREAM = 1
 
 @dataclass(frozen=True)
 class Validation:
-    """What is played, and how.
+    """An evaluation during training: its tasks, and how they are played.
 
     Attributes:
         tasks: lists the task ids.
         samples: episodes per task.
         play: plays task ids at a global step; the same random numbers at every call with the same
             numbers, which name a process's share.
-        on_played: what is done with this process's episodes, such as writing them to a file.
+        on_trajectories: what is done with this process's episodes, such as writing them to a file.
     """
 
     tasks: Callable[[], Sequence[str]]
     samples: int
     play: Callable[[list[str], int, Sequence[int]], list[Trajectory]]
-    on_played: Callable[[int, list[Trajectory]], None]
+    on_trajectories: Callable[[int, list[Trajectory]], None]
 
 
 def check_options(rollout: Any, evaluation: Any) -> None:
@@ -129,14 +130,16 @@ def validation_of(
             stream=(VALIDATION_STREAM, *share),
         )
 
-    given = None
+    prompts = None
     if eval_dataset is not None:
-        given = prompts_of("eval_dataset", eval_dataset, environments)
+        prompts = prompts_of("eval_dataset", eval_dataset, environments)
     return Validation(
-        tasks=cache(lambda: validation_ids(environments, evaluation) if given is None else given),
+        tasks=cache(
+            lambda: validation_ids(environments, evaluation) if prompts is None else prompts
+        ),
         samples=evaluation.eval_samples,
         play=play,
-        on_played=lambda step, trajectories: files.write("eval", step, trajectories),
+        on_trajectories=lambda step, trajectories: files.write("eval", step, trajectories),
     )
 
 
@@ -145,15 +148,15 @@ class RolloutEvaluationMixin:
 
     Attributes:
         make_validation: makes what is played; None where there is no environment.
-        environments_played: the environments, None where there are none.
+        task_environments: the environments, None where there are none.
     """
 
     make_validation: Callable[[], Validation] | None = None
-    environments_played: Environments | None = None
+    task_environments: Environments | None = None
 
     @cached_property
     def validation(self) -> Validation | None:
-        """What is played, made when it is first asked for."""
+        """The evaluation, made at first use; None where there is no environment."""
         return None if self.make_validation is None else self.make_validation()
 
     def evaluate(
@@ -188,11 +191,11 @@ class RolloutEvaluationMixin:
         self.model.eval()
         tasks = validation.tasks()
         if eval_dataset is not None:
-            tasks = prompts_of("eval_dataset", eval_dataset, self.environments_played)
+            tasks = prompts_of("eval_dataset", eval_dataset, self.task_environments)
         task_ids = [task_id for task_id in tasks for _ in range(validation.samples)]
         with self.playing():
-            played = self._play_share(validation, task_ids)
-        result = summarize(played)
+            trajectories = self._play_share(validation, task_ids)
+        result = summarize(trajectories)
         values = _values(result)
         values["runtime"] = max(gather_object([time.perf_counter() - start]))
         for name, of_one in result.environments.items():
@@ -216,7 +219,7 @@ class RolloutEvaluationMixin:
         trajectories: list[Trajectory] = validation.play(
             [task_ids[place] for place in places], step, share
         )
-        validation.on_played(step, trajectories)
+        validation.on_trajectories(step, trajectories)
         if processes == 1:
             return trajectories
         bare = [replace(trajectory, traces=[]) for trajectory in trajectories]
@@ -263,8 +266,8 @@ def watch_by_playing(
         raise ValueError(
             "eval_dataset names tasks to play, and there is no environment; pass env as well"
         )
-    played = [] if environments is None else [environments.args]
-    trainer.run_options = [*played, rollout, evaluation]
+    options = [] if environments is None else [environments.args]
+    trainer.run_options = [*options, rollout, evaluation]
     trainer.max_outage = rollout.failure_rules.max_outage
     keep_records(trainer, configs=trainer.run_options)
     trainer.add_callback(Announcement(title_of(trainer), lambda: _plan(trainer, evaluation)))
@@ -272,7 +275,7 @@ def watch_by_playing(
     if environments is None:
         return
     check_names(rollout, environments.env_ids)
-    trainer.environments_played = environments
+    trainer.task_environments = environments
     trainer.make_validation = lambda: _validation_beside(
         trainer, environments, rollout, evaluation, eval_dataset=eval_dataset
     )
@@ -294,7 +297,7 @@ def _plan(trainer: Any, evaluation: EvaluationArguments) -> Plan:
             args,
             num_tasks=len(trainer.validation.tasks()),
             samples=evaluation.eval_samples,
-            split=trainer.environments_played.args.eval_split,
+            split=trainer.task_environments.args.eval_split,
         )
     return plan
 
@@ -318,6 +321,6 @@ def _validation_beside(
     )
     files = TrajectoryFiles.of(trainer.args, rollout)
     trainer.add_callback(files)
-    played = environments.rollout(policy, failure_rules=rollout.failure_rules)
-    played.on_outage = trainer.save_now
-    return validation_of(environments, played, evaluation, files, eval_dataset=eval_dataset)
+    playing = environments.rollout(policy, failure_rules=rollout.failure_rules)
+    playing.on_outage = trainer.save_now
+    return validation_of(environments, playing, evaluation, files, eval_dataset=eval_dataset)

@@ -11,7 +11,8 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import get_peft_config, get_quantization_config
 
-from trainers.options.configs import TINY, ModelArguments, has_accelerator
+from trainers.options.configs import ModelArguments
+from trainers.options.defaults import TINY, has_accelerator
 from trainers.options.errors import UsageError, explain_load_errors, explain_refusals
 from trainers.runs.folder import explain_missing_model
 from trainers.tokens.chat import ChatFormat
@@ -56,7 +57,7 @@ def load_policy(args: ModelArguments) -> tuple[Any, Any]:
 
 
 def check_named(name: str) -> None:
-    """Check that there is a model of this name, by what is quickest to load of it: its tokenizer.
+    """Check that there is a model of this name by loading its tokenizer, the smallest part.
 
     Raises:
         UsageError: there is none.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from agentgym_envs.secrets import hide_address, hide_kwargs
-from trainers.options.environments import EnvArguments, EnvConstructionArguments
+from trainers.options.environments import EnvArguments
 from trainers.options.errors import check_bounds
 from trainers.options.values import (
     BY_ENVIRONMENT,
@@ -28,15 +28,12 @@ from wrappers import FailureRules, HorizonSchedule, parse_schedule
 __all__ = [
     "BackendArguments",
     "EnvArguments",
-    "EnvConstructionArguments",
     "EpisodeArguments",
     "EvaluationArguments",
     "RolloutArguments",
     "RunArguments",
     "TokenBudgets",
-    "read_object",
-    "read_seconds",
-    "what_is_played",
+    "episode_settings",
 ]
 
 BACKENDS = ("hf", "vllm", "vllm_server")
@@ -163,9 +160,9 @@ class EpisodeArguments(BackendArguments):
 
     def __post_init__(self) -> None:
         for name in _BUDGETS:
-            given, default = getattr(self, name), getattr(type(self), name)
+            value, default = getattr(self, name), getattr(type(self), name)
             read = whole_numbers(name, can_be_none=default is None)
-            setattr(self, name, read_by_environment(name, given, read, default=default))
+            setattr(self, name, read_by_environment(name, value, read, default=default))
         super().__post_init__()
         for label in {*_labels(self.max_tokens_per_turn), *_labels(self.max_tokens_per_episode)}:
             budgets = self.budgets_of(label)
@@ -202,7 +199,7 @@ class EpisodeArguments(BackendArguments):
         )
 
 
-def what_is_played(env: EnvArguments, budgets: EpisodeArguments) -> tuple[Any, ...]:
+def episode_settings(env: EnvArguments, budgets: EpisodeArguments) -> tuple[Any, ...]:
     """Return the options that decide what episodes are like, and not how they are run."""
     return (
         *(env.env, env.max_turns, env.action_format, env.env_kwargs, env.wrapper),
@@ -245,20 +242,17 @@ class RolloutArguments(EpisodeArguments):
         default=0.0,
         metadata={
             "help": "Stop writing episodes, not training, where trajectories/ holds so many GB; "
-            "0: no bound."
+            "0: no bound.",
+            "min": 0,
         },
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.max_trajectory_gb >= 0:
-            raise ValueError(
-                f"max_trajectory_gb must be >= 0 (0: no bound), got {self.max_trajectory_gb}"
-            )
         self.horizon = read_by_environment("horizon", self.horizon, _horizon)
 
     def schedule_of(self, env_id: str) -> HorizonSchedule | None:
-        """Return a new schedule for one environment, by what `horizon` says of it."""
+        """Return a new schedule for one environment, from its value of `horizon`."""
         text = value_for(self.horizon, env_id)
         return None if text is None else parse_schedule(text)
 

@@ -7,31 +7,7 @@ from dataclasses import dataclass
 from trl import GRPOConfig, ModelConfig, SFTConfig
 
 from trainers.options.algorithms import GRPODefaults, SFTDefaults
-from trainers.options.defaults import (
-    PER_ENVIRONMENT,
-    SUCCESS_METRIC,
-    TINY,
-    AgentDefaults,
-    ModelDefaults,
-    OnlineDefaults,
-    derive_device,
-    derive_evaluation,
-    has_accelerator,
-)
-
-__all__ = [
-    "PER_ENVIRONMENT",
-    "SUCCESS_METRIC",
-    "TINY",
-    "AgentDefaults",
-    "AgentGRPOConfig",
-    "AgentOnlineConfig",
-    "AgentSFTConfig",
-    "ModelArguments",
-    "derive_device",
-    "derive_evaluation",
-    "has_accelerator",
-]
+from trainers.options.defaults import ModelDefaults, OnlineDefaults
 
 
 @dataclass

@@ -1,13 +1,19 @@
-"""The options that say what is learned from: episodes, pairs of them, rounds of both."""
+"""The options of training data: episodes, pairs of them, and AgentEvol's rounds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from trainers.options.errors import check_bounds
 
 NUM_ROUNDS = 4
+
+
+def _trajectory_files(use: str) -> Any:
+    """Return the field of files of trajectories, and what they are for."""
+    files = "File of trajectories, ours (JSONL) or AgentTraj's (JSON); repeat for several."
+    return field(default_factory=list, metadata={"help": f"{files} {use}", "action": "extend"})
 
 
 @dataclass
@@ -16,14 +22,7 @@ class DataArguments:
 
     _argument_group_name: ClassVar[str] = "data"
 
-    data: list[str] = field(
-        default_factory=list,
-        metadata={
-            "help": "File of trajectories, ours (JSONL) or AgentTraj's (JSON); repeat for several. "
-            "By default the expert plays the training split of --env.",
-            "action": "extend",
-        },
-    )
+    data: list[str] = _trajectory_files("By default the expert plays the training split of --env.")
     num_episodes: int | None = field(
         default=None,
         metadata={"help": "Expert episodes to play; by default one per task.", "min": 1},
@@ -43,13 +42,8 @@ class PairArguments:
     _argument_group_name: ClassVar[str] = "pairs"
     common_options: ClassVar[tuple[str, ...]] = ("data", "num_tasks", "num_samples")
 
-    data: list[str] = field(
-        default_factory=list,
-        metadata={
-            "help": "File of trajectories, ours (JSONL) or AgentTraj's (JSON); repeat for several. "
-            "By default the expert plays against the policy's own unsuccessful episodes.",
-            "action": "extend",
-        },
+    data: list[str] = _trajectory_files(
+        "By default the expert plays against the policy's own unsuccessful episodes."
     )
     max_pairs_per_task: int = field(
         default=4, metadata={"help": "Pairs per task, drawn by --seed; 0 takes all.", "min": 0}
@@ -120,14 +114,7 @@ class AgentEvolArguments:
             "choices": ["base", "all"],
         },
     )
-    data: list[str] = field(
-        default_factory=list,
-        metadata={
-            "help": "File of trajectories for the base set, ours (JSONL) or AgentTraj's (JSON); "
-            "repeat for several.",
-            "action": "extend",
-        },
-    )
+    data: list[str] = _trajectory_files("They are the base set.")
     expert_episodes: int = field(
         default=0,
         metadata={"help": "The expert's episodes in the base set; -1: one per task.", "min": -1},

@@ -33,9 +33,9 @@ def explain_missing_extra() -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        wanted = (error.name or "").partition(".")[0]
+        package = (error.name or "").partition(".")[0]
         for extra, (what, packages) in EXTRA_PACKAGES.items():
-            if wanted in packages.split():
+            if package in packages.split():
                 raise MissingExtra(extra, what, error) from error
         raise
 
@@ -126,9 +126,9 @@ def check_bounds(args: Any) -> None:
     """
     for entry in fields(args):
         least, above, most = map(entry.metadata.get, BOUNDS)
-        given = getattr(args, entry.name)
+        setting = getattr(args, entry.name)
         # A dict has a value for each environment.
-        for value in given.values() if isinstance(given, dict) else [given]:
+        for value in setting.values() if isinstance(setting, dict) else [setting]:
             if value is None:
                 continue
             # Written so that NaN is out of all bounds.

@@ -51,22 +51,22 @@ def _add_option(group: Any, entry: Field[Any], hint: Any) -> None:
     if "_" in entry.name:
         names.append(f"--{entry.name.replace('_', '-')}")
     aliases = entry.metadata.get("aliases", [])
-    given = {k: v for k, v in entry.metadata.items() if k not in ("aliases", *BOUNDS)}
+    arguments = {k: v for k, v in entry.metadata.items() if k not in ("aliases", *BOUNDS)}
     default = entry.default
     if entry.default_factory is not MISSING:
         default = entry.default_factory()
     # An action class that is a field's own is given the text.
-    kind = str if isinstance(given.get("action"), type) else _kind_of(hint)
+    kind = str if isinstance(arguments.get("action"), type) else _kind_of(hint)
     if get_origin(kind) is list and isinstance(default, str):
         default = None  # argparse would read the text as one entry
-    options = {**given, **_how_to_read(kind)}
+    options = {**arguments, **_how_to_read(kind)}
     options |= {"required": True} if default is MISSING else {"default": default}
     group.add_argument(*names, *([aliases] if isinstance(aliases, str) else aliases), **options)
     if kind is bool and default is True:
         negated = (f"--no_{entry.name}", f"--no-{entry.name.replace('_', '-')}")
         group.add_argument(
             *dict.fromkeys(negated),
-            **{**given, "action": "store_false", "dest": entry.name, "default": False},
+            **{**arguments, "action": "store_false", "dest": entry.name, "default": False},
         )
 
 

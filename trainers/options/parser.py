@@ -221,10 +221,10 @@ class CommandParser(OptionParser):
         except ValueError as error:
             self.error(str(error))
         spelled = {word.partition("=")[0] for word in arguments}
-        given = {a.dest for a in self._actions if spelled.intersection(a.option_strings)}
+        explicit = {a.dest for a in self._actions if spelled.intersection(a.option_strings)}
         words = []
         for dest, value in options.items():
-            if dest in given:
+            if dest in explicit:
                 continue
             if value is None:
                 self.set_defaults(**{dest: None})

@@ -1,4 +1,4 @@
-"""The options that say which policy plays and how it is opened."""
+"""The options of the policy: who plays, and how it is opened."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from agentgym_envs.secrets import hide_address, hide_kwargs
-from trainers.options.arguments import read_object
 from trainers.options.endpoints import Endpoint, read_policies
 from trainers.options.errors import check_bounds
+from trainers.options.values import read_object
 from trainers.tokens.generation import Sampling
 
 TEXT_POLICIES = ("expert", "random")

@@ -33,7 +33,7 @@ from trainers.rollout.policy import Episode, Failure, Policy, PolicyAnswer, Repl
 from trainers.tokens.seeds import batch_seed
 from wrappers.vector.slots import WakeupPipe
 
-_LEFT_OUT = "..."
+_OMITTED = "..."
 """Stands for the turns that `keep_last_turns` leaves out; servers refuse empty messages."""
 
 REFUSED = "refused"
@@ -42,7 +42,7 @@ REFUSED = "refused"
 
 @dataclass
 class _Conversation:
-    """What has been said in one episode.
+    """The messages of one episode.
 
     Attributes:
         observations: the environment's, one more than the policy has answered.
@@ -64,7 +64,7 @@ class _Request:
 
     def __init__(self) -> None:
         self.started = time.monotonic()
-        self.given_up = Event()
+        self.cancelled = Event()
         self.future: Future[tuple[Answer, int]] | None = None
         self._wakeup: WakeupPipe | None = None
 
@@ -79,8 +79,8 @@ class _Request:
         self._wakeup = wakeup
         return None
 
-    def give_up(self) -> None:
-        self.given_up.set()
+    def cancel(self) -> None:
+        self.cancelled.set()
         if self.future is not None:
             self.future.cancel()
 
@@ -91,7 +91,7 @@ class _Request:
 
 
 class APIPolicy(Policy):
-    """Answers observations by chat completions, each as soon as its own is there.
+    """Answers each observation by a chat completion, without waiting for the others.
 
     Args:
         client: the server.
@@ -102,7 +102,7 @@ class APIPolicy(Policy):
             its own.
         fields: further fields of each request; None leaves one out.
         name: recorded as the trajectories' policy.
-        prices: of the tokens; None takes the cost that the server tells, if it does.
+        prices: of the tokens; None takes the cost that the server reports, if it does.
         ledger: what was paid for, and what may be spent.
         key: the environment variable of the server's key, for messages.
 
@@ -110,7 +110,7 @@ class APIPolicy(Policy):
         ledger: what was paid for.
     """
 
-    answers_apart = True
+    is_asynchronous = True
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class APIPolicy(Policy):
         self._fields["temperature"] = 1.0 if temperature is None else temperature
 
     def act(self, episodes: Sequence[Episode]) -> list[PolicyAnswer | None]:
-        """Ask for a turn of each episode that is not asked for yet, and give what has come.
+        """Request a turn for each episode that has no request, and return the answers so far.
 
         A request that fails, retries included, says nothing about the policy: the answer is a
         `Failure`, after which the episode is played again. A prompt that is refused truncates its
@@ -165,15 +165,15 @@ class APIPolicy(Policy):
                     if not self._is_full(episode, conversation):
                         self._ask(episode, conversation)
             answers = [self._answer(self._conversations[episode.key]) for episode in episodes]
-            if not self._is_proven and not self.on_their_way():
-                self._check_some_taken(episodes, answers)
+            if not self._is_proven and not self.pending():
+                self._check_some_accepted(episodes, answers)
         except (BudgetSpent, UsageError):
             self._finish()
             raise
         return answers
 
-    def on_their_way(self) -> list[_Request]:
-        """List the requests whose answers were not given yet."""
+    def pending(self) -> list[_Request]:
+        """List the requests whose answers `act` has not returned."""
         requests = [conversation.request for conversation in self._conversations.values()]
         return [
             request for request in requests if request is not None and not self._is_held(request)
@@ -183,13 +183,13 @@ class APIPolicy(Policy):
         """Forget the episode's conversation, and the answer that nobody waits for any more."""
         conversation = self._conversations.pop(episode.key, None)
         if conversation is not None and conversation.request is not None:
-            conversation.request.give_up()
+            conversation.request.cancel()
 
     def _finish(self) -> None:
         """Wait for what the server is answering, which is to be paid for and kept."""
-        requests = [request for request in self.on_their_way() if request.future is not None]
+        requests = [request for request in self.pending() if request.future is not None]
         for request in requests:
-            request.give_up()
+            request.cancel()
         wait(request.future for request in requests if request.future is not None)
 
     def _is_full(self, episode: Episode, conversation: _Conversation) -> bool:
@@ -210,17 +210,17 @@ class APIPolicy(Policy):
         body = {name: value for name, value in body.items() if value is not None}
         key = request_key(seed, episode.key, turn, body)
         request = conversation.request = _Request()
-        if (paid := self.ledger.find(key)) is not None:
+        if (cached := self.ledger.find(key)) is not None:
             future: Future[tuple[Answer, int]] = Future()
-            future.set_result((paid, 0))
+            future.set_result((cached, 0))
             request.begin(future)
             return
 
         def read(answer: Any) -> Answer:
             # In the request's own thread, so that what was paid for is kept whatever ends the play.
-            found = self._priced(read_answer(answer))
-            self.ledger.add(key, found)
-            return found
+            answer_with_cost = self._priced(read_answer(answer))
+            self.ledger.add(key, answer_with_cost)
+            return answer_with_cost
 
         request.begin(
             self._client.submit(
@@ -228,7 +228,7 @@ class APIPolicy(Policy):
                 body,
                 begin=self.ledger.check,
                 read=read,
-                given_up=request.given_up,
+                cancelled=request.cancelled,
             )
         )
 
@@ -239,7 +239,7 @@ class APIPolicy(Policy):
         return replace(answer, cost=self._prices.cost(*counts))
 
     def _answer(self, conversation: _Conversation) -> PolicyAnswer | None:
-        """Return what has come for an episode; None where it is on its way, or held."""
+        """Return the answer for an episode; None while it is pending, or held."""
         request = conversation.request
         if request is None:
             return Stop("token_budget")
@@ -276,9 +276,9 @@ class APIPolicy(Policy):
         raise explained(error, key=self._key) from error
 
     def _is_held(self, request: _Request) -> bool:
-        """Whether a refusal is there that may be of this prompt or of every request.
+        """Whether the request failed with a refusal that may be of this prompt or of every request.
 
-        It is held until the server has taken some request, which tells.
+        It is held until the server accepts some request, which decides.
         """
         if self._is_proven or request.future is None or not request.future.done():
             return False
@@ -289,7 +289,7 @@ class APIPolicy(Policy):
             and not (is_filtered(error) or is_overflow(error))
         )
 
-    def _check_some_taken(
+    def _check_some_accepted(
         self, episodes: Sequence[Episode], answers: Sequence[PolicyAnswer | None]
     ) -> None:
         """End where every request is refused, for a reason that is not of its prompt."""
@@ -309,12 +309,12 @@ class APIPolicy(Policy):
         if keep is not None and len(conversation.completions) > keep:
             first = len(conversation.completions) - keep
             messages.append({"role": "user", "content": conversation.observations[0]})
-            messages.append({"role": "assistant", "content": _LEFT_OUT})
+            messages.append({"role": "assistant", "content": _OMITTED})
         for observation, completion in zip(
             conversation.observations[first:-1], conversation.completions[first:], strict=True
         ):
             messages.append({"role": "user", "content": observation})
-            messages.append({"role": "assistant", "content": completion or _LEFT_OUT})
+            messages.append({"role": "assistant", "content": completion or _OMITTED})
         return [*messages, {"role": "user", "content": conversation.observations[-1]}]
 
 

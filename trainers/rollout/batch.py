@@ -51,7 +51,7 @@ class Batch:
         overlap: environments step while the policy is asked.
         begin: begins the batch of the policy, and begins it anew where all of it is played again.
         on_trajectory: called with each trajectory as its episode ends.
-        kept: episodes that are there already, by their place in the list.
+        finished: episodes that are not played again, by their place in the list.
 
     Attributes:
         live: the episodes under way.
@@ -69,7 +69,7 @@ class Batch:
         overlap: bool,
         begin: Callable[[], None],
         on_trajectory: Callable[[Trajectory], None] | None,
-        kept: MutableMapping[int, Trajectory] | None,
+        finished: MutableMapping[int, Trajectory] | None,
     ) -> None:
         self.live: list[Episode] = []
         self._envs = envs
@@ -80,10 +80,10 @@ class Batch:
         self._begin_policy = begin
         self._on_trajectory = on_trajectory
         self._attempts = attempts
-        self._asked: set[int] = set()  # keys of the episodes whose answer is on its way
+        self._requested: set[int] = set()  # keys of the episodes whose answer is on its way
         self._broken: dict[int, Trajectory] = {}  # what a failed attempt has left, by place
-        self._kept = {} if kept is None else kept
-        self._trajectories = dict(self._kept)
+        self._finished = {} if finished is None else finished
+        self._trajectories = dict(self._finished)
         self._groups: dict[int, EnvSlots] = {}  # by the environment's id()
         for index, task_id in enumerate(task_ids):
             if index in self._trajectories:
@@ -201,17 +201,17 @@ class Batch:
             at_work = {turn[0].key for group in groups for turn in group.stepping.values()}
             ready = [episode for episode in self.live if episode.key not in at_work]
             num_working = sum(len(group.starting) + len(group.stepping) for group in groups)
-            on_their_way = self._policy.on_their_way()
-            unasked = sum(episode.key not in self._asked for episode in ready)
-            share = 0.0 if self._policy.answers_apart else READY_SHARE
+            pending = self._policy.pending()
+            unrequested = sum(episode.key not in self._requested for episode in ready)
+            share = 0.0 if self._policy.is_asynchronous else READY_SHARE
             if (
-                unasked >= max(1, math.ceil(share * (unasked + num_working)))
-                or any(answer.answered() for answer in on_their_way)
-                or not (num_working or on_their_way)
+                unrequested >= max(1, math.ceil(share * (unrequested + num_working)))
+                or any(answer.answered() for answer in pending)
+                or not (num_working or pending)
             ):
                 return ready
             slots = [slot for group in groups for slot in group.env.unanswered()]
-            wait_for_any([*slots, *on_their_way], self._attempts.seconds_to_wait())
+            wait_for_any([*slots, *pending], self._attempts.seconds_to_wait())
             self._play_again()
             self.start_waiting()
 
@@ -242,9 +242,9 @@ class Batch:
         actions: dict[int, list[str | None]] = {}
         for episode, answer in zip(episodes, answers, strict=True):
             if answer is None:
-                self._asked.add(episode.key)
+                self._requested.add(episode.key)
                 continue
-            self._asked.discard(episode.key)
+            self._requested.discard(episode.key)
             if isinstance(answer, Stop):
                 episode.trajectory.error = answer.reason
                 self._end(episode, status="truncated", truncated_by=answer.cause)
@@ -300,7 +300,7 @@ class Batch:
     def _add(self, index: int, trajectory: Trajectory) -> None:
         self._trajectories[index] = trajectory
         if trajectory.status != "failed":
-            self._kept[index] = trajectory
+            self._finished[index] = trajectory
         if self._on_trajectory is not None:
             self._on_trajectory(trajectory)
 

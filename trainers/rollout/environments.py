@@ -188,7 +188,8 @@ class Environments:
             policy,
             schedule=schedule,
             failure_rules=failure_rules,
-            overlap=self.args.overlap or (policy.answers_apart and self.args.env_backend != "sync"),
+            overlap=self.args.overlap
+            or (policy.is_asynchronous and self.args.env_backend != "sync"),
         )
 
     def task_ids(self, split: str, *, tasks: Sequence[str | int] | None = None) -> list[str]:

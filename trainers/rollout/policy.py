@@ -42,7 +42,7 @@ class Reply:
     Attributes:
         completion: what the policy wrote. The environment reads what `strip_thinking` leaves of it.
         num_tokens: sampled tokens.
-        call: what a server told of it beside the text.
+        call: what a server reports of it beside the text.
     """
 
     completion: str
@@ -86,8 +86,8 @@ class Policy(Protocol):
     has_temperature: bool = False
     """It samples, so a temperature changes it."""
 
-    answers_apart: bool = False
-    """Each answer takes its own time: `act` begins to ask and gives what has come."""
+    is_asynchronous: bool = False
+    """`act` sends requests and returns the answers that have arrived, without waiting."""
 
     ledger: Ledger | None = None
     """What its answers have cost, where they may; a broken-off command keeps them by it."""
@@ -108,13 +108,13 @@ class Policy(Protocol):
         """Answer each episode's observation.
 
         Returns:
-            An answer per episode; None where it is on its way, which only a policy whose answers
-            come apart may give. It is shown the episode again once some answer has come.
+            An answer per episode; None where it is on its way, which only an asynchronous policy
+            may return. It gets the episode again once some answer has arrived.
         """
         raise NotImplementedError
 
-    def on_their_way(self) -> Sequence[Waitable]:
-        """List the answers that are on their way, to wait for whichever comes first."""
+    def pending(self) -> Sequence[Waitable]:
+        """List the answers that are on their way, so that the rollout waits for the first."""
         return ()
 
     def leave(self, episode: Episode) -> None:

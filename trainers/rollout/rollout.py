@@ -12,6 +12,7 @@ does not depend on the others gives the same trajectories again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from functools import partial
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.rollout.batch import Batch
@@ -72,7 +73,7 @@ class Rollout:
         stream: Sequence[int] = (),
         temperature: float | None = None,
         on_trajectory: Callable[[Trajectory], None] | None = None,
-        kept: MutableMapping[int, Trajectory] | None = None,
+        finished: MutableMapping[int, Trajectory] | None = None,
     ) -> list[Trajectory]:
         """Play every task once.
 
@@ -83,8 +84,8 @@ class Rollout:
             stream: names the batch's random numbers, together with the policy's seed.
             temperature: of the sampling, 0 is greedy; None keeps the policy's own.
             on_trajectory: called with each trajectory as its episode ends, in whatever order.
-            kept: episodes that are there already, by their place in the list; they are not played,
-                and those that end are added.
+            finished: episodes that are not played again, by their place in the list; those that end
+                are added.
 
         Returns:
             One trajectory per task, in the order of the tasks.
@@ -94,15 +95,11 @@ class Rollout:
             EnvFailure: more episodes failed than the failure rules allow.
         """
         attempts = Attempts(
-            self.failure_rules,
-            len(task_ids),
-            is_proven=self._is_proven,
-            on_outage=self.on_outage,
+            self.failure_rules, len(task_ids), is_proven=self._is_proven, on_outage=self.on_outage
         )
-
-        def begin() -> None:
-            self.policy.begin_batch(stream=stream, temperature=temperature, global_step=global_step)
-
+        begin = partial(
+            self.policy.begin_batch, stream=stream, temperature=temperature, global_step=global_step
+        )
         attempts.persist(begin)
         batch = attempts.persist(
             lambda: Batch(
@@ -115,7 +112,7 @@ class Rollout:
                 overlap=self.overlap,
                 begin=begin,
                 on_trajectory=on_trajectory,
-                kept=kept,
+                finished=finished,
             )
         )
         try:

@@ -8,7 +8,7 @@ from typing import Any
 from transformers import TrainerCallback
 
 Plan = Mapping[str, str]
-"""What is said, by what it is about: `{"policy": "tiny, 1.1M parameters"}`."""
+"""The lines of an announcement, by their labels: `{"policy": "tiny, 1.1M parameters"}`."""
 
 
 class Announcement(TrainerCallback):  # type: ignore[misc]
@@ -35,9 +35,9 @@ class Announcement(TrainerCallback):  # type: ignore[misc]
 
 def print_plan(title: str, plan: Plan) -> None:
     """Print a plan as a title and one indented line for each entry."""
-    said = {about: text for about, text in plan.items() if text}
-    width = max(map(len, said))
-    lines = [f"  {about:<{width}}  {text}" for about, text in said.items()]
+    entries = {about: text for about, text in plan.items() if text}
+    width = max(map(len, entries))
+    lines = [f"  {about:<{width}}  {text}" for about, text in entries.items()]
     print("\n".join([title, *lines]), flush=True)
 
 

@@ -65,7 +65,7 @@ class BaseModel:
 
     @classmethod
     def of(cls, name: str | None) -> BaseModel:
-        """Return what a folder's card or the hub's, where it is on this machine, says of a model.
+        """Return the facts of a model from its folder's card, or from the hub's in the local cache.
 
         Args:
             name: a folder or an id; None and `""` for a model that was made in memory.
@@ -273,8 +273,10 @@ class _Card:
         if gain := self.summary.get("ci95_gain"):
             low, high = gain
             change = self.summary["gain"]
-            told = f"Gain {change:+.1%} (95% interval {low:+.1%} to {high:+.1%}, paired over tasks)"
-            return [table, f"{told}. Episodes per task: {self.summary['samples_per_task']}."]
+            gain_text = (
+                f"Gain {change:+.1%} (95% interval {low:+.1%} to {high:+.1%}, paired over tasks)"
+            )
+            return [table, f"{gain_text}. Episodes per task: {self.summary['samples_per_task']}."]
         if self.measured[0].global_step > 0:
             return [table, "Before training it was not measured; `--eval_on_start true` does that."]
         return [table]

@@ -55,11 +55,11 @@ def damage_of(checkpoint: Path, *, check: bool = True) -> str | None:
         return None
     except (OSError, ValueError):
         return f"has a damaged {CHECKSUMS_FILE}"
-    found = _checksums(checkpoint)
-    wrong = [name for name in expected if found.get(name) != expected[name]]
+    actual = _checksums(checkpoint)
+    wrong = [name for name in expected if actual.get(name) != expected[name]]
     if not wrong:
         return None
-    missing = [name for name in wrong if name not in found]
+    missing = [name for name in wrong if name not in actual]
     return f"lacks {missing[0]}" if missing else f"has a damaged {wrong[0]}"
 
 
@@ -86,7 +86,7 @@ def check_optimizer(checkpoint: Path) -> None:
     Raises:
         UsageError: it has none.
     """
-    if not any(found for name in _OPTIMIZER for found in checkpoint.glob(name)):
+    if not any(path for name in _OPTIMIZER for path in checkpoint.glob(name)):
         raise UsageError(
             f"{checkpoint} has no state of the optimizer, so the run cannot go on from it; name it "
             "as the model of a new run (runs that are to be resumed are saved without "

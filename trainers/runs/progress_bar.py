@@ -11,19 +11,18 @@ from hashlib import sha256
 from pathlib import Path
 from statistics import fmean
 from threading import Event, Thread
-from types import TracebackType
 from typing import Any, Self
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.ledger import Ledger
-from trainers.runs.kept import ANSWERS, KeptEpisodes, unfinished_file
+from trainers.runs.finished import ANSWERS, FinishedEpisodes, unfinished_file
 
 LINE_SECONDS = 30.0
 """Between two lines, where there is no terminal."""
 
 
 class EpisodeProgress:
-    """How far episodes are played, on the standard error: a context.
+    """A progress bar of episodes on the standard error; a context manager.
 
     Shown are the episodes that have ended, those of them that failed, the success so far, what was
     spent, and the time left.
@@ -31,7 +30,7 @@ class EpisodeProgress:
     Args:
         name: what is played; stands in front.
         total: episodes in all.
-        spent: tells what was spent so far; None where nobody knows.
+        spent: returns the cost so far; None where it is unknown.
         transient: the bar vanishes at the end.
         clock: the time in seconds.
     """
@@ -114,8 +113,8 @@ class EpisodeProgress:
             parts.append(f"success {fmean(rates):.1%}")
         if self._spent is not None and (spent := self._spent()) is not None:
             parts.append(f"cost {spent:.4g}")
-        if played := self._ended - self._ended_before:
-            left = (self._clock() - self._began) / played * (self._total - self._ended)
+        if num_new := self._ended - self._ended_before:
+            left = (self._clock() - self._began) / num_new * (self._total - self._ended)
             parts.append(f"{timedelta(seconds=round(left))} left")
         return ", ".join(parts)
 
@@ -126,12 +125,7 @@ class EpisodeProgress:
             self._writer.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._is_over.set()
         if self._writer is not None:
             self._writer.join()  # no line is half written, or after what the caller writes
@@ -151,14 +145,14 @@ class Watch:
     Args:
         name: who plays; stands before the bar.
         total: episodes to play.
-        kept_for: the file that is to hold them all. Each episode is added, as it ends, to a file
-            beside it, which stays until `written`; None keeps nothing.
+        output_file: the file that is to hold them all. Each episode is added, as it ends, to a file
+            beside it, which stays until `forget`; None keeps nothing.
         resume: take in what an earlier call has kept.
         options: what decides which episodes are played.
         ledger: of the policy's server; the answers that it paid for are kept too.
 
     Attributes:
-        kept: a rollout's `kept`; None where nothing is kept.
+        finished: a rollout's `finished`; None where nothing is kept.
     """
 
     def __init__(
@@ -166,7 +160,7 @@ class Watch:
         name: str,
         total: int,
         *,
-        kept_for: str | Path | None = None,
+        output_file: str | Path | None = None,
         resume: bool = False,
         options: Sequence[Any] = (),
         ledger: Ledger | None = None,
@@ -175,24 +169,26 @@ class Watch:
         self._progress = EpisodeProgress(
             name, total, spent=None if ledger is None else lambda: ledger.spent
         )
-        self.kept: KeptEpisodes | None = None
-        if kept_for is not None:
+        self.finished: FinishedEpisodes | None = None
+        if output_file is not None:
             digest = sha256(repr(options).encode()).hexdigest()[:16]
-            self.kept = KeptEpisodes(unfinished_file(Path(kept_for), is_last=resume), digest)
+            self.finished = FinishedEpisodes(
+                unfinished_file(Path(output_file), is_last=resume), digest
+            )
             if ledger is not None:
-                ledger.keep_in(self.kept.path.with_suffix(ANSWERS))
-            for trajectory in self.kept.values():
+                ledger.keep_in(self.finished.path.with_suffix(ANSWERS))
+            for trajectory in self.finished.values():
                 self._count(trajectory, earlier=True)
 
     def __call__(self, trajectory: Trajectory) -> None:
         """Count an episode that has ended."""
         self._count(trajectory)
 
-    def written(self) -> None:
-        """Forget the episodes, which the caller has written."""
-        if self.kept is not None:
-            self.kept.path.unlink(missing_ok=True)
-            self.kept.clear()
+    def forget(self) -> None:
+        """Remove the files of episodes and answers: the caller has written all of them."""
+        if self.finished is not None:
+            self.finished.path.unlink(missing_ok=True)
+            self.finished.clear()
         if self._ledger is not None:
             self._ledger.forget()
 
@@ -200,19 +196,14 @@ class Watch:
         self._progress.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._progress.__exit__(kind, error, traceback)
+    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
+        self._progress.__exit__()
         spent = (self._ledger.spent if self._ledger is not None else None) or 0.0
-        if self.kept or (self.kept is not None and spent and kind is not None):
+        if self.finished or (self.finished is not None and spent and kind is not None):
             cost = f", and the answers that have cost {spent:.4g}" * bool(spent)
             print(
-                f"{len(self.kept)} episodes had ended; they are kept in {self.kept.path}{cost}. "
-                "The same command with --resume plays the others",
+                f"{len(self.finished)} episodes had ended; they are kept in {self.finished.path}"
+                f"{cost}. The same command with --resume plays the others",
                 file=sys.stderr,
             )
 

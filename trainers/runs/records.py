@@ -20,7 +20,7 @@ from trainers.runs.folder import METRICS_FILE, end_run, read_metrics, read_run, 
 from trainers.runs.health import HealthWarnings
 from trainers.runs.provenance import write_run
 from trainers.runs.stopping import SkipNonFinite
-from trainers.runs.trackers import tell_trackers
+from trainers.runs.trackers import add_options_for_trackers
 from wrappers.failures import persist
 
 logger = logging.getLogger(__name__)
@@ -124,7 +124,7 @@ class RunFile(TrainerCallback):  # type: ignore[misc]
             write_run(self._folder, command=name, seed=args.seed, configs=[*self._configs, args])
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
-        """Tell at which step training ended, and which step's weights are left."""
+        """Record at which step training ended, and which step's weights the folder holds."""
         if state.is_world_process_zero:
             steps = {
                 "global_step": state.global_step,
@@ -159,7 +159,7 @@ def keep_records(trainer: Any, *, configs: Sequence[Any] = ()) -> None:
         configs: dataclasses that `run.json` keeps besides the training options.
     """
     folder = trainer.args.output_dir
-    tell_trackers(trainer.args, configs)
+    add_options_for_trackers(trainer.args, configs)
     # The order matters: what is skipped is counted before the entry is written, and then drawn.
     for callback in (
         RunFile(folder, configs, max_outage=trainer.max_outage),

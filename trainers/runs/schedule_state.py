@@ -35,15 +35,15 @@ class ScheduleStateCallback(TrainerCallback):
 
     def __init__(self, schedule: Any, *, names: Mapping[str, str] | None = None) -> None:
         # By what it is saved as, and the metric that it goes by.
-        given = {(_SAVED_AS, "episodes/success"): schedule}
+        schedules = {(_SAVED_AS, "episodes/success"): schedule}
         if isinstance(schedule, Mapping):
             shown = names or {}
-            given = {
+            schedules = {
                 (f"{_SAVED_AS}/{name}", f"success/{shown[name]}"): own
                 for name, own in schedule.items()
             }
         self._schedules = {
-            key: own for key, own in given.items() if isinstance(own, StatefulSchedule)
+            key: own for key, own in schedules.items() if isinstance(own, StatefulSchedule)
         }
 
     def record(self, global_step: int, metrics: dict[str, float]) -> None:

@@ -1,4 +1,4 @@
-"""What a run's folder tells of success: its evaluations with their intervals, and the curve.
+"""Reads the success of a run from its folder: evaluations with intervals, and the curve.
 
 Imports no torch, so that every command can afford it.
 """
@@ -71,7 +71,7 @@ def measured_success(folder: str | Path) -> list[Measured]:
     options = read_run(folder).get("EnvArguments", {})
     env_ids = list(options.get("env") or [])
     split = str(options.get("eval_split", "validation"))
-    found = quickstart_success(folder)
+    measured = quickstart_success(folder)
     for entry in check_metrics(folder)[0]:
         step = entry["global_step"]
         when = "before training" if step == 0 else f"step {step}"
@@ -80,8 +80,8 @@ def measured_success(folder: str | Path) -> list[Measured]:
                 _number(entry.get(f"{_EVAL}{bound}{ending}")) for bound in ("", "_low", "_high")
             )
             if success is not None:
-                found.append(Measured(step, env_id, split, success, low, high, when))
-    return sorted(found, key=lambda one: one.global_step)
+                measured.append(Measured(step, env_id, split, success, low, high, when))
+    return sorted(measured, key=lambda one: one.global_step)
 
 
 def training_curve(
@@ -121,7 +121,7 @@ def quickstart_success(folder: str | Path) -> list[Measured]:
     summary = read_json(Path(folder) / SUMMARY_FILE)
     if not {"success_before", "success_after", "ci95_before", "ci95_after"} <= set(summary):
         return []
-    found = []
+    measured = []
     for name, step in (
         ("before", 0),
         ("after", int(summary.get("global_step", summary.get("max_steps", 0)))),
@@ -129,12 +129,12 @@ def quickstart_success(folder: str | Path) -> list[Measured]:
         low, high = summary[f"ci95_{name}"]
         success = float(summary[f"success_{name}"])
         env_id = str(summary.get("env_id", ""))
-        found.append(Measured(step, env_id, "test", success, low, high, f"{name} training"))
-    return found
+        measured.append(Measured(step, env_id, "test", success, low, high, f"{name} training"))
+    return measured
 
 
 def _environments(entry: dict[str, Any], env_ids: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the environments that an entry's evaluation tells apart, and their metrics' ending."""
+    """Yield the environments that an entry has metrics of, and the ending of their names."""
     known = {short_env_name(env_id): env_id for env_id in env_ids}
     own = [key.partition("/")[2] for key in entry if key.startswith(f"{_EVAL}/")]
     for name in own:

@@ -13,7 +13,7 @@ from typing import Any
 from trainers.runs.provenance import options_by_group
 
 
-def tell_trackers(args: Any, configs: Sequence[Any]) -> None:
+def add_options_for_trackers(args: Any, configs: Sequence[Any]) -> None:
     """Let `args.to_dict` return the options of further dataclasses too, under their own names.
 
     Args:

@@ -15,12 +15,12 @@ class _Past:
 
     Attributes:
         observation: what the policy read; its text, since a window gives it other borders.
-        given: the ids before the sampled ones, the observation's; empty for the first turn.
+        context_ids: the ids before the sampled ones, the observation's; empty for the first turn.
         sampled: the policy's ids.
     """
 
     observation: str
-    given: list[int]
+    context_ids: list[int]
     sampled: list[int]
 
 
@@ -79,21 +79,21 @@ class TokenHistory:
             False where it leaves no room for an answer; then nothing has been appended.
         """
         last = self._past[-1]
-        given = self.chat.observation_ids(
+        context_ids = self.chat.observation_ids(
             observation, closed=last.sampled[-1] in self.chat.stop_ids
         )
         keep = self.keep_last_turns
         if keep is not None and self._num_in_view > keep:
-            prompt_ids = self._windowed(keep) + given
+            prompt_ids = self._windowed(keep) + context_ids
             if self._overflows(len(prompt_ids)):
                 return False
             self.traces.append(TokenTrace(prompt_ids))
             self._num_in_view = keep
         else:
-            if self._overflows(len(self.traces[-1]) + len(given)):
+            if self._overflows(len(self.traces[-1]) + len(context_ids)):
                 return False
-            self.traces[-1].append_given(given)
-        self._read = (observation, given)
+            self.traces[-1].append_given(context_ids)
+        self._read = (observation, context_ids)
         return True
 
     def append(self, generated: Generated) -> None:
@@ -109,8 +109,9 @@ class TokenHistory:
         ids = list(self._prompt_ids)
         for index, past in enumerate(self._past[-keep:]):
             # The first one follows an empty turn, which has to be closed.
-            ids += (
-                past.given if index else self.chat.observation_ids(past.observation, closed=False)
-            )
+            if index:
+                ids += past.context_ids
+            else:
+                ids += self.chat.observation_ids(past.observation, closed=False)
             ids += past.sampled
         return ids

@@ -81,7 +81,7 @@ def leave_out_unrewarded(
         rewards: (R,), of the episode of each row; NaN where it has none.
         reduce_sum: adds up a tensor over the processes.
     """
-    left_out = rewards.isnan()
-    tokens = (batch["completion_mask"] * batch["tool_mask"])[left_out].sum()
-    batch["tool_mask"] = batch["tool_mask"] * ~left_out[:, None]
+    unrewarded = rewards.isnan()
+    tokens = (batch["completion_mask"] * batch["tool_mask"])[unrewarded].sum()
+    batch["tool_mask"] = batch["tool_mask"] * ~unrewarded[:, None]
     batch["num_items_in_batch"] = batch["num_items_in_batch"] - reduce_sum(tokens)

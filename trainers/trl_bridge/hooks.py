@@ -72,11 +72,11 @@ def check_hooks(hooks: dict[str, dict[str, str]] = HOOKS) -> None:
             hook = getattr(owner, method, None)
             if hook is None:
                 raise _unsupported(f"{name}.{method} is missing")
-            _, *found = inspect.signature(hook).parameters
-            wanted = expected.removesuffix(ANY).split()
-            if found[: len(wanted)] != wanted or (found != wanted and not expected.endswith(ANY)):
+            _, *actual = inspect.signature(hook).parameters
+            names = expected.removesuffix(ANY).split()
+            if actual[: len(names)] != names or (actual != names and not expected.endswith(ANY)):
                 raise _unsupported(
-                    f"{name}.{method} takes ({', '.join(found)}), expected "
+                    f"{name}.{method} takes ({', '.join(actual)}), expected "
                     f"({', '.join(expected.split())})"
                 )
 
@@ -96,5 +96,5 @@ def _allowed() -> list[str]:
     except metadata.PackageNotFoundError:  # run from its sources
         required = []
     names = [line.partition(";")[0].strip() for line in required]
-    found = dict.fromkeys(line for line in names if line.startswith(("trl", "transformers")))
-    return list(found) or ["agentgym-envs[train]"]
+    ours = dict.fromkeys(line for line in names if line.startswith(("trl", "transformers")))
+    return list(ours) or ["agentgym-envs[train]"]

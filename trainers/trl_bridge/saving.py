@@ -135,8 +135,8 @@ class SavingMixin:
         # A tied weight is in a checkpoint once, under the name that it is tied to.
         tied = getattr(self.model, "all_tied_weights_keys", {})
         missing = [key for key in load_result.missing_keys if key not in tied]
-        told = type(load_result)(missing, load_result.unexpected_keys)
-        super()._issue_warnings_after_load(told)  # type: ignore[misc]
+        filtered = type(load_result)(missing, load_result.unexpected_keys)
+        super()._issue_warnings_after_load(filtered)  # type: ignore[misc]
 
     def save_model(self: Any, output_dir: str | None = None, _internal_call: bool = False) -> None:
         """Save the model with its card; see `transformers.Trainer.save_model`."""

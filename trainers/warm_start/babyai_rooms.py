@@ -23,7 +23,7 @@ SLIP_SHARE = 0.06
 """Of the turns: a thing that may not be there is named. The slip itself is not learned, but the
 answer to it is read, and how one goes on."""
 _COLOURS = ("red", "green", "blue", "purple", "yellow", "grey")
-_WANTED = re.compile(
+_REQUESTED = re.compile(
     rf"(go to|pick up|open) (?:the|a|an) (?:({'|'.join(_COLOURS)}) )?(ball|key|box|door)"
 )
 _MOVES = ("turn left", "turn right", "move forward")
@@ -50,7 +50,7 @@ def rooms_play(rng: np.random.Generator) -> list[Message]:
 def mission_actions(goal: str, offered: Sequence[str]) -> list[str]:
     """List the offered actions that do what a part of the mission says."""
     actions: list[str] = []
-    for verb, colour, kind in _WANTED.findall(goal):
+    for verb, colour, kind in _REQUESTED.findall(goal):
         does_it = re.compile(rf"{verb} {colour or '[a-z]+'} (?:open |closed |locked )?{kind} \d+$")
         actions += [action for action in offered if does_it.match(action)]
     return actions

@@ -10,7 +10,6 @@ import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from types import TracebackType
 from typing import Any, Literal, Self, get_args
 
 from gymnasium.error import ClosedEnvironmentError
@@ -155,7 +154,7 @@ class TextVectorEnv:
         """
         self._check_open()
         self._calls.check_actions(actions)
-        self._calls.check_settled(_given(actions), "step")
+        self._calls.check_settled(_slots_with_action(actions), "step")
         answers = self._calls.gather(
             {
                 index: Call((self._begin(index, "step", action),))
@@ -205,7 +204,7 @@ class TextVectorEnv:
             ResetNeeded, ValueError, TypeError: as `step` does.
         """
         self._check_open()
-        self._calls.check_settled(_given(actions), "step_async")
+        self._calls.check_settled(_slots_with_action(actions), "step_async")
         self._calls.check_actions(actions)
         for index, action in enumerate(actions):
             if action is None:
@@ -281,13 +280,15 @@ class TextVectorEnv:
         self._check_open()
         if where is not None:
             check_length("where", where, self.num_envs)
-        asked = [
+        requested = [
             index
             for index, episode in enumerate(self._episodes)
             if (where is None or where[index]) and episode.is_live
         ]
-        self._calls.check_settled(asked, "expert_actions")
-        answers = self._calls.gather({i: Call((self._begin(i, "expert_action"),)) for i in asked})
+        self._calls.check_settled(requested, "expert_actions")
+        answers = self._calls.gather(
+            {i: Call((self._begin(i, "expert_action"),)) for i in requested}
+        )
         return [answers.get(index) for index in range(self.num_envs)]
 
     def close(self) -> None:
@@ -297,12 +298,7 @@ class TextVectorEnv:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     # Slots ------------------------------------------------------------------------------------
@@ -391,5 +387,5 @@ def _close_own(calls: SlotCalls, pid: int) -> None:
         calls.close()
 
 
-def _given(actions: Sequence[str | None]) -> list[int]:
+def _slots_with_action(actions: Sequence[str | None]) -> list[int]:
     return [index for index, action in enumerate(actions) if action is not None]

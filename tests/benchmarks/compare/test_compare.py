@@ -10,7 +10,7 @@ import pytest
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from benchmarks.compare.command import main
 from benchmarks.sweep.plan import Cell
-from trainers.evaluation.results import summarize
+from trainers.evaluation.summary import summarize
 
 ENV_ID = "mine/Game-v0"
 

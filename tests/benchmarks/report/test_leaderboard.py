@@ -9,13 +9,13 @@ from agentgym_envs.trajectory import Trajectory, write_jsonl
 from benchmarks.report import command
 from benchmarks.report.blocks import Table, Text
 from benchmarks.report.leaderboard import leaderboard_parts
-from benchmarks.report.results import Setting, take_in
+from benchmarks.report.results import Setting, add_episodes
 from benchmarks.report.standings import read_standings
 from benchmarks.sweep.plan import grid
 from benchmarks.sweep.suite_files import find_suite
 from benchmarks.sweep.suites import Suite
 from tests.benchmarks.report.samples import SEARCHQA, TEXTCRAFT, played, textcraft_sweep
-from trainers.evaluation.results import summarize
+from trainers.evaluation.summary import summarize
 
 RUN = {
     "argv": ["eval", "--env", "TextCraft"],
@@ -118,7 +118,7 @@ def test_episodes_that_carry_their_cost_add_up(tmp_path):
         cost = 0.25
 
     setting = Setting("p", "e", "test", None, "")
-    take_in(setting, [Priced("e", "e_1"), Trajectory("e", "e_2"), Priced("e", "e_3")], 0.0)
+    add_episodes(setting, [Priced("e", "e_1"), Trajectory("e", "e_2"), Priced("e", "e_3")], 0.0)
     assert setting.whole.cost == 0.5
 
 

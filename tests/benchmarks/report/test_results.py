@@ -13,7 +13,7 @@ from tests.benchmarks.report.samples import (
     rows_of,
     textcraft_sweep,
 )
-from trainers.evaluation.results import summarize
+from trainers.evaluation.summary import summarize
 
 
 def test_seeds_are_pooled_as_further_samples_of_a_task(tmp_path):

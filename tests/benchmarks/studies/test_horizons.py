@@ -18,7 +18,7 @@ from benchmarks.studies.horizons import (
     run_of,
 )
 from benchmarks.studies.table import results_by_seed
-from trainers.evaluation.results import summarize
+from trainers.evaluation.summary import summarize
 from wrappers.schedules import parse_schedule
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.studies.table import gain_over_seeds, learning_table
-from trainers.evaluation.results import EvalResult, summarize
+from trainers.evaluation.results import EvalResult
+from trainers.evaluation.summary import summarize
 from trainers.options.errors import UsageError
 
 

@@ -14,7 +14,7 @@ from benchmarks.sweep.plan import Cell, slug
 from benchmarks.sweep.players import RETRIES, over_processes
 from benchmarks.sweep.runner import MOST_BROKEN, play_missing
 from benchmarks.sweep.store import SweepFolder
-from benchmarks.sweep.worker import Batch, Played
+from benchmarks.sweep.worker import Batch, BatchOutcome
 from tests.benchmarks.sweep.samples import cell, in_this_process
 from tests.faults.processes import kill, of_kind
 from trainers.runs.progress_bar import EpisodeProgress
@@ -113,7 +113,7 @@ def test_the_bar_tells_what_is_being_played_and_not_what_has_ended(tmp_path, mon
             "a/model in TextCraft, seed 0 and 1 more",
         ]
         for batch in batches:
-            yield batch, Played(failed=0, scored=8, successes=2)
+            yield batch, BatchOutcome(failed=0, scored=8, successes=2)
 
     play_missing(SweepFolder(tmp_path), cells, two_at_once)
     assert bar.shown[2:] == ["b/model in TextCraft, 5 turns, seed 0", "sweep"]

@@ -65,11 +65,11 @@ def test_each_round_of_answers_raises_the_bound_by_one_up_to_the_most() -> None:
 
 
 def test_who_waits_for_a_place_gets_it_or_gives_up() -> None:
-    pace, given_up = Pace(1), Event()
+    pace, cancelled = Pace(1), Event()
     assert pace.enter(never) == 0
     entered: list[int | None] = []
     threads = [
-        threading.Thread(target=lambda: entered.append(pace.enter(given_up.is_set)))
+        threading.Thread(target=lambda: entered.append(pace.enter(cancelled.is_set)))
         for _ in range(2)
     ]
     for thread in threads:
@@ -77,7 +77,7 @@ def test_who_waits_for_a_place_gets_it_or_gives_up() -> None:
     pace.leave()
     while not entered:
         time.sleep(0.01)
-    given_up.set()
+    cancelled.set()
     for thread in threads:
         thread.join(timeout=10)
     assert entered == [0, None]

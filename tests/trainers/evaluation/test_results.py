@@ -8,7 +8,8 @@ import pytest
 
 from agentgym_envs import Trajectory
 from trainers.evaluation.intervals import mean_gain, mean_of, wilson
-from trainers.evaluation.results import EvalResult, paired_gain, summarize
+from trainers.evaluation.results import EvalResult, paired_gain
+from trainers.evaluation.summary import summarize
 
 
 def result(*successes: bool, samples: int = 1) -> EvalResult:

@@ -86,10 +86,10 @@ def test_an_environments_name_is_enough(
     make: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trainer = make(tmp_path, env=EnvArguments(env=[ENV_ID], action_format="plain"))
-    assert trainer.environments_played.env_ids == (ENV_ID,)
+    assert trainer.task_environments.env_ids == (ENV_ID,)
     trainer.evaluate()
     assert evaluated(trainer) == CHOSEN["prompt"]
-    trainer.environments_played.close()
+    trainer.task_environments.close()
 
 
 def test_evaluate_without_an_environment_names_the_remedy(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_watch_counts_what_was_spent_and_says_what_is_kept(
     ledger = Ledger()
     with (
         pytest.raises(KeyboardInterrupt),
-        Watch("small", 2, kept_for=tmp_path / "a.jsonl", ledger=ledger) as watch,
+        Watch("small", 2, output_file=tmp_path / "a.jsonl", ledger=ledger) as watch,
     ):
         ledger.add("key", Answer("a", cost=0.5))
         watch(Trajectory("e", "e_0", status="failed"))

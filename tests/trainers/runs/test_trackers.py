@@ -15,7 +15,7 @@ from trl import GRPOConfig
 
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig
-from trainers.runs.trackers import tell_trackers
+from trainers.runs.trackers import add_options_for_trackers
 
 
 class Tracker(TrainerCallback):
@@ -49,8 +49,8 @@ def test_a_tracker_gets_the_options_of_environments_and_rollouts(
 
 def test_trls_own_config_is_told_too_and_can_be_saved(tmp_path: Path) -> None:
     args = GRPOConfig(str(tmp_path), use_cpu=True, bf16=False)
-    tell_trackers(args, [args, EnvArguments(env=["TextCraft"])])
-    tell_trackers(args, [RolloutArguments(horizon="fixed:3")])
+    add_options_for_trackers(args, [args, EnvArguments(env=["TextCraft"])])
+    add_options_for_trackers(args, [RolloutArguments(horizon="fixed:3")])
     told = args.to_dict()
     assert (told["env"], told["horizon"]) == (["agentgym/TextCraft-v0"], "fixed:3")
     torch.save(args, tmp_path / "training_args.bin")
@@ -60,7 +60,9 @@ def test_trls_own_config_is_told_too_and_can_be_saved(tmp_path: Path) -> None:
 
 def test_secrets_are_not_told(tmp_path: Path) -> None:
     args = AgentSFTConfig(str(tmp_path))
-    tell_trackers(args, [EnvArguments(env_kwargs='{"retriever": "http://ada:s3cret@host/"}')])
+    add_options_for_trackers(
+        args, [EnvArguments(env_kwargs='{"retriever": "http://ada:s3cret@host/"}')]
+    )
     assert "s3cret" not in str(args.to_dict())
     assert "***" in str(args.to_dict()["env_kwargs"])
 

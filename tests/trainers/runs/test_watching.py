@@ -13,8 +13,8 @@ OTHER = Trajectory("e", "e_1", status="terminated")
 
 
 def keep(watch: Watch, place: int, episode: Trajectory) -> None:
-    assert watch.kept is not None
-    watch.kept[place] = episode
+    assert watch.finished is not None
+    watch.finished[place] = episode
 
 
 def test_what_has_ended_outlives_an_interruption_and_a_second_attempt(
@@ -22,7 +22,7 @@ def test_what_has_ended_outlives_an_interruption_and_a_second_attempt(
 ) -> None:
     out = tmp_path / "episodes.json"
     for name, episodes in (("unfinished", [SUCCESS, OTHER]), ("unfinished2", [OTHER])):
-        with pytest.raises(KeyboardInterrupt), Watch("tiny", 3, kept_for=out) as watch:
+        with pytest.raises(KeyboardInterrupt), Watch("tiny", 3, output_file=out) as watch:
             for place, episode in enumerate(episodes):
                 keep(watch, place, episode)
             raise KeyboardInterrupt
@@ -34,7 +34,7 @@ def test_what_has_ended_outlives_an_interruption_and_a_second_attempt(
 
 
 def test_each_episode_is_there_as_soon_as_it_has_ended(tmp_path: Path) -> None:
-    with Watch("tiny", 2, kept_for=tmp_path / "new" / "episodes.jsonl") as watch:
+    with Watch("tiny", 2, output_file=tmp_path / "new" / "episodes.jsonl") as watch:
         keep(watch, 0, SUCCESS)
         assert list(read_jsonl(tmp_path / "new" / "episodes.unfinished.jsonl")) == [SUCCESS]
 
@@ -42,9 +42,9 @@ def test_each_episode_is_there_as_soon_as_it_has_ended(tmp_path: Path) -> None:
 def test_nothing_stays_once_the_episodes_are_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with Watch("tiny", 1, kept_for=tmp_path / "episodes.jsonl") as watch:
+    with Watch("tiny", 1, output_file=tmp_path / "episodes.jsonl") as watch:
         keep(watch, 0, SUCCESS)
-        watch.written()
+        watch.forget()
     assert not list(tmp_path.iterdir())
     assert not capsys.readouterr().err
 
@@ -64,15 +64,15 @@ def test_a_later_call_takes_in_what_was_kept_but_for_a_half_line_of_a_kill(
     tmp_path: Path,
 ) -> None:
     out = tmp_path / "episodes.jsonl"
-    with Watch("tiny", 3, kept_for=out, options=("a",)) as watch:
+    with Watch("tiny", 3, output_file=out, options=("a",)) as watch:
         keep(watch, 2, SUCCESS)
         keep(watch, 0, OTHER)
     with (tmp_path / "episodes.unfinished.jsonl").open("ab") as file:
         file.write(b'{"place": 1, "opti')
-    with Watch("tiny", 3, kept_for=out, resume=True, options=("a",)) as watch:
-        assert watch.kept == {2: SUCCESS, 0: OTHER}
+    with Watch("tiny", 3, output_file=out, resume=True, options=("a",)) as watch:
+        assert watch.finished == {2: SUCCESS, 0: OTHER}
         keep(watch, 1, OTHER)
-    with Watch("tiny", 3, kept_for=out, resume=True, options=("a",)) as watch:
-        assert watch.kept == {2: SUCCESS, 0: OTHER, 1: OTHER}
+    with Watch("tiny", 3, output_file=out, resume=True, options=("a",)) as watch:
+        assert watch.finished == {2: SUCCESS, 0: OTHER, 1: OTHER}
     with pytest.raises(UsageError, match=r"unfinished.jsonl holds episodes .* other options"):
-        Watch("tiny", 3, kept_for=out, resume=True, options=("b",))
+        Watch("tiny", 3, output_file=out, resume=True, options=("b",))

@@ -1,4 +1,4 @@
-"""The episodes of a command that have ended, in a file until they are written as a whole.
+"""Keeps the finished episodes of a command in a file until all of them are written.
 
 Hours of play, and what was paid for it, must not be lost to Ctrl-C or to the last episode.
 """
@@ -13,11 +13,11 @@ from agentgym_envs.trajectory import Trajectory
 from trainers.options.errors import UsageError
 
 ANSWERS = ".answers"
-"""The end of the file, beside the episodes', that keeps the answers of a server."""
+"""The suffix of the file of a server's answers, beside that of the episodes."""
 
 
-class KeptEpisodes(dict[int, Trajectory]):
-    """The episodes that have ended, by their place in the list of tasks, in memory and in a file.
+class FinishedEpisodes(dict[int, Trajectory]):
+    """The finished episodes by their place in the list of tasks, in memory and in a file.
 
     Args:
         path: the file; what it holds is taken in.

@@ -1,0 +1,123 @@
+"""Turns the episodes of an evaluation into its result."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+import numpy as np
+
+from agentgym_envs.registry import distinct_names
+from agentgym_envs.trajectory import Trajectory
+from trainers.evaluation.intervals import mean_of
+from trainers.evaluation.results import EnvironmentResult, EvalResult, PanelTasks, SubtaskResult
+from trainers.evaluation.tally import Tally, tally, task_key
+
+
+def summarize(
+    trajectories: Sequence[Trajectory],
+    *,
+    policy: str = "",
+    temperature: float | None = None,
+    seed: int = 0,
+    wall_s: float = 0.0,
+    cost: float | None = None,
+) -> EvalResult:
+    """Turn the episodes of an evaluation into its result.
+
+    Args:
+        trajectories: the episodes.
+        policy: who played.
+        temperature: of the sampling.
+        seed: of the sampling.
+        wall_s: seconds.
+        cost: of all answers, those of episodes that were played again included; None takes the sum
+            over the episodes' turns.
+
+    Raises:
+        ValueError: there is no episode with a score.
+    """
+    total = tally(trajectories)
+    groups: dict[str, list[Trajectory]] = {}
+    for trajectory in trajectories:
+        groups.setdefault(trajectory.env_id, []).append(trajectory)
+    scored = [part for part in map(tally, groups.values()) if part.episodes]
+    if not scored:
+        raise ValueError(
+            f"no episode to evaluate: of {len(trajectories)}, {total.unscored} need a judge to be "
+            f"scored and the others failed"
+        )
+    success = mean_of([rate for part in scored if (rate := part.success()) is not None])
+    score = mean_of([rate for part in scored if (rate := part.score()) is not None])
+    finished = [t for t in trajectories if t.status != "failed"]
+    environments = _environments(groups) if len(groups) > 1 else {}
+    return EvalResult(
+        policy=policy,
+        n_tasks=len(total.successes),
+        samples_per_task=max(Counter(map(task_key, trajectories)).values()),
+        temperature=temperature,
+        seed=seed,
+        success=success.value,
+        ci95=(success.low, success.high),
+        score=score.value,
+        mean_turns=fmean(part.turns / part.episodes for part in scored),
+        invalid_rate=fmean(part.invalid / max(part.turns, 1) for part in scored),
+        sampled_tokens=total.tokens,
+        failures=total.failures,
+        unscored=total.unscored,
+        global_step=trajectories[0].global_step,
+        truncated=dict(Counter(t.truncated_by for t in finished if t.truncated_by is not None)),
+        wall_s=wall_s,
+        prompt_tokens=total.prompt_tokens,
+        cached_tokens=total.cached_tokens,
+        cost=total.cost if cost is None else cost,
+        subtasks={} if environments else _subtasks(finished),
+        tasks={task_id: share for (_, _, task_id), share in total.task_success.items()},
+        panels=_panels(finished),
+        environments=environments,
+    )
+
+
+def _panels(episodes: Sequence[Trajectory]) -> tuple[PanelTasks, ...]:
+    parts: dict[tuple[str, str, str], dict[str, dict[str, None]]] = {}
+    for episode in episodes:
+        subtasks = parts.setdefault((episode.env_id, episode.source, episode.split), {})
+        subtasks.setdefault(episode.subtask, {})[episode.task_id] = None
+    return tuple(
+        PanelTasks(*place, {name: list(ids) for name, ids in subtasks.items()})
+        for place, subtasks in parts.items()
+    )
+
+
+def _environments(groups: Mapping[str, Sequence[Trajectory]]) -> dict[str, EnvironmentResult]:
+    names = distinct_names(groups)
+    return {names[env_id]: _environment_result(group) for env_id, group in groups.items()}
+
+
+def _environment_result(trajectories: Sequence[Trajectory]) -> EnvironmentResult:
+    part = tally(trajectories)
+    success, score = part.success(), part.score()
+    return EnvironmentResult(
+        n_tasks=len(part.successes),
+        success=None if success is None else success.value,
+        ci95=None if success is None else (success.low, success.high),
+        score=None if score is None else score.value,
+        mean_turns=part.turns / part.episodes if part.episodes else None,
+        invalid_rate=part.invalid / max(part.turns, 1) if part.episodes else None,
+        failures=part.failures,
+        unscored=part.unscored,
+        subtasks=_subtasks([t for t in trajectories if t.status != "failed"]),
+    )
+
+
+def _subtasks(trajectories: Sequence[Trajectory]) -> dict[str, SubtaskResult]:
+    by_subtask: dict[str, list[Trajectory]] = {}
+    for trajectory in trajectories:
+        by_subtask.setdefault(trajectory.subtask, []).append(trajectory)
+    return {name: _subtask_result(tally(part)) for name, part in by_subtask.items()}
+
+
+def _subtask_result(part: Tally) -> SubtaskResult:
+    success, score = part.task_success.values(), part.task_score.values()
+    return SubtaskResult(len(success), float(np.mean(list(success))), float(np.mean(list(score))))
