@@ -25,6 +25,8 @@ from agentgym_envs.outcome import (
     VERDICT_KEY,
     ExpertMove,
     Outcome,
+    check_beginning,
+    check_outcome,
 )
 from agentgym_envs.snapshots import SnapshotMixin
 from agentgym_envs.spaces import FreeText
@@ -84,7 +86,7 @@ class TextEnv(SnapshotMixin, ABC):
     """The actions there are; the formats `function_call` and `code` are made from them."""
 
     default_max_turns: int
-    """The paper's evaluation turns (arXiv 2509.08755)."""
+    """Turns of an episode where `max_turns` is not given."""
 
     default_max_observation: int = 8_000
     """Characters of an observation, for `max_observation`."""
@@ -268,9 +270,12 @@ class TextEnv(SnapshotMixin, ABC):
         self._turn = 0
         self._score = 0.0
         self._over = True  # stays so if `begin` raises
-        observation = self.begin(self._task)
-        if not hasattr(self, "goal"):
-            raise TypeError(f"{type(self).__name__}.begin must set self.goal, the goal in words")
+        try:
+            observation = self.begin(self._task)
+            check_beginning(observation, getattr(self, "goal", None), type(self).__name__)
+        except Exception as error:
+            error.add_note(f"raised where {self._task.task_id} begins")
+            raise
         self._over = False
         observation = self._with_turn(observation)
         self._last = (None, observation)
@@ -288,7 +293,8 @@ class TextEnv(SnapshotMixin, ABC):
 
         Raises:
             ResetNeeded: the episode is over or has not begun.
-            TypeError: `action` is not a string, or the scenario answered with no `Outcome`.
+            TypeError, ValueError: `action` is not a string, or the scenario's answer is not what an
+                `Outcome` may hold.
         """
         if self._over:
             raise ResetNeeded("the episode is over; call reset() before step()")
@@ -298,16 +304,16 @@ class TextEnv(SnapshotMixin, ABC):
         self._actions.append(action)
         self._over = True  # stays so if `apply` raises: nobody knows then where the game stands
         try:
-            plain = self.parser.parse(action)
-        except InvalidAction as error:
-            outcome = self.reject(action, error)
-        else:
-            outcome = self.apply(plain)
-        if not isinstance(outcome, Outcome):
-            raise TypeError(
-                f"{type(self).__name__}.apply must return an Outcome, got "
-                f"{type(outcome).__name__}: {outcome!r:.80}"
-            )
+            try:
+                plain = self.parser.parse(action)
+            except InvalidAction as error:
+                outcome = self.reject(action, error)
+            else:
+                outcome = self.apply(plain)
+            check_outcome(outcome, type(self).__name__)
+        except Exception as error:
+            error.add_note(f"raised in {self._task.task_id}, turn {self._turn}: {action[:200]!r}")
+            raise
         truncated_by = None
         if outcome.truncated:
             truncated_by = "env_limit"
@@ -351,13 +357,17 @@ class TextEnv(SnapshotMixin, ABC):
         return with_turn_line(observation, turn=self._turn + 1, limit=limit)
 
     def _formatted_moves(self) -> Iterator[str]:
-        for move in self.expert_moves():
-            if not isinstance(move, ExpertMove):
-                raise TypeError(
-                    f"{type(self).__name__}.expert_moves must yield ExpertMove, got "
-                    f"{type(move).__name__}: {move!r:.80}"
-                )
-            yield self.parser.format(move.action, move.thought)
+        try:
+            for move in self.expert_moves():
+                if not isinstance(move, ExpertMove):
+                    raise TypeError(
+                        f"{type(self).__name__}.expert_moves must yield ExpertMove, got "
+                        f"{type(move).__name__}: {move!r:.80}"
+                    )
+                yield self.parser.format(move.action, move.thought)
+        except Exception as error:
+            error.add_note(f"raised by the expert in {self._task.task_id}, after turn {self._turn}")
+            raise
 
     def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
         success = bool(extra.get("success", False))
@@ -385,4 +395,11 @@ def _check_attributes(env: TextEnv) -> None:
         raise TypeError(
             f"{type(env).__name__} must set {', '.join(missing)}: as class attributes, or before "
             "it calls super().__init__()"
+        )
+    names = [getattr(verb, "name", verb) for verb in env.verbs]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise TypeError(
+            f"{type(env).__name__}: a function call tells verbs apart by their names, and "
+            f"{', '.join(twice)} is the name of several"
         )
