@@ -15,6 +15,7 @@ import gymnasium as gym
 
 from agentgym_envs.actions import ACTION_FORMATS
 from agentgym_envs.checking import checks
+from agentgym_envs.checking.format_checks import check_format
 from agentgym_envs.checking.probing import MakeEnv
 from agentgym_envs.registry import resolve_env_id
 
@@ -119,7 +120,9 @@ def _checks(
         Check(
             f"the format {action_format}",
             _FORMAT,
-            functools.partial(checks.check_format, make, action_format, task_ids[0]),
+            functools.partial(
+                check_format, make, action_format, task_ids[0], expert_solves=expert_solves
+            ),
         )
         for action_format in ACTION_FORMATS
     )
@@ -135,6 +138,8 @@ def _checks(
         longest = max(transcripts, key=lambda task_id: len(transcripts[task_id]))
         copies = run(checks.check_copies, make, longest, transcripts[longest])
         yield Check("copies in the middle of an episode", _COPIES, copies)
+        side_by_side = run(checks.check_side_by_side, make, transcripts)
+        yield Check("two instances side by side", _SIDE_BY_SIDE, side_by_side)
         replay = run(checks.check_second_process, entry, env_kwargs, transcripts)
         yield Check("the same in another process", _SECOND_PROCESS, replay)
     if isinstance(entry, str):
@@ -160,10 +165,10 @@ _MISTAKES = (
 )
 _DRAWS = "leave the draw to TextEnv; what draws besides takes self.np_random"
 _TASKS = (
-    "let what a task holds and answers follow from its id and the actions alone: no clock, no "
-    "random numbers but those made from the task's number; and let expert_moves go on from the "
-    "state as it is until the goal is reached (expert_solves=False lets its failures pass)"
+    "let what a task holds and answers follow from its id and the actions alone: no clock, and "
+    "no random numbers but those of random.Random(task.number)"
 )
+_SIDE_BY_SIDE = "keep what an episode changes on self, and set all of it in begin"
 _END = "write begin and apply and leave step and reset to TextEnv, which counts the turns"
 _COPIES = "keep what an episode changes in the environment; the same actions give the same states"
 _SECOND_PROCESS = "sort what comes out of a set; read nothing that differs between processes"
