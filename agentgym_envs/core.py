@@ -25,7 +25,11 @@ from agentgym_envs.outcome import (
     VERDICT_KEY,
     ExpertMove,
     Outcome,
+)
+from agentgym_envs.scenario_checks import (
+    check_attributes,
     check_beginning,
+    check_move,
     check_outcome,
 )
 from agentgym_envs.snapshots import SnapshotMixin
@@ -42,9 +46,6 @@ __all__ = [
     "Outcome",
     "TextEnv",
 ]
-
-_REQUIRED = ("instructions", "verbs", "default_max_turns")
-"""What a scenario must have set when `TextEnv.__init__` begins."""
 
 COMPATIBILITIES: tuple[str | None, ...] = (None, "agentgym")
 
@@ -115,7 +116,7 @@ class TextEnv(SnapshotMixin, ABC):
         max_observation: int | None = None,
         max_error: int = 2_000,
     ) -> None:
-        _check_attributes(self)
+        check_attributes(self)
         if compat not in COMPATIBILITIES:
             raise ValueError(f"unknown compat {compat!r}; allowed: None, 'agentgym'")
         if max_turns is not None:
@@ -359,11 +360,7 @@ class TextEnv(SnapshotMixin, ABC):
     def _formatted_moves(self) -> Iterator[str]:
         try:
             for move in self.expert_moves():
-                if not isinstance(move, ExpertMove):
-                    raise TypeError(
-                        f"{type(self).__name__}.expert_moves must yield ExpertMove, got "
-                        f"{type(move).__name__}: {move!r:.80}"
-                    )
+                check_move(move, type(self).__name__)
                 yield self.parser.format(move.action, move.thought)
         except Exception as error:
             error.add_note(f"raised by the expert in {self._task.task_id}, after turn {self._turn}")
@@ -387,19 +384,3 @@ class TextEnv(SnapshotMixin, ABC):
             "score": self._score,
             "success": success,
         }
-
-
-def _check_attributes(env: TextEnv) -> None:
-    missing = [name for name in _REQUIRED if not hasattr(env, name)]
-    if missing:
-        raise TypeError(
-            f"{type(env).__name__} must set {', '.join(missing)}: as class attributes, or before "
-            "it calls super().__init__()"
-        )
-    names = [getattr(verb, "name", verb) for verb in env.verbs]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise TypeError(
-            f"{type(env).__name__}: a function call tells verbs apart by their names, and "
-            f"{', '.join(twice)} is the name of several"
-        )
