@@ -16,7 +16,7 @@ _REQUIRED = ("instructions", "verbs", "default_max_turns")
 _NUMBER = (float, Real)
 _MAPPING = (dict, Mapping)
 
-_OF_A_SCENARIO = {"success": bool, "score": _NUMBER, "is_valid_action": bool}
+_OF_A_SCENARIO: dict[str, Any] = {"success": bool, "score": _NUMBER, "is_valid_action": bool}
 _OF_TEXT_ENV = frozenset(INFO_KEYS) - set(_OF_A_SCENARIO)
 
 
@@ -66,6 +66,7 @@ def check_outcome(outcome: Any, scenario: str) -> None:
             f"{outcome!r:.80}"
         )
     observation, reward, terminated, truncated, info = outcome
+    kinds: Any
     for field, value, kinds in (
         ("observation", observation, str),
         ("reward", reward, _NUMBER),

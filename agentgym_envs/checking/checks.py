@@ -202,7 +202,8 @@ def _check_solved(task_id: str, transcript: Transcript) -> None:
 
 
 def _global_generators() -> tuple[Any, ...]:
-    kind, keys, *rest = np.random.get_state()
+    state: Any = np.random.get_state()
+    kind, keys, *rest = state
     return (random.getstate(), kind, keys.tobytes(), rest)
 
 
