@@ -14,9 +14,9 @@ from typing import Any
 import gymnasium as gym
 
 from agentgym_envs.actions import ACTION_FORMATS
-from agentgym_envs.checking import checks
+from agentgym_envs.checking import checks, instance_checks
 from agentgym_envs.checking.format_checks import check_format
-from agentgym_envs.checking.probing import MakeEnv
+from agentgym_envs.checking.probing import MakeEnv, Transcript
 from agentgym_envs.registry import resolve_env_id
 
 
@@ -96,7 +96,7 @@ def _checks(
 ) -> Iterator[Check]:
     is_made = False
     task_ids: list[str] = []
-    transcripts: dict[str, checks.Transcript] = {}
+    transcripts: dict[str, Transcript] = {}
 
     def attributes() -> None:
         nonlocal is_made
@@ -135,12 +135,12 @@ def _checks(
     yield from others
     yield Check("the turn limit and the end", _END, run(checks.check_end, make, task_ids[0]))
     if transcripts:
-        longest = max(transcripts, key=lambda task_id: len(transcripts[task_id]))
-        copies = run(checks.check_copies, make, longest, transcripts[longest])
-        yield Check("copies in the middle of an episode", _COPIES, copies)
-        side_by_side = run(checks.check_side_by_side, make, transcripts)
+        side_by_side = run(instance_checks.check_side_by_side, make, transcripts)
         yield Check("two instances side by side", _SIDE_BY_SIDE, side_by_side)
-        replay = run(checks.check_second_process, entry, env_kwargs, transcripts)
+        longest = max(transcripts, key=lambda task_id: len(transcripts[task_id]))
+        copies = run(instance_checks.check_copies, make, longest, transcripts[longest])
+        yield Check("copies in the middle of an episode", _COPIES, copies)
+        replay = run(instance_checks.check_second_process, entry, env_kwargs, transcripts)
         yield Check("the same in another process", _SECOND_PROCESS, replay)
     if isinstance(entry, str):
         make_vec = run(checks.check_make_vec, entry, env_kwargs)

@@ -24,6 +24,9 @@ _RAISED = (
 )
 _NOTHING = object()
 
+Transcript = list[tuple[str, Any]]
+"""`("", (observation, info))`, then each action with its five-tuple."""
+
 
 class ConformanceError(AssertionError):
     """An environment breaks the contract; the message gives the contract and the actual value.
