@@ -26,6 +26,12 @@ from agentgym_envs.outcome import (
     ExpertMove,
     Outcome,
 )
+from agentgym_envs.scenario_checks import (
+    check_attributes,
+    check_beginning,
+    check_move,
+    check_outcome,
+)
 from agentgym_envs.snapshots import SnapshotMixin
 from agentgym_envs.spaces import FreeText
 from agentgym_envs.tasks import TaskSet, TaskSpec
@@ -40,9 +46,6 @@ __all__ = [
     "Outcome",
     "TextEnv",
 ]
-
-_REQUIRED = ("instructions", "verbs", "default_max_turns")
-"""What a scenario must have set when `TextEnv.__init__` begins."""
 
 COMPATIBILITIES: tuple[str | None, ...] = (None, "agentgym")
 
@@ -84,7 +87,7 @@ class TextEnv(SnapshotMixin, ABC):
     """The actions there are; the formats `function_call` and `code` are made from them."""
 
     default_max_turns: int
-    """The paper's evaluation turns (arXiv 2509.08755)."""
+    """Turns of an episode where `max_turns` is not given."""
 
     default_max_observation: int = 8_000
     """Characters of an observation, for `max_observation`."""
@@ -113,7 +116,7 @@ class TextEnv(SnapshotMixin, ABC):
         max_observation: int | None = None,
         max_error: int = 2_000,
     ) -> None:
-        _check_attributes(self)
+        check_attributes(self)
         if compat not in COMPATIBILITIES:
             raise ValueError(f"unknown compat {compat!r}; allowed: None, 'agentgym'")
         if max_turns is not None:
@@ -268,9 +271,12 @@ class TextEnv(SnapshotMixin, ABC):
         self._turn = 0
         self._score = 0.0
         self._over = True  # stays so if `begin` raises
-        observation = self.begin(self._task)
-        if not hasattr(self, "goal"):
-            raise TypeError(f"{type(self).__name__}.begin must set self.goal, the goal in words")
+        try:
+            observation = self.begin(self._task)
+            check_beginning(observation, getattr(self, "goal", None), type(self).__name__)
+        except Exception as error:
+            error.add_note(f"raised where {self._task.task_id} begins")
+            raise
         self._over = False
         observation = self._with_turn(observation)
         self._last = (None, observation)
@@ -288,7 +294,8 @@ class TextEnv(SnapshotMixin, ABC):
 
         Raises:
             ResetNeeded: the episode is over or has not begun.
-            TypeError: `action` is not a string, or the scenario answered with no `Outcome`.
+            TypeError, ValueError: `action` is not a string, or the scenario's answer is not what an
+                `Outcome` may hold.
         """
         if self._over:
             raise ResetNeeded("the episode is over; call reset() before step()")
@@ -298,16 +305,16 @@ class TextEnv(SnapshotMixin, ABC):
         self._actions.append(action)
         self._over = True  # stays so if `apply` raises: nobody knows then where the game stands
         try:
-            plain = self.parser.parse(action)
-        except InvalidAction as error:
-            outcome = self.reject(action, error)
-        else:
-            outcome = self.apply(plain)
-        if not isinstance(outcome, Outcome):
-            raise TypeError(
-                f"{type(self).__name__}.apply must return an Outcome, got "
-                f"{type(outcome).__name__}: {outcome!r:.80}"
-            )
+            try:
+                plain = self.parser.parse(action)
+            except InvalidAction as error:
+                outcome = self.reject(action, error)
+            else:
+                outcome = self.apply(plain)
+            check_outcome(outcome, type(self).__name__)
+        except Exception as error:
+            error.add_note(f"raised in {self._task.task_id}, turn {self._turn}: {action[:200]!r}")
+            raise
         truncated_by = None
         if outcome.truncated:
             truncated_by = "env_limit"
@@ -351,13 +358,13 @@ class TextEnv(SnapshotMixin, ABC):
         return with_turn_line(observation, turn=self._turn + 1, limit=limit)
 
     def _formatted_moves(self) -> Iterator[str]:
-        for move in self.expert_moves():
-            if not isinstance(move, ExpertMove):
-                raise TypeError(
-                    f"{type(self).__name__}.expert_moves must yield ExpertMove, got "
-                    f"{type(move).__name__}: {move!r:.80}"
-                )
-            yield self.parser.format(move.action, move.thought)
+        try:
+            for move in self.expert_moves():
+                check_move(move, type(self).__name__)
+                yield self.parser.format(move.action, move.thought)
+        except Exception as error:
+            error.add_note(f"raised by the expert in {self._task.task_id}, after turn {self._turn}")
+            raise
 
     def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
         success = bool(extra.get("success", False))
@@ -377,12 +384,3 @@ class TextEnv(SnapshotMixin, ABC):
             "score": self._score,
             "success": success,
         }
-
-
-def _check_attributes(env: TextEnv) -> None:
-    missing = [name for name in _REQUIRED if not hasattr(env, name)]
-    if missing:
-        raise TypeError(
-            f"{type(env).__name__} must set {', '.join(missing)}: as class attributes, or before "
-            "it calls super().__init__()"
-        )

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import re
+import sysconfig
+import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+
+import gymnasium as gym
+
+_COLOURS = re.compile(r"\x1b\[\d*m")
+_OURS = (str(Path(__file__).parent), str(Path(gym.__file__).parent), "<")
+_STANDARD_LIBRARY = sysconfig.get_path("stdlib")
 
 
 class EnvFailure(RuntimeError):
@@ -58,3 +68,20 @@ def did_you_mean(name: str, allowed: Iterable[str], *, otherwise: str) -> str:
     spelled = {word.lower(): word for word in allowed}
     near = [spelled[word] for word in difflib.get_close_matches(name.lower(), spelled, n=3)]
     return f"; did you mean {' or '.join(near)}?" if near else f"; {otherwise}"
+
+
+def described(error: BaseException) -> str:
+    """Return an error's type and message, and the last place in code of the caller's own."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_callers(f.filename)]
+    place = ""
+    if frames:
+        path = Path(frames[-1].filename)
+        place = f", at {path.parent.name}/{path.name}:{frames[-1].lineno} in {frames[-1].name}"
+    return f"{type(error).__name__}: {_COLOURS.sub('', str(error)[:500])}{place}"
+
+
+def _is_callers(filename: str) -> bool:
+    """Return whether a file is neither Python's, Gymnasium's nor of this package."""
+    is_installed = "site-packages" in filename  # which lies in the standard library's folder
+    is_standard = filename.startswith(_STANDARD_LIBRARY) and not is_installed
+    return not (filename.startswith(_OURS) or is_standard)

@@ -6,12 +6,13 @@ import importlib
 import inspect
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from types import ModuleType
 from typing import Any
 
 import gymnasium as gym
-from gymnasium.envs.registration import WrapperSpec, load_env_creator
+from gymnasium.envs.registration import WrapperSpec
 
-from agentgym_envs.errors import did_you_mean
+from agentgym_envs.errors import MissingExtra, described, did_you_mean
 
 _NAME_TIME_LIMIT = WrapperSpec("NameTimeLimit", "agentgym_envs.time_limit:NameTimeLimit", {})
 
@@ -61,11 +62,15 @@ def check_kwargs(env_id: str, kwargs: Mapping[str, Any]) -> None:
         kwargs: the arguments.
 
     Raises:
-        ValueError: it is no text environment, or does not take one of them.
+        ValueError: it cannot be imported, is no text environment, or does not take one of them.
     """
     creator: Any = gym.spec(env_id).entry_point
     if isinstance(creator, str):
-        creator = load_env_creator(creator)
+        module_name, _, attribute = creator.partition(":")
+        module = imported(module_name, f"{env_id}'s {creator}")
+        if not hasattr(module, attribute):
+            raise ValueError(f"{env_id} is {creator}, and that module has no {attribute!r}")
+        creator = getattr(module, attribute)
     if not isinstance(creator, type):
         return  # a function may pass on whatever it is given
     if not hasattr(creator, "task_ids"):
@@ -102,17 +107,13 @@ def resolve_env_id(name: str) -> str:
     `"module:id"`, Gymnasium's own form, imports the module first.
 
     Raises:
-        ValueError: nothing by that name is registered, or there is no such module.
+        ValueError: nothing by that name is registered, or the module cannot be imported.
     """
-    module, _, name = name.rpartition(":")
-    if module:
-        try:
-            importlib.import_module(module)
-        except ModuleNotFoundError as error:
-            raise ValueError(
-                f"cannot import {module!r} of {f'{module}:{name}'!r} ({error}); install it, or put "
-                "its folder on PYTHONPATH"
-            ) from error
+    module_name, _, name = name.rpartition(":")
+    where = ""
+    if module_name:
+        module = imported(module_name, f"{module_name}:{name}")
+        where = f" in the module {module_name!r} ({_place(module)})"
     for env_id in REGISTERED:
         if name == env_id or name.lower() == short_env_name(env_id).lower():
             return env_id
@@ -120,6 +121,39 @@ def resolve_env_id(name: str) -> str:
         return name
     known = [*REGISTERED, *map(short_env_name, REGISTERED)]
     hint = did_you_mean(name, known, otherwise=f"registered: {', '.join(REGISTERED)}")
-    if "/" in name and not module:
+    if not module_name:
         hint += f"; one that a module of yours registers is written module:{name}"
-    raise ValueError(f"unknown environment {name!r}{hint}")
+    raise ValueError(f"unknown environment {name!r}{where}{hint}")
+
+
+def imported(module_name: str, name: str) -> ModuleType:
+    """Import a module that somebody named.
+
+    Args:
+        module_name: what is imported.
+        name: what was written, for the message.
+
+    Raises:
+        ValueError: there is no such module, or it raises an error.
+    """
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name and f"{module_name}.".startswith(f"{error.name}."):
+            raise ValueError(
+                f"cannot import {module_name!r} of {name!r} ({error}); install it, or put its "
+                "folder on PYTHONPATH"
+            ) from error
+        raise ValueError(f"the module {module_name!r} raises {described(error)}") from error
+    except MissingExtra:
+        raise
+    except Exception as error:
+        raise ValueError(f"the module {module_name!r} raises {described(error)}") from error
+
+
+def _place(module: ModuleType) -> str:
+    """Return where a module is; a folder that is no package may hide the one that is meant."""
+    file = getattr(module, "__file__", None)
+    if file is None and hasattr(module, "__path__"):
+        return f"{list(module.__path__)[0]}, a folder without an __init__.py"
+    return str(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -176,15 +177,52 @@ def _is_label(value: Any) -> bool:
     return isinstance(value, str) or _is_number(value)
 
 
+def _check_table(table: Any) -> None:
+    """Raise ValueError unless each number belongs to one subtask of one split."""
+    if not _maps_names(table) or not all(_maps_names(subtasks) for subtasks in table.values()):
+        raise ValueError(
+            "a table of tasks must be {split: {subtask: numbers}}, such as {'train': {'easy': "
+            f"range(0, 50)}}, 'validation': {{}}, 'test': {{}}}}; got {table!r:.200}"
+        )
+    owners: dict[int, str] = {}
+    for split, subtasks in table.items():
+        for subtask, numbers in subtasks.items():
+            where = f"{split!r}, {subtask!r}"
+            if not isinstance(numbers, Iterable):
+                raise ValueError(f"{where} must hold a list or a range of ints, got {numbers!r}")
+            for number in numbers:
+                if not _is_number(number) or number < 0:
+                    raise ValueError(f"{where}: a task number must be an int >= 0, got {number!r}")
+                if number in owners:
+                    raise ValueError(
+                        f"{where}: the task number {number} stands in {owners[number]} already; "
+                        "give each number to one subtask of one split"
+                    )
+                owners[number] = where
+
+
+def _maps_names(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
+
+
 class ListedTasks(TaskSet):
     """A task set whose tasks are all listed: {split: {subtask: numbers}}.
 
     Args:
-        env_name: prefix of the task ids.
-        table: for each split, the numbers of each subtask.
+        env_name: prefix of the task ids; two scenarios of one mixture need two.
+        table: for each split, the numbers of each subtask. No number stands twice.
+
+    Raises:
+        ValueError: one of them has another form, or a number stands twice.
     """
 
-    def __init__(self, env_name: str, table: dict[str, dict[str, Sequence[int]]]) -> None:
+    def __init__(self, env_name: str, table: Mapping[str, Mapping[str, Sequence[int]]]) -> None:
+        if not re.fullmatch(r"[A-Za-z][\w-]*", env_name, re.ASCII):
+            raise ValueError(
+                f"env_name must be a letter, then letters, digits, _ or -, such as 'key_maze': it "
+                f"begins the task ids; got {env_name!r}"
+            )
+        _check_table(table)
         self.env_name = env_name
         self.splits = tuple(table)
         self._table = table

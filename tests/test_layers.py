@@ -53,7 +53,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "errors",
         "arguments exits files hosts hung limits outcome registry secrets snapshots spaces "
         "time_limit trajectory_form",
-        "actions tasks",
+        "actions scenario_checks tasks",
         "core trajectory",
         "agenttraj",
         "babyai checking sciworld searchqa textcraft webarena",

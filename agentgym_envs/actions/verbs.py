@@ -5,6 +5,7 @@ A plain action is the filled template; the formats that call functions name the 
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -43,6 +44,15 @@ class ActionVerb:
     free_text: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if not self.name.isidentifier() or keyword.iskeyword(self.name):
+            raise ValueError(
+                f"a verb's name must be a Python identifier and no keyword, for code calls it as a "
+                f"function; got {self.name!r}; the template may say what it likes"
+            )
+        if set("{}") & set(_SLOT.sub("", self.template)):
+            raise ValueError(
+                f"{self.name}: a slot of a template is written {{name}}; got {self.template!r}"
+            )
         named = {*self.integers, *self.defaults, *self.notes, *self.free_text}
         strangers = named - set(self.parameters)
         if strangers:

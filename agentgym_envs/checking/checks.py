@@ -5,38 +5,35 @@ Each raises a `ConformanceError` where the environment that `make` makes breaks 
 
 from __future__ import annotations
 
-import copy
 import functools
-import json
-import pickle
+import random
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 from agentgym_envs.actions import ActionVerb
+from agentgym_envs.checking.format_checks import EXPERT, FEW, MALFORMED
 from agentgym_envs.checking.probing import (
+    MANY_TURNS,
     MakeEnv,
     Probe,
+    Step,
+    Transcript,
     expect_no_error,
     raises,
     require,
+    require_equal,
 )
-from agentgym_envs.checking.second_process import replay_in_subprocess
 from agentgym_envs.checking.turn_checks import check_info, check_step
 from agentgym_envs.core import INFO_KEYS
 
-Transcript = list[tuple[str, Any]]
-"""`("", (observation, info))`, then each action with its five-tuple."""
-
 _REQUIRED_SPLITS = ("train", "validation", "test")
-_MANY_TURNS = 1000
 _MAX_REPLAYED_TURNS = 30
-_FEW_TURNS = 5
-_MALFORMED = ("", " \n\t", "Ünïcode ☃ \ud800", "{}", "```python\n(\n```", "Action:", "x" * 10_000)
 
 
 def check_attributes(make: MakeEnv) -> None:
@@ -51,6 +48,7 @@ def check_attributes(make: MakeEnv) -> None:
     turns = probe.env.default_max_turns
     require(type(turns) is int and turns >= 1, "default_max_turns must be an int >= 1", turns)
     probe.close()
+    Probe(make, split="train", action_format="plain", max_turns=MANY_TURNS).close()
 
 
 def check_gymnasium(make: MakeEnv) -> None:
@@ -77,7 +75,8 @@ def check_splits(make: MakeEnv, num_tasks: int) -> list[str]:
             require(task_ids == env.task_ids(split), f"task_ids({split!r}) must be stable")
         require(bool(task_ids) or split != "train", "the split 'train' must hold a task", task_ids)
         for task_id in task_ids:
-            require(task_id not in owner, "splits must not overlap", (task_id, split))
+            both = (owner.get(task_id), split)
+            require(task_id not in owner, f"splits must not overlap; {task_id} is in two", both)
             owner[task_id] = split
         picked = task_ids[:: max(1, len(task_ids) // num_tasks)][:num_tasks]
         for task_id in picked:
@@ -124,11 +123,12 @@ def check_draws(make: MakeEnv) -> None:
     """Check that a seed draws the same task, of the split and filter that were asked for."""
     one, two = Probe(make), Probe(make)
     _, info = one.reset(seed=7)
-    require(info == two.reset(seed=7)[1], "the same seed must draw the same task", info)
+    drawn = (info["task_id"], two.reset(seed=7)[1]["task_id"])
+    require(drawn[0] == drawn[1], "the same seed must draw the same task", drawn)
     split = one.env.split
     require(info["split"] == split, "a task must be drawn from the env's split", info["split"])
-    drawn = [each.reset()[1]["task_id"] for each in (one, two)]
-    require(drawn[0] == drawn[1], "later draws must follow the seed too", drawn)
+    later = [each.reset()[1]["task_id"] for each in (one, two)]
+    require(later[0] == later[1], "later draws must follow the seed too", later)
     filtered = Probe(make, tasks=[info["subtask"]])
     for _ in range(5):
         subtask = filtered.reset()[1]["subtask"]
@@ -141,133 +141,85 @@ def check_task(make: MakeEnv, task_id: str, *, expert_solves: bool) -> Transcrip
     """Check one task: every info, determinism, independence of seeds, and the expert.
 
     Returns:
-        What was played, for `check_second_process`.
+        What was played, for `check_side_by_side` and `check_second_process`.
     """
-    first, second = (Probe(make, max_turns=_MANY_TURNS) for _ in range(2))
+    first, second = (Probe(make, max_turns=MANY_TURNS) for _ in range(2))
+    global_draws = _global_generators()
     begun = first.reset(task_id, seed=1)
     check_info(begun[1], turn=0)
     require(begun[1]["task_id"] == task_id, f"reset must play {task_id}", begun[1]["task_id"])
     again = second.reset(first.env.task.number, seed=2)
-    require(begun == again, f"{task_id} must not depend on seed, or on id or number", again)
+    require_equal(f"{task_id} must not depend on seed, or on id or number", begun, again)
     transcript: Transcript = [("", begun)]
+
+    def play(action: str) -> Step:
+        step, other = first.step(action), second.step(action)
+        check_step(step, turn=len(transcript))
+        require_equal(f"{task_id} must answer {action!r:.80} the same way twice", step, other)
+        transcript.append((action, step))
+        return step
+
     last = None
-    for turn, action in enumerate(first.expert(), 1):
-        last, other = first.step(action), second.step(action)
-        check_step(last, turn=turn)
-        require(last == other, f"{task_id} must answer {action!r} the same way twice", other)
-        transcript.append((action, last))
+    for action in first.expert():
+        last = play(action)
         if last.terminated or last.truncated:
             break
+    if expert_solves and first.has_expert:
+        _check_solved(task_id, transcript)
     if last is None:  # no expert, so anything must do
-        for action in begun[1]["available_actions"] or _MALFORMED:
-            last, other = first.step(action), second.step(action)
-            require(last == other, f"{task_id} must answer {action!r} the same way twice", other)
-            transcript.append((action, last))
-            if last.terminated or last.truncated or len(transcript) > _FEW_TURNS:
+        for action in begun[1]["available_actions"] or MALFORMED:
+            step = play(action)
+            if step.terminated or step.truncated or len(transcript) > FEW:
                 break
-    elif expert_solves:
-        solved = last.terminated and last.info["success"] and last.info["score"] == 1.0
-        require(solved, f"the expert must solve {task_id}", last)
+    require(
+        global_draws == _global_generators(),
+        f"{task_id} must leave the generators of random and numpy.random alone, which all "
+        "environments and the trainer share",
+        remedy="draw from random.Random(task.number)",
+    )
     first.close()
     second.close()
     return transcript[: _MAX_REPLAYED_TURNS + 1]
 
 
-def check_second_process(
-    entry: str | MakeEnv, env_kwargs: dict[str, Any], transcripts: dict[str, Transcript]
-) -> None:
-    """Check that a replay under another PYTHONHASHSEED gives identical steps."""
-    kwargs = {**env_kwargs, "max_turns": _MANY_TURNS}
-    episodes = [
-        (task_id, [action for action, _ in rows[1:]]) for task_id, rows in transcripts.items()
-    ]
-    with expect_no_error("a second process with another PYTHONHASHSEED", "must play the same"):
-        replays = replay_in_subprocess(entry, kwargs, episodes)
-    if replays is None:
-        return
-    for (task_id, rows), episode in zip(transcripts.items(), replays, strict=True):
-        for (action, here), there in zip(rows, episode, strict=True):
-            call = "reset" if rows[0][1] is here else f"step({action!r:.80})"
-            require(
-                json.loads(json.dumps(here)) == there,
-                f"{task_id} must be the same in every process and under every PYTHONHASHSEED, so "
-                f"nothing may follow the order of a set; {call} gave {here!r:.300}",
-                there,
-            )
-
-
-def check_format(make: MakeEnv, action_format: str, task_id: str) -> None:
-    """Check a format: its rules in the prompt, the expert in it, and what it cannot read."""
-    probe = Probe(make, action_format=action_format, max_turns=_MANY_TURNS)
-    with expect_no_error("system_prompt", "must be there"):
-        prompt = probe.env.system_prompt
+def _check_solved(task_id: str, transcript: Transcript) -> None:
+    action, last = transcript[-1]
+    num_actions = len(transcript) - 1
+    solved = num_actions and last.terminated and last.info["success"] and last.info["score"] == 1.0
     require(
-        isinstance(prompt, str) and probe.env.parser.instructions in prompt,
-        f"system_prompt must be a str that holds the rules of {action_format!r}",
-        prompt,
+        bool(solved),
+        f"the expert must solve {task_id}, or raise NoExpert: after its last action terminated, "
+        f"success and score 1; it gave {num_actions}, the last one {action!r:.80}",
+        last,
+        remedy=EXPERT,
     )
-    check_info(probe.reset(task_id)[1], turn=0)
-    turn = 0
-    for completion in _MALFORMED:
-        turn += 1
-        step = probe.step(completion)
-        check_step(step, turn=turn)
-        require(step.reward == 0, f"{completion!r:.40} must earn reward 0", step.reward)
-        if action_format != "plain":
-            require(
-                step.info["is_valid_action"] is False,
-                f"{completion!r:.40} is no action in {action_format!r}: is_valid_action is False",
-                step,
-            )
-        if step.terminated or step.truncated:
-            probe.reset(task_id)
-            turn = 0
-    probe.reset(task_id)
-    for action in probe.expert():
-        step = probe.step(action)
-        require(step.info["is_valid_action"], f"the expert's {action!r} must be an action", step)
-        if step.terminated or step.truncated:
-            break
-    probe.close()
+
+
+def _global_generators() -> tuple[Any, ...]:
+    state: Any = np.random.get_state()
+    kind, keys, *rest = state
+    return (random.getstate(), kind, keys.tobytes(), rest)
 
 
 def check_end(make: MakeEnv, task_id: str) -> None:
     """Check that `max_turns` truncates and that an episode's end is an end."""
     probe = Probe(make, max_turns=2)
     probe.reset(task_id)
-    step = probe.step(_MALFORMED[0])
+    step = probe.step(MALFORMED[0])
     require(not step.truncated, "max_turns=2 must not truncate after one turn", step)
-    step = probe.step(_MALFORMED[0])
+    step = probe.step(MALFORMED[0])
     ended = step.truncated and not step.terminated and step.info["truncated_by"] == "max_turns"
     require(ended, "max_turns=2 must truncate after two turns and say so", step)
-    raises(ResetNeeded, "step() after the end", lambda: probe.env.step(_MALFORMED[0]))
+    raises(ResetNeeded, "step() after the end", lambda: probe.env.step(MALFORMED[0]))
     _, info = probe.reset(task_id)
     require(info["turn"] == 0, "reset must begin a new episode", info)
     probe.close()
 
 
-def check_copies(make: MakeEnv, task_id: str, transcript: Transcript) -> None:
-    """Check that copies made in the middle of an episode play on as the episode did."""
-    first, second = (Probe(make, max_turns=_MANY_TURNS) for _ in range(2))
-    first.reset(task_id)
-    middle = (len(transcript) + 1) // 2
-    for action, _ in transcript[1:middle]:
-        first.step(action)
-    with expect_no_error("copy.deepcopy(env)", "must copy the episode"):
-        copied = copy.deepcopy(first.env)
-    with expect_no_error("restore(snapshot())", "must copy the episode"):
-        second.env.restore(pickle.loads(pickle.dumps(first.env.snapshot())))
-    for name, env in (("copy.deepcopy(env)", copied), ("restore(snapshot())", second.env)):
-        for action, expected in transcript[middle:]:
-            step = env.step(action)
-            require(step == tuple(expected), f"{name} must play on as the original", step)
-        env.close()
-    first.close()
-
-
 def check_make_vec(env_id: str, env_kwargs: dict[str, Any]) -> None:
     """Check that the environment can be vectorized by its id."""
-    with expect_no_error("gymnasium.make_vec", "must work"):
+    with warnings.catch_warnings(), expect_no_error("gymnasium.make_vec", "must work"):
+        warnings.simplefilter("ignore")  # `check_gymnasium` tells what Gymnasium warns of
         envs = gym.make_vec(env_id, num_envs=2, vectorization_mode="sync", **env_kwargs)
         observations, infos = envs.reset(seed=0)
         after = envs.step(("x", "y"))[-1]

@@ -14,8 +14,9 @@ from typing import Any
 import gymnasium as gym
 
 from agentgym_envs.actions import ACTION_FORMATS
-from agentgym_envs.checking import checks
-from agentgym_envs.checking.probing import MakeEnv
+from agentgym_envs.checking import checks, instance_checks
+from agentgym_envs.checking.format_checks import check_format
+from agentgym_envs.checking.probing import MakeEnv, Transcript
 from agentgym_envs.registry import resolve_env_id
 
 
@@ -95,7 +96,7 @@ def _checks(
 ) -> Iterator[Check]:
     is_made = False
     task_ids: list[str] = []
-    transcripts: dict[str, checks.Transcript] = {}
+    transcripts: dict[str, Transcript] = {}
 
     def attributes() -> None:
         nonlocal is_made
@@ -119,7 +120,9 @@ def _checks(
         Check(
             f"the format {action_format}",
             _FORMAT,
-            functools.partial(checks.check_format, make, action_format, task_ids[0]),
+            functools.partial(
+                check_format, make, action_format, task_ids[0], expert_solves=expert_solves
+            ),
         )
         for action_format in ACTION_FORMATS
     )
@@ -132,10 +135,12 @@ def _checks(
     yield from others
     yield Check("the turn limit and the end", _END, run(checks.check_end, make, task_ids[0]))
     if transcripts:
+        side_by_side = run(instance_checks.check_side_by_side, make, transcripts)
+        yield Check("two instances side by side", _SIDE_BY_SIDE, side_by_side)
         longest = max(transcripts, key=lambda task_id: len(transcripts[task_id]))
-        copies = run(checks.check_copies, make, longest, transcripts[longest])
+        copies = run(instance_checks.check_copies, make, longest, transcripts[longest])
         yield Check("copies in the middle of an episode", _COPIES, copies)
-        replay = run(checks.check_second_process, entry, env_kwargs, transcripts)
+        replay = run(instance_checks.check_second_process, entry, env_kwargs, transcripts)
         yield Check("the same in another process", _SECOND_PROCESS, replay)
     if isinstance(entry, str):
         make_vec = run(checks.check_make_vec, entry, env_kwargs)
@@ -160,10 +165,10 @@ _MISTAKES = (
 )
 _DRAWS = "leave the draw to TextEnv; what draws besides takes self.np_random"
 _TASKS = (
-    "let what a task holds and answers follow from its id and the actions alone: no clock, no "
-    "random numbers but those made from the task's number; and let expert_moves go on from the "
-    "state as it is until the goal is reached (expert_solves=False lets its failures pass)"
+    "let what a task holds and answers follow from its id and the actions alone: no clock, and "
+    "no random numbers but those of random.Random(task.number)"
 )
+_SIDE_BY_SIDE = "keep what an episode changes on self, and set all of it in begin"
 _END = "write begin and apply and leave step and reset to TextEnv, which counts the turns"
 _COPIES = "keep what an episode changes in the environment; the same actions give the same states"
 _SECOND_PROCESS = "sort what comes out of a set; read nothing that differs between processes"

@@ -10,13 +10,39 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 
 from agentgym_envs.core import TextEnv
-from agentgym_envs.errors import EnvFailure, NoExpert
+from agentgym_envs.errors import EnvFailure, NoExpert, described
 
 MakeEnv = Callable[..., gym.Env[str, str]]
 
 
+MANY_TURNS = 1000
+"""A turn limit that no check reaches."""
+
+_RAISED = (
+    "mend what raises there; an action that cannot be played is no exception, but "
+    "Outcome(text, info={'is_valid_action': False})"
+)
+_NOTHING = object()
+
+Transcript = list[tuple[str, Any]]
+"""`("", (observation, info))`, then each action with its five-tuple."""
+
+
 class ConformanceError(AssertionError):
-    """An environment breaks the contract; the message gives the contract and the actual value."""
+    """An environment breaks the contract; the message gives the contract and the actual value.
+
+    Args:
+        message: the contract and the actual value.
+        reason: what several messages with one cause share; None takes the message.
+        remedy: what to do, empty where the message says it; None leaves it to the check.
+    """
+
+    def __init__(
+        self, message: str, *, reason: str | None = None, remedy: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.reason = message if reason is None else reason
+        self.remedy = remedy
 
 
 class Step(NamedTuple):
@@ -28,6 +54,14 @@ class Step(NamedTuple):
     truncated: bool
     info: dict[str, Any]
 
+    def __repr__(self) -> str:  # what is checked comes first, for messages are cut off
+        flags = ("success", "score", "is_valid_action", "truncated_by", "turn")
+        told = ", ".join(f"{key}={self.info[key]!r}" for key in flags if key in self.info)
+        return (
+            f"Step(terminated={self.terminated!r}, truncated={self.truncated!r}, "
+            f"reward={self.reward!r}, info({told}), observation={self.observation!r:.200})"
+        )
+
 
 class Probe:
     """One environment under test.
@@ -38,18 +72,22 @@ class Probe:
 
     Attributes:
         env: the environment itself, without wrappers.
+        has_expert: the expert has not said that there is none.
 
     Raises:
         ConformanceError: it cannot be made, or is no `TextEnv`.
     """
 
     def __init__(self, make: MakeEnv, **kwargs: Any) -> None:
-        arguments = ", ".join(f"{name}={value!r:.60}" for name, value in kwargs.items())
-        with expect_no_error(f"making the environment with ({arguments})", "must work"):
+        everything = {**getattr(make, "keywords", {}), **kwargs}
+        arguments = ", ".join(f"{name}={value!r:.60}" for name, value in everything.items())
+        call = f"making the environment with ({arguments})" if everything else "making it"
+        with expect_no_error(call, "must work"):
             env = make(**kwargs)
         is_text_env = isinstance(env, gym.Env) and isinstance(env.unwrapped, TextEnv)
         require(is_text_env, "the environment must derive from TextEnv", env)
         self.env: TextEnv = env.unwrapped  # type: ignore[assignment]
+        self.has_expert = True
 
     def reset(
         self, task_id: str | int | None = None, *, seed: int | None = None
@@ -64,21 +102,24 @@ class Probe:
     def step(self, action: str) -> Step:
         """Play one turn."""
         with expect_no_error(f"step({action!r:.80})", "must be answered by an observation"):
-            return Step(*self.env.step(action))
+            answer = self.env.step(action)
+        contract = "step must return observation, reward, terminated, truncated and info"
+        require(isinstance(answer, tuple) and len(answer) == 5, contract, answer)
+        return Step(*answer)
 
     def expert(self) -> Iterator[str]:
         """Yield the expert's actions; none where the environment has no expert."""
         with expect_no_error("expert()", "must give actions, or raise NoExpert"):
-            try:
-                actions = self.env.expert()
-            except NoExpert:
-                return
+            actions = self.env.expert()
         while True:
             with expect_no_error("expert()", "must give actions, or raise NoExpert"):
                 try:
-                    action = next(actions)
-                except (NoExpert, StopIteration):
+                    action = next(actions, None)
+                except NoExpert:
+                    self.has_expert = False
                     return
+            if action is None:
+                return
             yield action
 
     def close(self) -> None:
@@ -101,16 +142,47 @@ def expect_no_error(call: str, contract: str) -> Iterator[None]:
         yield
     except (EnvFailure, ConformanceError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a game that calls sys.exit() must not end the checks
+        told = described(error)
+        notes = "; ".join(getattr(error, "__notes__", ()))
         raise ConformanceError(
-            f"{call} {contract}; it raised {type(error).__name__}: {error!s:.500}"
+            f"{call} {contract}; it raised {told}{notes and f' ({notes})'}",
+            reason=told,
+            remedy=_RAISED,
         ) from error
 
 
-def require(condition: bool, contract: str, actual: Any = "") -> None:
-    """Raise ConformanceError unless the condition holds."""
+def difference(one: Any, other: Any) -> str:
+    """Say where two answers of `reset` or `step` differ first, with both values."""
+    names = ("observation", "info") if len(one) == 2 else Step._fields
+    for name, here, there in zip(names, one, other, strict=True):
+        if here == there:
+            continue
+        if name == "info":
+            key = next(key for key in {**here, **there} if here.get(key) != there.get(key))
+            return f"info[{key!r}] was {here.get(key)!r:.200}, then {there.get(key)!r:.200}"
+        if name == "observation" and isinstance(there, str):
+            length = min(len(here), len(there))
+            place = next((i for i in range(length) if here[i] != there[i]), length)
+            start = max(0, place - 40)
+            here, there = here[start : place + 80], there[start : place + 80]
+        return f"the {name} was {here!r}, then {there!r}"
+    return "they are equal"
+
+
+def require(
+    condition: bool, contract: str, actual: Any = _NOTHING, *, remedy: str | None = None
+) -> None:
+    """Raise ConformanceError unless the condition holds; the arguments are the error's."""
     if not condition:
-        raise ConformanceError(f"{contract}; found: {actual!r:.500}")
+        found = "" if actual is _NOTHING else f"; found: {actual!r:.500}"
+        raise ConformanceError(contract + found, reason=contract, remedy=remedy)
+
+
+def require_equal(contract: str, before: Any, after: Any) -> None:
+    """Raise ConformanceError unless two answers of `reset` or `step` are equal."""
+    if before != after:
+        raise ConformanceError(f"{contract}; {difference(before, after)}")
 
 
 def raises(kind: type[Exception], mistake: str, call: Callable[[], Any]) -> None:
@@ -125,7 +197,7 @@ def raises(kind: type[Exception], mistake: str, call: Callable[[], Any]) -> None
         require(bool(str(error)), contract, error)
     except EnvFailure:
         raise
-    except Exception as error:
-        raise ConformanceError(f"{contract}; found: {error!r}") from error
+    except (Exception, SystemExit) as error:
+        raise ConformanceError(f"{contract}; it raised {described(error)}") from error
     else:
         raise ConformanceError(f"{contract}; it raised nothing")

@@ -20,7 +20,8 @@ from typing import Any, cast
 
 import gymnasium as gym
 
-from agentgym_envs.errors import EnvFailure
+from agentgym_envs.checking.probing import ConformanceError
+from agentgym_envs.errors import EnvFailure, described
 
 Episode = tuple[str, Sequence[str]]
 """A task id, and the actions to play."""
@@ -46,7 +47,7 @@ def replay_in_subprocess(
 
     Raises:
         EnvFailure: its machinery broke there.
-        RuntimeError: it raised something else there, or did not end.
+        ConformanceError: it raised something else there, or did not end.
     """
     if isinstance(env, str):
         spec = gym.spec(env)
@@ -66,8 +67,10 @@ def replay_in_subprocess(
         return None
     if "failed" in reply:
         raise EnvFailure(reply["failed"])
-    if "raised" in reply:
-        raise RuntimeError(reply["raised"])
+    if "broke" in reply:
+        raise ConformanceError(
+            f"a second process with another PYTHONHASHSEED must play the same; it {reply['broke']}"
+        )
     replays: list[list[Any]] = reply["episodes"]
     return replays
 
@@ -84,12 +87,12 @@ def _ask(order: bytes) -> dict[str, Any]:
             env={**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": hash_seed},
         )
     except subprocess.TimeoutExpired:
-        return {"raised": f"it did not end within {_LIMIT_S} s"}
+        return {"broke": f"did not end within {_LIMIT_S} s"}
     lines = done.stdout.splitlines()
     if done.returncode or not lines:
         errors = done.stderr.decode("utf-8", "replace").split("\n")
         last = next((line for line in reversed(errors) if line.strip()), "nothing")
-        return {"raised": f"it ended with status {done.returncode} and said: {last}"}
+        return {"broke": f"ended with status {done.returncode} and said: {last}"}
     reply: dict[str, Any] = json.loads(lines[-1])
     return reply
 
@@ -116,6 +119,8 @@ def _replay(name: str, kwargs: dict[str, Any], episodes: Sequence[Episode]) -> d
         env.close()
     except EnvFailure as failure:
         return {"failed": str(failure)}
+    except Exception as error:
+        return {"broke": f"raised {described(error)}"}
     return {"episodes": replays}
 
 

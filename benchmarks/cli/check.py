@@ -50,19 +50,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ValueError as error:
         parser.error(str(error))
     print(env_id)
-    passed = failed = 0
+    passed = 0
+    failed: dict[str, str] = {}  # the first check with each reason
+    num_failed = 0
     for check in checks:
         try:
             check.run()
         except ConformanceError as error:
-            failed += 1
+            num_failed += 1
+            first = failed.setdefault(error.reason, check.name)
+            if first != check.name:
+                print(f"  FAILED  {check.name}: as above under {first!r}", flush=True)
+                continue
             print(f"  FAILED  {check.name}")
-            print(textwrap.indent(f"{error}\nremedy: {check.remedy}", " " * 10))
+            remedy = check.remedy if error.remedy is None else error.remedy
+            lines = f"{error}\nremedy: {remedy}" if remedy else str(error)
+            print(textwrap.indent(lines, " " * 10), flush=True)
         else:
             passed += 1
             print(f"  passed  {check.name}", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    print(f"{passed} passed, {num_failed} failed")
+    return 1 if num_failed else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """The episodes of one side of a comparison, from a run, a sweep or files.
 
-A side is one policy at one optimizer step under one turn limit: where a folder holds more, the
-reader chooses, and nothing is pooled.
+A side is one policy at one optimizer step and, on each panel, under one turn limit: where a folder
+holds more, the reader chooses, and nothing is pooled. A panel is an environment, but for the named
+panels of a suite, of which several may be of one environment.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +38,7 @@ class Origin(NamedTuple):
     """Where an episode is from: by this a side's policies are distinguished."""
 
     env_id: str
+    panel: str
     policy: str
     global_step: int
     split: str
@@ -96,13 +98,10 @@ def tallies(path: str | Path, choice: Choice = EVERYTHING) -> dict[str, Tally]:
     """
     totals: dict[str, Tally] = {}
     there: Counter[Origin] = Counter()
-    for episode, limit, settings in _episodes(Path(path)):
-        named = (episode.env_id, episode.policy, episode.global_step, episode.split)
-        origin = Origin(*named, limit, settings)
+    for episode, origin in _episodes(Path(path)):
         there[origin] += 1
         if choice.takes(origin):
-            scenario = short_env_name(episode.env_id)
-            for name in (ALL, scenario, f"{scenario}: {episode.subtask}"):
+            for name in (ALL, origin.panel, f"{origin.panel}: {episode.subtask}"):
                 totals.setdefault(name, Tally()).add(episode)
     if not there:
         raise ValueError(f"{path} holds no episodes that have a score")
@@ -112,15 +111,15 @@ def tallies(path: str | Path, choice: Choice = EVERYTHING) -> dict[str, Tally]:
     return totals
 
 
-def _episodes(path: Path) -> Iterator[tuple[Trajectory, str, Conditions]]:
-    """Yield the episodes under a path that did not fail, with their turn limit and conditions."""
+def _episodes(path: Path) -> Iterator[tuple[Trajectory, Origin]]:
+    """Yield the episodes under a path that did not fail, with where they are from."""
     if not path.exists():
         raise ValueError(f"there is no file or folder {path}")
     if path.is_file() and path.suffix == ".json":
         result, record = read_result(path)
         limit = (record.get("run") or {}).get("EnvArguments", {}).get("max_turns")
         for episode in result_episodes(path, result):
-            yield episode, str(limit or OWN_LIMIT), ()
+            yield _placed(episode, "", str(limit or OWN_LIMIT), ())
         return
     for run in find_runs(path):
         for file in run.files:
@@ -134,28 +133,49 @@ def _episodes(path: Path) -> Iterator[tuple[Trajectory, str, Conditions]]:
                 continue
             for episode in episodes:
                 # One that failed at its start does not even know its split; none enters a number.
-                if episode.status != "failed":
-                    yield episode, *circumstances
+                if episode.status == "failed":
+                    continue
+                yield _placed(episode, *circumstances)
+
+
+def _placed(
+    episode: Trajectory, panel: str, limit: str, settings: Conditions
+) -> tuple[Trajectory, Origin]:
+    """Return an episode with where it is from; a named panel stands as an environment of its own.
+
+    Two panels of one environment may give it other arguments, so that their tasks are others under
+    the same ids.
+    """
+    if panel:
+        episode = replace(episode, env_id=f"{episode.env_id} as {panel}")
+    named = (episode.policy, episode.global_step, episode.split)
+    return episode, Origin(
+        episode.env_id, panel or short_env_name(episode.env_id), *named, limit, settings
+    )
 
 
 def _pass_over(problem: str) -> None:
     _LOG.warning("passed over: %s", problem)
 
 
-def _circumstances(folder: Path) -> tuple[str, Conditions]:
-    """Return the turn limit and the conditions that a cell or a run notes down for its episodes."""
+def _circumstances(folder: Path) -> tuple[str, str, Conditions]:
+    """Return what a cell or a run notes down for its episodes.
+
+    Returns:
+        the panel's own name, empty where it has the environment's; the turn limit; the conditions.
+    """
     name, record = nearest_record(folder)
     if name == CELL_FILE:
         cell = Cell.from_json(record)
-        return str(cell.max_turns or OWN_LIMIT), tuple(conditions(cell).items())
-    return str(record.get("EnvArguments", {}).get("max_turns") or OWN_LIMIT), ()
+        return cell.panel, str(cell.max_turns or OWN_LIMIT), tuple(conditions(cell).items())
+    return "", str(record.get("EnvArguments", {}).get("max_turns") or OWN_LIMIT), ()
 
 
 def _check_one_policy(path: str | Path, there: Mapping[Origin, int]) -> None:
     """Refuse what would be pooled though it was not played by one policy.
 
     Raises:
-        ValueError: there are several policies or optimizer steps, or in one environment several
+        ValueError: there are several policies or optimizer steps, or on one panel several
             splits, turn limits or other settings.
     """
     options = []
@@ -163,7 +183,7 @@ def _check_one_policy(path: str | Path, there: Mapping[Origin, int]) -> None:
         options.append("--policy NAME")
     if len({origin.global_step for origin in there}) > 1:
         options.append("--step N")
-    # A suite's panels are of differently named splits, one in each environment.
+    # A suite's panels are of differently named splits and turn limits.
     num_places = len({origin.env_id for origin in there})
     if len({(origin.env_id, origin.split) for origin in there}) > num_places:
         options.append("--split NAME")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from agentgym_envs.registry import short_env_name
@@ -118,7 +119,7 @@ class SweepResults:
 
     Attributes:
         path: the folder.
-        settings: in the order of scenarios, turn limits and policies.
+        settings: in the order of the suite's panels, turn limits and policies.
         calls: how the sweep was called.
     """
 
@@ -153,7 +154,8 @@ def read_sweep(path: str | Path) -> SweepResults:
     except (TypeError, ValueError) as error:
         _LOG.warning("%s/%s is passed over: %s", path, SWEEP_FILE, error)
         calls = []
-    return SweepResults(Path(path), sorted(settings, key=_place), calls)
+    order = [panel for call in calls for panel in call.get("panels", ())]
+    return SweepResults(Path(path), sorted(settings, key=partial(_place, order)), calls)
 
 
 def mark_panel_limits(settings: Sequence[Setting], panel_of: Callable[[Setting], Hashable]) -> None:
@@ -208,7 +210,16 @@ def add_episodes(setting: Setting, episodes: Sequence[Trajectory], seconds: floa
         setting.subtasks.setdefault(episode.subtask, Tally()).add(episode, took)
 
 
-def _place(setting: Setting) -> tuple[int, str, int, str, tuple[str, ...]]:
-    order = [panel.env_id for panel in published_panels()]
-    place = order.index(setting.env_id) if setting.env_id in order else len(order)
-    return place, setting.scenario, setting.max_turns or 0, setting.policy, setting.apart
+def _place(
+    order: Sequence[str], setting: Setting
+) -> tuple[int, int, str, int, str, tuple[str, ...]]:
+    """Return where a setting stands: by its suite's order, or the paper's."""
+    papers = [panel.env_id for panel in published_panels()]
+    return (
+        order.index(setting.scenario) if setting.scenario in order else len(order),
+        papers.index(setting.env_id) if setting.env_id in papers else len(papers),
+        setting.scenario,
+        setting.max_turns or 0,
+        setting.policy,
+        setting.apart,
+    )

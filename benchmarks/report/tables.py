@@ -172,7 +172,8 @@ def _pairs(settings: Sequence[Setting], equal_limits: bool) -> list[tuple[Settin
 
 def points(gain: Estimate) -> str:
     """Write a difference of success rates: `+16.0 points (+10.0 to +22.2)`."""
-    return f"{100 * gain.value:+.1f} points ({100 * gain.low:+.1f} to {100 * gain.high:+.1f})"
+    value, low, high = (round(100 * x, 1) + 0.0 for x in (gain.value, gain.low, gain.high))
+    return f"{value:+.1f} points ({low:+.1f} to {high:+.1f})"  # + 0.0 leaves no -0.0
 
 
 def with_interval(estimate: Estimate | None) -> str:

@@ -160,7 +160,8 @@ def _prepare(
     # Before the folder is claimed, or a misspelt policy would stay in every later report.
     check_playable([cell for cell in cells if folder.missing(cell)])
     folder.claim(cells)
-    folder.note_call(run_record(command="sweep", seed=0, configs=[sweep]))
+    panels = list(dict.fromkeys(cell.scenario for cell in cells))
+    folder.note_call({**run_record(command="sweep", seed=0, configs=[sweep]), "panels": panels})
     return folder, cells, play
 
 

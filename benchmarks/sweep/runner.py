@@ -82,7 +82,9 @@ def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outc
             else:
                 outcome.num_played += episodes
                 outcome.failed += result.failed
-                progress.add(episodes=episodes, **result._asdict())
+                # The success of several policies together is nobody's.
+                known = result._asdict() if len(names) == 1 else {"failed": result.failed}
+                progress.add(episodes=episodes, env_id=batch.cell.scenario, **known)
             progress.show(_description(running, names))
             if in_a_row >= MOST_BROKEN:
                 outcome.is_cut_short = True

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 
-from agentgym_envs import EnvFailure, ListedTasks, Outcome, TaskSpec, TextEnv
-from agentgym_envs.actions import ACTION_FORMATS
+from agentgym_envs import EnvFailure, ExpertMove, ListedTasks, Outcome, TaskSpec, TextEnv
+from agentgym_envs.actions import ACTION_FORMATS, ActionVerb
 from agentgym_envs.core import INFO_KEYS
 from tests.helpers import CountingEnv, FragileEnv
 
@@ -286,3 +288,78 @@ def test_ansi_shows_the_last_action_and_its_answer() -> None:
     env.step("add 1")
     assert env.render() == "> add 1\nThe counter is 1."
     assert CountingEnv().render() is None
+
+
+class Returning(CountingEnv):
+    """Answers every action with one value."""
+
+    value: Any = None
+
+    def apply(self, action: str) -> Any:
+        return self.value
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (("x", 0.0, False, {}), "must return an Outcome, got tuple"),
+        (Outcome(None), "observation of an Outcome must be a str, got NoneType: None"),  # type: ignore[arg-type]
+        (Outcome("x", "1"), "reward of an Outcome must be a number, got str: '1'"),  # type: ignore[arg-type]
+        (Outcome("x", float("nan")), "the reward must be a finite number, got nan"),
+        (Outcome("x", 0.0, 1), "terminated of an Outcome must be a bool, got int: 1"),  # type: ignore[arg-type]
+        (Outcome("x", info=None), "info of an Outcome must be a mapping, got NoneType"),  # type: ignore[arg-type]
+        (Outcome("x", info={"success": "yes"}), r"info\['success'\] of an Outcome must be a bool"),
+        (Outcome("x", info={"score": "0"}), r"info\['score'\] of an Outcome must be a number"),
+        (Outcome("x", info={"score": 2}), r"the score must be in 0\.\.1, got 2"),
+        (Outcome("x", info={"turn": 3}), "info must not hold turn, which TextEnv sets"),
+    ],
+)
+def test_what_apply_must_not_return_is_named_with_its_task(value: Any, told: str) -> None:
+    env = Returning()
+    env.reset(options={"task_id": 4})
+    env.value = value
+    with pytest.raises((TypeError, ValueError), match=f"Returning.apply.*{told}") as raised:
+        env.step("double")
+    assert raised.value.__notes__ == ["raised in counting_4, turn 1: 'double'"]
+
+
+def test_a_number_of_any_kind_is_a_reward() -> None:
+    env = Returning()
+    for reward in (1, True, np.float32(0.5)):
+        env.reset()
+        env.value = Outcome("x", reward)
+        assert type(env.step("double")[1]) is float
+
+
+class Breaking(CountingEnv):
+    """Raises wherever its name says."""
+
+    def begin(self, task: TaskSpec) -> str:
+        if task.number == 7:
+            raise KeyError("room")
+        return super().begin(task)
+
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        yield ExpertMove("add 1")
+        raise KeyError("way")
+
+
+def test_what_begin_and_the_expert_raise_names_the_task() -> None:
+    env = Breaking()
+    with pytest.raises(KeyError, match="room") as raised:
+        env.reset(options={"task_id": 7})
+    assert raised.value.__notes__ == ["raised where counting_7 begins"]
+    env.reset(options={"task_id": 8})
+    moves = env.expert()
+    env.step(next(moves))
+    with pytest.raises(KeyError, match="way") as raised:
+        next(moves)
+    assert raised.value.__notes__ == ["raised by the expert in counting_8, after turn 1"]
+
+
+def test_verbs_of_one_name_are_refused() -> None:
+    class Doubled(CountingEnv):
+        verbs = (*CountingEnv.verbs, ActionVerb("add", "add {amount} more", "Add more."))
+
+    with pytest.raises(TypeError, match="Doubled: .* by their names, and add is the name of sever"):
+        Doubled()

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import pytest
 from gymnasium.envs.registration import EnvSpec
 
-from agentgym_envs import register_env, registered_ids, resolve_env_id
+from agentgym_envs import register_env, registered_ids, registry, resolve_env_id
 from agentgym_envs.registry import check_kwargs, short_env_name
 from tests.helpers import CountingEnv
 
@@ -57,6 +58,61 @@ def test_an_unknown_name_is_refused_with_those_there_are() -> None:
 def test_a_missing_module_is_named() -> None:
     with pytest.raises(ValueError, match="cannot import 'no_such_module' .* PYTHONPATH"):
         resolve_env_id("no_such_module:Chess-v0")
+
+
+def test_an_unknown_name_says_how_one_of_a_module_is_written() -> None:
+    with pytest.raises(ValueError, match="one that a module of yours registers is written module:"):
+        resolve_env_id("chess")
+
+
+def test_a_folder_that_is_no_package_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "chess_project").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(
+        ValueError, match=r"in the module 'chess_project' \(.*a folder without an _"
+    ):
+        resolve_env_id("chess_project:mylab/Chess-v0")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("int('x')", "ValueError: invalid literal"),
+    ],
+)
+def test_what_a_module_raises_is_told_with_its_line(
+    content: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "chess_rules.py").write_text(f"# rules\n{content}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(
+        ValueError, match=rf"'chess_rules' raises {told}.*/chess_rules\.py:2 in <mod"
+    ):
+        resolve_env_id("chess_rules:mylab/Chess-v0")
+
+
+@pytest.mark.parametrize(
+    ("entry_point", "told"),
+    [
+        (
+            "no_such_module:Chess",
+            "cannot import 'no_such_module' of \"tests/Absent-v0's no_such_mod",
+        ),
+        ("tests.helpers:Chess", "is tests.helpers:Chess, and that module has no 'Chess'"),
+    ],
+)
+def test_a_class_that_is_not_there_is_named(entry_point: str, told: str) -> None:
+    register_env("tests/Absent-v0", entry_point)
+    try:
+        with pytest.raises(ValueError, match=told):
+            check_kwargs("tests/Absent-v0", {})
+    finally:
+        registry.REGISTERED.remove("tests/Absent-v0")
+        del gym.registry["tests/Absent-v0"]
 
 
 class Keyed(CountingEnv):

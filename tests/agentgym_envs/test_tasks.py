@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -53,3 +55,29 @@ def test_a_filter_keeps_subtasks_and_ids(tasks: list[str | int] | None, numbers:
 def test_a_filter_that_matches_nothing_in_the_split_is_refused(tasks: list[str | int]) -> None:
     with pytest.raises(ValueError, match="match nothing in split 'train'.*'a', 'b'"):
         TASKS.select("train", tasks)
+
+
+@pytest.mark.parametrize("name", ["", "key maze", "1st", "schlüssel", "a/b"])
+def test_a_name_that_no_task_id_can_begin_with_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=f"env_name must be .* got {name!r}"):
+        ListedTasks(name, {"train": {"a": [1]}})
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ({"train": [1, 2]}, r"must be \{split: \{subtask: numbers\}\}.*got \{'train': \[1, 2\]\}"),
+        ({"train": {3: [1]}}, r"must be \{split: \{subtask: numbers\}\}"),
+        ([("train", {"a": [1]})], r"must be \{split: \{subtask: numbers\}\}"),
+        ({"train": {"a": 5}}, "'train', 'a' must hold a list or a range of ints, got 5"),
+        ({"train": {"a": ["x"]}}, "'train', 'a': a task number must be an int >= 0, got 'x'"),
+        ({"train": {"a": [-1]}}, "a task number must be an int >= 0, got -1"),
+        (
+            {"train": {"a": [1]}, "test": {"b": [0, 1]}},
+            "'test', 'b': the task number 1 stands in 'train', 'a' already",
+        ),
+    ],
+)
+def test_a_table_that_lists_no_tasks_is_refused(table: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        ListedTasks("toy", table)

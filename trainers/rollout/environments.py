@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from gymnasium.envs.registration import EnvSpec
 
 from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import UnknownTask
-from agentgym_envs.registry import check_kwargs, distinct_names
+from agentgym_envs.registry import check_kwargs, distinct_names, imported
 from agentgym_envs.tasks import TaskSet
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.errors import UsageError
@@ -76,12 +75,9 @@ def load_attribute(name: str) -> Any:
     if not colon or not module_name or not attribute:
         raise UsageError(f"expected module:Class, got {name!r}")
     try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"cannot import {module_name!r} of {name!r} ({error}); install it, or put its folder "
-            "on PYTHONPATH"
-        ) from error
+        module = imported(module_name, name)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
     if not hasattr(module, attribute):
         raise UsageError(f"module {module_name!r} has no {attribute!r}")
     return getattr(module, attribute)

@@ -21,6 +21,7 @@ import agentgym_envs  # noqa: F401  registers the ids
 from agentgym_envs.actions import ACTION_FORMATS
 from agentgym_envs.core import COMPATIBILITIES, TextEnv
 from agentgym_envs.errors import EnvFailure
+from agentgym_envs.limits import without_turn_line
 from agentgym_envs.trajectory import Trajectory
 from trainers.options.values import kwargs_for
 from trainers.runs.folder import CELL_FILE
@@ -92,12 +93,13 @@ def _play_again(env: TextEnv, trajectory: Trajectory, look: Look) -> tuple[list[
     first, *later = [turn.observation for turn in turns] + [trajectory.final_observation]
     try:
         observation, info = env.reset(options={"task_id": trajectory.task_id})
-        if observation != first:
+        if without_turn_line(observation) != without_turn_line(first):
             return None, 0
         views = [look(env, info)]
         for number, (turn, expected) in enumerate(zip(turns, later, strict=True), 1):
             observation, _, terminated, truncated, info = env.step(turn.action)
-            if observation != expected:
+            # The record's turn limit, of which the last turns' observations speak, may be another.
+            if without_turn_line(observation) != without_turn_line(expected):
                 return None, number
             views.append(look(env, info))
             if (terminated or truncated) and number < len(turns):

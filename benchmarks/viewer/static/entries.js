@@ -132,7 +132,7 @@ export class Entries {
     entry.key = `${file}:${entry.line}`;
     entry.game = shortEnv(entry.env);
     entry.outcome = outcomeOf(entry);
-    entry.taskKey = `${entry.env}\n${entry.task}`;
+    entry.taskKey = [entry.env, entry.source, entry.task].join("\n");
     entry.groupKey = [run, batch, entry.env, entry.task, entry.step].join("\n");
     entry.order = phasePlace(entry.phase);
     this.all.push(entry);

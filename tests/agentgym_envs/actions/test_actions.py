@@ -198,3 +198,17 @@ def test_any_arguments_build_an_action_or_are_told(arguments: dict[str, Any]) ->
         assert VERBS[0].build(arguments).startswith("get ")
     except InvalidAction as error:
         assert str(error)
+
+
+@pytest.mark.parametrize("name", ["pass", "go to", "look-at", "", "2nd"])
+def test_a_verb_that_code_cannot_call_is_refused(name: str) -> None:
+    with pytest.raises(
+        ValueError, match=f"must be a Python identifier and no keyword.*got {name!r}"
+    ):
+        ActionVerb(name, "go", "Go.")
+
+
+@pytest.mark.parametrize("template", ["go {room", "go room}", "go {the room}", "go {}"])
+def test_a_template_with_half_a_slot_is_refused(template: str) -> None:
+    with pytest.raises(ValueError, match="go: a slot of a template is written {name}; got"):
+        ActionVerb("go", template, "Go.")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -232,6 +233,87 @@ class Forked(CountingEnv):
         return ["double"]
 
 
+class SharedByTheClass(CountingEnv):
+    added: list[str] = []
+
+    def begin(self, task: TaskSpec) -> str:
+        self.added.clear()
+        return super().begin(task)
+
+    def apply(self, action: str) -> Outcome:
+        if action not in self.added:  # as often as not: two that play in lockstep see the same
+            self.added.append(action)
+        outcome = super().apply(action)
+        return outcome._replace(observation=f"{outcome.observation} {sorted(self.added)}")
+
+
+class KeptOverTheReset(CountingEnv):
+    def begin(self, task: TaskSpec) -> str:
+        self.last_target = getattr(self, "target", -1)
+        return super().begin(task)
+
+    def apply(self, action: str) -> Outcome:
+        outcome = super().apply(action)
+        if action == "add 9" and self.last_target not in (-1, self.target):
+            return outcome._replace(observation="You again!")
+        return outcome
+
+
+class OddlyAddressed(CountingEnv):
+    def apply(self, action: str) -> Outcome:
+        if action.startswith("say "):
+            {"hello": 1}[action[4:]]
+        return super().apply(action)
+
+
+class OfferingTheImpossible(CountingEnv):
+    def available_actions(self) -> list[str]:
+        return ["add 1", "add 11"]
+
+
+class OfferingTheUnwritable(CountingEnv):
+    def apply(self, action: str) -> Outcome:
+        return Outcome("Up!") if action == "fly away" else super().apply(action)
+
+    def available_actions(self) -> list[str]:
+        return ["add 1", "fly away"]
+
+
+class OfferingNumbers(CountingEnv):
+    def available_actions(self) -> list[Any]:
+        return [1, 2]
+
+
+class ExpertOfNothing(CountingEnv):
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        yield from ()
+
+
+class ExpertOfTheBeginning(CountingEnv):
+    def begin(self, task: TaskSpec) -> str:
+        self.is_new = True
+        return super().begin(task)
+
+    def apply(self, action: str) -> Outcome:
+        self.is_new = False
+        return super().apply(action)
+
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        if self.is_new:
+            yield from super().expert_moves()
+
+
+class Reseeding(CountingEnv):
+    def begin(self, task: TaskSpec) -> str:
+        random.seed(task.number)
+        return super().begin(task)
+
+
+class WithoutKeywords(CountingEnv):
+    def __init__(self) -> None:
+        super().__init__()
+
+
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
@@ -261,14 +343,33 @@ class Forked(CountingEnv):
         ),
         (Goalless, r"reset.* must be answered by an observation; .*begin must set self\.goal"),
         (Talking, r"step\(.* must be answered .*apply must return an Outcome, got str: 'The"),
-        (Verbless, r"making the environment with \(\) must work; .*must set verbs"),
+        (Verbless, r"making it must work; .*must set verbs"),
         (Sourceless, "must set source, a str that is not empty; found: ''"),
         (Misverbed, r"verbs must hold ActionVerb only; found: \['add'"),
-        (Speechless, "an observation must be a str; found: None"),
-        (Unmakeable, r"making the environment with \(\) must work; it raised KeyError: 'table'"),
+        (Speechless, "Speechless.begin must return the first observation, a str, got NoneType"),
+        (Unmakeable, "making it must work; it raised KeyError: 'table', at checking/test_check"),
         (Hinting, r"expert\(\) must give actions.*expert_moves must yield ExpertMove, got str"),
         (Unordered, "under every PYTHONHASHSEED, so nothing may follow the order of a set"),
         (Importing, "second process.*must play the same; .* RuntimeError: there is no second dis"),
+        (
+            SharedByTheClass,
+            r"instances must share nothing.*; the observation was .* then .*'add 1'",
+        ),
+        (KeptOverTheReset, "a reset leave nothing behind: .* then 'You again!'"),
+        (
+            OddlyAddressed,
+            r"step\('say no such thing'\) must be answered .* KeyError: 'no such thing'",
+        ),
+        (OfferingTheImpossible, "available_actions' 'add 11' must be possible where it is listed"),
+        (
+            OfferingTheUnwritable,
+            "available_actions' 'fly away' must fit a verb's template; .* 'fly",
+        ),
+        (OfferingNumbers, r"available_actions must be a list of str; found: \[1, 2\]"),
+        (ExpertOfNothing, "must give an action, or raise NoExpert"),
+        (ExpertOfTheBeginning, "must give an action, or raise NoExpert, after actions"),
+        (Reseeding, "must leave the generators of random and numpy.random alone"),
+        (WithoutKeywords, r"making the environment with \(split='train', .*unexpected keyword"),
     ],
 )
 def test_each_breach_is_found_and_told(broken: Any, message: str) -> None:

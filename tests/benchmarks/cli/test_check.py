@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+import sys
 from typing import Any
 
 import pytest
@@ -32,6 +34,20 @@ class Hesitant(CountingEnv):
     def expert_moves(self) -> Any:
         for _ in range(3):
             yield ExpertMove("add 1")
+
+
+class Impolite(CountingEnv):
+    def apply(self, action: str) -> Outcome:
+        if not action.startswith(("add", "double", "say")):
+            raise KeyError("no such action")
+        return super().apply(action)
+
+
+class Quitting(CountingEnv):
+    def apply(self, action: str) -> Outcome:
+        if action == "x":
+            sys.exit("bye")
+        return super().apply(action)
 
 
 @pytest.fixture
@@ -67,9 +83,35 @@ def test_a_breach_is_told_with_its_remedy_and_the_other_checks_go_on(
     assert check.main([registered]) == 1
     out = capsys.readouterr().out
     assert "  FAILED  the format react\n" in out
+    assert "  FAILED  the format code: as above under 'the format react'\n" in out
     assert "must earn reward 0; found: 0.5\n          remedy: leave system_prompt" in out
     assert "  passed  mistakes of the caller" in out
-    assert out.splitlines()[-1] == "11 passed, 3 failed"
+    assert out.splitlines()[-1] == "12 passed, 3 failed"
+
+
+@pytest.mark.parametrize("registered", [Impolite], indirect=True)
+def test_what_the_environment_raises_is_told_once_with_its_line_and_its_task(
+    registered: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check.main([registered]) == 1
+    out = capsys.readouterr().out
+    assert re.search(
+        r"it raised KeyError: 'no such action', at cli/test_check\.py:\d+ in apply \(raised in "
+        r"counting_0, turn 1: ''\)\n          remedy: mend what raises there",
+        out,
+    )
+    assert out.count("no such action") == 1
+    assert "  FAILED  mistakes of the caller: as above under 'the format plain'\n" in out
+
+
+@pytest.mark.parametrize("registered", [Quitting], indirect=True)
+def test_a_game_that_ends_the_program_fails_and_ends_no_check(
+    registered: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check.main([registered]) == 1
+    out = capsys.readouterr().out
+    assert "step('x') must be answered by an observation; it raised SystemExit: bye, at cli/" in out
+    assert out.splitlines()[-1] == "13 passed, 2 failed"
 
 
 @pytest.mark.parametrize(

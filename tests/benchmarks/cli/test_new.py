@@ -59,6 +59,18 @@ def test_it_is_in_good_style(folder: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_files_beside_the_code_are_installed_with_it(folder: Path, tmp_path: Path) -> None:
+    words = folder / "tidy_up" / "words.txt"
+    words.write_text("broom\n")
+    try:
+        build = "from setuptools import setup; setup()"
+        done = run(folder, "-c", build, "-q", "build", "--build-base", str(tmp_path))
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert (tmp_path / "lib" / "tidy_up" / "words.txt").read_text() == "broom\n"
+    finally:
+        words.unlink()
+
+
 def test_it_is_checked_played_and_evaluated_by_its_module_and_id(folder: Path) -> None:
     assert ", 0 failed" in agentgym(folder, "check", ENV)
     out = agentgym(folder, "play", ENV, "--task-id", "tidy_up_0", stdin=":expert\n" * 30)

@@ -188,7 +188,7 @@ def swept(
     settings = (("env_kwargs", more.pop("env_kwargs", None)),)
     cell = Cell(
         "p", ENV_ID, "test", "", limit, seed, 1, more.pop("temperature", 1.0), 32, settings,
-        ("game_0",),
+        ("game_0",), panel=more.pop("panel", ""),
     )  # fmt: skip
     folder = path / cell.name
     keep(folder / "batch_0000.jsonl", success)
@@ -232,6 +232,20 @@ def test_cells_of_other_settings_are_not_pooled_and_said_to_differ(
     assert "name folders of one setting each" in message
     seeds = [tmp_path / "p" / "Game" / "turns_default" / f"seed_{seed}" for seed in (0, 1)]
     assert told(capsys, *seeds)["all"][0] == "4"
+
+
+def test_two_panels_of_one_environment_are_two_places_and_their_tasks_two(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    swept(tmp_path / "first", limit=None, success=False)
+    swept(tmp_path / "first", limit=5, panel="Small", env_kwargs='{"size": 2}', success=True)
+    swept(tmp_path / "second", limit=None, success=True)
+    swept(tmp_path / "second", limit=5, panel="Small", env_kwargs='{"size": 2}', success=True)
+    rows = told(capsys, tmp_path / "first", tmp_path / "second")
+    assert list(rows) == ["all", "Game", "Game: easy", "Small", "Small: easy"]
+    assert rows["all"][:3] == ["8", "50.0%", "100.0%"]
+    assert rows["Game"][:3] == ["4", "0.0%", "100.0%"]
+    assert rows["Small"][:3] == ["4", "100.0%", "100.0%"]
 
 
 def test_a_bad_line_is_named_and_the_rest_is_compared(

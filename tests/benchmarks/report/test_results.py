@@ -61,6 +61,14 @@ def test_a_panel_and_a_thin_slice_of_it_are_not_pooled(tmp_path):
     assert "They compare with p, 100 tasks." in reported(folder)
 
 
+def test_panels_stand_in_the_order_of_their_suite_or_of_the_paper(tmp_path):
+    textcraft_sweep(tmp_path, ["p"])
+    folder = textcraft_sweep(tmp_path, ["p"], panel=SEARCHQA)
+    assert list(read_sweep(folder.path).scenarios()) == ["SearchQA", "TextCraft"]
+    folder.note_call({"started": "2026-01-01", "panels": ["TextCraft", "SearchQA"]})
+    assert list(read_sweep(folder.path).scenarios()) == ["TextCraft", "SearchQA"]
+
+
 def test_two_models_that_a_folder_held_one_after_the_other_are_not_pooled(tmp_path):
     textcraft_sweep(tmp_path, ["p"], fingerprints={"p": "a" * 16})
     folder = textcraft_sweep(tmp_path, ["p"], seeds=[1], fingerprints={"p": "b" * 16})

@@ -3,7 +3,15 @@ import pytest
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.report.page import write_report
 from benchmarks.report.results import Setting, SweepResults
-from benchmarks.report.tables import MOST_PAIRS, pair_note, pair_table, panel_table, three_digits
+from benchmarks.report.tables import (
+    MOST_PAIRS,
+    pair_note,
+    pair_table,
+    panel_table,
+    points,
+    three_digits,
+)
+from trainers.evaluation.intervals import Estimate
 from trainers.evaluation.tally import Tally
 
 ENV_ID = "agentgym/TextCraft-v0"
@@ -84,3 +92,8 @@ def test_a_column_says_where_policies_played_other_numbers_of_its_tasks():
             )
     assert panel_table(found)[0] == ["policy", "easy (1 to 3)", "overall"]
     assert panel_table(found[:1])[0] == ["policy", "easy (1)", "overall"]
+
+
+def test_no_gain_is_below_zero_by_its_sign_alone():
+    assert points(Estimate(-0.0833, -0.25, -0.0)) == "-8.3 points (-25.0 to +0.0)"
+    assert points(Estimate(-0.0001, -0.0004, 0.0)) == "+0.0 points (+0.0 to +0.0)"

@@ -97,12 +97,15 @@ class Shown(EpisodeProgress):
             self.shown.append(name)
 
 
-def test_the_bar_tells_what_is_being_played_and_not_what_has_ended(tmp_path, monkeypatch):
-    bar = Shown("sweep", 8)
+@pytest.mark.parametrize(("second", "facts"), [("b", ""), ("a", "success 25.0%")])
+def test_the_bar_tells_what_is_being_played_and_one_policys_success(
+    tmp_path, monkeypatch, second, facts
+):
+    bar = Shown("sweep", 16)
     monkeypatch.setattr(runner, "EpisodeProgress", lambda *args, **kwargs: bar)
     cells = [
         cell(policy=f"runs/study/{name}/model", max_turns=limit, batch_size=9)
-        for name, limit in (("a", None), ("b", 5))
+        for name, limit in (("a", None), (second, 5))
     ]
 
     def two_at_once(batches, began):
@@ -116,8 +119,9 @@ def test_the_bar_tells_what_is_being_played_and_not_what_has_ended(tmp_path, mon
             yield batch, BatchOutcome(failed=0, scored=8, successes=2)
 
     play_missing(SweepFolder(tmp_path), cells, two_at_once)
-    assert bar.shown[2:] == ["b/model in TextCraft, 5 turns, seed 0", "sweep"]
-    assert "success 25.0%" in bar.facts()
+    assert bar.shown[2:] == [f"{second}/model in TextCraft, 5 turns, seed 0", "sweep"]
+    assert ("success" in bar.facts()) == bool(facts)
+    assert facts in bar.facts()
 
 
 def test_processes_tell_of_a_batch_before_it_ends(tmp_path):

@@ -19,7 +19,8 @@ def rows(index: Index) -> list[dict[str, Any]]:
 
 
 def test_an_entry_tells_what_a_list_needs(tmp_path: Path) -> None:
-    write_jsonl(tmp_path / "played.jsonl", [made(4, global_step=3, traces=[traced()])])
+    made_so = made(4, source="counting/1", global_step=3, traces=[traced()])
+    write_jsonl(tmp_path / "played.jsonl", [made_so])
     index = Index(tmp_path)
     assert index.update()
     assert rows(index) == [
@@ -30,6 +31,7 @@ def test_an_entry_tells_what_a_list_needs(tmp_path: Path) -> None:
             "subtask": "small",
             "split": "train",
             "task": "counting_4",
+            "source": "counting/1",
             "policy": "runs/mine",
             "step": 3,
             "success": False,

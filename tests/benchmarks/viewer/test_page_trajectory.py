@@ -63,6 +63,15 @@ def test_the_end_says_why_it_is_no_success(tmp_path: Path, opened: Open) -> None
 # Two side by side ---------------------------------------------------------------------------------
 
 
+def test_a_task_of_another_source_is_another_task(tmp_path: Path, opened: Open) -> None:
+    played = [made(0, source=f"counting/{n}", policy=f"p{n}") for n in (1, 2)]
+    write_jsonl(tmp_path / "one.jsonl", played)
+    write_jsonl(tmp_path / "two.jsonl", [made(0, source="counting/1", policy="p3")])
+    page = opened(tmp_path, "#t=one.jsonl:1")
+    options = page.locator("#compare option").all_inner_texts()
+    assert [name for name in ("p2", "p3") if name in " ".join(options)] == ["p3"]
+
+
 def test_two_policies_stand_side_by_side(tmp_path: Path, opened: Open) -> None:
     page = opened(sweep(tmp_path), f"#t={EXPERT}")
     page.select_option("#compare", index=1)
