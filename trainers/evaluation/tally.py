@@ -109,7 +109,9 @@ class Tally:
 
         The interval is over tasks, for the episodes of one task are not independent.
         """
-        return mean_over_tasks(list(self.task_success.values())) if self.successes else None
+        if not self.successes:
+            return None
+        return mean_over_tasks(list(self.task_success.values()), episodes=self._tries(1))
 
     def score(self) -> Estimate | None:
         """Return the mean over tasks of the score, with its interval."""
@@ -120,7 +122,11 @@ class Tally:
         if k < 1 or self.samples < k:
             return None
         estimates = [pass_at_k(len(out), sum(out), k) for out in self.successes.values()]
-        return mean_over_tasks(estimates)
+        return mean_over_tasks(estimates, episodes=self._tries(k))
+
+    def _tries(self, k: int) -> int:
+        """Return how many tries of k episodes there are."""
+        return sum(len(outcomes) // k for outcomes in self.successes.values())
 
 
 def task_key(episode: Trajectory) -> TaskKey:
