@@ -52,7 +52,7 @@ def write_report(results: SweepResults, out: Path, *, runs: Sequence[Path] = ())
         parts += _gallery(plots.draw_scenario(results, scenario, out))
         parts += _details(settings)
     if costs := plots.draw_costs(results, out):
-        parts += [Heading(2, "Costs"), Gallery(costs)]
+        parts += [Heading(2, "Costs"), *_bill(results.settings), Gallery(costs)]
     if curves:
         parts += [Heading(2, "Training"), *_gallery(plots.copy_curves(curves, out))]
     if calls := call_list(results.calls):
@@ -139,6 +139,13 @@ def _pairs(settings: Sequence[Setting], *, equal_limits: bool) -> list[Part]:
         return []
     note = tables.pair_note(settings, equal_limits=equal_limits)
     return [Table(rows, numbers_from=2), *([Text(note)] if note else [])]
+
+
+def _bill(settings: Sequence[Setting]) -> list[Part]:
+    costs = tables.total_costs(settings)
+    each = ", ".join(f"{plain(name)} {tables.three_digits(cost)}" for name, cost in costs.items())
+    total = f"; {tables.three_digits(sum(costs.values()))} together" * (len(costs) > 1)
+    return [Text(f"The episodes cost, in the currency of the prices: {each}{total}.")] * bool(costs)
 
 
 def _gallery(pictures: Sequence[Picture]) -> list[Part]:

@@ -3,7 +3,15 @@ import pytest
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.report.page import write_report
 from benchmarks.report.results import Setting, SweepResults
-from benchmarks.report.tables import MOST_PAIRS, pair_note, pair_table, panel_table, three_digits
+from benchmarks.report.tables import (
+    MOST_PAIRS,
+    pair_note,
+    pair_table,
+    panel_table,
+    points,
+    three_digits,
+)
+from trainers.evaluation.intervals import Estimate
 from trainers.evaluation.tally import Tally
 
 ENV_ID = "agentgym/TextCraft-v0"
@@ -35,6 +43,10 @@ def test_pairs_of_equal_turn_limits_stand_apart_from_the_others():
         ["p1, 5 turns", "p1, 10 turns"],
     ]
     assert pair_note(settings(2, [5, 10])) == ""
+
+
+def test_no_zero_has_a_minus():
+    assert points(Estimate(-1e-9, -0.25, -0.0)) == "+0.0 points (-25.0 to +0.0)"
 
 
 def test_pairs_that_are_left_out_are_counted():
