@@ -140,6 +140,11 @@ class Ledger:
             if self._costs is not None and answer.cost is not None:
                 self._costs.add(answer.cost)
 
+    def add_unusable(self, answer: Answer) -> None:
+        """Take in what an answer cost that cannot be played, where the server told."""
+        if answer.cost:
+            self.add("", answer)
+
     def check(self) -> None:
         """Stop where the bound is reached.
 
@@ -156,9 +161,10 @@ class Ledger:
             )
         spent = self._costs.total() if self._costs is not None else self.spent or 0.0
         if spent >= self.max_cost:
+            resume = "" if self._costs is not None else "--resume and "
             raise BudgetSpent(
                 f"--max_cost {self.max_cost:g} is reached: {spent:.4g} is spent. The same command "
-                "with a larger one goes on"
+                f"with {resume}a larger one goes on"
             )
 
 

@@ -25,10 +25,10 @@ from benchmarks.report.results import Setting, SweepResults
 _READING = """\
 Success rates are means over tasks; in brackets their 95% intervals: Wilson's for as many
 independent episodes as those of each task are worth together. *Success* means that the goal was
-reached, *score* is progress towards it; they are never mixed. Failed episodes (the machinery broke) are counted in
-their own column and enter nothing else. Turn limits are the environments' own where none is named.
-Seconds are those of one worker; the seconds of episodes that were played together are shared out by
-their turns."""
+reached, *score* is progress towards it; they are never mixed. Failed episodes (the machinery broke)
+are counted in their own column and enter nothing else. Turn limits are the environments' own where
+none is named. Seconds are those of one worker; the seconds of episodes that were played together
+are shared out by their turns."""
 
 
 def write_report(results: SweepResults, out: Path, *, runs: Sequence[Path] = ()) -> Path:

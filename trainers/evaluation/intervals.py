@@ -156,4 +156,3 @@ def mean_of(estimates: Sequence[Estimate]) -> Estimate:
     below = sqrt(sum((one.value - one.low) ** 2 for one in estimates)) / count
     above = sqrt(sum((one.high - one.value) ** 2 for one in estimates)) / count
     return Estimate(value, value - below, value + above)
-

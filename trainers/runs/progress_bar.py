@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.ledger import Ledger
+from trainers.options.errors import UsageError
 from trainers.runs.kept import ANSWERS, KeptEpisodes, unfinished_file
 
 LINE_SECONDS = 30.0
@@ -178,7 +179,7 @@ class Watch:
         self.kept: KeptEpisodes | None = None
         if kept_for is not None:
             digest = sha256(repr(options).encode()).hexdigest()[:16]
-            self.kept = KeptEpisodes(unfinished_file(Path(kept_for), is_last=resume), digest)
+            self.kept = KeptEpisodes(_file_to_keep(Path(kept_for), resume=resume), digest)
             if ledger is not None:
                 ledger.keep_in(self.kept.path.with_suffix(ANSWERS))
             for trajectory in self.kept.values():
@@ -225,3 +226,23 @@ class Watch:
             env_id=trajectory.env_id,
             earlier=earlier,
         )
+
+
+def _file_to_keep(path: Path, *, resume: bool) -> Path:
+    """Return the file beside `path` that keeps what has ended.
+
+    Raises:
+        UsageError: there is nothing to resume, since `path` itself is there.
+    """
+    earlier, new = (unfinished_file(path, is_last=is_last) for is_last in (True, False))
+    if not resume and earlier != new:
+        print(
+            f"{earlier} keeps what an earlier call played; --resume would go on with it, and this "
+            "call plays anew",
+            file=sys.stderr,
+        )
+    if resume and earlier == new and path.exists():
+        raise UsageError(
+            f"{path} is finished, so there is nothing to resume; leave --resume out to play anew"
+        )
+    return earlier if resume else new
