@@ -248,7 +248,8 @@ def test_several_processes_add_to_one_total(tmp_path: Path) -> None:
     assert one.total() == 0
     one.add(0.25)
     assert (one.total(), other.total()) == (0.25, 0.25)
-    other.add(1e-9)
+    other.add(1e-9, "a policy")
+    assert one.by_payer() == {"": 0.25, "a policy": pytest.approx(1e-9)}
     assert one.total() == pytest.approx(0.25 + 1e-9, abs=1e-15)
 
 
