@@ -71,7 +71,7 @@ $(VENV_ENVS)/.envs: setup.cfg pyproject.toml constraints.txt
 $(VENV_EVAL)/.eval: setup.cfg pyproject.toml constraints.txt
 	$(check_python)
 	$(PYTHON) -m venv $(VENV_EVAL) || { rm -rf $(VENV_EVAL); $(NO_VENV); }
-	$(VENV_EVAL)/bin/python -m pip install $(PIP_FLAGS) -e '.[eval]' pytest pytest-timeout
+	$(VENV_EVAL)/bin/python -m pip install $(PIP_FLAGS) -e '.[eval]' hypothesis pytest pytest-timeout
 	@touch $@
 
 $(VENV)/.browser: $(VENV)/.dev

@@ -41,27 +41,32 @@ class Costs:
     """A file of what requests cost, that several processes add to.
 
     Args:
-        path: a JSON number a line.
+        path: a number a line, and whose request it was.
     """
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
         self._read = 0
-        self._total = 0.0
+        self._by_payer: dict[str, float] = {}
         self._lock = Lock()
 
-    def add(self, cost: float) -> None:
-        """Add what a request cost."""
+    def add(self, cost: float, payer: str = "") -> None:
+        """Add what a request cost.
+
+        Args:
+            cost: what it cost.
+            payer: whose request it was.
+        """
         self._path.parent.mkdir(parents=True, exist_ok=True)
         # One write, so that the lines of several processes do not mix.
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
-            os.write(descriptor, f"{cost:.9g}\n".encode())
+            os.write(descriptor, f"{cost:.9g} {payer}\n".encode())
         finally:
             os.close(descriptor)
 
-    def total(self) -> float:
-        """Return what all requests cost."""
+    def by_payer(self) -> dict[str, float]:
+        """Return what the requests of each payer cost."""
         with self._lock:
             if self._path.exists():
                 with self._path.open("rb") as file:
@@ -69,8 +74,14 @@ class Costs:
                     lines = file.read()
                 whole = lines[: lines.rfind(b"\n") + 1]
                 self._read += len(whole)
-                self._total += sum(float(line) for line in whole.splitlines())
-            return self._total
+                for line in whole.decode().splitlines():
+                    cost, _, payer = line.partition(" ")
+                    self._by_payer[payer] = self._by_payer.get(payer, 0.0) + float(cost)
+            return dict(self._by_payer)
+
+    def total(self) -> float:
+        """Return what all requests cost."""
+        return sum(self.by_payer().values())
 
 
 class Ledger:
@@ -94,17 +105,19 @@ class Ledger:
         self._present: dict[str, Answer] = {}  # of this batch
         self._path: Path | None = None
         self._costs: Costs | None = None
+        self._payer = ""
         self._has_unpriced = False
         self._lock = Lock()
 
-    def keep_in(self, path: str | Path, *, costs: Costs | None = None) -> None:
+    def keep_in(self, path: str | Path, *, costs: Costs | None = None, payer: str = "") -> None:
         """Keep the answers in a file from here on, and take in what it holds.
 
         Args:
             path: the file; half a line at its end, which a kill may have left, is cut off.
             costs: what others spend of the same bound, where there are others.
+            payer: who this policy is among them.
         """
-        self._path, self._costs = Path(path), costs
+        self._path, self._costs, self._payer = Path(path), costs, payer
         for record in map(json.loads, whole_lines(self._path)):
             answer = Answer(**record["answer"])
             self._earlier[record["key"]] = answer
@@ -138,7 +151,12 @@ class Ledger:
                 record = {"key": key, "answer": asdict(answer)}
                 append_whole(self._path, json.dumps(record).encode() + b"\n")
             if self._costs is not None and answer.cost is not None:
-                self._costs.add(answer.cost)
+                self._costs.add(answer.cost, self._payer)
+
+    def add_unusable(self, answer: Answer) -> None:
+        """Take in what an answer cost that cannot be played, where the server told."""
+        if answer.cost:
+            self.add("", answer)
 
     def check(self) -> None:
         """Stop where the bound is reached.
@@ -156,9 +174,10 @@ class Ledger:
             )
         spent = self._costs.total() if self._costs is not None else self.spent or 0.0
         if spent >= self.max_cost:
+            resume = "" if self._costs is not None else "--resume and "
             raise BudgetSpent(
                 f"--max_cost {self.max_cost:g} is reached: {spent:.4g} is spent. The same command "
-                "with a larger one goes on"
+                f"with {resume}a larger one goes on"
             )
 
 

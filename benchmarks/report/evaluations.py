@@ -20,6 +20,7 @@ from trainers.evaluation.results import EvalResult
 from trainers.options.arguments import EpisodeArguments
 from trainers.options.environments import EnvConstructionArguments
 from trainers.options.policies import PolicyLoadingArguments
+from trainers.options.values import value_for
 from trainers.runs.folder import EPISODES, read_json
 
 _SETTINGS = {
@@ -161,7 +162,7 @@ def _cell(
 ) -> Cell:
     """Return the cell of a sweep that would have played the same."""
     options = {
-        name: value
+        name: value_for(value, first.env_id)
         for kind in ("EnvArguments", "EpisodeArguments", "PolicyArguments")
         for name, value in (run.get(kind) or {}).items()
     }

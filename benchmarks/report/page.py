@@ -23,12 +23,12 @@ from benchmarks.report.published import PublishedPanel
 from benchmarks.report.results import Setting, SweepResults
 
 _READING = """\
-Success rates are means over tasks; in brackets their 95% intervals: Wilson's where each task was
-played once, else bootstraps over tasks. *Success* means that the goal was reached, *score* is
-progress towards it; they are never mixed. Failed episodes (the machinery broke) are counted in
-their own column and enter nothing else. Turn limits are the environments' own where none is named.
-Seconds are those of one worker; the seconds of episodes that were played together are shared out by
-their turns."""
+Success rates are means over tasks; in brackets their 95% intervals: Wilson's for as many
+independent episodes as those of each task are worth together. *Success* means that the goal was
+reached, *score* is progress towards it; they are never mixed. Failed episodes (the machinery broke)
+are counted in their own column and enter nothing else. Turn limits are the environments' own where
+none is named. Seconds are those of one worker; the seconds of episodes that were played together
+are shared out by their turns."""
 
 
 def write_report(results: SweepResults, out: Path, *, runs: Sequence[Path] = ()) -> Path:
@@ -52,7 +52,7 @@ def write_report(results: SweepResults, out: Path, *, runs: Sequence[Path] = ())
         parts += _gallery(plots.draw_scenario(results, scenario, out))
         parts += _details(settings)
     if costs := plots.draw_costs(results, out):
-        parts += [Heading(2, "Costs"), Gallery(costs)]
+        parts += [Heading(2, "Costs"), *_bill(results.settings), Gallery(costs)]
     if curves:
         parts += [Heading(2, "Training"), *_gallery(plots.copy_curves(curves, out))]
     if calls := call_list(results.calls):
@@ -139,6 +139,13 @@ def _pairs(settings: Sequence[Setting], *, equal_limits: bool) -> list[Part]:
         return []
     note = tables.pair_note(settings, equal_limits=equal_limits)
     return [Table(rows, numbers_from=2), *([Text(note)] if note else [])]
+
+
+def _bill(settings: Sequence[Setting]) -> list[Part]:
+    costs = tables.total_costs(settings)
+    each = ", ".join(f"{plain(name)} {tables.three_digits(cost)}" for name, cost in costs.items())
+    total = f"; {tables.three_digits(sum(costs.values()))} together" * (len(costs) > 1)
+    return [Text(f"The episodes cost, in the currency of the prices: {each}{total}.")] * bool(costs)
 
 
 def _gallery(pictures: Sequence[Picture]) -> list[Part]:

@@ -22,7 +22,7 @@ COLOURS = ("#3f7fe0", "#d9573f", "#2a9d6f", "#c08a1e", "#8f62d9", "#17a2b8", "#c
 STYLES = ("-", "--", ":", "-.", (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
 GREY = "#8a93a0"
 MARKERS = "osD^vPX*"
-COSTS = ("tokens", "seconds")
+COSTS = ("tokens", "seconds", "cost")
 _LOOKS = {
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
@@ -173,7 +173,7 @@ def pass_at_k_curves(settings: Sequence[Setting], colours: Mapping[str, str]) ->
 
 
 def success_by_cost(results: SweepResults, kind: str) -> Draw:
-    """Return what draws success against tokens or seconds an episode."""
+    """Return what draws success against tokens, seconds or cost an episode."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     colours = colours_of(results)
@@ -204,7 +204,7 @@ def _spent(setting: Setting, kind: str) -> float:
     whole = setting.whole
     if kind == "tokens":
         return whole.tokens / max(whole.episodes, 1)
-    return whole.seconds / max(whole.num_played, 1)
+    return ((whole.cost or 0.0) if kind == "cost" else whole.seconds) / max(whole.num_played, 1)
 
 
 def _styles(kinds: Iterable[Kind]) -> dict[Kind, Any]:

@@ -64,7 +64,7 @@ def detail_table(settings: Sequence[Setting]) -> Rows:
     """Return everything that was measured of each setting."""
     has_costs = _have_costs(settings)
     return [
-        ["policy", *METRICS, *["cost"] * has_costs],
+        ["policy", *METRICS, *["cost an episode"] * has_costs],
         *(
             [setting.name, *_measured(setting.whole, setting.num_requested, has_costs=has_costs)]
             for setting in settings
@@ -77,7 +77,7 @@ def subtask_table(settings: Sequence[Setting]) -> Rows:
     names = dict.fromkeys(name for s in settings for name in s.subtasks)
     has_costs = _have_costs(settings)
     return [
-        ["policy", "subtask", *METRICS, *["cost"] * has_costs],
+        ["policy", "subtask", *METRICS, *["cost an episode"] * has_costs],
         *(
             [setting.name, name, *_measured(setting.subtasks[name], has_costs=has_costs)]
             for name in names
@@ -96,6 +96,7 @@ def _measured(
 ) -> list[str]:
     """Return the cells of `METRICS`; episodes `of` those asked for, where some are missing."""
     scored, num_played = max(tally.episodes, 1), tally.num_played
+    cost = None if tally.cost is None else tally.cost / max(num_played, 1)
     return [
         str(len(tally.successes)),
         f"{num_played}" + ("" if num_requested in (None, num_played) else f" of {num_requested}"),
@@ -107,8 +108,18 @@ def _measured(
         f"{tally.truncated / scored:.1%}" + f", refused {tally.refused}" * bool(tally.refused),
         f"{tally.tokens / scored:.0f}",
         three_digits(tally.seconds / max(num_played, 1)),
-        *(["" if tally.cost is None else three_digits(tally.cost)] * has_costs),
+        *(["" if cost is None else three_digits(cost)] * has_costs),
     ]
+
+
+def total_costs(settings: Sequence[Setting]) -> dict[str, float]:
+    """Return what each policy cost in all, by its name, where that was recorded."""
+    costs: dict[str, float] = {}
+    for setting in settings:
+        if setting.whole.cost is not None:
+            name = setting.short or setting.policy
+            costs[name] = costs.get(name, 0.0) + setting.whole.cost
+    return costs
 
 
 def pass_table(settings: Sequence[Setting]) -> Rows | None:
@@ -172,8 +183,8 @@ def _pairs(settings: Sequence[Setting], equal_limits: bool) -> list[tuple[Settin
 
 def points(gain: Estimate) -> str:
     """Write a difference of success rates: `+16.0 points (+10.0 to +22.2)`."""
-    value, low, high = (round(100 * x, 1) + 0.0 for x in (gain.value, gain.low, gain.high))
-    return f"{value:+.1f} points ({low:+.1f} to {high:+.1f})"  # + 0.0 leaves no -0.0
+    value, low, high = (f"{_percents(rate):+.1f}" for rate in (gain.value, gain.low, gain.high))
+    return f"{value} points ({low} to {high})"
 
 
 def with_interval(estimate: Estimate | None) -> str:
@@ -188,6 +199,10 @@ def three_digits(value: float) -> str:
     if value <= 0:
         return "0"
     return f"{value:.{max(0, 2 - floor(log10(value)))}f}"
+
+
+def _percents(rate: float) -> float:
+    return round(100 * rate, 1) + 0.0  # no minus before a zero
 
 
 def _percent(tally: Tally | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from typing import Any, ClassVar
@@ -24,6 +24,9 @@ from trainers.options.errors import BROKEN_OFF, check_bounds, check_folder
 from trainers.options.parser import CommandParser
 from trainers.options.policies import ADDRESS, TEXT_POLICIES, PolicyLoadingArguments
 from trainers.runs.provenance import run_record
+
+LEAST_REQUESTS = 4
+"""Requests under way at once that are worth a worker, where all policies are behind servers."""
 
 
 @dataclass
@@ -63,7 +66,12 @@ class SweepArguments:
         default=32, metadata={"help": "Episodes a worker plays together.", "min": 1}
     )
     workers: int = field(
-        default=0, metadata={"help": "Processes; 0: one per core, one in all on a GPU.", "min": 0}
+        default=0,
+        metadata={
+            "help": "Processes; 0: one per core, one in all on a GPU, or one for each 4 of "
+            "--max_requests where only servers are asked.",
+            "min": 0,
+        },
     )
     threads: int = field(
         default=0, metadata={"help": "torch threads of each; 0 shares the cores.", "min": 0}
@@ -149,14 +157,12 @@ def _prepare(
         raise ValueError(
             "no policy is named; pass --policy, such as --policy random --policy expert"
         )
-    if loading.max_cost is not None and not any(
-        policy in named or policy.startswith(ADDRESS) for policy in sweep.policy
-    ):
+    if loading.max_cost is not None and not any(_is_served(p, named) for p in sweep.policy):
         raise ValueError(f"--max_cost needs a policy behind a server, got {sweep.policy}")
     folder = SweepFolder(sweep.out)
     settings = {**asdict(construction), **asdict(budgets), **asdict(loading)}
     cells = _cells(sweep, settings, named)
-    play = play_of(sweep)
+    play = play_of(sweep, named=named, max_requests=loading.max_requests)
     # Before the folder is claimed, or a misspelt policy would stay in every later report.
     check_playable([cell for cell in cells if folder.missing(cell)])
     folder.claim(cells)
@@ -194,6 +200,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         f"{sum(len(cell.tasks) * cell.samples for cell in cells)} are asked for in all\n"
         f"the tables: agentgym report {arguments.out}\nthe episodes: agentgym view {arguments.out}"
     )
+    if costs := folder.costs.by_payer():
+        each = ", ".join(f"{payer} {cost:.4g}" for payer, cost in costs.items() if payer)
+        print(f"the requests cost {sum(costs.values()):.4g}" + f": {each}" * bool(each))
     for line in outcome.broken:
         print(f"given up: {line}", file=sys.stderr)
     if outcome.budget_spent:
@@ -225,18 +234,33 @@ def _cells(
     )
 
 
-def play_of(sweep: SweepArguments) -> Play:
-    """Return where the sweep's batches are played."""
+def play_of(sweep: SweepArguments, *, named: Collection[str], max_requests: int) -> Play:
+    """Return where the sweep's batches are played.
+
+    Args:
+        sweep: the grid.
+        named: policies behind servers, by name.
+        max_requests: under way at once, which the workers share.
+    """
     if sweep.ray is not None:
         return over_ray(sweep.ray, sweep.ray_cpus, sweep.ray_gpus)
-    cores = os.cpu_count() or 1
-    workers = sweep.workers or (1 if _uses_gpu(sweep.policy) else cores)
+    local = [policy for policy in sweep.policy if not _is_served(policy, named)]
+    workers = cores = os.cpu_count() or 1
+    if _uses_gpu(local):
+        workers = 1
+    elif not local:  # they wait, mostly
+        workers = min(cores, max(1, max_requests // LEAST_REQUESTS))
+    workers = sweep.workers or workers
     return over_processes(workers, sweep.threads or max(1, cores // workers))
 
 
+def _is_served(policy: str, named: Collection[str]) -> bool:
+    return policy in named or policy.startswith(ADDRESS)
+
+
 def _uses_gpu(policies: Sequence[str]) -> bool:
-    models = [p for p in policies if p not in TEXT_POLICIES and not p.startswith(ADDRESS)]
-    if not models or find_spec("torch") is None:  # they are servers' models then
+    models = [policy for policy in policies if policy not in TEXT_POLICIES]
+    if not models or find_spec("torch") is None:
         return False
     import torch
 

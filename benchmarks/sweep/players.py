@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from multiprocessing import active_children
@@ -40,10 +41,10 @@ SET_UP_SECONDS = 1800.0
 
 _LOOK_SECONDS = 1.0
 
-Began = Callable[[Batch], None]
-"""Is told of each batch that begins."""
+Follow = Callable[[Batch, BatchOutcome], None]
+"""Is told of each batch as it begins and every second, with what became of its episodes so far."""
 
-Play = Callable[[Sequence[Batch], Began], Iterator[tuple[Batch, "BatchOutcome | Exception"]]]
+Play = Callable[[Sequence[Batch], Follow], Iterator[tuple[Batch, "BatchOutcome | Exception"]]]
 """Plays batches, and yields each as it ends: with what became of its episodes, or what broke."""
 
 
@@ -89,6 +90,8 @@ class _Player(Protocol):
 
     def submit(self, batch: Batch) -> Future[Any]: ...
 
+    def played(self) -> BatchOutcome: ...
+
     def is_hung(self) -> bool: ...
 
     def kill(self) -> None: ...
@@ -97,9 +100,10 @@ class _Player(Protocol):
 
 
 def _play(
-    count: int, make: Callable[[], _Player], batches: Sequence[Batch], began: Began
+    count: int, make: Callable[[], _Player], batches: Sequence[Batch], follow: Follow
 ) -> Iterator[tuple[Batch, BatchOutcome | Exception]]:
     free = [make() for _ in range(min(count, len(batches)))]
+    workers = len(free)
     waiting, deaths = list(batches)[::-1], Counter[tuple[str, int]]()
     running: dict[Future[Any], tuple[Batch, _Player]] = {}
     try:
@@ -107,11 +111,11 @@ def _play(
             # No more is handed out than is played, so that Ctrl-C ends soon.
             while waiting and free:
                 batch, player = waiting.pop(), free.pop()
-                running[player.submit(batch)] = batch, player
-                if not deaths[batch.cell.name, batch.number]:
-                    began(batch)
+                running[player.submit(replace(batch, workers=workers))] = batch, player
+                follow(batch, BatchOutcome())
             ended, _ = wait(running, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
             for batch, player in running.values():
+                follow(batch, player.played())
                 if player.is_hung():
                     _LOG.warning("killing a worker that hangs at %s", batch.cell.name)
                     player.kill()
@@ -167,8 +171,12 @@ class _Process:
         context = multiprocessing.get_context("spawn")
         # When it last ran; without a lock, which a process that hangs might hold.
         self._life = context.RawValue("d", 0.0)
+        self._counts = context.RawArray("l", len(BatchOutcome()))
         self._pool = ProcessPoolExecutor(
-            1, mp_context=context, initializer=begin_process, initargs=(threads, self._life)
+            1,
+            mp_context=context,
+            initializer=begin_process,
+            initargs=(threads, self._life, self._counts),
         )
         self._process: BaseProcess | None = None
 
@@ -183,6 +191,9 @@ class _Process:
             self._life.value = time.monotonic()
             self._process = next(iter(set(active_children()) - others), None)
         return future
+
+    def played(self) -> BatchOutcome:
+        return BatchOutcome(*self._counts)
 
     def is_hung(self) -> bool:
         return time.monotonic() - float(self._life.value) > HUNG_SECONDS
@@ -204,13 +215,20 @@ class _Actor:
         self._actor = remote.remote(Worker)
         self._answer: Future[Any] = self._actor.answer.remote().future()
         self._requested_at, self._limit = time.monotonic(), SET_UP_SECONDS
+        self._played = BatchOutcome()
 
     def submit(self, batch: Batch) -> Future[Any]:
+        self._played = BatchOutcome()
         future: Future[Any] = self._actor.play.remote(batch).future()
         return future
 
+    def played(self) -> BatchOutcome:
+        return self._played
+
     def is_hung(self) -> bool:
         if self._answer.done():
+            if self._answer.exception() is None:
+                self._played = self._answer.result()
             self._answer = self._actor.answer.remote().future()
             self._requested_at, self._limit = time.monotonic(), HUNG_SECONDS
         return time.monotonic() - self._requested_at > self._limit
@@ -225,14 +243,15 @@ class _Actor:
 class _RayWorker:
     """A `Worker` in a Ray actor; what breaks is returned as it is, and not in Ray's words."""
 
-    def __init__(self, make: Callable[[], object]) -> None:
+    def __init__(self, make: Callable[[], Worker]) -> None:
         self._worker = make()
 
     def play(self, batch: Batch) -> BatchOutcome | Exception:
         try:
-            return self._worker.play(batch)  # type: ignore[attr-defined,no-any-return]
+            return self._worker.play(batch)
         except _BATCH_ERRORS as error:
             return error
 
-    def answer(self) -> None:
-        """Show that the actor runs."""
+    def answer(self) -> BatchOutcome:
+        """Show that the actor runs, and what became of the batch's episodes so far."""
+        return self._worker.played()

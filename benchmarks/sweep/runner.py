@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 from agentgym_envs.errors import EnvFailure
 from benchmarks.names import short_names
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.players import Play
 from benchmarks.sweep.store import SweepFolder
-from benchmarks.sweep.worker import Batch
+from benchmarks.sweep.worker import Batch, BatchOutcome, is_served
 from trainers.options.errors import BudgetSpent
 from trainers.runs.progress_bar import EpisodeProgress
 
@@ -41,62 +43,118 @@ class Outcome:
 
 
 def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outcome:
-    """Play every batch that is not there yet, with a progress bar.
+    """Play every batch that is not there yet, and show how far each policy is.
 
     Args:
         folder: the sweep's.
         cells: what the sweep holds.
         play: where batches are played: `over_processes` or `over_ray` in `players`.
     """
-    missing = [
-        Batch(str(folder.path), cell, number) for cell in cells for number in folder.missing(cell)
-    ]
-    total = sum(len(cell.tasks) * cell.samples for cell in cells)
-    ahead = sum(len(batch.cell.batches[batch.number]) for batch in missing)
-    outcome = Outcome()
-    names = short_names([cell.policy for cell in cells], least=2)
-    running: list[Batch] = []
-    costs = folder.costs
-    with EpisodeProgress(
-        "sweep", total, spent=lambda: costs.total() or None, transient=False
-    ) as progress:
-        if total > ahead:
-            progress.add(episodes=total - ahead, earlier=True)
-
-        def began(batch: Batch) -> None:
-            running.append(batch)
-            progress.show(_description(running, names))
-
-        in_a_row = 0
-        for batch, result in play(missing, began):
-            running.remove(batch)
+    missing = in_turns(
+        [Batch(str(folder.path), cell, number) for cell in cells for number in folder.missing(cell)]
+    )
+    outcome, in_a_row = Outcome(), 0
+    with _Progress(folder, cells, missing) as progress:
+        for batch, result in play(missing, progress.follow):
             in_a_row = in_a_row + 1 if isinstance(result, EnvFailure) else 0
-            episodes = len(batch.cell.batches[batch.number])
             if isinstance(result, BudgetSpent):
                 outcome.budget_spent = str(result)
                 break
             if isinstance(result, Exception):
-                progress.add(episodes=episodes)
+                progress.gave_up(batch)
                 outcome.broken.append(f"{batch.cell.name}, batch {batch.number}: {result}")
                 _LOG.warning("given up: %s", outcome.broken[-1])
             else:
-                outcome.num_played += episodes
+                progress.follow(batch, result)
+                outcome.num_played += result.failed + result.scored
                 outcome.failed += result.failed
-                # The success of several policies together is nobody's.
-                known = result._asdict() if len(names) == 1 else {"failed": result.failed}
-                progress.add(episodes=episodes, env_id=batch.cell.scenario, **known)
-            progress.show(_description(running, names))
             if in_a_row >= MOST_BROKEN:
                 outcome.is_cut_short = True
                 break
     return outcome
 
 
-def _description(running: Sequence[Batch], names: Mapping[str, str]) -> str:
-    """Name what is being played, the longest under way first: `a/model in BabyAI, 5 turns`."""
-    cells = list({batch.cell.name: batch.cell for batch in running}.values())
-    if not cells:
-        return "sweep"
-    limit = "" if cells[0].max_turns is None else f", {cells[0].max_turns} turns"
-    more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
-    return f"{names[cells[0].policy]} in {cells[0].scenario}{limit}, seed {cells[0].seed}{more}"
+def in_turns(batches: Sequence[Batch]) -> list[Batch]:
+    """Put the batches of policies behind servers in front, and let these take turns.
+
+    Each server's model bears a pace of its own; and when a budget is spent, all have played the
+    same tasks. A model that is loaded here plays all of its batches in one go.
+    """
+    cells = {batch.cell.policy: batch.cell for batch in batches}
+    served = {policy for policy, cell in cells.items() if is_served(cell)}
+    policies = list(cells)
+    grid = list(dict.fromkeys(map(_column, batches)))
+
+    def place(batch: Batch) -> tuple[bool, int, int, int]:
+        policy = policies.index(batch.cell.policy)
+        column = grid.index(_column(batch))
+        if batch.cell.policy in served:
+            return False, column, batch.number, policy
+        return True, policy, column, batch.number
+
+    return sorted(batches, key=place)
+
+
+def _column(batch: Batch) -> tuple[str, int | None, int]:
+    return batch.cell.scenario, batch.cell.max_turns, batch.cell.seed
+
+
+class _Progress:
+    """Shows how far each policy of a sweep is: a context.
+
+    Args:
+        folder: the sweep's.
+        cells: what the sweep holds.
+        missing: the batches that are to be played.
+    """
+
+    def __init__(
+        self, folder: SweepFolder, cells: Sequence[Cell], missing: Sequence[Batch]
+    ) -> None:
+        costs = folder.costs
+        self._names = names = short_names([cell.policy for cell in cells], least=2)
+        self._seen: dict[tuple[str, int], BatchOutcome] = {}
+        totals = Counter[str]()
+        for cell in cells:
+            totals[names[cell.policy]] += len(cell.tasks) * cell.samples
+        earlier = totals.copy()
+        for batch in missing:
+            earlier[names[batch.cell.policy]] -= _size(batch)
+
+        def spent() -> dict[str, float | None]:
+            return {names.get(payer, payer): cost for payer, cost in costs.by_payer().items()}
+
+        self._shown = EpisodeProgress(totals, spent=spent, transient=False)
+        for name, count in earlier.items():
+            self._shown.add(name, episodes=count, earlier=True)
+
+    def follow(self, batch: Batch, played: BatchOutcome) -> None:
+        """Take in what became of a batch's episodes so far."""
+        key = batch.cell.name, batch.number
+        before = self._seen.get(key, BatchOutcome())
+        self._seen[key] = played
+        failed, scored, successes = (now - then for now, then in zip(played, before, strict=True))
+        self._shown.add(
+            self._names[batch.cell.policy],
+            episodes=failed + scored,
+            failed=failed,
+            scored=scored,
+            successes=successes,
+            env_id=batch.cell.scenario,
+        )
+
+    def gave_up(self, batch: Batch) -> None:
+        """Count the episodes of a batch that nobody plays any more."""
+        self.follow(batch, BatchOutcome())
+        self._shown.add(self._names[batch.cell.policy], episodes=_size(batch))
+
+    def __enter__(self) -> Self:
+        self._shown.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._shown.__exit__(*error)
+
+
+def _size(batch: Batch) -> int:
+    return len(batch.cell.batches[batch.number])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field, fields
 from multiprocessing import parent_process
 from multiprocessing.connection import wait
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentgym_envs import resolve_env_id
 from agentgym_envs.secrets import hidden, take_over
+from agentgym_envs.trajectory import Trajectory
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
@@ -51,17 +52,19 @@ class Batch:
         folder: the sweep's.
         cell: the cell.
         number: of the batch in the cell.
+        workers: that play at once, and share what `max_requests` allows.
         secrets: what the cell hides, for the process that plays.
     """
 
     folder: str
     cell: Cell
     number: int
+    workers: int = 1
     secrets: Mapping[str, str] = field(default_factory=hidden, repr=False, compare=False)
 
 
 class BatchOutcome(NamedTuple):
-    """The outcomes of a batch's episodes, counted.
+    """What became of those of a batch's episodes that have ended.
 
     Attributes:
         failed: those whose machinery broke.
@@ -69,17 +72,22 @@ class BatchOutcome(NamedTuple):
         successes: those of them that succeeded.
     """
 
-    failed: int
-    scored: int
-    successes: int
+    failed: int = 0
+    scored: int = 0
+    successes: int = 0
 
 
 class Worker:
-    """Plays batches one after the other."""
+    """Plays batches one after the other.
 
-    def __init__(self) -> None:
+    Args:
+        counts: takes the numbers of `BatchOutcome` of the batch under way.
+    """
+
+    def __init__(self, counts: MutableSequence[int] | None = None) -> None:
+        self.counts: MutableSequence[int] = [0, 0, 0] if counts is None else counts
         self._model: tuple[str, OpenModel] | None = None
-        self._client: tuple[str, JSONClient] | None = None
+        self._clients: dict[str, JSONClient] = {}
         self._environments: tuple[Any, Environments] | None = None
 
     def play(self, batch: Batch) -> BatchOutcome:
@@ -98,12 +106,18 @@ class Worker:
         cell = batch.cell
         task_ids = list(cell.batches[batch.number])
         start = time.perf_counter()
-        folder, rollout = SweepFolder(batch.folder), self._rollout(cell)
+        self.counts[:] = BatchOutcome()
+        folder, rollout = SweepFolder(batch.folder), self._rollout(cell, batch.workers)
         ledger = rollout.policy.ledger
         if ledger is not None:
-            ledger.keep_in(folder.answers(cell, batch.number), costs=folder.costs)
+            ledger.keep_in(
+                folder.answers(cell, batch.number), costs=folder.costs, payer=cell.policy
+            )
         trajectories = rollout.run(
-            task_ids, temperature=cell.temperature, stream=cell.stream(batch.number)
+            task_ids,
+            temperature=cell.temperature,
+            stream=cell.stream(batch.number),
+            on_trajectory=self._count,
         )
         folder.write(
             cell,
@@ -114,9 +128,17 @@ class Worker:
         )
         if ledger is not None:
             ledger.forget()
-        scored = [episode for episode in trajectories if episode.status != "failed"]
-        successes = sum(episode.success for episode in scored)
-        return BatchOutcome(len(trajectories) - len(scored), len(scored), successes)
+        return self.played()
+
+    def played(self) -> BatchOutcome:
+        """Return what became of the batch that is played, or was played last, so far."""
+        return BatchOutcome(*self.counts)
+
+    def _count(self, episode: Trajectory) -> None:
+        is_scored = episode.status != "failed"
+        self.counts[0] += not is_scored
+        self.counts[1] += is_scored
+        self.counts[2] += is_scored and episode.success
 
     def close(self) -> None:
         """Release the environments."""
@@ -124,9 +146,12 @@ class Worker:
             self._environments[1].close()
             self._environments = None
 
-    def _rollout(self, cell: Cell) -> Rollout:
-        policy, budgets = _policy(cell), _made(EpisodeArguments, cell)
-        environments = self._open_environments(cell)
+    def _rollout(self, cell: Cell, workers: int) -> Rollout:
+        policy, budgets = _policy(cell, workers), _made(EpisodeArguments, cell)
+        num_envs = cell.batch_size
+        if policy.is_served:  # as `open_environments` does
+            num_envs = min(num_envs, policy.max_requests)
+        environments = self._open_environments(cell, num_envs)
         model = self._open_model(cell, policy, budgets) if _has_weights(policy) else None
         client = self._open_client(cell, policy) if policy.is_served else None
         return open_rollout(
@@ -134,19 +159,19 @@ class Worker:
         )
 
     def _open_client(self, cell: Cell, policy: PolicyArguments) -> JSONClient:
-        # Kept from batch to batch, for its connections and for the pace that the server bears.
-        if self._client is None or self._client[0] != cell.policy:
+        # Kept from batch to batch, for its connections and for the pace that the model bears.
+        if cell.policy not in self._clients:
             from trainers.policies.api import open_client
 
             _check_same(cell, policy_fingerprint(cell.policy, policy.named))
-            self._client = (cell.policy, open_client(policy))
-        return self._client[1]
+            self._clients[cell.policy] = open_client(policy)
+        return self._clients[cell.policy]
 
-    def _open_environments(self, cell: Cell) -> Environments:
-        key = (cell.module, cell.env_id, cell.max_turns, cell.split, cell.settings)
+    def _open_environments(self, cell: Cell, num_envs: int) -> Environments:
+        key = (cell.module, cell.env_id, cell.max_turns, cell.split, cell.settings, num_envs)
         if self._environments is None or self._environments[0] != key:
             self.close()
-            self._environments = (key, _environments(cell, num_envs=cell.batch_size))
+            self._environments = (key, _environments(cell, num_envs=num_envs))
         return self._environments[1]
 
     def _open_model(
@@ -175,11 +200,22 @@ def check_playable(cells: Sequence[Cell]) -> None:
             check_model(policy)
 
 
-def _policy(cell: Cell) -> PolicyArguments:
-    """Return the options of a cell's policy, without those that concern others of the sweep."""
+def is_served(cell: Cell) -> bool:
+    """Return whether a cell's policy is behind a server."""
+    return _policy(cell).is_served
+
+
+def _policy(cell: Cell, workers: int = 1) -> PolicyArguments:
+    """Return the options of a cell's policy, without those that concern others of the sweep.
+
+    Args:
+        cell: whose policy.
+        workers: that share what `max_requests` allows.
+    """
     loading: PolicyLoadingArguments = _made(PolicyLoadingArguments, cell)
     is_named = cell.policy in loading.named
     others: dict[str, Any] = {"api_model" if is_named else "policies": None}
+    others["max_requests"] = max(1, loading.max_requests // workers)
     if not is_named and not cell.policy.startswith(ADDRESS):
         others["max_cost"] = None
     return PolicyArguments(**{**vars(loading), **others}, policy=cell.policy)
@@ -213,13 +249,15 @@ def _made(kind: type, cell: Cell) -> Any:
 _WORKER = Worker()
 
 
-def begin_process(threads: int, life: Any) -> None:
+def begin_process(threads: int, life: Any, counts: Any) -> None:
     """Prepare a pool's process: its share of the cores, and an end with its parent's.
 
     Args:
         threads: torch threads.
         life: a shared value, which gets the monotonic clock's time every second.
+        counts: a shared array, which gets the counts of the batch under way.
     """
+    _WORKER.counts = counts
     os.environ["OMP_NUM_THREADS"] = str(threads)
     threading.Thread(target=_show, args=(life,), daemon=True).start()
     parent = parent_process()

@@ -15,7 +15,7 @@ from benchmarks.sweep import players
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.players import Play, over_processes, over_ray
 from benchmarks.sweep.store import SweepFolder
-from benchmarks.sweep.worker import Batch
+from benchmarks.sweep.worker import Batch, BatchOutcome
 from tests.benchmarks.sweep.samples import cell, in_this_process
 from tests.faults.processes import kill, of_kind, stop
 
@@ -42,12 +42,14 @@ def ray() -> Iterator[Any]:
     module.shutdown()
 
 
-def content(path: Path, play: Play, began: Callable[[Batch], None] = lambda _: None) -> list[bytes]:
+def content(
+    path: Path, play: Play, follow: Callable[[Batch, BatchOutcome], None] = lambda *_: None
+) -> list[bytes]:
     """Play a cell and return what its files hold."""
     folder = SweepFolder(path)
     folder.claim([long_cell()])
     batches = [Batch(str(path), long_cell(), number) for number in folder.missing(long_cell())]
-    for _, result in play(batches, began):
+    for _, result in play(batches, follow):
         assert result.failed == 0
     assert folder.missing(long_cell()) == []
     return [file.read_bytes() for file in folder.files(long_cell())]
@@ -66,15 +68,18 @@ class Breaker:
         self.has_come = False
         self._workers, self._moment, self._action = workers, moment, ACTIONS[action]
         self._others = set(workers())
-        self._num_began = 0
+        self._begun: set[int] = set()
 
-    def began(self, batch: Batch) -> None:
-        self._num_began += 1
-        if self._num_began == 1 and self._moment == "set-up":
+    def follow(self, batch: Batch, played: BatchOutcome) -> None:
+        if batch.number in self._begun:
+            return
+        self._begun.add(batch.number)
+        num_begun = len(self._begun)
+        if num_begun == 1 and self._moment == "set-up":
             threading.Thread(target=self._break, daemon=True).start()
-        if self._num_began == 2 and self._moment == "between batches":
+        if num_begun == 2 and self._moment == "between batches":
             self._break()
-        if self._num_began == 2 and self._moment == "step":
+        if num_begun == 2 and self._moment == "step":
             threading.Timer(0.3, self._break).start()  # a batch takes longer
 
     def _break(self) -> None:
@@ -117,5 +122,5 @@ def test_a_worker_that_breaks_leaves_no_trace(
     else:
         play, workers = over_processes(1, 1), processes
     breaker = Breaker(workers, moment, action)
-    assert content(tmp_path, play, breaker.began) == expected
+    assert content(tmp_path, play, breaker.follow) == expected
     assert breaker.has_come

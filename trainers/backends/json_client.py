@@ -7,8 +7,6 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from threading import Event
 from typing import Any, NamedTuple, TypeVar
 
@@ -23,6 +21,7 @@ from agentgym_envs.secrets import (
     reveal,
 )
 from trainers.backends.pace import Pace
+from trainers.backends.responses import WebPage, has_no_credit, json_of, message_of, retry_after
 
 logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
@@ -38,8 +37,6 @@ _TOO_MANY_REQUESTS = 429
 _LONGEST_WAIT = 600.0
 """Seconds that a request waits in all, at most, for a server that is asked too often."""
 _LOG_SECONDS = 60.0
-_NO_CREDIT = ("insufficient_quota", "insufficient_credits", "billing_hard_limit")
-"""Codes of a 429 that waiting does not end."""
 
 
 def _mask_record(record: logging.LogRecord) -> bool:
@@ -88,8 +85,9 @@ class JSONClient:
     again after 0.5, 1, 2, ... seconds, or as `Retry-After` says. These retries are for what passes
     at once; whoever plays waits for a server that is gone. A timeout is not tried again. Status 429
     is no failure: all requests wait as long as the server says, and fewer are sent at once from
-    then on (`Pace`). A cause is logged once a minute, however many requests meet it. Messages show
-    the address without its secrets.
+    then on (`Pace`). A web page in place of JSON is a wrong address, unless the server has answered
+    before. A cause is logged once a minute, however many requests meet it. Messages show the
+    address without its secrets.
 
     Args:
         base_url: what the paths are appended to; its query is sent with each of them, its user and
@@ -135,6 +133,7 @@ class JSONClient:
         self._wait = wait
         self.pace = Pace(max_requests)
         self._logged: dict[str, float] = {}  # when, by cause
+        self._is_proven = False  # the server has answered
         self._http = httpx.Client(
             timeout=timeout,
             headers={} if api_key is None else {"Authorization": f"Bearer {api_key}"},
@@ -223,7 +222,8 @@ class JSONClient:
             try:
                 response = self._http.request(method, address, json=body)
                 if response.is_success:
-                    answer = read(response.json())
+                    answer = read(json_of(response))
+                    self._is_proven = True
                     self.pace.speed_up()
                     return Sent(answer, failures + limited)
             except httpx.TimeoutException as error:
@@ -232,12 +232,14 @@ class JSONClient:
             except (httpx.TransportError, ValueError) as error:  # ValueError: unusable
                 cause = f"{type(error).__name__}: {masked(str(error))}"
                 is_limit, seconds = False, None
+                if isinstance(error, WebPage) and failures >= self._retries and not self._is_proven:
+                    raise RequestRefused(response.status_code, str(error), url=url) from None
             else:
-                cause = f"{response.status_code} {_message(response)}"
+                cause = f"{response.status_code} {message_of(response)}"
                 is_limit = response.status_code == _TOO_MANY_REQUESTS
-                seconds = _retry_after(response)
-                if response.status_code not in _PASSING or (is_limit and _has_no_credit(response)):
-                    raise RequestRefused(response.status_code, _message(response), url=url)
+                seconds = retry_after(response)
+                if response.status_code not in _PASSING or (is_limit and has_no_credit(response)):
+                    raise RequestRefused(response.status_code, message_of(response), url=url)
             finally:
                 self.pace.leave()
             limited += is_limit
@@ -286,41 +288,3 @@ def _end(threads: ThreadPoolExecutor, http: httpx.Client, ended: Event) -> None:
     ended.set()
     threads.shutdown(wait=False, cancel_futures=True)
     http.close()
-
-
-def _retry_after(response: httpx.Response) -> float | None:
-    """Return the seconds that the server asks to wait (RFC 9110: a number or a date), if it does.
-
-    `retry-after-ms` is OpenAI's finer form.
-    """
-    finer, text = response.headers.get("retry-after-ms"), response.headers.get("retry-after", "")
-    try:
-        if finer is not None:
-            return max(0.0, float(finer) / 1000)
-        if text.strip().replace(".", "", 1).isdigit():
-            return float(text)
-        moment = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
-
-
-def _has_no_credit(response: httpx.Response) -> bool:
-    return any(code in response.text for code in _NO_CREDIT)
-
-
-def _message(response: httpx.Response) -> str:
-    """Return what went wrong, in the server's words, without secrets."""
-    try:
-        answer = response.json()
-    except ValueError:
-        return str(masked(response.text))[:300]
-    error = answer.get("error", answer) if isinstance(answer, dict) else answer
-    if not isinstance(error, dict):
-        return str(masked(str(error)))[:300]
-    message, code = str(error.get("message", error)), error.get("code")
-    if isinstance(code, str) and code not in message:
-        message = f"{message[:250]} ({code})"
-    return str(masked(message))[:300]

@@ -1,21 +1,23 @@
 """Means over tasks with their 95% intervals; the order of the tasks does not matter.
 
-Where each task has 0 or 1 the mean is a proportion, and the interval is Wilson's: a bootstrap would
-claim certainty where a handful of tasks agree. Else it is a percentile bootstrap over tasks, since
-the samples of one task are not independent.
+A mean of shares has Wilson's interval for as many independent trials as the shares are worth, since
+the episodes of one task are not independent. A bootstrap would claim certainty where tasks agree;
+only gains have one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import fsum, sqrt
 
 import numpy as np
 
 NUM_RESAMPLES = 10_000
 Z95 = 1.959963984540054
 """The standard normal's 97.5% quantile."""
+_ROUNDING = 1e-12
+"""Sums of squares below come from rounding."""
 _DRAWS_AT_ONCE = 2**17
 """Draws that a bootstrap holds in memory: 16 bytes each."""
 
@@ -29,12 +31,12 @@ class Estimate:
     high: float
 
 
-def wilson(hits: int, total: int) -> Estimate:
+def wilson(hits: float, total: float) -> Estimate:
     """Return a proportion with Wilson's 95% score interval (Wilson 1927, JASA 22:209).
 
     Args:
         hits: the successes.
-        total: the trials.
+        total: the trials; both are fractions where the trials are effective ones.
 
     Raises:
         ValueError: there are no trials, or more hits than trials.
@@ -74,28 +76,47 @@ def bootstrap_mean(values: Sequence[float], *, seed: int = 0) -> tuple[float, fl
     return float(low), float(high)
 
 
-def mean_over_tasks(shares: Sequence[float]) -> Estimate:
+def mean_over_tasks(shares: Sequence[float], *, episodes: int | None = None) -> Estimate:
     """Return the mean of what lies in 0..1, such as success rates, with its interval over tasks.
 
-    Where each task has 0 or 1, the interval is Wilson's.
+    It is Wilson's for n = mean (1 - mean) / (variance / T) effective trials, T being the tasks and
+    the variance that of their shares (Korn and Graubard 1998, Survey Methodology 24:193; with
+    Wilson's interval: Franco et al. 2019, Journal of Survey Statistics and Methodology 7:334).
+
+    1. n is at most the number of episodes: chance makes tasks agree more than episodes could.
+    2. n is at least T. So it is T where each task has 0 or 1, and for a single task.
+    3. Where all tasks have 0, or all have 1, n is T: nothing tells whether their episodes agree by
+       chance. The same holds for shares that are equal, where the episodes are not given.
 
     Args:
         shares: one value per task.
+        episodes: that the shares of successes are taken of, in all; None for what is no share of
+            successes, such as scores.
 
     Raises:
         ValueError: there are no values.
     """
-    if shares and set(shares) <= {0.0, 1.0}:
-        return wilson(int(sum(shares)), len(shares))
-    return _bootstrapped(shares)
+    if not shares:
+        raise ValueError("a mean over tasks needs at least one value")
+    tasks = len(shares)
+    value = min(1.0, fsum(shares) / tasks)
+    squares = fsum((share - value) ** 2 for share in shares)
+    if value in (0.0, 1.0) or tasks == 1:
+        trials = float(tasks)
+    elif squares < _ROUNDING:
+        trials = float(episodes or tasks)
+    else:
+        trials = value * (1 - value) * tasks * (tasks - 1) / squares
+        trials = max(tasks, trials if episodes is None else min(trials, episodes))
+    return wilson(value * trials, trials)
 
 
 def mean_gain(gains: Sequence[float]) -> Estimate:
     """Return the mean of what lies in -1..1, differences of success rates, with its interval.
 
-    Where all tasks have gain 0, 1 or -1, the interval reaches from that value as far as Wilson's
-    does from 0 hits: to both sides of 0, and inwards from 1 and -1. Negated gains have the negated
-    interval.
+    It is a percentile bootstrap over tasks. Where all tasks have the same gain, it reaches from
+    there as far as Wilson's does from 0 hits: to both sides, and inwards from 1 and -1. Negated
+    gains have the negated interval.
 
     Args:
         gains: one value per task.
@@ -103,11 +124,17 @@ def mean_gain(gains: Sequence[float]) -> Estimate:
     Raises:
         ValueError: there are no values.
     """
-    if len(set(gains)) == 1 and gains[0] in (-1.0, 0.0, 1.0):
+    if len(set(gains)) == 1:
         value = float(gains[0])
         reach = wilson(0, len(gains)).high
         return Estimate(value, max(-1.0, value - reach), min(1.0, value + reach))
-    return _bootstrapped(gains)
+    # One order and one sign for all that hold the same values: an interval is the same wherever
+    # the tasks come from, and negated where the values are.
+    ordered, negated = sorted(gains), sorted(-gain for gain in gains)
+    low, high = bootstrap_mean(max(ordered, negated))
+    if negated > ordered:
+        low, high = -high, -low
+    return Estimate(float(np.mean(ordered)), low, high)
 
 
 def mean_of(estimates: Sequence[Estimate]) -> Estimate:
@@ -129,13 +156,3 @@ def mean_of(estimates: Sequence[Estimate]) -> Estimate:
     below = sqrt(sum((one.value - one.low) ** 2 for one in estimates)) / count
     above = sqrt(sum((one.high - one.value) ** 2 for one in estimates)) / count
     return Estimate(value, value - below, value + above)
-
-
-def _bootstrapped(values: Sequence[float]) -> Estimate:
-    # One order and one sign for all that hold the same values: an interval is the same wherever
-    # the tasks come from, and negated where the values are.
-    ordered, negated = sorted(values), sorted(-value for value in values)
-    low, high = bootstrap_mean(max(ordered, negated))
-    if negated > ordered:
-        low, high = -high, -low
-    return Estimate(float(np.mean(ordered)), low, high)

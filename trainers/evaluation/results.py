@@ -127,6 +127,7 @@ class EvalResult:
         run: what was run: options, versions, command, as in a training run's `run.json`; empty
             where no command was.
         environments: a row for each of several environments, by its short name.
+        cut_answers: answers that a server ended at their token limit.
         prompt_tokens: tokens that a server read, cached ones included.
         cached_tokens: those of them that it had in its cache.
         cost: of all answers, in the currency of the prices; None where nobody told.
@@ -153,6 +154,7 @@ class EvalResult:
     global_step: int = 0
     run: dict[str, Any] = field(default_factory=dict)
     environments: dict[str, EnvironmentResult] = field(default_factory=dict)
+    cut_answers: int = 0
     prompt_tokens: int = 0
     cached_tokens: int = 0
     cost: float | None = None
@@ -197,6 +199,7 @@ class EvalResult:
             f"{self.failures}, "
             + f"unscored {self.unscored}, " * bool(self.unscored)
             + f"refused prompts {refused}, " * bool(refused)
+            + f"answers cut at --max_tokens_per_turn {self.cut_answers}, " * bool(self.cut_answers)
             + f"{self.wall_s:.1f} s",
         ]
         if self.prompt_tokens or self.cost is not None:

@@ -39,6 +39,7 @@ class Tally:
         longest_cut: turns of the longest episode that a turn limit ended; 0 where none was.
         seconds: that the episodes took, failed ones too; 0 where nobody measured.
         refused: episodes that ended because a server refused to answer.
+        cut_answers: answers that a server ended at their token limit.
         prompt_tokens: tokens that a server read, cached ones included.
         cached_tokens: those of them that it had in its cache.
         cost: of the answers, those of failed episodes too; None where it is unknown.
@@ -56,6 +57,7 @@ class Tally:
     longest_cut: int = 0
     seconds: float = 0.0
     refused: int = 0
+    cut_answers: int = 0
     prompt_tokens: int = 0
     cached_tokens: int = 0
     cost: float | None = None
@@ -64,6 +66,7 @@ class Tally:
         """Count an episode that took so many seconds."""
         self.seconds += seconds
         calls = [turn.call for turn in episode.turns if turn.call is not None]
+        self.cut_answers += sum(call.finish_reason == "length" for call in calls)
         self.prompt_tokens += sum(call.prompt_tokens for call in calls)
         self.cached_tokens += sum(call.cached_tokens for call in calls)
         if episode.cost is not None:
@@ -109,7 +112,9 @@ class Tally:
 
         The interval is over tasks, for the episodes of one task are not independent.
         """
-        return mean_over_tasks(list(self.task_success.values())) if self.successes else None
+        if not self.successes:
+            return None
+        return mean_over_tasks(list(self.task_success.values()), episodes=self._tries(1))
 
     def score(self) -> Estimate | None:
         """Return the mean over tasks of the score, with its interval."""
@@ -120,7 +125,11 @@ class Tally:
         if k < 1 or self.samples < k:
             return None
         estimates = [pass_at_k(len(out), sum(out), k) for out in self.successes.values()]
-        return mean_over_tasks(estimates)
+        return mean_over_tasks(estimates, episodes=self._tries(k))
+
+    def _tries(self, k: int) -> int:
+        """Return how many tries of k episodes there are."""
+        return sum(len(outcomes) // k for outcomes in self.successes.values())
 
 
 def task_key(episode: Trajectory) -> TaskKey:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import ClassVar
 
 from agentgym_envs.secrets import hide_address, hide_kwargs
@@ -13,6 +15,8 @@ from trainers.tokens.generation import Sampling
 
 TEXT_POLICIES = ("expert", "random")
 ADDRESS = ("http://", "https://")
+_NO_SCHEME = re.compile(r"[\w.-]+:\d+(/.*)?|[\w-]+(\.[\w-]+)+/v\d+/?")
+"""An address without its beginning: a host with its port, or one with the path `/v1`."""
 
 
 @dataclass
@@ -110,8 +114,13 @@ class PolicyArguments(PolicyLoadingArguments):
         named = self.named
         if named and self.policy not in named:
             raise ValueError(
-                f"--policies {self.policies} lists {', '.join(named)}; name one with --policy, got "
-                f"{self.policy}"
+                f"--policies {self.policies} lists {', '.join(named)}; name one with --policy, "
+                f"got {self.policy}" + ", the default" * (self.policy == "tiny")
+            )
+        if not named and _NO_SCHEME.fullmatch(self.policy) and not Path(self.policy).exists():
+            raise ValueError(
+                f"--policy {self.policy} is no policy; a server's address begins with http:// or "
+                f"https://, such as http://{self.policy}"
             )
         if named and self.api_model is not None:
             raise ValueError(f"--api_model {self.api_model} goes with an address, not --policies")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from agentgym_envs.secrets import masked
@@ -44,14 +45,23 @@ def read_answer(body: Any) -> Answer:
     call = _tool_call(message.get("tool_calls"))
     if call is not None:
         reasoning = "\n\n".join(filter(None, [reasoning, content]))
-    usage = body.get("usage") or {}
+    return replace(
+        read_usage(body),
+        text=content if call is None else call,
+        finish_reason=str(choice.get("finish_reason") or ""),
+        reasoning=reasoning,
+    )
+
+
+def read_usage(body: Any) -> Answer:
+    """Read what a server counted and charged for an answer, whatever the answer is."""
+    usage = body.get("usage") if isinstance(body, dict) else None
+    usage = usage if isinstance(usage, dict) else {}
     prompt, total = _count(usage, "prompt_tokens"), _count(usage, "total_tokens")
     completion = _count(usage, "completion_tokens")
     cost = usage.get("cost")
     return Answer(
-        text=content if call is None else call,
-        finish_reason=str(choice.get("finish_reason") or ""),
-        reasoning=reasoning,
+        text="",
         prompt_tokens=prompt or max(0, total - completion),
         cached_tokens=_count(usage.get("prompt_tokens_details") or {}, "cached_tokens")
         or _count(usage, "prompt_cache_hit_tokens"),
@@ -117,7 +127,7 @@ def explained(error: RequestRefused, *, key: str) -> UsageError:
     """
     if error.status in (401, 403):
         return UsageError(f"{error}; put the server's key into the environment variable {key}")
-    if error.status == 404:
+    if error.status in (200, 404):  # 200: a web page
         return UsageError(
             f"{error}; check the address, which ends in /v1 as a rule, and the model's name "
             "(--api_model, or model: in --policies)"

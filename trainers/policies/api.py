@@ -28,6 +28,7 @@ from trainers.policies.answers import (
     is_of_one_prompt,
     is_overflow,
     read_answer,
+    read_usage,
 )
 from trainers.rollout.policy import Episode, Failure, Policy, PolicyAnswer, Reply, Stop
 from trainers.tokens.seeds import batch_seed
@@ -218,9 +219,13 @@ class APIPolicy(Policy):
 
         def read(answer: Any) -> Answer:
             # In the request's own thread, so that what was paid for is kept whatever ends the play.
-            answer_with_cost = self._priced(read_answer(answer))
-            self.ledger.add(key, answer_with_cost)
-            return answer_with_cost
+            try:
+                result = self._priced(read_answer(answer))
+            except ValueError:
+                self.ledger.add_unusable(self._priced(read_usage(answer)))
+                raise
+            self.ledger.add(key, result)
+            return result
 
         request.begin(
             self._client.submit(

@@ -1,11 +1,12 @@
-"""Shows how far episodes are played: a bar in a terminal, and lines where there is none."""
+"""Shows how far episodes are played: bars in a terminal, and lines where there is none."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -15,32 +16,65 @@ from typing import Any, Self
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.ledger import Ledger
+from trainers.options.errors import UsageError
 from trainers.runs.finished import ANSWERS, FinishedEpisodes, unfinished_file
 
 LINE_SECONDS = 30.0
 """Between two lines, where there is no terminal."""
+
+_ALL = "all"
+
+
+@dataclass
+class _Row:
+    """The episodes of one who plays.
+
+    Attributes:
+        total: episodes in all.
+        ended: those that have ended.
+        failed: those of them whose machinery broke.
+        scored: those of them whose outcome is known, by environment.
+        successes: those of them that succeeded, by environment.
+        line: what was written of it last.
+    """
+
+    total: int
+    ended: int = 0
+    failed: int = 0
+    scored: Counter[str] = field(default_factory=Counter)
+    successes: Counter[str] = field(default_factory=Counter)
+    line: str = ""
+
+    def facts(self, spent: float | None) -> list[str]:
+        parts = [f"{self.ended} of {self.total} episodes"]
+        if self.failed:
+            parts.append(f"{self.failed} failed")
+        rates = [self.successes[name] / count for name, count in self.scored.items() if count]
+        if rates:
+            parts.append(f"success {fmean(rates):.1%}")
+        if spent is not None:
+            parts.append(f"cost {spent:.4g}")
+        return parts
 
 
 class EpisodeProgress:
     """A progress bar of episodes on the standard error; a context manager.
 
     Shown are the episodes that have ended, those of them that failed, the success so far, what was
-    spent, and the time left.
+    spent, and the time left; where several play, a row for each, and one for all without success.
 
     Args:
-        name: what is played; stands in front.
-        total: episodes in all.
-        spent: returns the cost so far; None where it is unknown.
-        transient: the bar vanishes at the end.
+        totals: the episodes of each who plays, by name.
+        spent: tells what each has spent so far, by name; None where nobody knows.
+        transient: the bars vanish at the end.
         clock: the time in seconds.
     """
 
     def __init__(
         self,
-        name: str,
-        total: int,
+        totals: Mapping[str, int],
         *,
-        spent: Callable[[], float | None] | None = None,
+        spent: Callable[[], Mapping[str, float | None]] | None = None,
         transient: bool = True,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -48,16 +82,14 @@ class EpisodeProgress:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
-        self.name = name
-        self._total = total
-        self._spent = spent
+        self._rows = {name: _Row(total) for name, total in totals.items()}
+        self._spent = spent or dict
         self._clock = clock
         self._began = clock()
-        self._ended = self._ended_before = self._failed = 0
-        self._scored, self._successes = Counter[str](), Counter[str]()  # by environment
+        self._ended_before = 0
         console = Console(stderr=True)
         self._is_shown = console.is_terminal
-        self._bar = Progress(
+        self._bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             TextColumn("{task.fields[facts]}"),
@@ -65,12 +97,13 @@ class EpisodeProgress:
             transient=transient,
             disable=not self._is_shown,
         )
-        self._task = self._bar.add_task(name, total=total, facts="")
+        self._tasks = {name: self._bars.add_task(name, facts="") for name in self.facts()}
         self._is_over = Event()
         self._writer: Thread | None = None
 
     def add(
         self,
+        name: str,
         *,
         episodes: int = 1,
         failed: int = 0,
@@ -79,9 +112,10 @@ class EpisodeProgress:
         env_id: str = "",
         earlier: bool = False,
     ) -> None:
-        """Count episodes that have ended.
+        """Count episodes that have ended; numbers below 0 take some back.
 
         Args:
+            name: who played.
             episodes: how many.
             failed: those of them whose machinery broke.
             scored: those of them whose outcome is known.
@@ -89,37 +123,42 @@ class EpisodeProgress:
             env_id: where they were played; the success shown is the mean over environments.
             earlier: an earlier command played them, so they tell nothing of the time that is left.
         """
-        self._ended += episodes
+        row = self._rows[name]
+        row.ended += episodes
+        row.failed += failed
+        row.scored[env_id] += scored
+        row.successes[env_id] += successes
         self._ended_before += episodes * earlier
-        self._failed += failed
-        self._scored[env_id] += scored
-        self._successes[env_id] += successes
         self.show()
 
-    def show(self, name: str | None = None) -> None:
-        """Draw the bar anew, under another name if one is given."""
-        self.name = name or self.name
-        self._bar.update(
-            self._task, completed=self._ended, description=self.name, facts=self.facts()
+    def show(self) -> None:
+        """Draw the bars anew."""
+        if not self._is_shown:
+            return
+        for name, facts in self.facts().items():
+            row = self._rows.get(name) or self._all()
+            self._bars.update(self._tasks[name], completed=row.ended, total=row.total, facts=facts)
+
+    def facts(self) -> dict[str, str]:
+        """Return the numbers, such as `12 of 40 episodes, success 45.5%, 0:02:10 left`, by name."""
+        spent, together = self._spent(), self._all()
+        parts = {name: row.facts(spent.get(name)) for name, row in self._rows.items()}
+        if len(parts) > 1:
+            costs = [cost for cost in spent.values() if cost is not None]
+            parts[_ALL] = together.facts(sum(costs) if costs else None)
+        if played := together.ended - self._ended_before:
+            left = (self._clock() - self._began) / played * (together.total - together.ended)
+            next(reversed(parts.values())).append(f"{timedelta(seconds=round(left))} left")
+        return {name: ", ".join(facts) for name, facts in parts.items()}
+
+    def _all(self) -> _Row:
+        rows = self._rows.values()
+        return _Row(
+            *(sum(getattr(row, name) for row in rows) for name in ("total", "ended", "failed"))
         )
 
-    def facts(self) -> str:
-        """Return the numbers, such as `12 of 40 episodes, success 45.5%, 0:02:10 left`."""
-        parts = [f"{self._ended} of {self._total} episodes"]
-        if self._failed:
-            parts.append(f"{self._failed} failed")
-        rates = [self._successes[name] / count for name, count in self._scored.items() if count]
-        if rates:
-            parts.append(f"success {fmean(rates):.1%}")
-        if self._spent is not None and (spent := self._spent()) is not None:
-            parts.append(f"cost {spent:.4g}")
-        if num_new := self._ended - self._ended_before:
-            left = (self._clock() - self._began) / num_new * (self._total - self._ended)
-            parts.append(f"{timedelta(seconds=round(left))} left")
-        return ", ".join(parts)
-
     def __enter__(self) -> Self:
-        self._bar.start()
+        self._bars.start()
         if not self._is_shown:
             self._writer = Thread(target=self._write_lines, daemon=True, name="progress")
             self._writer.start()
@@ -129,11 +168,17 @@ class EpisodeProgress:
         self._is_over.set()
         if self._writer is not None:
             self._writer.join()  # no line is half written, or after what the caller writes
-        self._bar.stop()
+        self._bars.stop()
 
     def _write_lines(self) -> None:
         while not self._is_over.wait(LINE_SECONDS):
-            print(f"{self.name}: {self.facts()}", file=sys.stderr, flush=True)
+            for name, facts in self.facts().items():
+                row = self._rows.get(name)
+                if len(self._rows) > 1 and row is not None:  # where several play, what is new
+                    if row.line == facts:
+                        continue
+                    row.line = facts
+                print(f"{name}: {facts}", file=sys.stderr, flush=True)
 
 
 class Watch:
@@ -166,14 +211,15 @@ class Watch:
         ledger: Ledger | None = None,
     ) -> None:
         self._ledger = ledger
+        self._name = name
         self._progress = EpisodeProgress(
-            name, total, spent=None if ledger is None else lambda: ledger.spent
+            {name: total}, spent=None if ledger is None else lambda: {name: ledger.spent}
         )
         self.finished: FinishedEpisodes | None = None
         if output_file is not None:
             digest = sha256(repr(options).encode()).hexdigest()[:16]
             self.finished = FinishedEpisodes(
-                unfinished_file(Path(output_file), is_last=resume), digest
+                _unfinished_file_of(Path(output_file), resume=resume), digest
             )
             if ledger is not None:
                 ledger.keep_in(self.finished.path.with_suffix(ANSWERS))
@@ -210,9 +256,30 @@ class Watch:
     def _count(self, trajectory: Trajectory, *, earlier: bool = False) -> None:
         is_scored = trajectory.status != "failed"
         self._progress.add(
+            self._name,
             failed=not is_scored,
             scored=is_scored,
             successes=is_scored and trajectory.success,
             env_id=trajectory.env_id,
             earlier=earlier,
         )
+
+
+def _unfinished_file_of(path: Path, *, resume: bool) -> Path:
+    """Return the file beside `path` that keeps what has ended.
+
+    Raises:
+        UsageError: there is nothing to resume, since `path` itself is there.
+    """
+    earlier, new = (unfinished_file(path, is_last=is_last) for is_last in (True, False))
+    if not resume and earlier != new:
+        print(
+            f"{earlier} keeps what an earlier call played; --resume would go on with it, and this "
+            "call plays anew",
+            file=sys.stderr,
+        )
+    if resume and earlier == new and path.exists():
+        raise UsageError(
+            f"{path} is finished, so there is nothing to resume; leave --resume out to play anew"
+        )
+    return earlier if resume else new

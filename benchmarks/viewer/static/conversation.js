@@ -1,7 +1,7 @@
 // The turns of one trajectory, and what is drawn beside them on demand.
 
 import { el } from "./dom.js";
-import { number, outcomeMark, plural, signed } from "./marks.js";
+import { money, number, outcomeMark, plural, signed } from "./marks.js";
 import { episodeHash } from "./route.js";
 import { drawScene, drawTokens } from "./scenes.js";
 import { drawEnd, drawTurn } from "./turn.js";
@@ -11,7 +11,7 @@ export function verdict(entry) {
   return el("p", { class: `verdict ${entry.outcome.kind}` }, outcomeMark(entry), ` ${told}`);
 }
 
-export function facts(entry, runs) {
+export function facts({ entry, record }, runs) {
   const found = [
     ["environment", entry.game],
     ["subtask", entry.subtask],
@@ -20,11 +20,17 @@ export function facts(entry, runs) {
     ["step", entry.step ? number(entry.step) : ""],
     ["run", runs.length > 1 ? runs[entry.run].full : ""],
     ["tokens", entry.tokens ? number(entry.tokens) : ""],
+    ["cost", costOf(record)],
   ];
   const rows = found
     .filter(([, value]) => value)
     .map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)));
   return el("dl", { class: "facts" }, rows);
+}
+
+function costOf(record) {
+  const costs = record.turns.map((turn) => turn.call?.cost).filter((cost) => cost != null);
+  return costs.length ? money(costs.reduce((sum, cost) => sum + cost, 0)) : "";
 }
 
 // `one` is {entry, record}; `other` the key of what it is compared with; `side` is "A", "B" or "".

@@ -77,7 +77,7 @@ export class EpisodeScreen {
       { class: "episode-head" },
       el("h2", { tabindex: -1, id: "episode-title" }, first.entry.goal || first.entry.task),
       el("p", { class: "task" }, first.entry.task),
-      second ? [] : [verdict(first.entry), facts(first.entry, entries.runs)],
+      second ? [] : [verdict(first.entry), facts(first, entries.runs)],
     );
     const bar = drawBar(this, { place, attempts, runs: entries.runs });
     const turns = second

@@ -23,6 +23,10 @@ export function number(value, digits = 2) {
   return Number.isInteger(value) ? value.toLocaleString("en") : value.toFixed(digits);
 }
 
+export function money(amount) {
+  return String(Number(amount.toPrecision(3)));
+}
+
 export function plural(count, one, many = `${one}s`) {
   return `${number(count)} ${count === 1 ? one : many}`;
 }

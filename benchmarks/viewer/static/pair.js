@@ -45,10 +45,11 @@ function foldAlike([one, other], columns) {
   second.forEach((text, place) => text && text === first[place] && fold(columns[1][place]));
 }
 
-function head({ entry }, side, runs) {
+function head(one, side, runs) {
+  const { entry } = one;
   const step = entry.hasStep ? `, step ${entry.step}` : "";
   const name = `${"AB"[side]} · ${entry.player || "unnamed"}${step}`;
-  return el("header", { class: "side-head" }, el("h3", {}, name), verdict(entry), facts(entry, runs));
+  return el("header", { class: "side-head" }, el("h3", {}, name), verdict(entry), facts(one, runs));
 }
 
 // Two columns whose turns stand side by side.

@@ -2,7 +2,7 @@
 
 import { takeApart } from "./completion.js";
 import { el } from "./dom.js";
-import { number, plural, signed } from "./marks.js";
+import { money, number, plural, signed } from "./marks.js";
 
 const LONG_LINES = 14;
 const LONG_LETTERS = 1400;
@@ -62,7 +62,7 @@ function calledFor(call) {
     read ? `${read} read${cached ? `, ${cached} cached` : ""}` : "",
     seconds ? `${seconds.toFixed(1)} s` : "",
     retries ? plural(retries, "retry", "retries") : "",
-    cost == null ? "" : `cost ${Number(cost.toPrecision(3))}`,
+    cost == null ? "" : `cost ${money(cost)}`,
     call.finish_reason === "stop" ? "" : call.finish_reason,
   ];
 }

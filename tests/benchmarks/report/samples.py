@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentgym_envs.trajectory import Trajectory, Turn
+from agentgym_envs.trajectory import ModelCall, Trajectory, Turn
 from benchmarks.report import command, plots
 from benchmarks.report.blocks import Picture
 from benchmarks.report.plots import PICTURES
@@ -16,8 +16,9 @@ from benchmarks.sweep.suites import Suite
 (SEARCHQA,) = find_suite("searchqa").panels
 
 
-def played(cell, success, *, tokens=5):
+def played(cell, success, *, tokens=5, cost=None):
     """Write a cell's episodes; every `success`-th one succeeds."""
+    call = None if cost is None else ModelCall(cost=cost)
     for number, tasks in enumerate(cell.batches):
         yield (
             number,
@@ -29,7 +30,7 @@ def played(cell, success, *, tokens=5):
                     split=cell.split,
                     status="terminated",
                     success=place % success == 0,
-                    turns=[Turn("o", "a", 0.0, True, 0.0, tokens)],
+                    turns=[Turn("o", "a", 0.0, True, 0.0, tokens, call=call)],
                     policy=cell.policy,
                 )
                 for place, task in enumerate(tasks)
@@ -39,7 +40,7 @@ def played(cell, success, *, tokens=5):
 
 def textcraft_sweep(
     path, policies, *, seeds=(0,), seconds=2.0, tokens=lambda policy: 5, panel=TEXTCRAFT,
-    max_turns=(None,), temperature=1.0, fingerprints=None, **settings,
+    cost=lambda policy: None, max_turns=(None,), temperature=1.0, fingerprints=None, **settings,
 ):  # fmt: skip
     """Write a sweep of one panel, one episode a task and seed."""
     folder = SweepFolder(path)
@@ -50,7 +51,7 @@ def textcraft_sweep(
     )  # fmt: skip
     folder.claim(cells)
     for cell in cells:
-        for number, episodes in played(cell, 2, tokens=tokens(cell.policy)):
+        for number, episodes in played(cell, 2, tokens=tokens(cell.policy), cost=cost(cell.policy)):
             folder.write(cell, number, episodes, seconds=seconds)
     return folder
 

@@ -122,6 +122,16 @@ def test_episodes_that_carry_their_cost_add_up(tmp_path):
     assert setting.whole.cost == 0.5
 
 
+def test_options_that_differ_between_environments_are_those_of_the_panels_own(tmp_path):
+    options = {**RUN["EnvArguments"], "max_turns": {"TextCraft": 20, "BabyAI": 12}}
+    options["action_format"] = {"BabyAI": "plain", "default": "react"}
+    several = evaluated(tmp_path / "a.json", "a", 2, run={**RUN, "EnvArguments": options})
+    alone = {**options, "max_turns": 20, "action_format": "react"}
+    one = evaluated(tmp_path / "b.json", "b", 2, run={**RUN, "EnvArguments": alone})
+    overall, _ = tables(several, one)
+    assert [row[0] for row in overall[1:]] == ["1. a, 20 turns", "2. b, 20 turns"]
+
+
 def test_lone_files_of_episodes_are_read_too(tmp_path):
     path = tmp_path / "episodes.jsonl"
     write_jsonl(path, episodes_of(TEXTCRAFT, "solo", 2))

@@ -169,6 +169,13 @@ def test_a_policy_without_tokens_beside_one_with_tokens_does_not_stop_the_report
     assert names == {"cost_tokens.svg", "cost_seconds.svg"}
 
 
+def test_what_episodes_cost_is_drawn_and_added_up_by_policy(tmp_path):
+    folder = textcraft_sweep(tmp_path, ["p", "q"], cost=lambda policy: 0.25 if policy == "p" else 0)
+    report = reported(folder)
+    assert "The episodes cost, in the currency of the prices: p 25.0, q 0; 25.0 together." in report
+    assert (folder.path / "report_images" / "cost_cost.png").exists()
+
+
 @pytest.mark.parametrize("kind", ["tokens", "seconds"])
 def test_what_cost_nothing_is_not_on_the_plot_of_costs(tmp_path, kind):
     def tokens(policy):

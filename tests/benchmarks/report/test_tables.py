@@ -45,6 +45,10 @@ def test_pairs_of_equal_turn_limits_stand_apart_from_the_others():
     assert pair_note(settings(2, [5, 10])) == ""
 
 
+def test_no_zero_has_a_minus():
+    assert points(Estimate(-1e-9, -0.25, -0.0)) == "+0.0 points (-25.0 to +0.0)"
+
+
 def test_pairs_that_are_left_out_are_counted():
     many = settings(4, [5, 10, 20])  # 66 pairs, 18 of equal limits
     assert len(pair_table(many)) == 1 + 18 and pair_note(many) == ""

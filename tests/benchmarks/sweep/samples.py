@@ -4,7 +4,7 @@ from concurrent.futures import Future
 
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.players import result_of
-from benchmarks.sweep.worker import Worker
+from benchmarks.sweep.worker import BatchOutcome, Worker
 
 
 def cell(**changes):
@@ -24,10 +24,10 @@ def cell(**changes):
     return Cell(**{**values, **changes})
 
 
-def in_this_process(batches, began=lambda batch: None):
+def in_this_process(batches, follow=lambda batch, played: None):
     worker = Worker()
     for batch in batches:
-        began(batch)
+        follow(batch, BatchOutcome())
         future = Future()
         try:
             future.set_result(worker.play(batch))

@@ -57,7 +57,7 @@ def test_models_of_one_server_are_told_apart_by_their_names_everywhere(tmp_path,
     }
     assert not list(tmp_path.rglob("*.answers"))
     header, large, small = detail_table(read_sweep(tmp_path / "out").settings)
-    assert (header[-1], large[-1], small[-1]) == ("cost", "20.0", "0")
+    assert (header[-1], large[-1], small[-1]) == ("cost an episode", "2.00", "0")
 
 
 def test_another_price_or_place_of_the_file_goes_on_and_another_model_does_not(tmp_path, capsys):

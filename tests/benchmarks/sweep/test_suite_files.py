@@ -244,7 +244,7 @@ def test_an_environment_of_ones_own_is_swept_and_goes_on(
     tmp_path, tally_module, monkeypatch, capsys
 ):
     path = written(tmp_path, f"panels:\n  - env: {tally_module}\n    name: tallying\n")
-    monkeypatch.setattr(command, "play_of", lambda sweep: in_this_process)
+    monkeypatch.setattr(command, "play_of", lambda sweep, **_: in_this_process)
     out = tmp_path / "sweep"
     words = ["--suite", str(path), "--policy", "expert", "--out", str(out), "--batch-size", "4"]
     assert command.main(words) == 0
@@ -271,7 +271,7 @@ def test_real_data_stand_beside_the_embedded_world_and_are_not_taken_for_it(
 ):
     pytest.importorskip("bm25s", reason="needs the search extra")
     monkeypatch.setenv("AGENTGYM_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(command, "play_of", lambda sweep: in_this_process)
+    monkeypatch.setattr(command, "play_of", lambda sweep, **_: in_this_process)
     questions = tmp_path / "data" / "bamboogle" / "test.jsonl"
     questions.parent.mkdir(parents=True)
     rows = (

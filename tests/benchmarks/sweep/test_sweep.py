@@ -12,7 +12,7 @@ from agentgym_envs.errors import EnvFailure
 from benchmarks.sweep import runner
 from benchmarks.sweep.plan import Cell, slug
 from benchmarks.sweep.players import RETRIES, over_processes
-from benchmarks.sweep.runner import MOST_BROKEN, play_missing
+from benchmarks.sweep.runner import MOST_BROKEN, in_turns, play_missing
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.worker import Batch, BatchOutcome
 from tests.benchmarks.sweep.samples import cell, in_this_process
@@ -74,10 +74,10 @@ def test_a_broken_batch_is_named_and_left_for_the_next_call(tmp_path):
     folder = SweepFolder(tmp_path)
     folder.claim([cell()])
 
-    def broken_once(batches, began):
-        began(batches[0])
+    def broken_once(batches, follow):
+        follow(batches[0], BatchOutcome())
         yield batches[0], EnvFailure("the simulator died")
-        yield from in_this_process(batches[1:], began)
+        yield from in_this_process(batches[1:], follow)
 
     outcome = play_missing(folder, [cell()], broken_once)
     assert outcome.broken == [f"{cell().name}, batch 0: the simulator died"]
@@ -85,69 +85,107 @@ def test_a_broken_batch_is_named_and_left_for_the_next_call(tmp_path):
 
 
 class Shown(EpisodeProgress):
-    """A progress that remembers under which names it was shown."""
+    """A progress that can be asked for."""
+
+    present = None
 
     def __init__(self, *args, **kwargs):
-        self.shown = []
         super().__init__(*args, **kwargs)
-
-    def show(self, name=None):
-        super().show(name)
-        if name is not None:
-            self.shown.append(name)
+        Shown.present = self
 
 
-@pytest.mark.parametrize(("second", "facts"), [("b", ""), ("a", "success 25.0%")])
-def test_the_bar_tells_what_is_being_played_and_one_policys_success(
-    tmp_path, monkeypatch, second, facts
-):
-    bar = Shown("sweep", 16)
-    monkeypatch.setattr(runner, "EpisodeProgress", lambda *args, **kwargs: bar)
+def test_the_progress_is_each_policys_and_of_episodes_that_have_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "EpisodeProgress", Shown)
     cells = [
         cell(policy=f"runs/study/{name}/model", max_turns=limit, batch_size=9)
-        for name, limit in (("a", None), (second, 5))
+        for name, limit in (("a", None), ("b", 5))
     ]
+    folder = SweepFolder(tmp_path)
+    folder.costs.add(0.25, "runs/study/a/model")
 
-    def two_at_once(batches, began):
-        for batch in batches:
-            began(batch)
-        assert bar.shown == [
-            "a/model in TextCraft, seed 0",
-            "a/model in TextCraft, seed 0 and 1 more",
-        ]
-        for batch in batches:
-            yield batch, BatchOutcome(failed=0, scored=8, successes=2)
+    def two_at_once(batches, follow):
+        first, second = batches
+        follow(first, BatchOutcome(failed=1, scored=4, successes=1))
+        assert Shown.present.facts() == {
+            "a/model": "5 of 8 episodes, 1 failed, success 25.0%, cost 0.25",
+            "b/model": "0 of 8 episodes",
+            "all": "5 of 16 episodes, 1 failed, cost 0.25, 0:00:00 left",
+        }
+        follow(first, BatchOutcome())  # its worker has died
+        assert Shown.present.facts()["a/model"] == "0 of 8 episodes, cost 0.25"
+        yield first, BatchOutcome(failed=0, scored=8, successes=2)
+        follow(second, BatchOutcome(failed=0, scored=3, successes=3))
+        yield second, EnvFailure("the simulator died")
 
-    play_missing(SweepFolder(tmp_path), cells, two_at_once)
-    assert bar.shown[2:] == [f"{second}/model in TextCraft, 5 turns, seed 0", "sweep"]
-    assert ("success" in bar.facts()) == bool(facts)
-    assert facts in bar.facts()
+    play_missing(folder, cells, two_at_once)
+    assert Shown.present.facts() == {
+        "a/model": "8 of 8 episodes, success 25.0%, cost 0.25",
+        "b/model": "8 of 8 episodes",
+        "all": "16 of 16 episodes, cost 0.25, 0:00:00 left",
+    }
 
 
-def test_processes_tell_of_a_batch_before_it_ends(tmp_path):
-    folder, events = SweepFolder(tmp_path), []
+def test_an_earlier_calls_episodes_are_counted_from_the_start(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "EpisodeProgress", Shown)
+    folder = SweepFolder(tmp_path)
+    folder.claim([cell()])
+    play_missing(folder, [cell()], in_this_process)
+    next(tmp_path.rglob("batch_0002.jsonl")).unlink()
+
+    def nobody(batches, follow):
+        assert Shown.present.facts() == {"random": "6 of 8 episodes"}
+        yield from ()
+
+    play_missing(folder, [cell()], nobody)
+
+
+def test_processes_tell_of_a_batch_before_it_ends_and_of_its_episodes(tmp_path):
+    folder, events, counts = SweepFolder(tmp_path), [], []
     folder.claim([cell()])
     batches = [Batch(str(tmp_path), cell(), number) for number in (0, 1)]
-    for batch, _ in over_processes(1, 1)(batches, lambda batch: events.append(batch.number)):
+
+    def follow(batch, played):
+        events.append(batch.number)
+        counts.append(played)
+
+    for batch, result in over_processes(1, 1)(batches, follow):
         events.append(-batch.number - 1)
-    assert events == [0, -1, 1, -2]
+        assert result == BatchOutcome(failed=0, scored=3, successes=0)
+    assert list(dict.fromkeys(events)) == [0, -1, 1, -2]
+    assert counts[0] == BatchOutcome() and BatchOutcome(0, 3, 0) in counts
+
+
+def test_models_behind_servers_take_turns_and_others_play_in_one_go(tmp_path):
+    def batches(policy, seeds=(0,)):
+        of_policy = [cell(policy=policy, seed=seed) for seed in seeds]
+        return [Batch("", one, n) for one in of_policy for n in range(len(one.batches))]
+
+    served = "http://one/v1", "http://two/v1"
+    mixed = [*batches("random"), *batches(served[0], (0, 1)), *batches(served[1], (0, 1))[1:]]
+    order = [(batch.cell.policy, batch.cell.seed, batch.number) for batch in in_turns(mixed)]
+    assert order == [
+        (served[0], 0, 0),
+        *((policy, 0, number) for number in (1, 2) for policy in served),
+        *((policy, 1, number) for number in (0, 1, 2) for policy in served),
+        *(("random", 0, number) for number in (0, 1, 2)),
+    ]
 
 
 class DiesAtFirst:
     """Kills a worker of the sweep when a batch has begun, so often."""
 
     def __init__(self, times):
-        self.times, self.began = times, []
+        self.times, self.begun = times, set()
         self.others = of_kind("spawned", os.getpid())
 
-    def __call__(self, batch):
-        self.began.append(batch.number)
+    def __call__(self, batch, played):
+        self.begun.add(batch.number)
 
     def watch(self, stop):
         killed = set()
         while len(killed) < self.times and not stop.wait(0.005):
             workers = set(of_kind("spawned", os.getpid())) - {*self.others, *killed}
-            if self.began and workers:
+            if self.begun and workers:
                 kill(min(workers))
                 killed.add(min(workers))
 
@@ -166,7 +204,7 @@ def test_the_batch_of_a_worker_that_dies_is_given_to_another(tmp_path, times, is
         stop.set()
         thread.join()
     assert played == batch
-    assert killer.began == [0]
+    assert killer.begun == {0}
     assert isinstance(result, EnvFailure) if is_given_up else result.failed == 0
     assert folder.missing(cell()) == ([0, 1, 2] if is_given_up else [1, 2])
 
@@ -176,9 +214,9 @@ def test_a_sweep_ends_where_one_batch_after_the_other_breaks(tmp_path):
     cells = [cell(seed=seed) for seed in range(3)]
     folder.claim(cells)
 
-    def broken(batches, began):
+    def broken(batches, follow):
         for batch in batches:
-            began(batch)
+            follow(batch, BatchOutcome())
             yield batch, EnvFailure("the server is gone")
 
     outcome = play_missing(folder, cells, broken)

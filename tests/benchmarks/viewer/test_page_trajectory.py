@@ -309,12 +309,14 @@ def test_a_grid_is_enlarged_by_a_click(tmp_path: Path, opened: Open) -> None:
 
 
 def test_a_turn_tells_what_its_server_told(tmp_path: Path, opened: Open) -> None:
-    episode = said("add 1")
+    episode = said("add 1", "add 2")
     episode.turns[0].num_tokens = 20
+    episode.turns[1].call = ModelCall(cost=0.001)
     episode.turns[0].call = ModelCall("length", "let me think", 900, 400, 1, 2.34, 0.00123456)
     write_jsonl(tmp_path / "played.jsonl", [episode])
     page = opened(tmp_path, "#t=played.jsonl:1")
     page.wait_for_selector(".turn")
+    assert "cost\n0.00223" in page.inner_text("#episode-screen .facts")
     told = page.inner_text(".turn-head .quiet")
     assert told == "20 tokens · 900 read, 400 cached · 2.3 s · 1 retry · cost 0.00123 · length"
     assert "let me think" in page.inner_text(".turn .thought")

@@ -59,17 +59,43 @@ def test_where_each_task_has_0_or_1_the_interval_of_a_mean_is_wilsons() -> None:
     assert mean_over_tasks([0.0, 1.0, 1.0]) == wilson(2, 3)
     assert mean_over_tasks([0.0] * 5) == wilson(0, 5)
     assert mean_over_tasks([1.0] * 5) == wilson(5, 5)
-    mixed = mean_over_tasks([0.0, 1.0, 0.5])
-    assert (mixed.low, mixed.high) == bootstrap_mean([0.0, 0.5, 1.0])
+    assert mean_over_tasks([0.0, 1.0, 1.0], episodes=12) == wilson(2, 3)
 
 
-@given(st.integers(1, 500), st.sampled_from([-1.0, 0.0, 1.0]))
+def test_shares_are_worth_as_many_trials_as_their_variance_says() -> None:
+    # By hand: mean 1/2, variance of the shares (1/16 + 1/16 + 0) / 2 = 1/16, so
+    # n = 1/2 * 1/2 / (1/16 / 3) = 12 effective trials, of at most 3 * 4 episodes, or of 3 * 2.
+    shares = [0.25, 0.75, 0.5]
+    assert mean_over_tasks(shares) == wilson(6, 12)
+    assert mean_over_tasks(shares, episodes=12) == wilson(6, 12)
+    assert mean_over_tasks(shares, episodes=6) == wilson(3, 6)
+
+
+def test_tasks_that_agree_are_worth_their_episodes_and_no_certainty() -> None:
+    assert mean_over_tasks([0.5] * 8, episodes=16) == wilson(8, 16)
+    assert mean_over_tasks([0.5] * 8) == wilson(4, 8)
+    assert mean_over_tasks([0.1 + 0.2] * 3, episodes=30).high == pytest.approx(wilson(9, 30).high)
+    assert mean_over_tasks([0.5], episodes=10) == wilson(0.5, 1)
+
+
+@pytest.mark.parametrize("rates", [(0.5, 0.5), (0.1, 0.1), (0.5, 1.0), (0.1, 0.5)])
+def test_the_interval_of_a_mean_over_tasks_covers_it(rates: tuple[float, float]) -> None:
+    draws = np.random.default_rng(0)
+    samples, tasks, covered = 4, 20, 0
+    for _ in range(2000):
+        shares = draws.binomial(samples, draws.choice(rates, tasks)) / samples
+        found = mean_over_tasks(shares.tolist(), episodes=samples * tasks)
+        covered += found.low <= sum(rates) / 2 <= found.high
+    assert 0.93 <= covered / 2000 <= 0.99
+
+
+@given(st.integers(1, 500), st.sampled_from([-1.0, -0.25, 0.0, 0.5, 1.0]))
 def test_where_all_gains_agree_their_interval_is_as_wide_as_wilsons(n: int, gain: float) -> None:
     found, negated = mean_gain([gain] * n), mean_gain([-gain] * n)
     reach = wilson(0, n).high
     assert found.value == gain
-    assert found.low == (gain - reach if gain > -1 else -1.0)
-    assert found.high == (gain + reach if gain < 1 else 1.0)
+    assert found.low == max(-1.0, gain - reach)
+    assert found.high == min(1.0, gain + reach)
     assert (negated.value, negated.low, negated.high) == (-found.value, -found.high, -found.low)
 
 
@@ -88,6 +114,7 @@ def test_an_interval_needs_values() -> None:
 def test_the_order_of_the_tasks_changes_no_interval(shares: list[float], random: Random) -> None:
     shuffled = random.sample(shares, len(shares))
     assert mean_over_tasks(shares) == mean_over_tasks(shuffled)
+    assert mean_over_tasks(shares, episodes=36) == mean_over_tasks(shuffled, episodes=36)
     gains = [share - 0.5 for share in shares]
     assert mean_gain(gains) == mean_gain([share - 0.5 for share in shuffled])
 

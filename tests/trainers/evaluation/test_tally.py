@@ -66,13 +66,18 @@ def test_success_and_score_are_never_mixed():
     assert found.score().value == pytest.approx(0.9)
 
 
-def test_one_episode_a_task_gets_wilsons_interval_and_more_a_bootstrap_over_tasks():
+def test_one_episode_a_task_gets_wilsons_interval_and_more_one_over_tasks():
     once = [episode(f"t_{n}", n < 3) for n in range(10)]
     assert tally(once).success() == wilson(3, 10)
     # Both samples of a task agree: ten tasks, not twenty trials.
     twice = tally(once + once).success()
-    assert twice.value == pytest.approx(0.3)
-    assert twice.high - twice.low > wilson(6, 20).high - wilson(6, 20).low
+    assert twice == wilson(3, 10)
+
+
+def test_samples_of_which_one_of_two_succeeds_are_worth_all_episodes():
+    halves = [episode(f"t_{n}", success) for n in range(5) for success in (True, False)]
+    assert tally(halves).success() == tally(halves).pass_at(1) == wilson(5, 10)
+    assert tally(halves).pass_at(2) == wilson(5, 5)
 
 
 def test_no_interval_claims_certainty_from_a_few_tasks():

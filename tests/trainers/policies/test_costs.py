@@ -93,6 +93,21 @@ def test_a_named_policy_is_asked_as_its_file_says_and_keeps_its_name(
     ]
 
 
+def test_answers_that_end_at_their_token_limit_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def answer(body: dict[str, Any]) -> dict[str, Any]:
+        told = message("q")
+        is_first = len(body["messages"]) < 4
+        told["choices"][0]["finish_reason"] = "length" if is_first else "stop"
+        return told
+
+    with serving({CHAT: answer}) as server:
+        assert evaluate(words_of(tmp_path, server.url)) == 0
+    assert EvalResult.load(tmp_path / "result.json").cut_answers == 8
+    assert "answers cut at --max_tokens_per_turn 8, " in capsys.readouterr().out
+
+
 def test_a_temperature_of_the_file_is_not_recorded_as_the_commands(tmp_path: Path) -> None:
     with serving({CHAT: says_the_letter}) as server:
         assert evaluate(words_of(tmp_path, server.url, sampling={"temperature": 0.3})) == 0
@@ -118,7 +133,7 @@ def test_a_budget_stops_what_it_stops_is_kept_and_a_larger_one_goes_on(
         asked = len(server.requests)
         assert 10 <= asked <= 11  # one more may have been under way
         assert "--max_cost 10 is reached" in told
-        assert "the same command with --resume" in told.lower()
+        assert "The same command with --resume and a larger one goes on" in told
         assert not (tmp_path / "result.json").exists()
 
         assert run_command(lambda: evaluate([*words, "--resume"])) == BROKEN_OFF
@@ -184,6 +199,21 @@ def test_the_cost_that_a_server_tells_counts_where_no_prices_are_listed(tmp_path
     assert EvalResult.load(tmp_path / "result.json").cost == pytest.approx(1.0)
 
 
+def test_an_answer_without_a_message_is_paid_for_too(tmp_path: Path) -> None:
+    calls: list[int] = []
+
+    def answer(body: dict[str, Any]) -> dict[str, Any]:
+        calls.append(1)
+        return {**one_a_time(body), "choices": []} if len(calls) == 2 else one_a_time(body)
+
+    with serving({CHAT: answer}) as server:
+        words = words_of(tmp_path, server.url, "--max_cost", "10")
+        assert run_command(lambda: evaluate(words)) == BROKEN_OFF
+        assert evaluate(words_of(tmp_path, server.url, "--max_cost", "100", "--resume")) == 0
+        assert len(server.requests) == 25
+    assert EvalResult.load(tmp_path / "result.json").cost == pytest.approx(25)
+
+
 def test_a_budget_without_prices_is_refused_after_one_answer_at_most(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -218,7 +248,8 @@ def test_several_processes_add_to_one_total(tmp_path: Path) -> None:
     assert one.total() == 0
     one.add(0.25)
     assert (one.total(), other.total()) == (0.25, 0.25)
-    other.add(1e-9)
+    other.add(1e-9, "a policy")
+    assert one.by_payer() == {"": 0.25, "a policy": pytest.approx(1e-9)}
     assert one.total() == pytest.approx(0.25 + 1e-9, abs=1e-15)
 
 
@@ -274,6 +305,12 @@ def test_a_file_that_lists_no_policies_is_refused(text: str, told: str, tmp_path
     ("options", "told"),
     [
         ({"policy": "smal"}, "lists small, large; name one with --policy, got smal"),
+        ({"policy": "tiny"}, "name one with --policy, got tiny, the default"),
+        (
+            {"policy": "127.0.0.1:8000/v1", "policies": None},
+            "begins with http:// or https://, such as http://127.0.0.1:8000/v1",
+        ),
+        ({"policy": "api.example.com/v1", "policies": None}, "such as http://api.example.com/v1"),
         ({"policy": "small", "api_model": "m"}, "--api_model m goes with an address"),
         ({"policy": "random", "policies": None, "max_cost": 1.0}, "needs a policy behind a server"),
         ({"policy": "small", "max_cost": 0.0}, "max_cost must be > 0, got 0.0"),

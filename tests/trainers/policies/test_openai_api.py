@@ -15,6 +15,7 @@ from trainers.collect import main as collect_main
 from trainers.evaluate import EvalResult, evaluate
 from trainers.evaluate import main as evaluate_main
 from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.errors import UsageError
 from trainers.policies.api import APIPolicy
 from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
@@ -232,6 +233,30 @@ def test_a_refused_request_stops_at_once_and_names_the_remedy(status: int, remed
         with pytest.raises(ValueError, match=f"(?s){status}: no such thing.*{remedy}"):
             rollout_of(server).run(["letters_0"])
     assert len(server.requests) == 1
+
+
+def test_a_web_page_in_place_of_every_answer_is_a_wrong_address() -> None:
+    page = Failure(200, "<!doctype html>\n<title>Sign in</title><body>Welcome</body>")
+    waits: list[float] = []
+    with serving({CHAT: lambda body: page}) as server:
+        rollout = rollout_of(server, client={"wait": waits.append})
+        told = "200: a web page in place of JSON: Sign in Welcome; check the address, which ends in"
+        with pytest.raises(UsageError, match=told):
+            rollout.run(["letters_0"])
+    assert waits == [0.5, 1.0]  # `client_of` sends twice again
+
+
+def test_a_web_page_of_a_server_that_has_answered_is_a_failure_that_passes() -> None:
+    calls: list[int] = []
+
+    def away(body: dict[str, Any]) -> dict[str, Any] | Failure:
+        calls.append(1)
+        return Failure(200, "<html>back soon</html>") if 1 < len(calls) < 7 else message("q")
+
+    with serving({CHAT: away}) as server:
+        rollout = rollout_of(server, client={"wait": lambda seconds: None})
+        (episode,) = rollout.run(["letters_0"])
+    assert (episode.status, len(episode.turns)) == ("truncated", 3)
 
 
 @pytest.mark.parametrize(

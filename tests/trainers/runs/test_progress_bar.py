@@ -27,27 +27,45 @@ class Clock:
 
 
 def test_the_facts_are_what_has_ended_failed_succeeded_and_cost_and_the_time_left() -> None:
-    clock, spent = Clock(), [None]
-    progress = EpisodeProgress("small", 40, spent=lambda: spent[0], clock=clock)
-    assert progress.facts() == "0 of 40 episodes"
-    progress.add(episodes=10, scored=10, successes=9, earlier=True)
-    assert progress.facts() == "10 of 40 episodes, success 90.0%"
+    clock = Clock()
+    spent: dict[str, float | None] = {"small": None}
+    progress = EpisodeProgress({"small": 40}, spent=lambda: spent, clock=clock)
+    assert progress.facts() == {"small": "0 of 40 episodes"}
+    progress.add("small", episodes=10, scored=10, successes=9, earlier=True)
+    assert progress.facts() == {"small": "10 of 40 episodes, success 90.0%"}
     clock.now += 30
-    progress.add(scored=1, successes=1)
-    progress.add(failed=1)
-    spent[0] = 0.123456  # type: ignore[call-overload]
+    progress.add("small", scored=1, successes=1)
+    progress.add("small", failed=1)
+    spent["small"] = 0.123456
     # Two episodes in 30 s, and 28 to play: those of an earlier command took no time of this one.
-    assert progress.facts() == (
-        "12 of 40 episodes, 1 failed, success 90.9%, cost 0.1235, 0:07:00 left"
-    )
+    assert progress.facts() == {
+        "small": "12 of 40 episodes, 1 failed, success 90.9%, cost 0.1235, 0:07:00 left"
+    }
+
+
+def test_of_several_that_play_each_has_a_row_and_its_lines_are_written_where_they_changed(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress_bar, "LINE_SECONDS", 0.02)
+    progress = EpisodeProgress({"small": 4, "large": 4}, spent=lambda: {"small": 0.5, "large": 1})
+    with progress:
+        time.sleep(0.2)
+        progress.add("large", scored=1, env_id="a")
+        progress.add("large", scored=1, successes=1, env_id="b")
+        time.sleep(0.2)
+    lines = [line for line in capfd.readouterr().err.splitlines() if not line.startswith("all: ")]
+    assert lines[:2] == ["small: 0 of 4 episodes, cost 0.5", "large: 0 of 4 episodes, cost 1"]
+    assert lines[-1] == "large: 2 of 4 episodes, success 50.0%, cost 1"
+    assert len(lines) in (3, 4)  # between the two that ended a line may have been written
+    assert progress.facts()["all"].startswith("2 of 8 episodes, cost 1.5, ")
 
 
 def test_a_line_is_written_now_and_then_where_there_is_no_terminal(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress_bar, "LINE_SECONDS", 0.02)
-    progress = EpisodeProgress("small", 4)
-    progress.add(scored=1)
+    progress = EpisodeProgress({"small": 4})
+    progress.add("small", scored=1)
     with progress:
         deadline = time.monotonic() + 10
         told = ""
@@ -72,7 +90,7 @@ def test_a_watch_counts_what_was_spent_and_says_what_is_kept(
     ):
         ledger.add("key", Answer("a", cost=0.5))
         watch(Trajectory("e", "e_0", status="failed"))
-        assert "1 of 2 episodes, 1 failed, cost 0.5" in watch._progress.facts()
+        assert "1 of 2 episodes, 1 failed, cost 0.5" in watch._progress.facts()["small"]
         raise KeyboardInterrupt
     assert "0 episodes had ended" in (told := capsys.readouterr().err)
     assert "and the answers that have cost 0.5. The same command with --resume" in told
@@ -99,7 +117,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     leave = EpisodeProgress.__exit__
 
     def note(self: EpisodeProgress, *error: object) -> None:
-        shown.append(f"{self.name}: {self.facts()}")
+        shown.extend(f"{name}: {facts}" for name, facts in self.facts().items())
         leave(self, *error)  # type: ignore[arg-type]
 
     monkeypatch.setattr(EpisodeProgress, "__exit__", note)

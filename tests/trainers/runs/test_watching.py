@@ -33,6 +33,28 @@ def test_what_has_ended_outlives_an_interruption_and_a_second_attempt(
     assert len(list(tmp_path.iterdir())) == 2
 
 
+def test_a_call_that_plays_anew_tells_of_what_an_earlier_one_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "episodes.jsonl"
+    with Watch("tiny", 2, output_file=out) as watch:
+        keep(watch, 0, SUCCESS)
+    capsys.readouterr()
+    Watch("tiny", 2, output_file=out, resume=True)
+    assert not capsys.readouterr().err
+    Watch("tiny", 2, output_file=out)
+    told = capsys.readouterr().err
+    assert "episodes.unfinished.jsonl keeps what an earlier call played; --resume would" in told
+
+
+def test_what_is_finished_is_not_played_again_by_resuming(tmp_path: Path) -> None:
+    out = tmp_path / "episodes.jsonl"
+    out.write_text("")
+    with pytest.raises(UsageError, match=r"episodes.jsonl is finished.*leave --resume out"):
+        Watch("tiny", 2, output_file=out, resume=True)
+    Watch("tiny", 2, output_file=out)
+
+
 def test_each_episode_is_there_as_soon_as_it_has_ended(tmp_path: Path) -> None:
     with Watch("tiny", 2, output_file=tmp_path / "new" / "episodes.jsonl") as watch:
         keep(watch, 0, SUCCESS)
