@@ -7,6 +7,7 @@ import math
 import random
 from collections.abc import Sequence
 from hashlib import sha256
+from itertools import accumulate
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -62,7 +63,12 @@ class Dice:
 
     def weighted(self, items: Sequence[Item], cumulative: Sequence[float]) -> Item:
         """Return one of the items by weight; `cumulative` holds the weights' running sums."""
-        return items[bisect.bisect(cumulative, self.random() * cumulative[-1])]
+        place = bisect.bisect(cumulative, self.random() * cumulative[-1], hi=len(items) - 1)
+        return items[place]
+
+    def by_weight(self, items: Sequence[Item], weights: Sequence[float]) -> Item:
+        """Return one of the items, each as often as its weight says."""
+        return self.weighted(items, list(accumulate(weights)))
 
     def shuffled(self, items: Sequence[Item]) -> list[Item]:
         """Return the items in a random order."""

@@ -8,6 +8,7 @@ pages, reads actions and has the end judged; browsers (`browsers/`) carry the ac
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,22 +30,21 @@ from agentgym_envs.core import UNSCORED_KEY, VERDICT_KEY, ExpertMove, Outcome, T
 from agentgym_envs.snapshots import Snapshot
 from agentgym_envs.tasks import TaskSpec
 from agentgym_envs.webarena import expert, prompts
-from agentgym_envs.webarena.actions import VERBS, WebAction, parse_action
+from agentgym_envs.webarena.actions import VERBS, parse_action
 from agentgym_envs.webarena.backticks import BacktickParser
-from agentgym_envs.webarena.browsers import Browser, addresses
+from agentgym_envs.webarena.browsers import Browser
 from agentgym_envs.webarena.compat import OriginalText
 from agentgym_envs.webarena.evaluators import Ending, Judge, Verdict, build_evaluators, multiply
-from agentgym_envs.webarena.places import BACKENDS, EmbeddedPlace, Episode, Place
-from agentgym_envs.webarena.sources import TasksFile, check_evaluation, open_source
-from agentgym_envs.webarena.tasks import catalogue
+from agentgym_envs.webarena.places import BACKENDS, EmbeddedPlace, Episode, Place, open_start
+from agentgym_envs.webarena.sources import TasksFile, check_evaluation, open_source, open_world
+from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.files import WebTask
+from agentgym_envs.webarena.tasks.solution import Case
 from agentgym_envs.webarena.view import View
 
 MIN_LINES = 5
 OFFICIAL_MAX_TURNS = 15
 """The paper's evaluation turns (arXiv 2509.08755) on the official sites."""
-
-AND = " |AND| "
 
 
 class WebArenaEnv(TextEnv):
@@ -59,7 +59,10 @@ class WebArenaEnv(TextEnv):
         backend: `"text"`, in process, or `"chromium"`.
         viewport_lines: lines of a page's tree shown at once; None shows whole pages.
         tasks_file: tasks in WebArena's own JSON form, to be played on the embedded sites: a file,
-            all of it in the test split, or `{split: file}`. None takes the embedded tasks.
+            in the test split where a task names none, or `{split: file}`. None takes the embedded
+            tasks.
+        sites_dir: a folder made by `python -m worlds sites`: embedded sites of other content, with
+            tasks of their own.
         judge: compares the meaning of answers, for tasks that ask for it; no embedded one does.
         sites: addresses of a deployment of the official sites, `{"shopping": "http://...", ...}`,
             or `"environment"` for WebArena's environment variables. Needs `backend="chromium"`;
@@ -87,6 +90,7 @@ class WebArenaEnv(TextEnv):
         backend: str = "text",
         viewport_lines: int | None = 60,
         tasks_file: TasksFile | None = None,
+        sites_dir: str | Path | None = None,
         judge: Judge | None = None,
         sites: Mapping[str, str] | str | None = None,
         accounts: Mapping[str, Account] | None = None,
@@ -119,8 +123,9 @@ class WebArenaEnv(TextEnv):
                 is_verified=is_verified,
             )
             self.default_max_turns = OFFICIAL_MAX_TURNS
+        content = open_world(sites_dir, sites)
         origins = None if deployment is None else deployment.sites
-        source = open_source(tasks_file, sites=origins, is_verified=is_verified)
+        source = open_source(tasks_file, content, sites=origins, is_verified=is_verified)
         super().__init__(source.tasks, **kwargs)
         self.instructions = prompts.instructions(
             self.action_format, compat=self.compat, is_verified=is_verified
@@ -129,9 +134,9 @@ class WebArenaEnv(TextEnv):
         self.backend = backend
         self.viewport_lines = viewport_lines
         self.judge = judge
-        self._place: Place = deployment or EmbeddedPlace(backend)
+        self._place: Place = deployment or EmbeddedPlace(backend, content)
         self._web_tasks = source.tasks
-        self._has_expert = tasks_file is None and deployment is None
+        self._is_embedded = deployment is None
         self._episode: Episode | None = None
         if self.action_format == "react":
             self.parser = BacktickParser(() if self.is_agentgym_compat else self.verbs)
@@ -165,7 +170,7 @@ class WebArenaEnv(TextEnv):
         self._episode = self._place.begin(web_task)
         if self._episode.evaluator is not None:
             self._evaluators = (self._episode.evaluator,)
-        self._open(self._episode, web_task)
+        open_start(self._place, self._episode, web_task)
         return self._text.first_observation(self.browser.page())
 
     def apply(self, action: str) -> Outcome:
@@ -193,11 +198,12 @@ class WebArenaEnv(TextEnv):
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield the template's moves, and scroll to what it reads and touches; it may give up."""
-        if not self._has_expert:
+        task = self.web_task
+        if task.notes is None or not self._is_embedded:
             raise NoExpert("the embedded tasks alone have an expert")
-        number = self.task.number
-        template, _ = catalogue.split_number(number)
-        return expert.moves(template, catalogue.case_of(number), self.browser.page, self._view)
+        case = Case(task.instantiation_dict or {}, task.notes)
+        solution = EXPERTS[task.intent_template_id]
+        return expert.moves(solution, case, self.browser.page, self._view)
 
     @property
     def browser(self) -> Browser:
@@ -240,16 +246,6 @@ class WebArenaEnv(TextEnv):
         super().close()
 
     # Inside -----------------------------------------------------------------------------------
-
-    def _open(self, episode: Episode, task: WebTask) -> None:
-        urls = self._place.fill(task.start_url).split(AND)
-        first, *others = (addresses.normal(url) or url for url in urls)
-        episode.browser.open(first, episode.cookies)
-        for url in others:
-            episode.browser.act(WebAction("new_tab"))
-            episode.browser.act(WebAction("goto", text=url))
-        if others:
-            episode.browser.act(WebAction("tab_focus", element=0))
 
     def _stop(self, answer: str) -> Outcome:
         assert self._episode is not None

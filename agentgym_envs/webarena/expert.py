@@ -1,6 +1,6 @@
 """Plays a template's solution as an expert that uses only what was on the screen.
 
-A template reads whole pages; what it reads is scrolled to first, and so is what it acts on. An
+A solution reads whole pages; what it reads is scrolled to first, and so is what it acts on. An
 imitator then sees everything that an answer is made of.
 """
 
@@ -12,7 +12,7 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.actions import parse_action
 from agentgym_envs.webarena.page import Node, Page
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
-from agentgym_envs.webarena.tasks.template import Case, Template
+from agentgym_envs.webarena.tasks.solution import Case, Solution
 from agentgym_envs.webarena.view import View
 
 
@@ -63,19 +63,19 @@ class Reader(Screen):
 
 
 def moves(
-    template: Template, case: Case, current: Callable[[], Page], view: View
+    solution: Solution, case: Case, current: Callable[[], Page], view: View
 ) -> Iterator[ExpertMove]:
     """Yield moves that solve a task; end early where something is not where it should be.
 
     Args:
-        template: of the task.
-        case: the instance.
+        solution: of the task's template.
+        case: what is known of the task.
         current: returns the browser's current page.
         view: the part of it that is on the screen.
     """
     reader = Reader(current)
     try:
-        for move in template.solve(case, reader):
+        for move in solution(case, reader):
             for direction in view.scrolls_through(reader.read, reader.page):
                 yield _scroll(direction, "I read on further")
             action = parse_action(move.action)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from agentgym_envs.webarena.browsers import Browser
+from agentgym_envs.webarena.actions import WebAction
+from agentgym_envs.webarena.browsers import Browser, addresses
 from agentgym_envs.webarena.evaluators.verdict import Evaluator, SiteFunctions
 from agentgym_envs.webarena.site_functions import EmbeddedFunctions
+from agentgym_envs.webarena.sites.content import SiteContent
 from agentgym_envs.webarena.sites.names import DATABASES, SITES, fill_placeholders
 from agentgym_envs.webarena.sites.people import AGENT_ID
 from agentgym_envs.webarena.sites.state import SiteState, first_token
@@ -17,6 +19,8 @@ from agentgym_envs.webarena.tasks.files import WebTask
 
 BACKENDS = ("text", "chromium")
 SESSION_COOKIE = "session"
+AND = " |AND| "
+"""Stands between the addresses of a task that begins with several tabs."""
 
 
 @dataclass
@@ -68,10 +72,12 @@ class EmbeddedPlace:
 
     Args:
         backend: one of `BACKENDS`.
+        content: what the sites hold when an episode begins.
     """
 
-    def __init__(self, backend: str) -> None:
+    def __init__(self, backend: str, content: SiteContent) -> None:
         self._backend = backend
+        self._content = content
 
     def fill(self, text: str) -> str:
         """Replace the placeholders by the canonical origins."""
@@ -86,7 +92,7 @@ class EmbeddedPlace:
                 f"embedded sites {list(SITES)}; leave it out, or name a deployment with sites="
             )
         sites = DATABASES if task.require_login else ()
-        state = SiteState(signed_in=dict.fromkeys(sites, AGENT_ID))
+        state = SiteState(signed_in=dict.fromkeys(sites, AGENT_ID), content=self._content)
         cookies = {site: {SESSION_COOKIE: first_token(site)} for site in sites}
         return Episode(self._browser(state), cookies, EmbeddedFunctions(state), state)
 
@@ -99,3 +105,15 @@ class EmbeddedPlace:
         from agentgym_envs.webarena.browsers.text.browser import TextBrowser
 
         return TextBrowser(state)
+
+
+def open_start(place: Place, episode: Episode, task: WebTask) -> None:
+    """Open the pages that a task begins with, each in a tab of its own; the first is shown."""
+    urls = place.fill(task.start_url).split(AND)
+    first, *others = (addresses.normal(url) or url for url in urls)
+    episode.browser.open(first, episode.cookies)
+    for url in others:
+        episode.browser.act(WebAction("new_tab"))
+        episode.browser.act(WebAction("goto", text=url))
+    if others:
+        episode.browser.act(WebAction("tab_focus", element=0))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from agentgym_envs.webarena.sites.content import SiteContent, open_content
 from agentgym_envs.webarena.tasks.files import fingerprint, read_tasks
-from agentgym_envs.webarena.tasks.pins import SOURCE
-from agentgym_envs.webarena.tasks.task_set import SPLITS, EmbeddedTasks, GivenTasks
+from agentgym_envs.webarena.tasks.task_set import SPLITS, EmbeddedTasks, GivenTasks, WebTasks
 
 TasksFile = str | Path | Mapping[str, str | Path]
 """A file of tasks, all in the test split, or one file for each split."""
@@ -26,7 +26,7 @@ class Source:
         name: what they are, with a version.
     """
 
-    tasks: EmbeddedTasks | GivenTasks
+    tasks: WebTasks
     name: str
 
 
@@ -49,8 +49,29 @@ def check_evaluation(
     return True
 
 
+def open_world(sites_dir: str | Path | None, sites: Mapping[str, str] | str | None) -> SiteContent:
+    """Return the content of the embedded sites.
+
+    Args:
+        sites_dir: a folder made by `python -m worlds sites`; None is the shipped content.
+        sites: the addresses of a deployment, if one is played.
+
+    Raises:
+        ValueError: the folder holds no such content, or a deployment is named as well.
+    """
+    if sites_dir is None:
+        return open_content()
+    if sites is not None:
+        raise ValueError(
+            f"sites_dir={str(sites_dir)!r} gives the embedded sites other content, and sites= "
+            "names a deployment; give one of them"
+        )
+    return open_content(Path(sites_dir).resolve())
+
+
 def open_source(
     tasks_file: TasksFile | None,
+    content: SiteContent,
     *,
     sites: Mapping[str, str] | None = None,
     is_verified: bool = False,
@@ -59,6 +80,7 @@ def open_source(
 
     Args:
         tasks_file: a file of tasks, or one for each split.
+        content: of the embedded sites, with their tasks.
         sites: the addresses of a deployment; None is for the embedded sites. Of the official tasks
             those remain whose sites are all among them.
         is_verified: take the official tasks as `webarena-verified` words them.
@@ -68,16 +90,20 @@ def open_source(
         ImportError: the official tasks are not installed.
     """
     if tasks_file is None:
-        return _embedded() if sites is None else _official(sites, is_verified)
-    files = tasks_file if isinstance(tasks_file, Mapping) else {"test": tasks_file}
-    unknown = sorted(set(files) - set(SPLITS))
+        return _embedded(content) if sites is None else _official(sites, is_verified)
+    files = tasks_file if isinstance(tasks_file, Mapping) else {None: tasks_file}
+    unknown = sorted(str(split) for split in files if split not in (None, *SPLITS))
     if unknown:
         raise ValueError(f"unknown splits {unknown}; allowed: {', '.join(SPLITS)}")
     given = {split: read_tasks(path) for split, path in files.items()}
-    tasks = GivenTasks(given)
     everything = [task for each in given.values() for task in each]
+    if len({task.task_id for task in everything}) < len(everything):
+        raise ValueError("two splits hold a task_id of the same number; each needs its own")
+    tasks = GivenTasks(
+        [replace(task, split=split or task.split) for split, each in given.items() for task in each]
+    )
     names = "+".join(Path(path).name for path in files.values())
-    place = SOURCE if sites is None else f"{len(sites)} sites of a deployment"
+    place = content.name if sites is None else f"{len(sites)} sites of a deployment"
     return Source(tasks, f"{names} ({fingerprint(everything)}) on {place}")
 
 
@@ -89,9 +115,9 @@ def _official(sites: Mapping[str, str], is_verified: bool) -> Source:
     playable = [task for task in tasks if set(task.sites) <= set(sites)]
     if not playable:
         raise ValueError(f"no official task plays on {sorted(sites)} alone; name more sites")
-    return Source(GivenTasks({"test": playable}), dataset.source_name(is_verified=is_verified))
+    return Source(GivenTasks(playable), dataset.source_name(is_verified=is_verified))
 
 
 @cache
-def _embedded() -> Source:
-    return Source(EmbeddedTasks(), SOURCE)
+def _embedded(content: SiteContent) -> Source:
+    return Source(EmbeddedTasks(content), content.name)

@@ -1,23 +1,16 @@
 """Gives every episode its own copy of every site's database.
 
-A site's content is generated once per process and kept as the bytes of a database; an episode loads
-a copy into memory when a site is first visited. Nothing is shared, so nothing can leak between
-episodes.
+An episode loads a copy into memory when a site is first visited. Nothing is shared, so nothing can
+leak between episodes.
 """
 
 from __future__ import annotations
 
-import importlib
 import sqlite3
-import threading
 from collections.abc import Mapping
-from functools import cache
 
-import numpy as np
-
+from agentgym_envs.webarena.sites.content import SiteContent, open_content
 from agentgym_envs.webarena.sites.names import DATABASES
-
-SEED = 2026
 
 NOW = "2026-03-14 09:30:00"
 """The sites' clock stands still: the same actions give the same pages on every day."""
@@ -28,8 +21,6 @@ CREATE TABLE sessions (
 );
 """
 """The table that the framework adds to every database."""
-
-_BUILDING = threading.Lock()
 
 
 class Database(sqlite3.Connection):
@@ -45,9 +36,13 @@ class SiteState:
     Args:
         signed_in: for each site, the id of the user who has a session there from the start; its
             token is `first_token(site)`.
+        content: what the databases hold at first; the shipped content if not given.
     """
 
-    def __init__(self, signed_in: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, signed_in: Mapping[str, int] | None = None, content: SiteContent | None = None
+    ) -> None:
+        self._content = content or open_content()
         self.connections: dict[str, sqlite3.Connection] = {}
         self._signed_in = dict(signed_in or {})
 
@@ -60,7 +55,7 @@ class SiteState:
         name = DATABASES[site]
         connection = self.connections.get(name)
         if connection is None:
-            connection = connect(template(name))
+            connection = connect(self._content.database(name))
             self.connections[name] = connection
             # Sessions from the start are written here, so that they load no database.
             connection.executemany(
@@ -76,7 +71,7 @@ class SiteState:
 
     def untouched(self, name: str) -> bytes:
         """Return what a database, named as in `DATABASES`' values, holds when an episode begins."""
-        return template(name)
+        return self._content.database(name)
 
     def sign_in(self, site: str, user_id: int) -> str:
         """Open a session for a user and return its token, the value of the cookie `session`."""
@@ -110,24 +105,3 @@ def connect(content: bytes) -> sqlite3.Connection:
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
-
-
-def template(name: str) -> bytes:
-    """Return the generated content of a database, made once per process."""
-    with _BUILDING:
-        return _template(name)
-
-
-@cache
-def _template(name: str) -> bytes:
-    content = importlib.import_module(f"agentgym_envs.webarena.sites.{name}.content")
-    connection = sqlite3.connect(":memory:")
-    connection.row_factory = sqlite3.Row
-    connection.executescript(SESSIONS)
-    connection.executescript(content.SCHEMA)
-    content.fill(connection, np.random.default_rng([SEED, *name.encode()]))
-    connection.commit()
-    connection.execute("VACUUM")
-    data = connection.serialize()
-    connection.close()
-    return data

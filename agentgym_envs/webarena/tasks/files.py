@@ -1,6 +1,7 @@
-"""Tasks as WebArena's task files hold them: one JSON object each, with exactly its keys.
+"""Tasks as WebArena's task files hold them: one JSON object each.
 
-The only addition is the evaluator `db_state` inside `eval`, for sites whose database is at hand.
+Three things are added for the embedded sites, which may be left out: the evaluator `db_state`
+inside `eval`, the task's `split`, and `notes` for its expert.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ KEYS = (
     "eval",
     "intent_template_id",
 )
-"""What a task consists of; other keys are read over, as WebArena's own files have some."""
+"""What a task of WebArena consists of; other keys are read over, as its own files have some."""
+
+ADDED = ("split", "notes")
 
 _NEEDED = ("sites", "task_id", "start_url", "intent", "eval")
 
@@ -51,6 +54,8 @@ class WebTask:
         instantiation_dict: what fills them.
         require_reset: the task changes a site for those that follow it.
         intent_template_id: number of the template.
+        split: that it belongs to, where it says so.
+        notes: what its expert knows beside the intent; None where it has no expert.
     """
 
     sites: tuple[str, ...]
@@ -65,11 +70,14 @@ class WebTask:
     instantiation_dict: Mapping[str, Any] | None = None
     require_reset: bool = False
     intent_template_id: int = -1
+    split: str | None = None
+    notes: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the task as a task file holds it, its keys in WebArena's order."""
         values = {key: getattr(self, key) for key in KEYS}
-        return {**values, "sites": list(self.sites)}
+        added = {key: getattr(self, key) for key in ADDED if getattr(self, key) is not None}
+        return {**values, "sites": list(self.sites), **added}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> WebTask:
@@ -89,7 +97,7 @@ class WebTask:
         sites = record["sites"]
         if not isinstance(sites, list) or not sites or not all(isinstance(s, str) for s in sites):
             raise ValueError(f"sites must be a list of names, got {sites!r:.200}")
-        values = {key: record[key] for key in KEYS if key in record}
+        values = {key: record[key] for key in (*KEYS, *ADDED) if key in record}
         try:
             build_evaluators(values["eval"])
         except ValueError as error:
@@ -97,10 +105,15 @@ class WebTask:
         return cls(**{**values, "sites": tuple(sites)})
 
 
+def tasks_text(tasks: Iterable[WebTask]) -> str:
+    """Write tasks as a JSON list, one task in each line."""
+    lines = (json.dumps(task.to_json(), ensure_ascii=False) for task in tasks)
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
 def write_tasks(path: str | Path, tasks: Iterable[WebTask]) -> None:
-    """Write tasks to one file, a JSON list."""
-    text = json.dumps([task.to_json() for task in tasks], ensure_ascii=False, indent=1)
-    Path(path).write_text(text + "\n", encoding="utf-8")
+    """Write tasks to one file."""
+    Path(path).write_text(tasks_text(tasks), encoding="utf-8")
 
 
 def read_tasks(path: str | Path) -> list[WebTask]:
@@ -110,8 +123,7 @@ def read_tasks(path: str | Path) -> list[WebTask]:
         ValueError: it holds something else, or two tasks with one number; the message says what.
     """
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-        tasks = [WebTask.from_json(record) for record in _listed(content)]
+        tasks = parse_tasks(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{path} is no file of WebArena tasks: {error}") from error
     twice = sorted(n for n, times in Counter(t.task_id for t in tasks).items() if times > 1)
@@ -121,11 +133,18 @@ def read_tasks(path: str | Path) -> list[WebTask]:
     return sorted(tasks, key=lambda task: task.task_id)
 
 
+def parse_tasks(text: str) -> list[WebTask]:
+    """Read a JSON list of tasks, or one task.
+
+    Raises:
+        ValueError: the text holds something else.
+    """
+    content = json.loads(text)
+    records = content if isinstance(content, list) else [content]
+    return [WebTask.from_json(record) for record in records]
+
+
 def fingerprint(tasks: Iterable[WebTask]) -> str:
     """Return 12 digits that change when a task changes."""
     text = json.dumps([task.to_json() for task in tasks], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def _listed(content: Any) -> list[Any]:
-    return content if isinstance(content, list) else [content]

@@ -1,14 +1,15 @@
-"""Numbers WebArena's tasks: the embedded ones, or those of task files."""
+"""Numbers WebArena's tasks and lists them by split."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
+from agentgym_envs.errors import UnknownTask
 from agentgym_envs.tasks import TaskSet, TaskSpec
-from agentgym_envs.webarena.tasks import catalogue
-from agentgym_envs.webarena.tasks.files import WebTask
-from agentgym_envs.webarena.tasks.pins import PAPER_TEST
+from agentgym_envs.webarena.sites.content import SiteContent
+from agentgym_envs.webarena.tasks.files import WebTask, parse_tasks
 
 SPLITS = ("train", "validation", "test")
 
@@ -27,87 +28,104 @@ def subtask_of(sites: Sequence[str]) -> str:
     return next((SUBTASKS[site] for site in sites if site in SUBTASKS), "other")
 
 
-class EmbeddedTasks(TaskSet):
-    """The embedded tasks, split by template: a test template's tasks are never seen in training.
+@dataclass(frozen=True)
+class Listing:
+    """What is known of a task before it is read."""
 
-    `paper_test` is a pinned part of `test` with the sizes of the paper's panel. A filter may also
-    name a template: `"template_12"`.
+    subtask: str
+    split: str
+    template: int
+
+
+class WebTasks(TaskSet):
+    """Tasks by their numbers. A filter may also name a template: `"template_12"`.
+
+    Args:
+        listings: by number, ascending.
+        panels: the numbers of each panel, all of them in the test split.
     """
 
     env_name = "webarena"
     splits = SPLITS
-    panels = {"paper_test": "test"}
+
+    def __init__(
+        self, listings: Mapping[int, Listing], panels: Mapping[str, Sequence[int]]
+    ) -> None:
+        self._listings = listings
+        self.panels = dict.fromkeys(panels, "test")
+        self._numbers: dict[str, list[int]] = {split: [] for split in SPLITS}
+        for number, listing in listings.items():
+            self._numbers[listing.split].append(number)
+        self._numbers |= {panel: list(numbers) for panel, numbers in panels.items()}
 
     def numbers(self, split: str) -> Sequence[int]:
         """List the numbers of a split or panel, ascending."""
-        return PAPER_TEST if split in self.panels else catalogue.numbers(split)
-
-    def describe(self, number: int) -> tuple[str, str]:
-        """Return (subtask, split) of a task."""
-        try:
-            template, _ = catalogue.split_number(number)
-        except ValueError:
-            known = catalogue.templates()
-            raise ValueError(
-                f"unknown task_id 'webarena_{number}'; a number is that of a template "
-                f"({min(known)} to {max(known)}, with gaps) times {catalogue.STRIDE} plus 0 to "
-                f"{catalogue.INSTANCES - 1}; env.unwrapped.task_ids(split) lists a split"
-            ) from None
-        return subtask_of(template.sites), template.split
-
-    def labels(self, spec: TaskSpec) -> tuple[str | int, ...]:
-        """Return what a `tasks=` filter may call a task: id, number, subtask or template."""
-        return (*super().labels(spec), f"template_{spec.number // catalogue.STRIDE}")
-
-    def task(self, number: int) -> WebTask:
-        """Return a task in WebArena's form."""
-        return catalogue.task_of(number)
-
-
-class GivenTasks(TaskSet):
-    """Tasks that somebody brings.
-
-    Args:
-        tasks: for each split, its tasks; splits that are left out are empty.
-
-    Raises:
-        ValueError: two tasks have one number.
-    """
-
-    env_name = "webarena"
-    splits = SPLITS
-
-    def __init__(self, tasks: Mapping[str, Sequence[WebTask]]) -> None:
-        self._split_of = {task.task_id: split for split, each in tasks.items() for task in each}
-        self._tasks = {task.task_id: task for each in tasks.values() for task in each}
-        if len(self._tasks) < sum(len(each) for each in tasks.values()):
-            raise ValueError("two splits hold a task_id of the same number; each needs its own")
-
-    @cached_property
-    def _numbers(self) -> dict[str, list[int]]:
-        return {
-            split: sorted(number for number, of in self._split_of.items() if of == split)
-            for split in SPLITS
-        }
-
-    def numbers(self, split: str) -> Sequence[int]:
-        """List the numbers of a split, ascending."""
         return self._numbers[split]
 
     def describe(self, number: int) -> tuple[str, str]:
         """Return (subtask, split) of a task."""
-        if number not in self._tasks:
-            raise ValueError(
-                f"unknown task_id 'webarena_{number}'; there are {len(self._tasks)} tasks, "
-                f"'webarena_{min(self._tasks)}' to 'webarena_{max(self._tasks)}'; "
+        listing = self._listings.get(number)
+        if listing is None:
+            raise UnknownTask(
+                f"unknown task_id 'webarena_{number}'; there are {len(self._listings)} tasks, "
+                f"'webarena_{min(self._listings)}' to 'webarena_{max(self._listings)}', with gaps; "
                 "env.unwrapped.task_ids(split) lists a split"
             )
-        return subtask_of(self._tasks[number].sites), self._split_of[number]
+        return listing.subtask, listing.split
 
     def labels(self, spec: TaskSpec) -> tuple[str | int, ...]:
         """Return what a `tasks=` filter may call a task: id, number, subtask or template."""
-        template = self._tasks[spec.number].intent_template_id
-        return (*super().labels(spec), f"template_{template}")
+        return (*super().labels(spec), f"template_{self._listings[spec.number].template}")
+
+    def task(self, number: int) -> WebTask:
+        """Return a task."""
+        raise NotImplementedError
+
+
+class EmbeddedTasks(WebTasks):
+    """The tasks of a world, split by template: a test template's are never seen in training.
+
+    `paper_test` is a pinned part of `test` with the sizes of the paper's panel.
+
+    Args:
+        content: holds them; a template's are read when one of them is asked for.
+    """
+
+    def __init__(self, content: SiteContent) -> None:
+        self._file_of = {
+            number: each.file for each in content.templates for number in each.task_ids
+        }
+        listings = {
+            number: Listing(subtask_of(each.sites), each.split, each.template)
+            for each in content.templates
+            for number in each.task_ids
+        }
+        super().__init__(listings, {"paper_test": content.paper_test})
+        self._content = content
+        self._tasks_of = lru_cache(maxsize=32)(self._read)
+
+    def task(self, number: int) -> WebTask:
+        """Return a task."""
+        return self._tasks_of(self._file_of[number])[number]
+
+    def _read(self, file: str) -> dict[int, WebTask]:
+        return {task.task_id: task for task in parse_tasks(self._content.read(file).decode())}
+
+
+class GivenTasks(WebTasks):
+    """Tasks that somebody brings.
+
+    Args:
+        tasks: those that name no split are of the test split.
+    """
+
+    def __init__(self, tasks: Iterable[WebTask]) -> None:
+        self._tasks = {task.task_id: task for task in sorted(tasks, key=lambda t: t.task_id)}
+        listings = {
+            number: Listing(subtask_of(task.sites), task.split or "test", task.intent_template_id)
+            for number, task in self._tasks.items()
+        }
+        super().__init__(listings, {})
 
     def task(self, number: int) -> WebTask:
         """Return a task."""

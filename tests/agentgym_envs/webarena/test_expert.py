@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -11,25 +10,10 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena import expert
 from agentgym_envs.webarena.page import Node, Page
 from agentgym_envs.webarena.tasks.screen import Screen
-from agentgym_envs.webarena.tasks.template import Case, Template, World, exact_answer
+from agentgym_envs.webarena.tasks.solution import Case
 from agentgym_envs.webarena.view import View
 
 Solve = Callable[[Screen], Iterator[ExpertMove]]
-
-
-class OneWay(Template):
-    """A template whose solution is given."""
-
-    number, sites, intent, split = 999, ("map",), "Do it", "train"
-
-    def __init__(self, solve: Solve) -> None:
-        self._solve = solve
-
-    def draw(self, world: World, rng: random.Random) -> Case:
-        return Case({}, exact_answer("x"))
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        yield from self._solve(screen)
 
 
 def long_page() -> Page:
@@ -44,7 +28,7 @@ def played(solve: Solve, *, top: int = 0) -> list[str]:
     view.top = top
     view.show(page)
     actions = []
-    for move in expert.moves(OneWay(solve), Case({}, {}), lambda: page, view):
+    for move in expert.moves(lambda case, screen: solve(screen), Case({}, {}), lambda: page, view):
         actions.append(move.action)
         if move.action.startswith("scroll"):
             view.scroll("down" if "down" in move.action else "up", page)

@@ -11,8 +11,7 @@ from agentgym_envs.webarena.sites.gitlab.access import (
     VISIBILITY_CHOICES,
     find_project,
 )
-from agentgym_envs.webarena.sites.gitlab.making.sources import LICENCE, fill_slots
-from agentgym_envs.webarena.sites.gitlab.making.words import LICENCES
+from agentgym_envs.webarena.sites.gitlab.licences import LICENCE, LICENCES, fill_slots
 from agentgym_envs.webarena.sites.gitlab.projects import add_owner, name_errors
 from agentgym_envs.webarena.sites.gitlab.reading import MAX_TITLE, slug_from
 from agentgym_envs.webarena.sites.gitlab.site import SITE

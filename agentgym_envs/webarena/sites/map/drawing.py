@@ -12,7 +12,7 @@ from functools import lru_cache
 from html import escape
 
 from agentgym_envs.webarena.sites.map.curves import XY, bend, smooth
-from agentgym_envs.webarena.sites.map.geography import COAST, HILLS, REGIONS, RIVERS, SHEET
+from agentgym_envs.webarena.sites.map.geography import COAST, HILLS, RIVERS, SHEET
 
 TownRow = tuple[int, str, float, float, int, int]
 RoadRow = tuple[int, str, int, int]
@@ -43,7 +43,7 @@ def country(
         ends: points to mark with pins.
         zoom: (x, y, half width in km) to show a part of the country.
     """
-    towns, roads = _tables(db)
+    towns, roads, colours = _tables(db)
     box = _box(ends, road_ids, zoom)
     places = {town[0]: (town[2], town[3]) for town in towns}
     way = "".join(
@@ -53,17 +53,20 @@ def country(
     )
     pins = "".join(_pin(x, y, max(0.5, box[2] / 400)) for x, y in ends)
     view = " ".join(f"{value:g}" for value in box)
-    ground, names = _ground(towns, roads)
+    ground, names = _ground(towns, roads, colours)
     return (
         f'<svg class="country" role="img" aria-label="{escape(label)}" viewBox="{view}" '
         f'preserveAspectRatio="xMidYMid slice">{ground}{way}{names}{pins}</svg>'
     )
 
 
-def _tables(db: sqlite3.Connection) -> tuple[tuple[TownRow, ...], tuple[RoadRow, ...]]:
+def _tables(
+    db: sqlite3.Connection,
+) -> tuple[tuple[TownRow, ...], tuple[RoadRow, ...], tuple[str, ...]]:
     towns = db.execute("SELECT id, name, x, y, population, region_id FROM towns ORDER BY id")
     roads = db.execute("SELECT id, kind, town_a, town_b FROM roads ORDER BY id")
-    return tuple(map(tuple, towns)), tuple(map(tuple, roads))
+    colours = db.execute("SELECT colour FROM regions ORDER BY id")
+    return tuple(map(tuple, towns)), tuple(map(tuple, roads)), tuple(row[0] for row in colours)
 
 
 def _box(
@@ -83,7 +86,9 @@ def _box(
 
 
 @lru_cache(maxsize=4)
-def _ground(towns: tuple[TownRow, ...], roads: tuple[RoadRow, ...]) -> tuple[str, str]:
+def _ground(
+    towns: tuple[TownRow, ...], roads: tuple[RoadRow, ...], colours: tuple[str, ...]
+) -> tuple[str, str]:
     coast = smooth(COAST, closed=True)
     places = {town[0]: (town[2], town[3]) for town in towns}
     glows = "".join(
@@ -91,9 +96,8 @@ def _ground(towns: tuple[TownRow, ...], roads: tuple[RoadRow, ...]) -> tuple[str
         for offset, opacity in ((0, 0.95), (0.6, 0.7), (1, 0))
     )
     tints = "".join(
-        f'<radialGradient id="region-{number}">{glows.replace("COLOUR", region.colour)}'
-        "</radialGradient>"
-        for number, region in enumerate(REGIONS, 1)
+        f'<radialGradient id="region-{number}">{glows.replace("COLOUR", colour)}</radialGradient>'
+        for number, colour in enumerate(colours, 1)
     )
     patches = "".join(
         f'<circle cx="{x:g}" cy="{y:g}" r="46" fill="url(#region-{region})"/>'

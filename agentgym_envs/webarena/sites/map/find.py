@@ -9,9 +9,8 @@ from starlette.responses import Response
 
 from agentgym_envs.webarena.sites.map import search
 from agentgym_envs.webarena.sites.map.categories import BY_NAME, CATEGORIES
-from agentgym_envs.webarena.sites.map.content import words_of
 from agentgym_envs.webarena.sites.map.hours import DAYS, span
-from agentgym_envs.webarena.sites.map.points import Point, resolve
+from agentgym_envs.webarena.sites.map.points import Point, resolve, words_of
 from agentgym_envs.webarena.sites.map.site import SITE
 from agentgym_envs.webarena.sites.paging import Pages
 from agentgym_envs.webarena.sites.web import RequestContext

@@ -10,7 +10,6 @@ import re
 import sqlite3
 from dataclasses import dataclass
 
-from agentgym_envs.webarena.sites.map.content import words_of
 from agentgym_envs.webarena.sites.map.geography import slug
 
 MOST = 10  # points that one text is taken to mean
@@ -61,6 +60,11 @@ class Point:
     def path(self) -> str:
         """The address of its page."""
         return f"/town/{slug(self.name)}" if self.kind == "town" else f"/{self.kind}/{self.id}"
+
+
+def words_of(*texts: str) -> str:
+    """Return texts as lower-case words, a space before each: what the search looks through."""
+    return " " + " ".join(re.findall(r"[a-z0-9]+", " ".join(texts).lower().replace("'", "")))
 
 
 def resolve(db: sqlite3.Connection, text: str) -> list[Point]:

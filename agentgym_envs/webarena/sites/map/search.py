@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from math import sqrt
 
 from agentgym_envs.webarena.sites.map.categories import words_for
-from agentgym_envs.webarena.sites.map.content import words_of
-from agentgym_envs.webarena.sites.map.points import MAX_WORDS, Point
+from agentgym_envs.webarena.sites.map.points import MAX_WORDS, Point, words_of
 
 SORTS = {
     "best": "Best match",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from agentgym_envs.webarena.sites.paging import Pages
-from agentgym_envs.webarena.sites.reddit.draft import FLAIRS
 from agentgym_envs.webarena.sites.reddit.listing import RANGES, SORTS, list_posts
 from agentgym_envs.webarena.sites.reddit.lookup import (
     forum_of,
@@ -14,7 +13,7 @@ from agentgym_envs.webarena.sites.reddit.lookup import (
     named,
     pattern,
 )
-from agentgym_envs.webarena.sites.reddit.site import SITE
+from agentgym_envs.webarena.sites.reddit.site import FLAIRS, SITE
 from agentgym_envs.webarena.sites.web import RequestContext
 
 _ORDERS = {

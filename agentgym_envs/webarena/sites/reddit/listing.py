@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from agentgym_envs.webarena.sites.paging import Pages
-from agentgym_envs.webarena.sites.reddit.draft import FLAIRS
 from agentgym_envs.webarena.sites.reddit.lookup import me, named
+from agentgym_envs.webarena.sites.reddit.site import FLAIRS
 from agentgym_envs.webarena.sites.web import RequestContext
 
 PAGE_SIZE = 10

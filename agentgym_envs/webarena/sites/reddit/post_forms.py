@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from agentgym_envs.webarena.sites.reddit.draft import FLAIRS
 from agentgym_envs.webarena.sites.reddit.heat import heat
 from agentgym_envs.webarena.sites.reddit.lookup import (
     Forbidden,
@@ -20,7 +19,7 @@ from agentgym_envs.webarena.sites.reddit.lookup import (
     too_long,
     typed,
 )
-from agentgym_envs.webarena.sites.reddit.site import SITE
+from agentgym_envs.webarena.sites.reddit.site import FLAIRS, SITE
 from agentgym_envs.webarena.sites.web import RequestContext
 
 

@@ -7,6 +7,11 @@ from pathlib import Path
 from agentgym_envs.webarena.sites.filters import day
 from agentgym_envs.webarena.sites.web import RequestContext, Site
 
+FLAIRS = (
+    "Question", "Review", "Story", "Advice", "Discussion", "Event", "For sale", "News",
+)  # fmt: skip
+"""What posts can be marked as."""
+
 SITE = Site("reddit", "Commonplace", Path(__file__).parent, user_table="users")
 
 

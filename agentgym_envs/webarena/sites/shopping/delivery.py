@@ -37,6 +37,8 @@ PAYMENT_METHODS = (
 
 STATUSES = ("pending", "processing", "complete", "cancelled", "on hold", "refunded")
 
+CARRIERS = ("Valdera Post", "Swiftwing", "Blue Heron Freight")
+
 CANCEL_REASONS = (
     "Ordered by mistake",
     "Found it cheaper elsewhere",

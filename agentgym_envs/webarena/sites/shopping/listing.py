@@ -14,7 +14,8 @@ from agentgym_envs.webarena.sites.web import RequestContext
 PAGE_SIZE = 12
 
 COLUMNS = (
-    "p.id, p.name, p.slug, p.brand, p.colour, p.price, p.stock, p.created_at, p.category_id, "
+    "p.id, p.name, p.slug, p.brand, p.colour, p.price, p.stock, p.created_at, "
+    "(SELECT name FROM categories WHERE id = p.category_id) AS category, "
     "coalesce(p.special_price, p.price) AS cost, "
     "(SELECT count(*) FROM reviews r WHERE r.product_id = p.id AND r.status = 'approved') "
     "AS reviews, "

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.shopping.made_products import RANGES
-
 _COLOURS = {
     "moss": "#6b7f4f", "slate": "#5f6d78", "cream": "#efe3c8", "rust": "#a8552f",
     "ink blue": "#2d3f66", "ochre": "#c8922e", "charcoal": "#41444a", "plum": "#6d3f5b",
@@ -70,12 +68,9 @@ _SHAPES = {
     "Travel Accessories": "M42 8H58V21H62Q67 28 67 37V88H33V37Q33 28 38 21H42ZM33 48H67V54H33Z",
 }  # fmt: skip
 _CIRCLE = "M50 18a32 32 0 1 0 .1 0Z"
-# A category's id is its place in the ranges, from 1: `made_products` numbers them so.
-_NAMES = [name for group in RANGES for name in (group.name, *(leaf.name for leaf in group.leaves))]
-_SHAPE_OF = {number: _SHAPES.get(name, _CIRCLE) for number, name in enumerate(_NAMES, 1)}
 
 
-def picture(product_id: int, category_id: int, colour: str) -> tuple[str, str]:
+def picture(product_id: int, category: str, colour: str) -> tuple[str, str]:
     """Return a fill colour and an SVG path within 100 x 100, to be filled by the even-odd rule."""
     fill = _COLOURS.get(colour) or _UNTOLD[product_id % len(_UNTOLD)]
-    return fill, _SHAPE_OF.get(category_id, _CIRCLE)
+    return fill, _SHAPES.get(category, _CIRCLE)

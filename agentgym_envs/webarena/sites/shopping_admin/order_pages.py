@@ -7,10 +7,10 @@ import sqlite3
 
 from starlette.responses import Response
 
+from agentgym_envs.webarena.sites.shopping.delivery import CARRIERS
 from agentgym_envs.webarena.sites.shopping_admin.entries import Entries
 from agentgym_envs.webarena.sites.shopping_admin.grids import choices_of
 from agentgym_envs.webarena.sites.shopping_admin.order_rules import (
-    CARRIERS,
     FROM,
     carry_out,
     note,

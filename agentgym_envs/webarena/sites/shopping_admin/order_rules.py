@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from agentgym_envs.webarena.sites.shopping import made_orders
 from agentgym_envs.webarena.sites.web import RequestContext
-
-CARRIERS = tuple(name for name, _ in made_orders.CARRIERS)
 
 _OPEN = ("pending", "processing")
 FROM = {

@@ -1,78 +1,51 @@
-"""The tasks on the code host; numbers 100 to 129."""
+"""The experts of the tasks on the code host."""
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.tasks.gitlab.commits import (
-    CommitsInMonth,
-    TopContributor,
-    WhereTheyLive,
+from agentgym_envs.webarena.tasks.gitlab import (
+    commits,
+    forms,
+    issues,
+    merging,
+    milestones,
+    navigation,
+    people,
+    projects,
+    questions,
+    signing_in,
 )
-from agentgym_envs.webarena.tasks.gitlab.forms import EditExtremeIssue, EditMissingIssue
-from agentgym_envs.webarena.tasks.gitlab.issues import (
-    AssignFirstDue,
-    AssignStranger,
-    CloseLabelled,
-    CreateIssue,
-    ReopenLast,
-)
-from agentgym_envs.webarena.tasks.gitlab.merging import (
-    ApproveAll,
-    CommentOnRequest,
-    RaiseVersion,
-)
-from agentgym_envs.webarena.tasks.gitlab.milestones import PlanMilestone, PostponeMilestone
-from agentgym_envs.webarena.tasks.gitlab.navigation import FilterIssues, PeopleAroundRequest
-from agentgym_envs.webarena.tasks.gitlab.people import (
-    ChangeRoles,
-    FinishTodos,
-    FollowAuthor,
-    InviteMember,
-    UpdateProfile,
-)
-from agentgym_envs.webarena.tasks.gitlab.projects import (
-    ForkProject,
-    ShowProject,
-    StarOne,
-    StartProject,
-)
-from agentgym_envs.webarena.tasks.gitlab.questions import (
-    ExtremeRequest,
-    MostUnassigned,
-    StarsTogether,
-)
-from agentgym_envs.webarena.tasks.gitlab.signing_in import TakeIssueAs
-from agentgym_envs.webarena.tasks.template import Template
+from agentgym_envs.webarena.tasks.solution import Solution
 
-TEMPLATES: tuple[Template, ...] = (
-    CommitsInMonth(),
-    TopContributor(),
-    CreateIssue(),
-    CloseLabelled(),
-    AssignFirstDue(),
-    InviteMember(),
-    UpdateProfile(),
-    ShowProject(),
-    StarOne(),
-    PlanMilestone(),
-    CommentOnRequest(),
-    ExtremeRequest(),
-    RaiseVersion(),
-    ForkProject(),
-    StartProject(),
-    AssignStranger(),
-    ChangeRoles(),
-    MostUnassigned(),
-    FinishTodos(),
-    ReopenLast(),
-    WhereTheyLive(),
-    ApproveAll(),
-    FollowAuthor(),
-    PostponeMilestone(),
-    StarsTogether(),
-    EditExtremeIssue(),
-    FilterIssues(),
-    PeopleAroundRequest(),
-    EditMissingIssue(),
-    TakeIssueAs(),
-)
-"""Every template of the site, by number."""
+EXPERTS: dict[int, Solution] = {
+    100: commits.commits_in_month,
+    101: commits.top_contributor,
+    102: issues.create_issue,
+    103: issues.close_labelled,
+    104: issues.assign_first_due,
+    105: people.invite_member,
+    106: people.update_profile,
+    107: projects.show_project,
+    108: projects.star_one,
+    109: milestones.plan_milestone,
+    110: merging.comment_on_request,
+    111: questions.extreme_request,
+    112: merging.raise_version,
+    113: projects.fork_project,
+    114: projects.start_project,
+    115: issues.assign_stranger,
+    116: people.change_roles,
+    117: questions.most_unassigned,
+    118: people.finish_todos,
+    119: issues.reopen_last,
+    120: commits.where_they_live,
+    121: merging.approve_all,
+    122: people.follow_author,
+    123: milestones.postpone_milestone,
+    124: questions.stars_together,
+    125: forms.edit_extreme_issue,
+    126: navigation.filter_issues,
+    127: navigation.people_around_request,
+    128: forms.edit_missing_issue,
+    129: signing_in.take_issue_as,
+}
+"""By the number of the template."""

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import calendar
-import random
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.sites.filters import MONTHS
-from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
-    SITE,
+from agentgym_envs.webarena.tasks.gitlab.steps import (
     apply,
     cells,
-    draw_project,
     fact,
     items,
     number_before,
@@ -20,139 +15,41 @@ from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
     open_project,
 )
 from agentgym_envs.webarena.tasks.screen import Screen, first_of
-from agentgym_envs.webarena.tasks.template import Case, Template, World, exact_answer
-
-_AUTHORS = (
-    "SELECT u.id, u.name, u.email, count(*) AS number FROM commits c "
-    "JOIN users u ON u.id = c.author_id WHERE c.project_id = ? AND c.branch = 'main' "
-    "GROUP BY u.id ORDER BY number DESC, u.id"
-)
+from agentgym_envs.webarena.tasks.solution import Case
 
 
-class CommitsInMonth(Template):
-    """How many commits somebody made in a month, and what the last one was."""
-
-    number = 100
-    sites = (SITE,)
-    intent = (
-        "How many commits did {person} make on the main branch of {project} in {month}, and what "
-        "is the message of the last of them? Answer with both, like 3, Update the manual"
-    )
-    split = "train"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a person and a month with at least one commit."""
-        project = draw_project(world, rng)
-        person = rng.choice(world.rows(SITE, _AUTHORS, project["id"]))
-        year, month = rng.choice([(2025, m) for m in range(2, 13)] + [(2026, 1), (2026, 2)])
-        commits = world.rows(
-            SITE,
-            "SELECT message, date(created_at) AS day FROM commits WHERE project_id = ? "
-            "AND branch = 'main' AND author_id = ? AND created_at LIKE ? ORDER BY day DESC",
-            project["id"],
-            person["id"],
-            f"{year}-{month:02}-%",
-        )
-        if len(commits) < 2 or commits[0]["day"] == commits[1]["day"]:
-            return None
-        first, last = f"{year}-{month:02}-01", calendar.monthrange(year, month)[1]
-        return Case(
-            values={
-                "person": person["name"],
-                "project": project["name"],
-                "month": f"{MONTHS[month - 1]} {year}",
-            },
-            evaluation=exact_answer(f"{len(commits)}, {commits[0]['message']}"),
-            notes={"first": first, "last": f"{first[:8]}{last:02}"},
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Filter the commits by author and days, and read their number."""
-        yield from open_part(screen, case.values["project"], "Commits")
-        filters = {
-            "Author": case.values["person"],
-            "From day": case.notes["first"],
-            "To day": case.notes["last"],
-        }
-        yield from apply(screen, filters)
-        number, last = number_before(screen, "commit"), first_of(items(screen, "Commits"))
-        yield screen.stop(f"{number}, {last.link.name}", "The last one comes first.")
+def commits_in_month(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Filter the commits by author and days, and read their number."""
+    yield from open_part(screen, case.values["project"], "Commits")
+    filters = {
+        "Author": case.values["person"],
+        "From day": case.notes["first"],
+        "To day": case.notes["last"],
+    }
+    yield from apply(screen, filters)
+    number, last = number_before(screen, "commit"), first_of(items(screen, "Commits"))
+    yield screen.stop(f"{number}, {last.link.name}", "The last one comes first.")
 
 
-class TopContributor(Template):
-    """The e-mail address of who wrote the most commits."""
-
-    number = 101
-    sites = (SITE,)
-    intent = (
-        "What is the e-mail address of the person with the {rank} commits on the default branch "
-        "of {project}? Answer with the address alone."
-    )
-    split = "test"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a project whose contributors do not tie at the rank."""
-        project = draw_project(world, rng)
-        rank = rng.choice(("most", "second most"))
-        place = int(rank != "most")
-        rows = world.rows(SITE, _AUTHORS, project["id"])
-        numbers = [row["number"] for row in rows]
-        if len(rows) < 3 or numbers.count(numbers[place]) > 1 or numbers.count(numbers[0]) > 1:
-            return None
-        return Case(
-            values={"rank": rank, "project": project["name"]},
-            evaluation=exact_answer(rows[place]["email"]),
-            notes={"place": place},
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Compare the contributors and look at the profile."""
-        yield from open_part(screen, case.values["project"], "Contributors")
-        rows = sorted(cells(screen), key=lambda row: -int(row[1]))
-        name, number = rows[case.notes["place"]][:2]
-        rank = case.values["rank"]
-        yield screen.click("link", name, f"With {number} commits, {name} has the {rank}.", nth=-1)
-        yield screen.stop(fact(screen, "E-mail: "), "The profile has the address.")
+def top_contributor(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Compare the contributors and look at the profile."""
+    yield from open_part(screen, case.values["project"], "Contributors")
+    rows = sorted(cells(screen), key=lambda row: -int(row[1]))
+    name, number = rows[case.notes["place"]][:2]
+    rank = case.values["rank"]
+    yield screen.click("link", name, f"With {number} commits, {name} has the {rank}.", nth=-1)
+    yield screen.stop(fact(screen, "E-mail: "), "The profile has the address.")
 
 
-class WhereTheyLive(Template):
-    """Where somebody lives who last changed a file."""
-
-    number = 120
-    sites = (SITE,)
-    intent = (
-        "According to their profile, in which town is the person who made the last change to the "
-        "file {path} in {project}? Answer with the town alone."
-    )
-    split = "train"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a file whose writer says where they are."""
-        project = draw_project(world, rng)
-        files = world.rows(
-            SITE,
-            "SELECT f.path, u.location FROM files f JOIN commits c ON c.id = f.commit_id "
-            "JOIN users u ON u.id = c.author_id WHERE f.project_id = ? AND f.branch = 'main' "
-            "AND u.location <> '' AND u.id <> 1 ORDER BY f.path",
-            project["id"],
-        )
-        if not files:
-            return None
-        file = rng.choice(files)
-        return Case(
-            values={"path": file["path"], "project": project["name"]},
-            evaluation=exact_answer(file["location"]),
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Go through the folders to the file, then to its writer."""
-        yield from open_project(screen, case.values["project"])
-        *folders, name = case.values["path"].split("/")
-        for folder in folders:
-            yield screen.click("link", f"{folder}/", "The file lies in this folder.")
-        yield screen.click("link", name, "There is the file.")
-        heading = next(n.name for n in screen.page.nodes if n.name.startswith("Last changed on"))
-        place = [node.name for node in screen.page.nodes].index(heading)
-        person = next(node for node in screen.page.nodes[place:] if node.role == "link")
-        yield screen.click_node(person, f"{person.name} changed it last.")
-        yield screen.stop(fact(screen, "Location: "), "The profile says where they are.")
+def where_they_live(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Go through the folders to the file, then to its writer."""
+    yield from open_project(screen, case.values["project"])
+    *folders, name = case.values["path"].split("/")
+    for folder in folders:
+        yield screen.click("link", f"{folder}/", "The file lies in this folder.")
+    yield screen.click("link", name, "There is the file.")
+    heading = next(n.name for n in screen.page.nodes if n.name.startswith("Last changed on"))
+    place = [node.name for node in screen.page.nodes].index(heading)
+    person = next(node for node in screen.page.nodes[place:] if node.role == "link")
+    yield screen.click_node(person, f"{person.name} changed it last.")
+    yield screen.stop(fact(screen, "Location: "), "The profile says where they are.")

@@ -2,290 +2,70 @@
 
 from __future__ import annotations
 
-import random
-import sqlite3
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.sites.filters import day
-from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
-    REPORTING,
-    SITE,
-    apply,
-    draw_day,
-    draw_project,
-    items,
-    members_of,
-    one_more,
-    open_part,
-    open_project,
-    parts_of,
-    quoted,
-    same,
-    strangers_of,
-)
+from agentgym_envs.webarena.tasks.gitlab.steps import apply, items, open_part, open_project
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
-from agentgym_envs.webarena.tasks.template import (
-    Case,
-    Template,
-    World,
-    changed,
-    impossible,
-    state_of,
-)
-
-_NEW_TITLES = (
-    "Prepare a demo of the {part}", "Ask five users about the {part}", "Measure the {part}",
-    "Write release notes on the {part}", "Plan the next step for the {part}",
-    "Collect complaints about the {part}", "Compare the {part} with what others do",
-)  # fmt: skip
-_REMARKS = (
-    "This has come back, please look again.", "Reopened after a call with two users.",
-    "The fix did not hold on the test machine.", "We closed this too early.",
-    "Still happens with the current build.",
-)  # fmt: skip
+from agentgym_envs.webarena.tasks.solution import Case
 
 
-class CreateIssue(Template):
-    """Open an issue with a label, an assignee and a due date."""
+def create_issue(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Fill in the form."""
+    values = case.values
+    yield from open_part(screen, values["project"], "Issues")
+    yield screen.click("link", "New issue")
+    yield screen.fill("textbox", "Title", values["title"])
+    yield screen.choose("Assignee", values["person"])
+    yield screen.fill("textbox", "Due date", case.notes["due"])
+    yield screen.click("checkbox", values["label"], "This is the label that is wanted.")
+    yield screen.click("button", "Create issue", "Everything is filled in.")
+    yield screen.stop()
 
-    number = 102
-    sites = (SITE,)
-    intent = (
-        'Open an issue titled "{title}" in {project}, label it {label}, assign it to {person} and '
-        "make it due on {due}."
+
+def close_labelled(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Follow the label as often as it has open issues."""
+    yield from open_project(screen, case.values["project"])
+    while True:
+        yield screen.click("link", "Labels", "The labels lead to their open issues.")
+        yield screen.click("link", case.values["label"], "This is the label.")
+        issues = items(screen, "Issues")
+        if not issues:
+            break
+        yield screen.click_node(issues[0].link, f"{len(issues)} to go; I take the first one.")
+        yield screen.click("button", "Close issue", "It has to be closed.")
+    yield screen.stop("", "No open issue has the label any more.")
+
+
+def assign_first_due(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Filter, sort by due date, and edit the first one."""
+    yield from open_part(screen, case.values["project"], "Issues")
+    yield from apply(screen, {"Assignee": "Nobody", "Sort by": "Due first"})
+    first = first_of(items(screen, "Issues"))
+    yield screen.click_node(first.link, "The first one of the list is due first.")
+    yield screen.click("link", "Edit issue")
+    yield screen.choose("Assignee", case.values["person"])
+    yield screen.click("button", "Save changes")
+    yield screen.stop()
+
+
+def assign_stranger(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Look at the members and at what may be done with them."""
+    person = case.values["person"]
+    yield from open_part(screen, case.values["project"], "Members")
+    if screen.has("link", person) or screen.has("button", "Invite"):
+        raise ElementNotFound("the person could be assigned after all")
+    yield screen.stop("N/A", f"{person} is no member, and I may not invite anybody.")
+
+
+def reopen_last(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Sort the closed ones, reopen the first, comment."""
+    yield from open_part(screen, case.values["project"], "Issues")
+    yield from apply(screen, {"State": "Closed", "Sort by": "Recently closed"})
+    yield screen.click_node(
+        first_of(items(screen, "Issues")).link, "The first one was closed last."
     )
-    split = "train"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a project and what the issue holds."""
-        project = draw_project(world, rng, REPORTING)
-        label = rng.choice(
-            world.rows(
-                SITE, "SELECT name FROM labels WHERE project_id = ? ORDER BY id", project["id"]
-            )
-        )["name"]
-        person = rng.choice(members_of(world, project["id"]))
-        title = rng.choice(_NEW_TITLES).format(part=rng.choice(parts_of(project["name"])))
-        due = draw_day(rng)
-        return Case(
-            values={
-                "title": title,
-                "project": project["name"],
-                "label": label,
-                "person": person["name"],
-                "due": day(due),
-            },
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    "SELECT i.assignee_id, i.due_on, i.state, i.author_id, group_concat(l.name) "
-                    "FROM issues i LEFT JOIN issue_labels x ON x.issue_id = i.id "
-                    "LEFT JOIN labels l ON l.id = x.label_id "
-                    f"WHERE i.project_id = {project['id']} AND i.title = {quoted(title)} "
-                    "GROUP BY i.id",
-                    [[person["id"], due, "open", 1, label]],
-                ),
-                one_more(world, "issues"),
-                one_more(world, "issue_labels"),
-            ),
-            notes={"due": due},
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Fill in the form."""
-        values = case.values
-        yield from open_part(screen, values["project"], "Issues")
-        yield screen.click("link", "New issue")
-        yield screen.fill("textbox", "Title", values["title"])
-        yield screen.choose("Assignee", values["person"])
-        yield screen.fill("textbox", "Due date", case.notes["due"])
-        yield screen.click("checkbox", values["label"], "This is the label that is wanted.")
-        yield screen.click("button", "Create issue", "Everything is filled in.")
-        yield screen.stop()
-
-
-class CloseLabelled(Template):
-    """Close all open issues with a label."""
-
-    number = 103
-    sites = (SITE,)
-    intent = 'Close every open issue in {project} that has the label "{label}".'
-    split = "train"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a label with two to four open issues."""
-        project = draw_project(world, rng, REPORTING)
-        rows = world.rows(
-            SITE,
-            "SELECT l.name, group_concat(i.id) AS ids FROM labels l "
-            "JOIN issue_labels x ON x.label_id = l.id JOIN issues i ON i.id = x.issue_id "
-            "WHERE l.project_id = ? AND i.state = 'open' GROUP BY l.id "
-            "HAVING count(*) BETWEEN 2 AND 4 ORDER BY l.id",
-            project["id"],
-        )
-        if not rows:
-            return None
-        label = rng.choice(rows)
-        ids = label["ids"]
-        return Case(
-            values={"project": project["name"], "label": label["name"]},
-            evaluation=changed(
-                state_of(
-                    SITE, f"SELECT DISTINCT state FROM issues WHERE id IN ({ids})", [["closed"]]
-                ),
-                same(
-                    world, f"SELECT state, count(*) FROM issues WHERE id NOT IN ({ids}) GROUP BY 1"
-                ),
-                same(world, f"SELECT count(*) FROM issue_labels WHERE issue_id IN ({ids})"),
-            ),
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Follow the label as often as it has open issues."""
-        yield from open_project(screen, case.values["project"])
-        while True:
-            yield screen.click("link", "Labels", "The labels lead to their open issues.")
-            yield screen.click("link", case.values["label"], "This is the label.")
-            issues = items(screen, "Issues")
-            if not issues:
-                break
-            yield screen.click_node(issues[0].link, f"{len(issues)} to go; I take the first one.")
-            yield screen.click("button", "Close issue", "It has to be closed.")
-        yield screen.stop("", "No open issue has the label any more.")
-
-
-def _first_due(world: World, project: int) -> sqlite3.Row | None:
-    """Return the open issue of nobody's that is due first; None where it is not one alone."""
-    rows = world.rows(
-        SITE,
-        "SELECT id, due_on FROM issues WHERE project_id = ? AND state = 'open' "
-        "AND assignee_id IS NULL AND due_on IS NOT NULL ORDER BY due_on LIMIT 2",
-        project,
-    )
-    if len(rows) < 2 or rows[0]["due_on"] == rows[1]["due_on"]:
-        return None
-    return rows[0]
-
-
-class AssignFirstDue(Template):
-    """Give the most urgent issue that nobody has to somebody."""
-
-    number = 104
-    sites = (SITE,)
-    intent = (
-        "In {project}, look at the open issues that nobody is assigned to, and assign the one "
-        "whose due date comes first to {person}."
-    )
-    split = "train"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a project in which one such issue is due first."""
-        project = draw_project(world, rng, REPORTING)
-        first = _first_due(world, project["id"])
-        if first is None:
-            return None
-        person, issue = rng.choice(members_of(world, project["id"])), first["id"]
-        return Case(
-            values={"project": project["name"], "person": person["name"]},
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    f"SELECT assignee_id, due_on, state FROM issues WHERE id = {issue}",
-                    [[person["id"], first["due_on"], "open"]],
-                ),
-                same(
-                    world,
-                    "SELECT count(*), count(assignee_id), total(assignee_id) FROM issues "
-                    f"WHERE id <> {issue}",
-                ),
-            ),
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Filter, sort by due date, and edit the first one."""
-        yield from open_part(screen, case.values["project"], "Issues")
-        yield from apply(screen, {"Assignee": "Nobody", "Sort by": "Due first"})
-        first = first_of(items(screen, "Issues"))
-        yield screen.click_node(first.link, "The first one of the list is due first.")
-        yield screen.click("link", "Edit issue")
-        yield screen.choose("Assignee", case.values["person"])
-        yield screen.click("button", "Save changes")
-        yield screen.stop()
-
-
-class AssignStranger(Template):
-    """Assign an issue to somebody who is no member and cannot be invited."""
-
-    number = 115
-    sites = (SITE,)
-    intent = AssignFirstDue.intent
-    split = "train"
-    is_impossible = True
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a project where the agent may assign, but not invite."""
-        project = draw_project(world, rng, ("Reporter", "Developer"))
-        if _first_due(world, project["id"]) is None:
-            return None
-        person = rng.choice(strangers_of(world, project["id"]))
-        return Case({"project": project["name"], "person": person["name"]}, impossible())
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look at the members and at what may be done with them."""
-        person = case.values["person"]
-        yield from open_part(screen, case.values["project"], "Members")
-        if screen.has("link", person) or screen.has("button", "Invite"):
-            raise ElementNotFound("the person could be assigned after all")
-        yield screen.stop("N/A", f"{person} is no member, and I may not invite anybody.")
-
-
-class ReopenLast(Template):
-    """Reopen what was closed last, and say why."""
-
-    number = 119
-    sites = (SITE,)
-    intent = (
-        "Reopen the issue of {project} that was closed most recently, and leave the comment "
-        '"{remark}" on it.'
-    )
-    split = "validation"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a project with one issue that was closed last."""
-        project = draw_project(world, rng, REPORTING)
-        rows = world.rows(
-            SITE,
-            "SELECT id, closed_at FROM issues WHERE project_id = ? AND state = 'closed' "
-            "ORDER BY closed_at DESC LIMIT 2",
-            project["id"],
-        )
-        if len(rows) < 2 or rows[0]["closed_at"][:10] == rows[1]["closed_at"][:10]:
-            return None
-        issue, remark = rows[0]["id"], rng.choice(_REMARKS)
-        return Case(
-            values={"project": project["name"], "remark": remark},
-            evaluation=changed(
-                state_of(SITE, f"SELECT state FROM issues WHERE id = {issue}", [["open"]]),
-                same(world, f"SELECT state, count(*) FROM issues WHERE id <> {issue} GROUP BY 1"),
-                state_of(
-                    SITE,
-                    f"SELECT count(*) FROM notes WHERE issue_id = {issue} AND author_id = 1 "
-                    f"AND body = {quoted(remark)}",
-                    [[1]],
-                ),
-                one_more(world, "notes"),
-            ),
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Sort the closed ones, reopen the first, comment."""
-        yield from open_part(screen, case.values["project"], "Issues")
-        yield from apply(screen, {"State": "Closed", "Sort by": "Recently closed"})
-        yield screen.click_node(
-            first_of(items(screen, "Issues")).link, "The first one was closed last."
-        )
-        yield screen.click("button", "Reopen issue")
-        yield screen.fill("textbox", "Your comment", case.values["remark"])
-        yield screen.click("button", "Comment")
-        yield screen.stop()
+    yield screen.click("button", "Reopen issue")
+    yield screen.fill("textbox", "Your comment", case.values["remark"])
+    yield screen.click("button", "Comment")
+    yield screen.stop()

@@ -2,207 +2,60 @@
 
 from __future__ import annotations
 
-import random
-import sqlite3
-from collections.abc import Iterator, Sequence, Set
-from itertools import combinations
+from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
-from agentgym_envs.webarena.sites.gitlab.issues import PAGE_SIZE
-from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
-    SITE,
-    address_of,
-    apply,
-    draw_project,
-    items,
-    open_part,
-    standing_out,
-)
+from agentgym_envs.webarena.tasks.gitlab.steps import apply, items, open_part
 from agentgym_envs.webarena.tasks.screen import Screen, first_of
-from agentgym_envs.webarena.tasks.template import Case, Template, World, at_url
+from agentgym_envs.webarena.tasks.solution import Case
 
-_FILTERS = {
-    "label": ("Label", 'have the label "{}"', ""),
-    "assignee": ("Assignee", "are assigned to {}", "nobody is assigned to"),
-    "milestone": ("Milestone", 'are in the milestone "{}"', "have no milestone"),
+FILTER_ISSUES_STATES = {"closed": "closed", "open and closed": "all"}
+
+FILTER_ISSUES_ORDERS = {
+    "the oldest at the top": ("oldest", "Oldest", "created_at"),
+    "the one that is due first at the top": ("due", "Due first", "due_on"),
+    "the most recently closed at the top": ("closed", "Recently closed", "closed_at DESC"),
 }
-"""By the query parameter: the filter's label, and how a goal says a value, and none."""
-
-_PROJECTS = 40
-_NONE = {"assignee": "Nobody", "milestone": "No milestone"}
-
-_LABELLED = (
-    "SELECT i.*, l.id AS label_id, l.name AS label, u.name AS assignee, m.title AS milestone "
-    "FROM issues i LEFT JOIN issue_labels x ON x.issue_id = i.id "
-    "LEFT JOIN labels l ON l.id = x.label_id LEFT JOIN users u ON u.id = i.assignee_id "
-    "LEFT JOIN milestones m ON m.id = i.milestone_id "
-    "WHERE i.project_id = ? AND ? IN (i.state, 'all') ORDER BY i.id, l.id"
-)
-"""The issues of a project, each as often as it has labels."""
 
 
-class FilterIssues(Template):
-    """List issues by state and two of label, assignee and milestone, sorted."""
-
-    number = 126
-    sites = (SITE,)
-    intent = "Show me the {state} issues of {project} that {first} and that {second}, {order}."
-    split = "train"
-
-    # No state or order that the list has by itself: each has to stand in the address.
-    _STATES = {"closed": "closed", "open and closed": "all"}
-    _ORDERS = {
-        "the oldest at the top": ("oldest", "Oldest", "created_at"),
-        "the one that is due first at the top": ("due", "Due first", "due_on"),
-        "the most recently closed at the top": ("closed", "Recently closed", "closed_at DESC"),
+def filter_issues(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Set the filters one after the other."""
+    values = case.values
+    yield from open_part(screen, values["project"], "Issues")
+    filters = {
+        "State": FILTER_ISSUES_STATES[values["state"]].capitalize(),
+        **case.notes,
+        "Sort by": FILTER_ISSUES_ORDERS[values["order"]][1],
     }
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw filters and an order, each of which makes a difference."""
-        pair = rng.choice(tuple(combinations(_FILTERS, 2)))
-        state, order = rng.choice(tuple(self._STATES)), rng.choice(tuple(self._ORDERS))
-        states = set(state.split(" and "))
-        # Projects in which such a list tells are rare for some of these, so one is looked for.
-        for _ in range(_PROJECTS):
-            project = draw_project(world, rng)
-            rows = world.rows(SITE, _LABELLED, project["id"], self._STATES[state])
-            row = _draw_row(rng, rows, pair)
-            if row and _all_count(rows, row, pair, states, self._ORDERS[order][2]):
-                break
-        else:
-            return None
-        texts = [_FILTERS[name][1 if row[name] else 2].format(row[name]) for name in pair]
-        query = "".join(f"&{name}={row[f'{name}_id'] or 'none'}" for name in pair)
-        return Case(
-            values={
-                "state": state,
-                "project": project["name"],
-                "first": texts[0],
-                "second": texts[1],
-                "order": order,
-            },
-            evaluation=at_url(
-                f"{address_of(world, project)}/issues?state={self._STATES[state]}{query}"
-                f"&sort={self._ORDERS[order][0]}"
-            ),
-            notes={_FILTERS[name][0]: row[name] or _NONE[name] for name in pair},
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Set the filters one after the other."""
-        values = case.values
-        yield from open_part(screen, values["project"], "Issues")
-        filters = {
-            "State": self._STATES[values["state"]].capitalize(),
-            **case.notes,
-            "Sort by": self._ORDERS[values["order"]][1],
-        }
-        yield from apply(screen, filters)
-        yield screen.stop("", "The list shows what was asked for, in this order.")
+    yield from apply(screen, filters)
+    yield screen.stop("", "The list shows what was asked for, in this order.")
 
 
-def _draw_row(
-    rng: random.Random, rows: Sequence[sqlite3.Row], pair: Sequence[str]
-) -> sqlite3.Row | None:
-    """Draw an issue with a label, and as often with an assignee and a milestone as without."""
-    for name in pair:
-        is_given = name == "label" or rng.random() < 0.5
-        rows = [row for row in rows if bool(row[name]) == is_given]
-    if "assignee" in pair:
-        rows = [row for row in rows if row["assignee_id"] != 1]
-    return rng.choice(rows) if rows else None
+PEOPLE_AROUND_REQUEST_PEOPLE = {"who follow": "followers", "who are followed by": "following"}
+
+PEOPLE_AROUND_REQUEST_WHICH = {
+    "was merged last": ("merged", "finished_at DESC", "Recently finished"),
+    "was closed last without being merged": ("closed", "finished_at DESC", "Recently finished"),
+    "was opened last of those that are still open": ("open", "created_at DESC", "Newest"),
+    "was opened first of those that are still open": ("open", "created_at", "Oldest"),
+}
 
 
-def _all_count(
-    rows: Sequence[sqlite3.Row],
-    row: sqlite3.Row,
-    pair: Sequence[str],
-    states: Set[str],
-    order: str,
-) -> bool:
-    """Return whether a page lists what agrees with a row, and differs without any filter."""
-
-    def agreeing(*names: str) -> dict[int, sqlite3.Row]:
-        return {r["id"]: r for r in rows if all(r[f"{n}_id"] == row[f"{n}_id"] for n in names)}
-
-    fitting = agreeing(*pair)
-    issues = list(fitting.values())
-    first = standing_out(issues, order)
-    return (
-        first is not None
-        and first["id"] != max(issues, key=lambda issue: issue["created_at"])["id"]
-        and len(issues) <= PAGE_SIZE
-        and not any(issue["confidential"] for issue in issues)
-        and {issue["state"] for issue in issues} == states
-        and all(
-            any(number not in fitting and not issue["confidential"] for number, issue in more)
-            for more in (agreeing(name).items() for name in pair)
-        )
-    )
-
-
-class PeopleAroundRequest(Template):
-    """Show who follows, or is followed by, somebody behind a merge request that stands out."""
-
-    number = 127
-    sites = (SITE,)
-    intent = (
-        "Open the list of the people {people} the {role} of the merge request of {project} that "
-        "{which}."
-    )
-    split = "test"
-
-    _PEOPLE = {"who follow": "followers", "who are followed by": "following"}
-    _WHICH = {
-        "was merged last": ("merged", "finished_at DESC", "Recently finished"),
-        "was closed last without being merged": ("closed", "finished_at DESC", "Recently finished"),
-        "was opened last of those that are still open": ("open", "created_at DESC", "Newest"),
-        "was opened first of those that are still open": ("open", "created_at", "Oldest"),
-    }
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a project, one of whose merge requests stands out."""
-        project, role = draw_project(world, rng), rng.choice(("author", "reviewer"))
-        which, people = rng.choice(tuple(self._WHICH)), rng.choice(tuple(self._PEOPLE))
-        state, order, _ = self._WHICH[which]
-        request = standing_out(
-            world.rows(
-                SITE,
-                "SELECT r.*, a.username AS author, w.username AS reviewer FROM merge_requests r "
-                "JOIN users a ON a.id = r.author_id LEFT JOIN users w ON w.id = r.reviewer_id "
-                "WHERE r.project_id = ? AND r.state = ? ORDER BY r.id",
-                project["id"],
-                state,
-            ),
-            order,
-        )
-        if request is None or request[f"{role}_id"] in (None, 1):
-            return None
-        mine, theirs = ("followed_id", "follower_id")[:: 1 if people == "who follow" else -1]
-        if not world.value(
-            SITE, f"SELECT count({theirs}) FROM follows WHERE {mine} = ?", request[f"{role}_id"]
-        ):
-            return None
-        return Case(
-            values={"people": people, "role": role, "project": project["name"], "which": which},
-            evaluation=at_url(f"__GITLAB__/~{request[role]}/{self._PEOPLE[people]}"),
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Go from the merge request to the person, and from there to the list."""
-        values = case.values
-        state, _, order = self._WHICH[values["which"]]
-        yield from open_part(screen, values["project"], "Merge requests")
-        yield from apply(screen, {"State": state.capitalize(), "Sort by": order})
-        first = first_of(items(screen, "Merge requests")).link
-        yield screen.click_node(first, "Sorted like this, the first one is the one I want.")
-        person = _person_after(screen, ", opened " if values["role"] == "author" else "Reviewer:")
-        yield screen.click_node(person, f"{person.name} is the {values['role']}.")
-        word = self._PEOPLE[values["people"]].removesuffix("s")
-        link = next(node for node in screen.all("link") if f" {word}" in node.name)
-        yield screen.click_node(link, "The profile leads to the list.")
-        yield screen.stop("", "These are the people.")
+def people_around_request(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Go from the merge request to the person, and from there to the list."""
+    values = case.values
+    state, _, order = PEOPLE_AROUND_REQUEST_WHICH[values["which"]]
+    yield from open_part(screen, values["project"], "Merge requests")
+    yield from apply(screen, {"State": state.capitalize(), "Sort by": order})
+    first = first_of(items(screen, "Merge requests")).link
+    yield screen.click_node(first, "Sorted like this, the first one is the one I want.")
+    person = _person_after(screen, ", opened " if values["role"] == "author" else "Reviewer:")
+    yield screen.click_node(person, f"{person.name} is the {values['role']}.")
+    word = PEOPLE_AROUND_REQUEST_PEOPLE[values["people"]].removesuffix("s")
+    link = next(node for node in screen.all("link") if f" {word}" in node.name)
+    yield screen.click_node(link, "The profile leads to the list.")
+    yield screen.stop("", "These are the people.")
 
 
 def _person_after(screen: Screen, words: str) -> Node:

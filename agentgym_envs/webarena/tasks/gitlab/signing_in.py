@@ -2,94 +2,26 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.gitlab.template_helpers import (
-    REPORTING,
-    SITE,
-    apply,
-    items,
-    open_part,
-    same,
-    standing_out,
-)
+from agentgym_envs.webarena.tasks.gitlab.steps import SITE, apply, items, open_part
 from agentgym_envs.webarena.tasks.screen import Screen, enter, first_of
-from agentgym_envs.webarena.tasks.template import Case, Template, World, changed, state_of
+from agentgym_envs.webarena.tasks.solution import Case
 
 
-class TakeIssueAs(Template):
-    """Sign in as a member of a project, and take an issue."""
-
-    number = 129
-    sites = (SITE,)
-    intent = (
-        "Sign in to Forgeyard as {username} with the password {password}. Then, of the open "
-        "issues in {project} that nobody is assigned to, assign the {age} one to this user."
-    )
-    split = "train"
-    signed_in = False
-
-    _AGES = {"oldest": "created_at", "newest": "created_at DESC"}
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a member who may assign, and an issue that stands out; projects may be private."""
-        marks = ", ".join("?" * len(REPORTING))
-        member = rng.choice(
-            world.rows(
-                SITE,
-                "SELECT u.id, u.username, u.password, p.id AS project_id, p.name AS project "
-                "FROM members m JOIN users u ON u.id = m.user_id "
-                f"JOIN projects p ON p.id = m.project_id WHERE m.role IN ({marks}) "
-                "AND u.id <> 1 ORDER BY p.id, u.id",
-                *REPORTING,
-            )
-        )
-        issues = world.rows(
-            SITE,
-            "SELECT * FROM issues WHERE project_id = ? AND state = 'open' "
-            "AND assignee_id IS NULL ORDER BY id",
-            member["project_id"],
-        )
-        age = rng.choice(tuple(self._AGES))
-        issue = standing_out(issues, self._AGES[age])
-        if issue is None or any(row["confidential"] for row in issues):
-            return None
-        return Case(
-            values={
-                "username": member["username"],
-                "password": member["password"],
-                "project": member["project"],
-                "age": age,
-            },
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    "SELECT assignee_id, state, milestone_id, due_on FROM issues "
-                    f"WHERE id = {issue['id']}",
-                    [[member["id"], "open", issue["milestone_id"], issue["due_on"]]],
-                ),
-                same(
-                    world,
-                    "SELECT state, count(*), count(assignee_id), total(assignee_id) FROM issues "
-                    f"WHERE id <> {issue['id']} GROUP BY state",
-                ),
-            ),
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Sign in, sort what nobody has, and take the first one."""
-        values = case.values
-        yield from enter(screen, SITE)
-        if screen.has("link", "Sign in"):
-            yield screen.click("link", "Sign in", "Nobody is signed in yet.")
-            yield screen.fill("textbox", "User name or email", values["username"])
-            yield screen.fill("textbox", "Password", values["password"])
-            yield screen.click("button", "Sign in")
-        yield from open_part(screen, values["project"], "Issues")
-        yield from apply(screen, {"Assignee": "Nobody", "Sort by": values["age"].capitalize()})
-        first = first_of(items(screen, "Issues"))
-        yield screen.click_node(first.link, f"The first one is the {values['age']}.")
-        yield screen.click("button", "Assign to me", "I am signed in as the one who shall have it.")
-        yield screen.stop()
+def take_issue_as(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Sign in, sort what nobody has, and take the first one."""
+    values = case.values
+    yield from enter(screen, SITE)
+    if screen.has("link", "Sign in"):
+        yield screen.click("link", "Sign in", "Nobody is signed in yet.")
+        yield screen.fill("textbox", "User name or email", values["username"])
+        yield screen.fill("textbox", "Password", values["password"])
+        yield screen.click("button", "Sign in")
+    yield from open_part(screen, values["project"], "Issues")
+    yield from apply(screen, {"Assignee": "Nobody", "Sort by": values["age"].capitalize()})
+    first = first_of(items(screen, "Issues"))
+    yield screen.click_node(first.link, f"The first one is the {values['age']}.")
+    yield screen.click("button", "Assign to me", "I am signed in as the one who shall have it.")
+    yield screen.stop()

@@ -1,50 +1,38 @@
-"""The tasks on the map alone; numbers 60 to 79."""
+"""The experts of the tasks on the map."""
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.tasks.map.choosing import CheapestHotel, FreeMuseums, OpenAtTime
-from agentgym_envs.webarena.tasks.map.contributions import CorrectPlace, ReviewPlace
-from agentgym_envs.webarena.tasks.map.elsewhere import PlaceInAnotherTown
-from agentgym_envs.webarena.tasks.map.lists import (
-    EditNote,
-    MoveSaved,
-    MoveUnsaved,
-    RemoveKind,
+from agentgym_envs.webarena.tasks.map import (
+    choosing,
+    contributions,
+    elsewhere,
+    lists,
+    looking_up,
+    navigation,
+    ways,
 )
-from agentgym_envs.webarena.tasks.map.looking_up import ClosingTime, NearestPhone
-from agentgym_envs.webarena.tasks.map.navigation import (
-    FirstOrLastOpen,
-    NearBestRated,
-    RouteToExtremeTown,
-)
-from agentgym_envs.webarena.tasks.map.ways import (
-    DetourLength,
-    DriveMinutes,
-    NearestAirport,
-    QuickestTown,
-    TownsOnTheWay,
-)
-from agentgym_envs.webarena.tasks.template import Template
+from agentgym_envs.webarena.tasks.solution import Solution
 
-TEMPLATES: tuple[Template, ...] = (
-    DriveMinutes(),
-    QuickestTown(),
-    NearestPhone(),
-    OpenAtTime(),
-    FreeMuseums(),
-    EditNote(),
-    CorrectPlace(),
-    DetourLength(),
-    TownsOnTheWay(),
-    NearestAirport(),
-    ReviewPlace(),
-    MoveSaved(),
-    MoveUnsaved(),
-    CheapestHotel(),
-    ClosingTime(),
-    RemoveKind(),
-    PlaceInAnotherTown(),
-    RouteToExtremeTown(),
-    NearBestRated(),
-    FirstOrLastOpen(),
-)
+EXPERTS: dict[int, Solution] = {
+    60: ways.drive_minutes,
+    61: ways.quickest_town,
+    62: looking_up.nearest_phone,
+    63: choosing.open_at_time,
+    64: choosing.free_museums,
+    65: lists.edit_note,
+    66: contributions.correct_place,
+    67: ways.detour_length,
+    68: ways.towns_on_the_way,
+    69: ways.nearest_airport,
+    70: contributions.review_place,
+    71: lists.move_saved,
+    72: lists.move_unsaved,
+    73: choosing.cheapest_hotel,
+    74: looking_up.closing_time,
+    75: elsewhere.place_in_another_town,
+    76: lists.remove_kind,
+    77: navigation.route_to_extreme_town,
+    78: navigation.near_best_rated,
+    79: navigation.first_or_last_open,
+}
+"""By the number of the template."""

@@ -2,52 +2,14 @@
 
 from __future__ import annotations
 
-import random
-import sqlite3
 from collections.abc import Iterator, Sequence
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.page import Node
-from agentgym_envs.webarena.sites.map.points import resolve
-from agentgym_envs.webarena.sites.map.routes import Mode, Way, find_way, load_network
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
-from agentgym_envs.webarena.tasks.template import World
 
 SITE = "map"
 SEARCH = "Search the map"
-
-
-# Drawing ----------------------------------------------------------------------------------------
-
-
-def draw_place(world: World, rng: random.Random, condition: str = "1") -> sqlite3.Row:
-    """Draw a place that meets an SQL condition on `p` and `t`; the row also has `town`."""
-    tables = "FROM places p JOIN towns t ON t.id = p.town_id WHERE"
-    ids = world.rows("map", f"SELECT p.id {tables} {condition} ORDER BY p.id")
-    number = rng.choice(ids)["id"]
-    return world.rows("map", f"SELECT p.*, t.name town {tables} p.id = ?", number)[0]
-
-
-def draw_towns(world: World, rng: random.Random, number: int, condition: str = "1") -> list[str]:
-    """Draw the names of different towns."""
-    rows = world.rows("map", f"SELECT name FROM towns WHERE {condition} ORDER BY id")
-    return rng.sample([row["name"] for row in rows], number)
-
-
-def way_between(world: World, stops: Sequence[str], mode: Mode) -> Way:
-    """Return the way that the map shows between these texts, each of which means one point."""
-    database = world.database("map")
-    points = [resolve(database, stop) for stop in stops]
-    assert all(len(candidates) == 1 for candidates in points), stops
-    return find_way(load_network(database), [candidates[0] for candidates in points], mode)
-
-
-def label(place: sqlite3.Row) -> str:
-    """Write a place as the map's forms take it."""
-    return f"{place['name']}, {place['town']}"
-
-
-# Moves ------------------------------------------------------------------------------------------
 
 
 def search(screen: Screen, text: str, thought: str = "") -> Iterator[ExpertMove]:
@@ -85,9 +47,6 @@ def compare(
     if mode != "Car":
         yield screen.choose("Travel by", mode)
     yield screen.fill("textbox", field, "; ".join(goals), "I list the destinations.", enter=True)
-
-
-# Reading ----------------------------------------------------------------------------------------
 
 
 def cells(row: Node) -> list[str]:

@@ -2,196 +2,55 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.reddit import phrases
-from agentgym_envs.webarena.tasks.reddit.template_helpers import (
-    ME,
-    SITE,
-    best_comment,
-    expected,
-    last_id,
-    open_post,
-    totals,
-)
+from agentgym_envs.webarena.tasks.reddit.steps import best_comment, open_post
 from agentgym_envs.webarena.tasks.screen import Screen
-from agentgym_envs.webarena.tasks.template import Case, Template, World, changed
+from agentgym_envs.webarena.tasks.solution import Case
 
 
-def _new_comments(world: World) -> str:
-    return (
-        "SELECT post_id, parent_id, user_id, body FROM comments "
-        f"WHERE id > {last_id(world, 'comments')}"
+def edit_comment(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Find the comment on the pages of the post, and edit it."""
+    yield from open_post(screen, case.values["title"])
+    while not screen.has("link", "Edit comment"):
+        yield screen.click("link", "Next", "My comment is not on this page.")
+    yield screen.click("link", "Edit comment", "This one is mine.")
+    yield screen.fill("textbox", "Comment", case.values["text"], "I write the new text.")
+    yield screen.click("button", "Save comment")
+    yield screen.stop()
+
+
+def reply_to_best(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Read all comments, go back to the best one's page, and reply."""
+    yield from open_post(screen, case.values["title"])
+    best = yield from best_comment(screen)
+    reply = next(
+        link for link in screen.below(best.node, "link") if link.name.startswith("Reply to ")
     )
+    yield screen.click_node(reply, f"This comment has {best.points} points, more than all others.")
+    yield screen.fill("textbox", "Your reply", case.values["text"])
+    yield screen.click("button", "Post reply")
+    yield screen.stop()
 
 
-class EditComment(Template):
-    """The agent's own comment, rewritten."""
-
-    number = 85
-    sites = (SITE,)
-    split = "train"
-    intent = 'Replace the text of my comment on the post "{title}" by "{text}"'
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a post with one comment of the agent's."""
-        rows = world.rows(
-            SITE,
-            "SELECT min(c.id) AS id, p.title FROM comments c JOIN posts p ON p.id = c.post_id "
-            "WHERE c.user_id = ? GROUP BY p.id HAVING count(*) = 1 ORDER BY p.id",
-            ME,
-        )
-        row, text = rng.choice(rows), phrases.remark(rng)
-        return Case(
-            {"title": row["title"], "text": text},
-            changed(
-                expected(f"SELECT body, is_edited FROM comments WHERE id = {row['id']}", (text, 1)),
-                totals(world, edited_comments=1),
-            ),
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Find the comment on the pages of the post, and edit it."""
-        yield from open_post(screen, case.values["title"])
-        while not screen.has("link", "Edit comment"):
-            yield screen.click("link", "Next", "My comment is not on this page.")
-        yield screen.click("link", "Edit comment", "This one is mine.")
-        yield screen.fill("textbox", "Comment", case.values["text"], "I write the new text.")
-        yield screen.click("button", "Save comment")
-        yield screen.stop()
+def delete_comments(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Delete one after the other until none is left."""
+    yield from open_post(screen, case.values["title"])
+    while True:
+        while not screen.has("link", "Delete comment") and screen.has("link", "Next"):
+            yield screen.click("link", "Next", "None of mine on this page.")
+        if not screen.has("link", "Delete comment"):
+            break
+        yield screen.click("link", "Delete comment", "This one is mine.")
+        yield screen.click("button", "Yes, delete it", "I am sure.")
+    yield screen.stop()
 
 
-class ReplyToBest(Template):
-    """A reply to the best comment of a thread."""
-
-    number = 92
-    sites = (SITE,)
-    split = "train"
-    intent = 'Reply to the comment with the most points on the post "{title}" by "{text}"'
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw an open thread where one comment leads, at whatever depth."""
-        rows = world.rows(
-            SITE,
-            "SELECT id, title FROM posts WHERE num_comments BETWEEN 4 AND 16 AND NOT is_locked "
-            "ORDER BY id",
-        )
-        row, text = rng.choice(rows), phrases.remark(rng)
-        best = world.rows(
-            SITE,
-            "SELECT id, score FROM comments WHERE post_id = ? ORDER BY score DESC LIMIT 2",
-            row["id"],
-        )
-        if best[0]["score"] == best[1]["score"]:
-            return None
-        return Case(
-            {"title": row["title"], "text": text},
-            changed(
-                expected(_new_comments(world), (row["id"], best[0]["id"], ME, text)),
-                totals(world, comments=1),
-            ),
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Read all comments, go back to the best one's page, and reply."""
-        yield from open_post(screen, case.values["title"])
-        best = yield from best_comment(screen)
-        reply = next(
-            link for link in screen.below(best.node, "link") if link.name.startswith("Reply to ")
-        )
-        yield screen.click_node(
-            reply, f"This comment has {best.points} points, more than all others."
-        )
-        yield screen.fill("textbox", "Your reply", case.values["text"])
-        yield screen.click("button", "Post reply")
-        yield screen.stop()
-
-
-class DeleteComments(Template):
-    """All that the agent wrote below a post, gone."""
-
-    number = 94
-    sites = (SITE,)
-    split = "train"
-    intent = 'Delete everything that I have commented on the post "{title}", and nothing else.'
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a post that the agent commented on."""
-        rows = world.rows(
-            SITE,
-            "SELECT p.id, p.title, count(*) AS own FROM comments c JOIN posts p "
-            "ON p.id = c.post_id WHERE c.user_id = ? GROUP BY p.id ORDER BY p.id",
-            ME,
-        )
-        row = rng.choice(rows)
-        return Case(
-            {"title": row["title"]},
-            changed(
-                expected(
-                    "SELECT count(*) FROM comments "
-                    f"WHERE user_id = {ME} AND post_id = {row['id']} AND NOT is_deleted",
-                    (0,),
-                ),
-                totals(world, comments=-row["own"]),
-            ),
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Delete one after the other until none is left."""
-        yield from open_post(screen, case.values["title"])
-        while True:
-            while not screen.has("link", "Delete comment") and screen.has("link", "Next"):
-                yield screen.click("link", "Next", "None of mine on this page.")
-            if not screen.has("link", "Delete comment"):
-                break
-            yield screen.click("link", "Delete comment", "This one is mine.")
-            yield screen.click("button", "Yes, delete it", "I am sure.")
-        yield screen.stop()
-
-
-class CommentAndLock(Template):
-    """A moderator's last word."""
-
-    number = 97
-    sites = (SITE,)
-    split = "test"
-    intent = (
-        'I moderate the community of the post "{title}". Comment on it with "{text}" and make sure '
-        "that nobody can comment on it afterwards."
-    )
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw an open post of a community that the agent moderates."""
-        rows = world.rows(
-            SITE,
-            "SELECT p.id, p.title FROM posts p JOIN moderators m ON m.forum_id = p.forum_id "
-            "WHERE m.user_id = ? AND NOT p.is_locked ORDER BY p.id",
-            ME,
-        )
-        row, text = rng.choice(rows), phrases.remark(rng)
-        return Case(
-            {"title": row["title"], "text": text},
-            changed(
-                expected(_new_comments(world), (row["id"], None, ME, text)),
-                expected(f"SELECT is_locked FROM posts WHERE id = {row['id']}", (1,)),
-                totals(world, comments=1, locked_posts=1),
-            ),
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Comment first: a locked post takes no comments."""
-        yield from open_post(screen, case.values["title"])
-        yield screen.fill("textbox", "Your comment", case.values["text"])
-        yield screen.click("button", "Post comment", "This must come before locking.")
-        yield screen.click("button", "Lock post", "Now nobody else can comment.")
-        yield screen.stop()
-
-
-COMMENTS: tuple[Template, ...] = (
-    EditComment(),
-    ReplyToBest(),
-    DeleteComments(),
-    CommentAndLock(),
-)
+def comment_and_lock(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Comment first: a locked post takes no comments."""
+    yield from open_post(screen, case.values["title"])
+    yield screen.fill("textbox", "Your comment", case.values["text"])
+    yield screen.click("button", "Post comment", "This must come before locking.")
+    yield screen.click("button", "Lock post", "Now nobody else can comment.")
+    yield screen.stop()

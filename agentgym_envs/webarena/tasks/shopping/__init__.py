@@ -1,67 +1,44 @@
-"""The tasks in the shop; numbers 0 to 29."""
+"""The experts of the tasks in the shop."""
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.tasks.shopping.buying import (
-    BuyMostReviewed,
-    OfferTotal,
-    SpendBudget,
+from agentgym_envs.webarena.tasks.shopping import (
+    buying,
+    cancelling,
+    joining,
+    lookups,
+    navigation,
+    past_orders,
+    personal,
+    wishes,
 )
-from agentgym_envs.webarena.tasks.shopping.cancelling import CancelOrder, CancelSentOrder
-from agentgym_envs.webarena.tasks.shopping.joining import JoinAndWish
-from agentgym_envs.webarena.tasks.shopping.lookups import (
-    CheapestInColour,
-    CountUnderFilters,
-    LatestAuthor,
-    PriceByWeight,
-    WordInReviews,
-)
-from agentgym_envs.webarena.tasks.shopping.navigation import (
-    BestStockedVariant,
-    ReviewMostReduced,
-    SecondPageOfList,
-    StarsOfMostReviewed,
-)
-from agentgym_envs.webarena.tasks.shopping.past_orders import (
-    BoughtInYears,
-    OrderAgain,
-    SpentInMonths,
-    TrackingNumber,
-)
-from agentgym_envs.webarena.tasks.shopping.personal import (
-    AddAddress,
-    MovedHouse,
-    NewPhone,
-    ReviewFromOrder,
-)
-from agentgym_envs.webarena.tasks.shopping.wishes import MoveWish, PruneWishes
-from agentgym_envs.webarena.tasks.template import Template
+from agentgym_envs.webarena.tasks.solution import Solution
 
-TEMPLATES: tuple[Template, ...] = (
-    CheapestInColour(),
-    WordInReviews(),
-    LatestAuthor(),
-    SpentInMonths(),
-    TrackingNumber(),
-    OrderAgain(),
-    BuyMostReviewed(),
-    MoveWish(),
-    AddAddress(),
-    MovedHouse(),
-    ReviewFromOrder(),
-    SpendBudget(),
-    OfferTotal(),
-    CancelOrder(),
-    NewPhone(),
-    PriceByWeight(),
-    CancelSentOrder(),
-    PruneWishes(),
-    CountUnderFilters(),
-    BoughtInYears(),
-    SecondPageOfList(),
-    StarsOfMostReviewed(),
-    ReviewMostReduced(),
-    JoinAndWish(),
-    BestStockedVariant(),
-)
-"""Every template of the site, by number."""
+EXPERTS: dict[int, Solution] = {
+    0: lookups.cheapest_in_colour,
+    1: lookups.word_in_reviews,
+    2: lookups.latest_author,
+    3: past_orders.spent_in_months,
+    4: past_orders.tracking_number,
+    5: past_orders.order_again,
+    6: buying.buy_most_reviewed,
+    7: wishes.move_wish,
+    8: personal.add_address,
+    9: personal.moved_house,
+    10: personal.review_from_order,
+    11: buying.spend_budget,
+    12: buying.offer_total,
+    13: cancelling.cancel_order,
+    14: personal.new_phone,
+    15: lookups.price_by_weight,
+    16: cancelling.cancel_sent_order,
+    17: wishes.prune_wishes,
+    18: lookups.count_under_filters,
+    19: past_orders.bought_in_years,
+    20: navigation.second_page_of_list,
+    21: navigation.stars_of_most_reviewed,
+    22: navigation.review_most_reduced,
+    23: joining.join_and_wish,
+    24: navigation.best_stocked_variant,
+}
+"""By the number of the template."""

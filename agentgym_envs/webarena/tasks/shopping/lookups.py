@@ -2,121 +2,44 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.filters import money
-from agentgym_envs.webarena.sites.shopping.words_reviews import ASPECTS
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of, over_pages
-from agentgym_envs.webarena.tasks.shopping.template_helpers import (
-    COST,
-    SITE,
+from agentgym_envs.webarena.tasks.shopping.steps import (
     cell,
     cents_in,
     open_category,
     open_product,
-    rows,
     tiles,
 )
-from agentgym_envs.webarena.tasks.template import Case, Template, World, exact_answer
-
-_REVIEWED = (
-    "SELECT p.id, p.name FROM products p WHERE p.is_enabled AND (SELECT count(*) FROM reviews r "
-    "WHERE r.product_id = p.id AND r.status = 'approved') BETWEEN ? AND ? ORDER BY p.id"
-)
+from agentgym_envs.webarena.tasks.solution import Case
 
 
-class CheapestInColour(Template):
-    """The cheapest product of a colour that can be had."""
-
-    number = 0
-    sites = (SITE,)
-    split = "train"
-    intent = (
-        "What is the cheapest product in {colour} in the category {category} that is in stock? "
-        "Answer with its name, exactly as the shop writes it."
+def cheapest_in_colour(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Filter, sort by price, take the first one."""
+    yield from open_category(screen, case.notes["above"], case.values["category"])
+    yield screen.choose("Sort by", "Price: low to high", "Sorted so, the cheapest comes first.")
+    yield screen.choose("Colour", case.values["colour"], "Only this colour counts.")
+    yield screen.click("checkbox", "Only in stock", "It must be in stock.")
+    yield screen.click("button", "Apply filters", "I apply the filters.")
+    yield screen.stop(
+        first_of(tiles(screen)).link.name, "The first one in the list is the cheapest."
     )
 
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a category and a colour; the cheapest product must be only one."""
-        leaf = rng.choice(
-            rows(
-                world,
-                "SELECT c.id, c.name, g.name AS above FROM categories c JOIN categories g "
-                "ON g.id = c.parent_id ORDER BY c.id",
-            )
-        )
-        products = rows(
-            world,
-            f"SELECT p.name, p.colour, p.stock, {COST} AS cost FROM products p "
-            "WHERE p.category_id = ? AND p.is_enabled ORDER BY cost, p.id",
-            leaf["id"],
-        )
-        colours = sorted({row["colour"] for row in products} - {""})
-        if not colours:
-            return None
-        colour = rng.choice(colours)
-        fitting = [row for row in products if row["colour"] == colour and row["stock"]]
-        if len(fitting) < 2 or fitting[0]["cost"] == fitting[1]["cost"]:
-            return None
-        if products[0]["name"] == fitting[0]["name"]:
-            return None  # the filters must matter
-        return Case(
-            {"colour": colour, "category": leaf["name"]},
-            exact_answer(fitting[0]["name"]),
-            {"above": leaf["above"]},
-        )
 
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Filter, sort by price, take the first one."""
-        yield from open_category(screen, case.notes["above"], case.values["category"])
-        yield screen.choose("Sort by", "Price: low to high", "Sorted so, the cheapest comes first.")
-        yield screen.choose("Colour", case.values["colour"], "Only this colour counts.")
-        yield screen.click("checkbox", "Only in stock", "It must be in stock.")
-        yield screen.click("button", "Apply filters", "I apply the filters.")
-        yield screen.stop(
-            first_of(tiles(screen)).link.name, "The first one in the list is the cheapest."
-        )
+def word_in_reviews(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Read all reviews, page after page."""
+    yield from open_product(screen, case.values["product"])
+    word = case.values["word"]
+    stars = yield from over_pages(screen, lambda: _stars_of(screen, word))
+    yield screen.stop(f"{len(stars)}, {sum(stars)}", "These were all reviews.")
 
 
-class WordInReviews(Template):
-    """How many reviews use a word, and how many stars these give."""
-
-    number = 1
-    sites = (SITE,)
-    split = "test"
-    intent = (
-        'How many reviews of {product} use the word "{word}", in the title or the text, and how '
-        "many stars do these give in all? Answer with the two numbers, like 3, 11"
-    )
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a product with two to five pages of reviews, and a word that some of them use."""
-        product = rng.choice(rows(world, _REVIEWED, 7, 28))
-        word = rng.choice(sorted(ASPECTS))
-        texts = rows(
-            world,
-            "SELECT title || ' ' || body AS text, rating FROM reviews WHERE product_id = ? "
-            "AND status = 'approved'",
-            product["id"],
-        )
-        stars = [row["rating"] for row in texts if _uses(word, row["text"])]
-        if not 2 <= len(stars) < len(texts):
-            return None
-        answer = f"{len(stars)}, {sum(stars)}"
-        return Case({"product": product["name"], "word": word}, exact_answer(answer))
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Read all reviews, page after page."""
-        yield from open_product(screen, case.values["product"])
-        word = case.values["word"]
-        stars = yield from over_pages(screen, lambda: _stars_of(screen, word))
-        yield screen.stop(f"{len(stars)}, {sum(stars)}", "These were all reviews.")
-
-
-def _uses(word: str, text: str) -> bool:
+def uses(word: str, text: str) -> bool:
+    """Return whether a text uses a word."""
     return re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE) is not None
 
 
@@ -126,154 +49,46 @@ def _stars_of(screen: Screen, word: str) -> list[int]:
     for item in screen.all("listitem"):
         titles = screen.below(item, "heading")
         texts = [text.name for text in screen.below(item, "StaticText")]
-        if titles and texts and _uses(word, f"{titles[0].name} {texts[-1]}"):
+        if titles and texts and uses(word, f"{titles[0].name} {texts[-1]}"):
             stars += [int(text[0]) for text in texts if text.endswith(" of 5 stars")]
     return stars
 
 
-class LatestAuthor(Template):
-    """Who gave so many stars last."""
+def latest_author(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Filter the reviews; the latest comes first."""
+    yield from open_product(screen, case.values["product"])
+    yield screen.choose("Rating", case.values["stars"], "Only reviews with this rating count.")
+    yield screen.click("button", "Filter reviews", "I filter the reviews.")
+    author = screen.starting("StaticText", "By ").name
+    nickname = author.removeprefix("By ").rsplit(" on ", 1)[0]
+    yield screen.stop(nickname, "The first review in the list is the latest.")
 
-    number = 2
-    sites = (SITE,)
-    split = "train"
-    intent = (
-        "Who wrote the latest review of {product} that gives {stars}? Answer with the nickname "
-        "alone."
+
+def price_by_weight(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Look at both, and calculate."""
+    prices = []
+    for name in (case.values["first"], case.values["second"]):
+        yield from open_product(screen, name)
+        grams = int(cell(screen, "Weight").removesuffix(" g"))
+        prices.append(cents_in(screen.starting("StaticText", "$").name) * 100 / grams)
+    yield screen.stop(
+        money(round(min(prices))),
+        f"{prices[0] / 100:.3f} and {prices[1] / 100:.3f} dollars for 100 g.",
     )
 
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a product and a rating whose latest review is not the latest of all."""
-        product = rng.choice(rows(world, _REVIEWED, 5, 60))
-        stars = rng.randint(1, 5)
-        reviews = rows(
-            world,
-            "SELECT nickname, rating, created_at FROM reviews WHERE product_id = ? "
-            "AND status = 'approved' ORDER BY created_at DESC, id DESC",
-            product["id"],
-        )
-        fitting = [row for row in reviews if row["rating"] == stars]
-        if not fitting or reviews[0]["nickname"] == fitting[0]["nickname"]:
-            return None
-        days = [row["created_at"][:10] for row in fitting[:2]]
-        if len(set(days)) < len(days):
-            return None  # the site shows no hours
-        rating = "1 star" if stars == 1 else f"{stars} stars"
-        return Case(
-            {"product": product["name"], "stars": rating}, exact_answer(fitting[0]["nickname"])
-        )
 
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Filter the reviews; the latest comes first."""
-        yield from open_product(screen, case.values["product"])
-        yield screen.choose("Rating", case.values["stars"], "Only reviews with this rating count.")
-        yield screen.click("button", "Filter reviews", "I filter the reviews.")
-        author = screen.starting("StaticText", "By ").name
-        nickname = author.removeprefix("By ").rsplit(" on ", 1)[0]
-        yield screen.stop(nickname, "The first review in the list is the latest.")
-
-
-class PriceByWeight(Template):
-    """What 100 g cost of the food that is cheaper by weight."""
-
-    number = 15
-    sites = (SITE,)
-    split = "test"
-    intent = (
-        "Take whichever of {first} and {second} is cheaper by weight. What do 100 g of it cost? "
-        "Answer with that price alone, rounded to the cent and written like $1.23."
+def count_under_filters(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Set every filter and read how many are left."""
+    yield from open_category(screen, case.values["category"])
+    for field, slot in (("Lowest price ($)", "least"), ("Highest price ($)", "most")):
+        yield screen.fill("textbox", field, case.values[slot].removeprefix("$"))
+    yield screen.choose("Brand", case.values["brand"], "Only this brand counts.")
+    yield screen.choose(
+        "Rating", f"{case.values['stars']} stars and up", "And only well-rated products."
     )
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw two foods of one category; the larger price must belong to the cheaper one."""
-        foods = rows(
-            world,
-            f"SELECT p.name, p.category_id, p.weight_grams AS grams, {COST} AS cost "
-            "FROM products p JOIN categories c ON c.id = p.category_id WHERE p.is_enabled AND "
-            "c.parent_id = (SELECT id FROM categories WHERE name = 'Pantry') ORDER BY p.id",
-        )
-        first, second = rng.sample(foods, 2)
-        prices = [row["cost"] * 100 / row["grams"] for row in (first, second)]
-        if first["category_id"] != second["category_id"] or abs(prices[0] - prices[1]) < 5:
-            return None
-        if (first["cost"] < second["cost"]) == (prices[0] < prices[1]):
-            return None
-        if abs(min(prices) % 1 - 0.5) < 0.02:
-            return None  # nobody shall quarrel about rounding
-        return Case(
-            {"first": first["name"], "second": second["name"]},
-            exact_answer(money(round(min(prices)))),
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look at both, and calculate."""
-        prices = []
-        for name in (case.values["first"], case.values["second"]):
-            yield from open_product(screen, name)
-            grams = int(cell(screen, "Weight").removesuffix(" g"))
-            prices.append(cents_in(screen.starting("StaticText", "$").name) * 100 / grams)
-        yield screen.stop(
-            money(round(min(prices))),
-            f"{prices[0] / 100:.3f} and {prices[1] / 100:.3f} dollars for 100 g.",
-        )
-
-
-class CountUnderFilters(Template):
-    """How many products fulfil several conditions."""
-
-    number = 18
-    sites = (SITE,)
-    split = "validation"
-    intent = (
-        "How many products by {brand} in the category {category} cost between {least} and {most} "
-        "and are rated with {stars} stars or more? Answer with the number alone."
-    )
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw the conditions; a few products must fulfil them."""
-        group = rng.choice(
-            rows(world, "SELECT id, name FROM categories WHERE parent_id IS NULL ORDER BY id")
-        )
-        products = rows(
-            world,
-            f"SELECT p.brand, {COST} AS cost, (SELECT round(avg(r.rating), 1) FROM reviews r "
-            "WHERE r.product_id = p.id AND r.status = 'approved') AS stars FROM products p "
-            "JOIN categories c ON c.id = p.category_id WHERE p.is_enabled AND c.parent_id = ? "
-            "ORDER BY p.id",
-            group["id"],
-        )
-        brand = rng.choice(sorted({row["brand"] for row in products}))
-        least = rng.randrange(5, 60, 5)
-        most, stars = least + rng.randrange(15, 120, 5), rng.choice((3, 4))
-        count = sum(
-            row["brand"] == brand
-            and least * 100 <= row["cost"] <= most * 100
-            and (row["stars"] or 0) >= stars
-            for row in products
-        )
-        if count < 2:
-            return None
-        values = {
-            "brand": brand,
-            "category": group["name"],
-            "least": f"${least}",
-            "most": f"${most}",
-            "stars": str(stars),
-        }
-        return Case(values, exact_answer(str(count)))
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Set every filter and read how many are left."""
-        yield from open_category(screen, case.values["category"])
-        for field, slot in (("Lowest price ($)", "least"), ("Highest price ($)", "most")):
-            yield screen.fill("textbox", field, case.values[slot].removeprefix("$"))
-        yield screen.choose("Brand", case.values["brand"], "Only this brand counts.")
-        yield screen.choose(
-            "Rating", f"{case.values['stars']} stars and up", "And only well-rated products."
-        )
-        yield screen.click("button", "Apply filters", "I apply the filters.")
-        for heading in screen.all("heading"):
-            if match := re.fullmatch(r"([\d,]+) products?", heading.name):
-                yield screen.stop(match[1].replace(",", ""), "The heading tells the number.")
-                return
-        raise ElementNotFound("no heading tells how many products there are")
+    yield screen.click("button", "Apply filters", "I apply the filters.")
+    for heading in screen.all("heading"):
+        if match := re.fullmatch(r"([\d,]+) products?", heading.name):
+            yield screen.stop(match[1].replace(",", ""), "The heading tells the number.")
+            return
+    raise ElementNotFound("no heading tells how many products there are")

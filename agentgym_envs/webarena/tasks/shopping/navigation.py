@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Iterator
-from urllib.parse import urlencode
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.evaluators.url_match import OR
 from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.tasks.screen import Screen, first_of, over_pages
-from agentgym_envs.webarena.tasks.shopping.template_helpers import (
-    COST,
-    SITE,
-    cents_in,
-    open_category,
-    rows,
-    search,
-    tiles,
-)
-from agentgym_envs.webarena.tasks.template import Case, Template, World, at_url
-
-PAGE_OF_LIST = 12
-PAGE_OF_REVIEWS = 6
+from agentgym_envs.webarena.tasks.shopping.steps import cents_in, open_category, search, tiles
+from agentgym_envs.webarena.tasks.solution import Case
 
 ORDERS = {
     "the cheapest first": ("price", "Price: low to high"),
@@ -36,173 +22,49 @@ ORDERS = {
 }
 """How a goal words the order of a list: its name in addresses, and on the page."""
 
-_GROUPS = "SELECT id, name, slug FROM categories WHERE parent_id IS NULL ORDER BY id"
-_LEAVES = (
-    "SELECT c.id, c.name, g.name AS above FROM categories c JOIN categories g "
-    "ON g.id = c.parent_id ORDER BY c.id"
-)
+
+def second_page_of_list(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Set order and filters, then go on to the next page."""
+    values = case.values
+    yield from open_category(screen, values["category"])
+    yield screen.choose("Sort by", ORDERS[values["order"]][1], "The list is to be in order.")
+    yield screen.fill("textbox", "Highest price ($)", values["most"].removeprefix("$"))
+    yield screen.choose("Brand", values["brand"], "Only this brand is wanted.")
+    yield screen.click("checkbox", "Only in stock", "And only what is in stock.")
+    yield screen.click("button", "Apply filters", "I apply order and filters.")
+    yield screen.click("link", "Next", "This is the first page; the second one is wanted.")
+    yield screen.stop("", "This is the second page of the list.")
 
 
-def begins_another(world: World, table: str, slug: str) -> bool:
-    """Return whether a longer address begins with this one, so that it would pass for it."""
-    longer = f"SELECT count(*) FROM {table} WHERE instr(slug, ?) = 1"
-    return bool(world.value(SITE, longer, slug) != 1)
+def stars_of_most_reviewed(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Filter and sort the category, open the first product, filter its reviews."""
+    values = case.values
+    yield from open_category(screen, case.notes["above"], values["category"])
+    yield screen.choose("Sort by", "Most reviewed", "Sorted so, the most reviewed comes first.")
+    yield screen.choose("Brand", values["brand"], "Only this brand counts.")
+    yield screen.click("button", "Apply filters", "I apply order and filter.")
+    yield screen.click_node(first_of(tiles(screen)).link, "This product has the most reviews.")
+    yield screen.choose("Rating", values["stars"], "Only reviews with this rating are wanted.")
+    yield screen.click("button", "Filter reviews", "I filter the reviews.")
+    yield screen.stop("", "These are the reviews asked for.")
 
 
-class SecondPageOfList(Template):
-    """A category under three filters, sorted, and its second page."""
-
-    number = 20
-    sites = (SITE,)
-    split = "train"
-    intent = (
-        "List the products by {brand} in the category {category} that cost {most} or less and are "
-        "in stock, {order}, and show me the second page of this list."
+def review_most_reduced(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Compare the cuts, page after page, then open the product and its form."""
+    yield from open_category(screen, case.notes["above"], case.values["category"])
+    for field, slot in (("Lowest price ($)", "least"), ("Highest price ($)", "most")):
+        dollars = case.values[slot].removeprefix("$")
+        yield screen.fill("textbox", field, dollars, "Only prices between the two count.")
+    yield screen.click("button", "Apply filters", "I apply the filters.")
+    cuts = yield from over_pages(
+        screen, lambda: _cuts(screen), "A later page may hold a larger cut."
     )
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw the conditions; two or three pages must fulfil them, and some products not."""
-        group = rng.choice(rows(world, _GROUPS))
-        products = rows(
-            world,
-            f"SELECT p.brand, p.stock, {COST} AS cost FROM products p JOIN categories c "
-            "ON c.id = p.category_id WHERE p.is_enabled AND c.parent_id = ? ORDER BY p.id",
-            group["id"],
-        )
-        brand = rng.choice(sorted({row["brand"] for row in products}))
-        most, order = rng.randrange(15, 200, 5), rng.choice(sorted(ORDERS))
-        costs = [row["cost"] for row in products if row["brand"] == brand and row["stock"]]
-        number = sum(cost <= most * 100 for cost in costs)
-        if not PAGE_OF_LIST < number <= min(3 * PAGE_OF_LIST, len(costs) - 1):
-            return None
-        if begins_another(world, "categories", group["slug"]):
-            return None
-        query = {"sort": ORDERS[order][0], "brand": brand, "stock": 1, "page": 2}
-        urls = [
-            f"__SHOPPING__/category/{group['slug']}?{urlencode({**query, 'max': amount})}"
-            # The filter takes an amount in any of these forms, and the address keeps the form.
-            for amount in (f"{most}", f"{most}.00", f"${most}", f"${most}.00")
-        ]
-        values = {"brand": brand, "category": group["name"], "most": f"${most}", "order": order}
-        return Case(values, at_url(OR.join(urls)))
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Set order and filters, then go on to the next page."""
-        values = case.values
-        yield from open_category(screen, values["category"])
-        yield screen.choose("Sort by", ORDERS[values["order"]][1], "The list is to be in order.")
-        yield screen.fill("textbox", "Highest price ($)", values["most"].removeprefix("$"))
-        yield screen.choose("Brand", values["brand"], "Only this brand is wanted.")
-        yield screen.click("checkbox", "Only in stock", "And only what is in stock.")
-        yield screen.click("button", "Apply filters", "I apply order and filters.")
-        yield screen.click("link", "Next", "This is the first page; the second one is wanted.")
-        yield screen.stop("", "This is the second page of the list.")
-
-
-class StarsOfMostReviewed(Template):
-    """The reviews with so many stars of the product that has the most reviews."""
-
-    number = 21
-    sites = (SITE,)
-    split = "train"
-    intent = (
-        "Find the most reviewed product by {brand} in the category {category}, and show me only "
-        "those of its reviews that give it {stars}."
-    )
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a brand with one most reviewed product, and a rating that fills up to one page."""
-        leaf, stars = rng.choice(rows(world, _LEAVES)), rng.randint(1, 5)
-        products = rows(
-            world,
-            "SELECT p.brand, p.slug, count(r.id) AS reviews, total(r.rating = ?) AS fitting "
-            "FROM products p LEFT JOIN reviews r ON r.product_id = p.id AND r.status = 'approved' "
-            "WHERE p.is_enabled AND p.category_id = ? GROUP BY p.id ORDER BY reviews DESC, p.id",
-            stars,
-            leaf["id"],
-        )
-        brand = rng.choice(sorted({row["brand"] for row in products}))
-        first, *others = [row for row in products if row["brand"] == brand]
-        if len(others) < 2 or first["reviews"] == others[0]["reviews"]:
-            return None
-        if not 1 <= first["fitting"] <= min(PAGE_OF_REVIEWS, first["reviews"] - 1):
-            return None
-        if begins_another(world, "products", first["slug"]):
-            return None
-        values = {
-            "brand": brand,
-            "category": leaf["name"],
-            "stars": "1 star" if stars == 1 else f"{stars} stars",
-        }
-        url = f"__SHOPPING__/product/{first['slug']}?stars={stars}"
-        return Case(values, at_url(url), {"above": leaf["above"]})
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Filter and sort the category, open the first product, filter its reviews."""
-        values = case.values
-        yield from open_category(screen, case.notes["above"], values["category"])
-        yield screen.choose("Sort by", "Most reviewed", "Sorted so, the most reviewed comes first.")
-        yield screen.choose("Brand", values["brand"], "Only this brand counts.")
-        yield screen.click("button", "Apply filters", "I apply order and filter.")
-        yield screen.click_node(first_of(tiles(screen)).link, "This product has the most reviews.")
-        yield screen.choose("Rating", values["stars"], "Only reviews with this rating are wanted.")
-        yield screen.click("button", "Filter reviews", "I filter the reviews.")
-        yield screen.stop("", "These are the reviews asked for.")
-
-
-class ReviewMostReduced(Template):
-    """The form for a review of the product whose price was cut the most."""
-
-    number = 22
-    sites = (SITE,)
-    split = "test"
-    intent = (
-        "Of the products in the category {category} that now cost at least {least} and at most "
-        "{most}, I want to review the one whose price has been cut by the most dollars. Open the "
-        "form for its review; I will fill it in myself."
-    )
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw two reduced products, and amounts between which no price was cut as much."""
-        reduced = rows(
-            world,
-            f"SELECT p.slug, p.category_id, {COST} AS cost, p.price - {COST} AS cut, c.name, "
-            "g.name AS above FROM products p JOIN categories c ON c.id = p.category_id "
-            "JOIN categories g ON g.id = c.parent_id WHERE p.is_enabled AND cut ORDER BY p.id",
-        )
-        product = rng.choice(reduced)
-        others = [row for row in reduced if row["category_id"] == product["category_id"]]
-        lower = [row["cost"] for row in others if row["cut"] < product["cut"]]
-        if not lower:
-            return None
-        costs = sorted((product["cost"], rng.choice(lower)))
-        least = max(1, costs[0] // 100 - rng.randrange(10))
-        most = costs[1] // 100 + rng.randrange(1, 20)
-        between = [row for row in others if least * 100 <= row["cost"] <= most * 100]
-        if any(row["cut"] >= product["cut"] for row in between if row != product):
-            return None
-        return Case(
-            {"category": product["name"], "least": f"${least}", "most": f"${most}"},
-            at_url(f"__SHOPPING__/product/{product['slug']}/review"),
-            {"above": product["above"]},
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Compare the cuts, page after page, then open the product and its form."""
-        yield from open_category(screen, case.notes["above"], case.values["category"])
-        for field, slot in (("Lowest price ($)", "least"), ("Highest price ($)", "most")):
-            dollars = case.values[slot].removeprefix("$")
-            yield screen.fill("textbox", field, dollars, "Only prices between the two count.")
-        yield screen.click("button", "Apply filters", "I apply the filters.")
-        cuts = yield from over_pages(
-            screen, lambda: _cuts(screen), "A later page may hold a larger cut."
-        )
-        cut, name = max(cuts)
-        if not screen.has("link", name):
-            yield from search(screen, name, f"It is on a page before, with a cut of {money(cut)}.")
-        yield screen.click("link", name, f"Its price has been cut the most, by {money(cut)}.")
-        yield screen.click("link", "Write a review", "The form is behind this link.")
-        yield screen.stop("", "The form is open; it is to stay empty.")
+    cut, name = max(cuts)
+    if not screen.has("link", name):
+        yield from search(screen, name, f"It is on a page before, with a cut of {money(cut)}.")
+    yield screen.click("link", name, f"Its price has been cut the most, by {money(cut)}.")
+    yield screen.click("link", "Write a review", "The form is behind this link.")
+    yield screen.stop("", "The form is open; it is to stay empty.")
 
 
 def _cuts(screen: Screen) -> list[tuple[int, str]]:
@@ -216,52 +78,23 @@ def _cuts(screen: Screen) -> list[tuple[int, str]]:
     return cuts
 
 
-class BestStockedVariant(Template):
-    """The page of the variant that the shop has most of, which each one's page alone tells."""
-
-    number = 24
-    sites = (SITE,)
-    split = "validation"
-    intent = (
-        "There are several variants of the {family}. Open the page of the one of which the shop "
-        "has the most pieces in stock."
-    )
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a family of three or more, one of which there is most of."""
-        product = rng.choice(
-            rows(world, "SELECT id, name FROM products WHERE is_enabled ORDER BY id")
-        )
-        family = product["name"].split(",")[0]
-        products = rows(
-            world,
-            "SELECT slug, stock FROM products WHERE is_enabled AND (name = ? OR "
-            "instr(name, ? || ',') = 1) ORDER BY stock DESC, id",
-            family,
-            family,
-        )
-        if len(products) < 3 or products[0]["stock"] == products[1]["stock"]:
-            return None
-        url = f"__SHOPPING__/product/{products[0]['slug']}"
-        return Case({"family": family}, at_url(url, exact=True))
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look at every variant, then return to the best one."""
-        family = case.values["family"]
-        yield from search(screen, family)
-        first = first_of(_variants(screen, family))
-        stock: dict[str, int] = {}
-        yield screen.click_node(first, "Each variant's page tells how many there are.")
-        others = [node.name for node in _variants(screen, family)]
-        last = first.name
+def best_stocked_variant(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Look at every variant, then return to the best one."""
+    family = case.values["family"]
+    yield from search(screen, family)
+    first = first_of(_variants(screen, family))
+    stock: dict[str, int] = {}
+    yield screen.click_node(first, "Each variant's page tells how many there are.")
+    others = [node.name for node in _variants(screen, family)]
+    last = first.name
+    stock[last] = _stock(screen)
+    for last in others:
+        yield screen.click("link", last, f"{max(stock.values())} at most so far; I go on.")
         stock[last] = _stock(screen)
-        for last in others:
-            yield screen.click("link", last, f"{max(stock.values())} at most so far; I go on.")
-            stock[last] = _stock(screen)
-        best = max(stock, key=lambda name: stock[name])
-        if best != last:
-            yield screen.click("link", best, f"There are {stock[best]} of it, the most of all.")
-        yield screen.stop("", f"This variant is best in stock, with {stock[best]} pieces.")
+    best = max(stock, key=lambda name: stock[name])
+    if best != last:
+        yield screen.click("link", best, f"There are {stock[best]} of it, the most of all.")
+    yield screen.stop("", f"This variant is best in stock, with {stock[best]} pieces.")
 
 
 def _variants(screen: Screen, family: str) -> list[Node]:

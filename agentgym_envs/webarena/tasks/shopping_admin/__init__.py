@@ -1,85 +1,52 @@
-"""The tasks on the administration of the shop; numbers 30 to 59."""
+"""The experts of the tasks in the shop's administration."""
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.tasks.shopping_admin.customers import (
-    CallingCustomer,
-    NeverOrdered,
-    ReturnedGoods,
+from agentgym_envs.webarena.tasks.shopping_admin import (
+    customers,
+    goods,
+    marketing,
+    navigation,
+    navigation_lists,
+    orders,
+    ratings,
+    reviews,
+    sales,
+    shipping,
+    stock,
 )
-from agentgym_envs.webarena.tasks.shopping_admin.goods import (
-    ChangePrices,
-    NewProduct,
-)
-from agentgym_envs.webarena.tasks.shopping_admin.marketing import (
-    CheaperCoupon,
-    NewCoupon,
-    RenamePage,
-)
-from agentgym_envs.webarena.tasks.shopping_admin.navigation import (
-    AddressForm,
-    BoughtProduct,
-)
-from agentgym_envs.webarena.tasks.shopping_admin.navigation_lists import (
-    ReportOfMonth,
-    ReviewsPage,
-)
-from agentgym_envs.webarena.tasks.shopping_admin.orders import (
-    HoldOrders,
-    RedirectOrder,
-    TellCustomer,
-)
-from agentgym_envs.webarena.tasks.shopping_admin.ratings import TooFewReviews, WorstRated
-from agentgym_envs.webarena.tasks.shopping_admin.reviews import (
-    ApproveReviews,
-    Complaints,
-    CorrectReview,
-)
-from agentgym_envs.webarena.tasks.shopping_admin.sales import (
-    BestCustomer,
-    BestSeller,
-    CountOrders,
-    MissedTerm,
-    Revenue,
-)
-from agentgym_envs.webarena.tasks.shopping_admin.shipping import ShipOrder, ShipSentOrder
-from agentgym_envs.webarena.tasks.shopping_admin.stock import (
-    CountedStock,
-    DisableScarce,
-    ReceiveGoods,
-)
-from agentgym_envs.webarena.tasks.template import Template
+from agentgym_envs.webarena.tasks.solution import Solution
 
-TEMPLATES: tuple[Template, ...] = (
-    BestSeller(),
-    CountOrders(),
-    Revenue(),
-    BestCustomer(),
-    CallingCustomer(),
-    Complaints(),
-    ApproveReviews(),
-    CorrectReview(),
-    ChangePrices(),
-    DisableScarce(),
-    ReceiveGoods(),
-    ShipOrder(),
-    HoldOrders(),
-    TellCustomer(),
-    RedirectOrder(),
-    NewCoupon(),
-    CheaperCoupon(),
-    RenamePage(),
-    NewProduct(),
-    TooFewReviews(),
-    MissedTerm(),
-    WorstRated(),
-    ReturnedGoods(),
-    CountedStock(),
-    NeverOrdered(),
-    ShipSentOrder(),
-    AddressForm(),
-    ReportOfMonth(),
-    BoughtProduct(),
-    ReviewsPage(),
-)
-"""Every template of the site, by number."""
+EXPERTS: dict[int, Solution] = {
+    30: sales.best_seller,
+    31: sales.count_orders,
+    32: sales.revenue,
+    33: sales.best_customer,
+    34: customers.calling_customer,
+    35: reviews.complaints,
+    36: reviews.approve_reviews,
+    37: reviews.correct_review,
+    38: goods.change_prices,
+    39: stock.disable_scarce,
+    40: stock.receive_goods,
+    41: shipping.ship_order,
+    42: orders.hold_orders,
+    43: orders.tell_customer,
+    44: orders.redirect_order,
+    45: marketing.new_coupon,
+    46: marketing.cheaper_coupon,
+    47: marketing.rename_page,
+    48: goods.new_product,
+    49: ratings.too_few_reviews,
+    50: sales.missed_term,
+    51: ratings.worst_rated,
+    52: customers.returned_goods,
+    53: stock.counted_stock,
+    54: customers.never_ordered,
+    55: shipping.ship_sent_order,
+    56: navigation.address_form,
+    57: navigation_lists.report_of_month,
+    58: navigation.bought_product,
+    59: navigation_lists.reviews_page,
+}
+"""By the number of the template."""

@@ -2,202 +2,66 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
-from datetime import date, timedelta
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
-from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
-    SITE,
+from agentgym_envs.webarena.tasks.shopping_admin.steps import (
     apply_filters,
     line_with,
     lines,
     open_customer,
     open_line,
     open_section,
-    same,
 )
-from agentgym_envs.webarena.tasks.template import (
-    Case,
-    Template,
-    World,
-    changed,
-    exact_answer,
-    state_of,
-)
+from agentgym_envs.webarena.tasks.solution import Case
 
 
-class CallingCustomer(Template):
-    """What the latest order is of whoever has a telephone number."""
-
-    number = 34
-    sites = (SITE,)
-    intent = (
-        "The customer with the phone number {phone} is on the line and asks about their most "
-        "recent order. What is the {what} of that order? Answer with it alone."
-    )
-    split = "train"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a customer whose number is nobody else's."""
-        customer = rng.choice(world.rows(SITE, "SELECT id, phone FROM customers ORDER BY id"))
-        shared = "SELECT count(*) FROM customers WHERE instr(phone, ?) > 0"
-        orders = world.rows(
-            SITE,
-            "SELECT id, number, total FROM orders WHERE customer_id = ? "
-            "ORDER BY created_at DESC LIMIT 2",
-            customer["id"],
-        )
-        if len(orders) < 2 or world.value(SITE, shared, customer["phone"]) > 1:
-            return None
-        what = rng.choice(("order number", "total", "tracking number"))
-        order = orders[0]
-        answers = {
-            "order number": order["number"],
-            "total": money(order["total"]),
-            "tracking number": world.value(
-                SITE, "SELECT tracking_number FROM shipments WHERE order_id = ?", order["id"]
-            ),
-        }
-        if not answers[what]:
-            return None
-        return Case({"phone": customer["phone"], "what": what}, exact_answer(answers[what]))
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Find the number, open the customer, and the first of the orders if need be."""
-        phone, what = case.values["phone"], case.values["what"]
-        yield from open_section(screen, "Customers", "I look the phone number up.")
-        yield from apply_filters(screen, {"Phone": phone})
-        line = line_with(screen, "Phone", phone)
-        yield screen.click_node(screen.below(line.node, "link")[0], "This is who is calling.")
-        latest = first_of(lines(screen, "Number"))
-        if what == "tracking number":
-            link = screen.below(latest.node, "link")[0]
-            yield screen.click_node(link, "The newest order comes first; it knows its shipment.")
-            shipment = next(n for n in screen.all("row") if n.name.startswith("Shipment | "))
-            yield screen.stop(shipment.name.split(", ")[1], "The shipment has this number.")
-        else:
-            answer = latest.cells["Total" if what == "total" else "Number"]
-            yield screen.stop(answer, "The newest order comes first.")
+def calling_customer(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Find the number, open the customer, and the first of the orders if need be."""
+    phone, what = case.values["phone"], case.values["what"]
+    yield from open_section(screen, "Customers", "I look the phone number up.")
+    yield from apply_filters(screen, {"Phone": phone})
+    line = line_with(screen, "Phone", phone)
+    yield screen.click_node(screen.below(line.node, "link")[0], "This is who is calling.")
+    latest = first_of(lines(screen, "Number"))
+    if what == "tracking number":
+        link = screen.below(latest.node, "link")[0]
+        yield screen.click_node(link, "The newest order comes first; it knows its shipment.")
+        shipment = next(n for n in screen.all("row") if n.name.startswith("Shipment | "))
+        yield screen.stop(shipment.name.split(", ")[1], "The shipment has this number.")
+    else:
+        answer = latest.cells["Total" if what == "total" else "Number"]
+        yield screen.stop(answer, "The newest order comes first.")
 
 
-class NeverOrdered(Template):
-    """The one customer who signed up and never came back."""
-
-    number = 54
-    sites = (SITE,)
-    intent = (
-        "One of the customers of the group {group} who signed up from {first} to {last}, both days "
-        "included, has never placed an order. Answer with this customer's e-mail address."
-    )
-    split = "train"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a span of days with three to eight customers, one of them without orders."""
-        group = rng.choice(("General", "General", "Wholesale", "Retailer"))
-        first = date(2023, 1, 2) + timedelta(days=rng.randrange(400))
-        last = first + timedelta(days=rng.randrange(5, 100))
-        rows = world.rows(
-            SITE,
-            "SELECT c.email, count(o.id) AS orders FROM customers c "
-            "LEFT JOIN orders o ON o.customer_id = c.id WHERE c.group_name = ? "
-            "AND c.created_at BETWEEN ? AND ? GROUP BY c.id",
-            group,
-            str(first),
-            f"{last} 23:59:59",
-        )
-        without = [row["email"] for row in rows if not row["orders"]]
-        if len(without) != 1 or not 3 <= len(rows) <= 8:
-            return None
-        filters = {
-            "Group": group,
-            "Since (YYYY-MM-DD)": str(first),
-            "Until (YYYY-MM-DD)": str(last),
-        }
-        return Case(
-            {"group": group, "first": str(first), "last": str(last)},
-            exact_answer(without[0]),
-            {"filters": filters},
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look at one customer after the other until one has no orders."""
-        yield from open_section(screen, "Customers", "I begin with who signed up then.")
-        yield from apply_filters(screen, case.notes["filters"])
-        emails = [line.cells["E-mail"] for line in lines(screen, "E-mail")]
-        for email in emails:
-            yield open_line(screen, "E-mail", email, "Has this one ordered anything?")
-            if screen.has("row", "Orders | 0"):
-                yield screen.stop(email, "There are no orders here.")
-                return
-            yield ExpertMove("go_back", "This customer has ordered, so it is one of the others.")
-        raise ElementNotFound("all of them have ordered")
+def never_ordered(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Look at one customer after the other until one has no orders."""
+    yield from open_section(screen, "Customers", "I begin with who signed up then.")
+    yield from apply_filters(screen, case.notes["filters"])
+    emails = [line.cells["E-mail"] for line in lines(screen, "E-mail")]
+    for email in emails:
+        yield open_line(screen, "E-mail", email, "Has this one ordered anything?")
+        if screen.has("row", "Orders | 0"):
+            yield screen.stop(email, "There are no orders here.")
+            return
+        yield ExpertMove("go_back", "This customer has ordered, so it is one of the others.")
+    raise ElementNotFound("all of them have ordered")
 
 
-class ReturnedGoods(Template):
-    """The order is refunded in which a customer bought a product."""
-
-    number = 52
-    sites = (SITE,)
-    intent = (
-        'The customer {customer} has sent back the "{product}". Refund the order that it was '
-        "bought with."
-    )
-    split = "train"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw an order of somebody who has a few, with a product that is in no other."""
-        order = rng.choice(
-            world.rows(
-                SITE,
-                "SELECT o.id, o.number, o.customer_id, c.name FROM orders o "
-                "JOIN customers c ON c.id = o.customer_id WHERE o.status = 'complete' "
-                "AND (SELECT count(*) FROM orders WHERE customer_id = c.id) BETWEEN 2 AND 5 "
-                "ORDER BY o.id",
-            )
-        )
-        items = world.rows(SITE, "SELECT name FROM order_items WHERE order_id = ?", order["id"])
-        product = rng.choice(items)["name"]
-        bought = world.value(
-            SITE,
-            "SELECT count(*) FROM order_items i JOIN orders o ON o.id = i.order_id "
-            "WHERE o.customer_id = ? AND i.name = ?",
-            order["customer_id"],
-            product,
-        )
-        if bought != 1:
-            return None
-        return Case(
-            {"customer": order["name"], "product": product},
-            changed(
-                state_of(
-                    SITE,
-                    f"SELECT status FROM orders WHERE id = {order['id']}",
-                    [("refunded",)],
-                ),
-                same(
-                    world,
-                    "SELECT status, count(*), sum(total) FROM orders "
-                    f"WHERE id <> {order['id']} GROUP BY status ORDER BY status",
-                ),
-            ),
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Open the customer's complete orders one after the other."""
-        customer, product = case.values["customer"], case.values["product"]
-        yield from open_customer(screen, customer)
-        numbers = [
-            line.cells["Number"]
-            for line in lines(screen, "Number")
-            if line.cells["Status"] == "complete"
-        ]
-        for number in numbers:
-            yield screen.click("link", number, "Only a complete order can be refunded; is it this?")
-            if screen.has("link", product):
-                break
-            yield screen.click("link", customer, "The product is not in it, so I go back.")
-        yield screen.click("button", "Refund", "The product is in this order; I refund it.")
-        yield screen.stop("", "The order has been refunded.")
+def returned_goods(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Open the customer's complete orders one after the other."""
+    customer, product = case.values["customer"], case.values["product"]
+    yield from open_customer(screen, customer)
+    numbers = [
+        line.cells["Number"]
+        for line in lines(screen, "Number")
+        if line.cells["Status"] == "complete"
+    ]
+    for number in numbers:
+        yield screen.click("link", number, "Only a complete order can be refunded; is it this?")
+        if screen.has("link", product):
+            break
+        yield screen.click("link", customer, "The product is not in it, so I go back.")
+    yield screen.click("button", "Refund", "The product is in this order; I refund it.")
+    yield screen.stop("", "The order has been refunded.")

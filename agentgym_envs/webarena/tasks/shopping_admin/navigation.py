@@ -5,138 +5,61 @@ Nothing is changed; the last page's address decides.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.shopping_admin.entries import read_amount
 from agentgym_envs.webarena.tasks.screen import Screen, first_of
-from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
-    SITE,
+from agentgym_envs.webarena.tasks.shopping_admin.steps import (
     Line,
     apply_filters,
-    draw_period,
     lines,
     open_customer,
     open_section,
 )
-from agentgym_envs.webarena.tasks.template import Case, Template, World, at_url
+from agentgym_envs.webarena.tasks.solution import Case
 
 
-class AddressForm(Template):
-    """The form is opened for the shipping address of a period's dearest or cheapest order."""
-
-    number = 56
-    sites = (SITE,)
-    intent = (
-        "Open the form for changing the shipping address of the order with the {extreme} total "
-        'among those with the status "{status}" that were placed in {period}.'
-    )
-    split = "train"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a period with three or more orders of a status, one of which stands out."""
-        period = draw_period(rng)
-        status = rng.choice(("complete", "complete", "cancelled", "refunded"))
-        extreme = rng.choice(("highest", "lowest"))
-        rows = world.rows(
-            SITE,
-            "SELECT number, total FROM orders WHERE status = ? AND created_at BETWEEN ? AND ? "
-            f"ORDER BY total {'DESC' if extreme == 'highest' else 'ASC'} LIMIT 3",
-            status,
-            *period.between,
-        )
-        if len(rows) < 3 or rows[0]["total"] == rows[1]["total"]:
-            return None
-        return Case(
-            {"extreme": extreme, "status": status, "period": period.text},
-            at_url(f"__SHOPPING_ADMIN__/orders/{rows[0]['number']}/address"),
-            {"filters": {"Status": status, **period.filters}},
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Sort the filtered orders by total and open the form of the first one."""
-        extreme = case.values["extreme"]
-        sort = "Total: high to low" if extreme == "highest" else "Total: low to high"
-        yield from open_section(screen, "Orders", "The orders can be filtered and sorted by total.")
-        yield from apply_filters(screen, case.notes["filters"], sort=sort)
-        link = first_of(screen.below(first_of(lines(screen, "Number")).node, "link"))
-        yield screen.click_node(link, f"The order with the {extreme} total comes first.")
-        yield screen.click("link", "Edit shipping address", "The form is behind this link.")
-        yield screen.stop("", "This is the form; I only had to open it.")
+def address_form(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Sort the filtered orders by total and open the form of the first one."""
+    extreme = case.values["extreme"]
+    sort = "Total: high to low" if extreme == "highest" else "Total: low to high"
+    yield from open_section(screen, "Orders", "The orders can be filtered and sorted by total.")
+    yield from apply_filters(screen, case.notes["filters"], sort=sort)
+    link = first_of(screen.below(first_of(lines(screen, "Number")).node, "link"))
+    yield screen.click_node(link, f"The order with the {extreme} total comes first.")
+    yield screen.click("link", "Edit shipping address", "The form is behind this link.")
+    yield screen.stop("", "This is the form; I only had to open it.")
 
 
-_MOST = {
+MOST = {
     "with the highest price per piece": ("price", "Price"),
     "that was bought in the largest quantity": ("quantity", "Quantity"),
 }
 """Which product of an order: the column of its table, and of the page."""
 
 
-class BoughtProduct(Template):
-    """A product is opened that stands out in one of a customer's orders."""
-
-    number = 58
-    sites = (SITE,)
-    intent = (
-        "In {customer}'s {which} order, find the product {what}, and open the form in which that "
-        "product can be edited."
+def bought_product(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Go from the customer to the order and from there to the product."""
+    which, what = case.values["which"], case.values["what"]
+    yield from open_customer(screen, case.values["customer"])
+    orders = lines(screen, "Number")
+    if which == "most expensive":
+        order = max(orders, key=lambda line: read_amount(line.cells["Total"]) or 0)
+        why = f"The highest total is {order.cells['Total']}."
+    else:
+        order = orders[-1 if which == "first" else 0]
+        line = "last" if which == "first" else "first"
+        why = f"The newest come first, so the {which} order is the {line} one here."
+    yield screen.click_node(first_of(screen.below(order.node, "link")), why)
+    items = [line for line in lines(screen, "SKU") if screen.below(line.node, "link")]
+    heading = MOST[what][1]
+    product = max(items, key=lambda line: _number_in(line, heading))
+    yield screen.click_node(
+        first_of(screen.below(product.node, "link")),
+        f"{heading} {product.cells[heading]} is the highest of this order.",
     )
-    split = "test"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a customer with a few orders, one of these, and what one product has most of."""
-        customer = rng.choice(
-            world.rows(
-                SITE,
-                "SELECT c.id, c.name FROM customers c JOIN orders o ON o.customer_id = c.id "
-                "GROUP BY c.id HAVING count(*) BETWEEN 3 AND 8 ORDER BY c.id",
-            )
-        )
-        which = rng.choice(("first", "most recent", "most expensive"))
-        column = {"first": "created_at", "most recent": "created_at DESC"}.get(which, "total DESC")
-        orders = world.rows(
-            SITE,
-            "SELECT id, total, created_at FROM orders WHERE customer_id = ? "
-            f"ORDER BY {column} LIMIT 2",
-            customer["id"],
-        )
-        what = rng.choice(tuple(_MOST))
-        items = world.rows(
-            SITE,
-            f"SELECT product_id, {_MOST[what][0]} AS most FROM order_items WHERE order_id = ? "
-            "ORDER BY most DESC",
-            orders[0]["id"],
-        )
-        is_tied = orders[0][column.split()[0]] == orders[1][column.split()[0]]
-        if is_tied or len(items) < 2 or items[0]["most"] == items[1]["most"]:
-            return None
-        return Case(
-            {"customer": customer["name"], "which": which, "what": what},
-            at_url(f"__SHOPPING_ADMIN__/products/{items[0]['product_id']}", exact=True),
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Go from the customer to the order and from there to the product."""
-        which, what = case.values["which"], case.values["what"]
-        yield from open_customer(screen, case.values["customer"])
-        orders = lines(screen, "Number")
-        if which == "most expensive":
-            order = max(orders, key=lambda line: read_amount(line.cells["Total"]) or 0)
-            why = f"The highest total is {order.cells['Total']}."
-        else:
-            order = orders[-1 if which == "first" else 0]
-            line = "last" if which == "first" else "first"
-            why = f"The newest come first, so the {which} order is the {line} one here."
-        yield screen.click_node(first_of(screen.below(order.node, "link")), why)
-        items = [line for line in lines(screen, "SKU") if screen.below(line.node, "link")]
-        heading = _MOST[what][1]
-        product = max(items, key=lambda line: _number_in(line, heading))
-        yield screen.click_node(
-            first_of(screen.below(product.node, "link")),
-            f"{heading} {product.cells[heading]} is the highest of this order.",
-        )
-        yield screen.stop("", "This is the form of that product; I only had to open it.")
+    yield screen.stop("", "This is the form of that product; I only had to open it.")
 
 
 def _number_in(line: Line, heading: str) -> int:

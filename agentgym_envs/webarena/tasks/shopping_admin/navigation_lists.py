@@ -6,26 +6,20 @@ Nothing is changed; the last page's address decides.
 from __future__ import annotations
 
 import calendar
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.screen import Screen, first_of
-from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
+from agentgym_envs.webarena.tasks.shopping_admin.steps import (
     FROM,
-    SITE,
     TO,
-    Period,
     apply_filters,
-    draw_period,
     lines,
     open_report,
     open_section,
-    plain_categories,
 )
-from agentgym_envs.webarena.tasks.template import Case, Template, World, at_url
+from agentgym_envs.webarena.tasks.solution import Case
 
 
 @dataclass(frozen=True)
@@ -47,7 +41,7 @@ class _Report:
     count: str
 
 
-_REPORTS = {
+REPORTS = {
     "Best sellers": _Report(
         "best-sellers",
         "Category",
@@ -69,151 +63,37 @@ _REPORTS = {
 }
 
 
-class ReportOfMonth(Template):
-    """A report is set up for the best month of a longer period."""
-
-    number = 57
-    sites = (SITE,)
-    intent = (
-        "Find out which month of {period} had the highest revenue, orders of every status counted. "
-        'Then show me the report "{report}" for that month alone, narrowed down to the {narrowed} '
-        "and sorted by {sorting}, the highest first."
+def report_of_month(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Sort the months by revenue, then give the other report the days of the first."""
+    yield from open_report(screen, "Sales by month", "It has the revenue of every month.")
+    yield from apply_filters(screen, case.notes["filters"], sort="Revenue: high to low")
+    month = first_of(lines(screen, "Period")).cells["Period"]
+    title = case.values["report"]
+    yield from open_section(screen, "Reports", f"{month} had the highest revenue.")
+    yield screen.click("link", title, f"Now I set this report up for {month}.")
+    first, last = days_of(month)
+    yield from apply_filters(
+        screen,
+        {FROM: first, TO: last, **case.notes["narrowed"]},
+        sort=REPORTS[title].sort,
+        thought="The report is wanted in this order.",
     )
-    split = "train"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a quarter or half with one best month, and a report with two lines or more."""
-        period = draw_period(rng)
-        months = world.rows(
-            SITE,
-            "SELECT substr(created_at, 1, 7) AS month, sum(total) AS revenue FROM orders "
-            "WHERE created_at BETWEEN ? AND ? GROUP BY month ORDER BY revenue DESC LIMIT 2",
-            *period.between,
-        )
-        if len(months) < 2 or months[0]["revenue"] == months[1]["revenue"]:
-            return None
-        title = rng.choice(("Best sellers", "Best sellers", "Customers by orders"))
-        report = _REPORTS[title]
-        groups = ("General", "Wholesale", "Retailer")
-        texts = sorted(plain_categories(world)) if title == "Best sellers" else groups
-        text = rng.choice(texts)
-        first, last = _days_of(months[0]["month"])
-        if world.value(SITE, report.count, first, f"{last} 23:59:59", text) < 2:
-            return None
-        query = {"from": first, "to": last, "search": text, "sort": report.sorting}
-        return Case(
-            {
-                "period": period.text,
-                "report": title,
-                "narrowed": f"{report.narrowed_by.lower()} {text}",
-                "sorting": report.sorting,
-            },
-            at_url(f"__SHOPPING_ADMIN__/reports/{report.path}?{urlencode(query)}"),
-            {"filters": period.filters, "narrowed": {report.narrowed_by: text}},
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Sort the months by revenue, then give the other report the days of the first."""
-        yield from open_report(screen, "Sales by month", "It has the revenue of every month.")
-        yield from apply_filters(screen, case.notes["filters"], sort="Revenue: high to low")
-        month = first_of(lines(screen, "Period")).cells["Period"]
-        title = case.values["report"]
-        yield from open_section(screen, "Reports", f"{month} had the highest revenue.")
-        yield screen.click("link", title, f"Now I set this report up for {month}.")
-        first, last = _days_of(month)
-        yield from apply_filters(
-            screen,
-            {FROM: first, TO: last, **case.notes["narrowed"]},
-            sort=_REPORTS[title].sort,
-            thought="The report is wanted in this order.",
-        )
-        yield screen.stop("", f"The report shows {month}, narrowed down and sorted as wanted.")
+    yield screen.stop("", f"The report shows {month}, narrowed down and sorted as wanted.")
 
 
-def _days_of(month: str) -> tuple[str, str]:
+def days_of(month: str) -> tuple[str, str]:
     """Return the first and last day of a month written `YYYY-MM`."""
     year, number = map(int, month.split("-"))
     return f"{month}-01", f"{month}-{calendar.monthrange(year, number)[1]}"
 
 
-_RATINGS = {
-    "with 5 stars": ("5", "5 stars", 5, 5),
-    "with 4 stars": ("4", "4 stars", 4, 4),
-    "with 3 stars": ("3", "3 stars", 3, 3),
-    "with 2 stars": ("2", "2 stars", 2, 2),
-    "with 1 star": ("1", "1 star", 1, 1),
-    "with fewer than 3 stars": ("low", "Below 3 stars", 1, 2),
-    "with 4 stars or more": ("high", "4 stars and more", 4, 5),
-}
-"""The parameter's value, the choice in the list box, and the bounds, by the intent's words."""
-
-_REVIEWS_A_PAGE = 15
-
-_YEARS = tuple(Period(year, f"{year}-01-01", f"{year}-12-31") for year in ("2024", "2025"))
-
-
-class ReviewsPage(Template):
-    """A later page is opened of a list of reviews that is filtered and sorted."""
-
-    number = 59
-    sites = (SITE,)
-    intent = (
-        "Show me the {place} page of the list of all {status} reviews {rating} that were written "
-        "in {period}, {sorting}."
+def reviews_page(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Filter and sort the reviews, then turn pages."""
+    yield from open_section(screen, "Reviews", "All reviews are in this section.")
+    sort = "Oldest first" if case.values["sorting"] == "oldest first" else "Product"
+    yield from apply_filters(
+        screen, case.notes["filters"], sort=sort, thought="The list is wanted in this order."
     )
-    split = "train"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw filters that enough reviews pass for the page to exist."""
-        status = rng.choice(("approved", "pending", "rejected"))
-        # Few reviews are not approved: a shorter time has no second page of them.
-        period = draw_period(rng) if status == "approved" else rng.choice(_YEARS)
-        rating = rng.choice(tuple(_RATINGS))
-        place = rng.choice(("second", "second", "third"))
-        sorting, sort = rng.choice((("oldest first", "oldest"), ("sorted by product", "product")))
-        page = 3 if place == "third" else 2
-        key, label, lowest, highest = _RATINGS[rating]
-        number = world.value(
-            SITE,
-            "SELECT count(*) FROM reviews WHERE status = ? AND rating BETWEEN ? AND ? "
-            "AND created_at BETWEEN ? AND ?",
-            status,
-            lowest,
-            highest,
-            *period.between,
-        )
-        if number <= (page - 1) * _REVIEWS_A_PAGE:
-            return None
-        query = {
-            "status": status,
-            "rating": key,
-            "from": period.first,
-            "to": period.last,
-            "sort": sort,
-            "page": str(page),
-        }
-        return Case(
-            {
-                "place": place,
-                "status": status,
-                "rating": rating,
-                "period": period.text,
-                "sorting": sorting,
-            },
-            at_url(f"__SHOPPING_ADMIN__/reviews?{urlencode(query)}"),
-            {
-                "filters": {"Status": status, "Rating": label, **period.filters},
-                "turned": page - 1,
-            },
-        )
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Filter and sort the reviews, then turn pages."""
-        yield from open_section(screen, "Reviews", "All reviews are in this section.")
-        sort = "Oldest first" if case.values["sorting"] == "oldest first" else "Product"
-        yield from apply_filters(
-            screen, case.notes["filters"], sort=sort, thought="The list is wanted in this order."
-        )
-        for _ in range(case.notes["turned"]):
-            yield screen.click("link", "Next", f"I want the {case.values['place']} page.")
-        yield screen.stop("", f"This is the {case.values['place']} page of the list.")
+    for _ in range(case.notes["turned"]):
+        yield screen.click("link", "Next", f"I want the {case.values['place']} page.")
+    yield screen.stop("", f"This is the {case.values['place']} page of the list.")

@@ -2,41 +2,16 @@
 
 from __future__ import annotations
 
-import random
-import sqlite3
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
-from agentgym_envs.webarena.tasks.shopping_admin.template_helpers import (
-    BRANDS,
-    SITE,
+from agentgym_envs.webarena.tasks.shopping_admin.steps import (
     apply_filters,
     lines,
     open_report,
 )
-from agentgym_envs.webarena.tasks.template import (
-    IMPOSSIBLE,
-    Case,
-    Template,
-    World,
-    exact_answer,
-    impossible,
-)
-
-_LEAST = range(6, 13)
-"""So many reviews may be asked for: some brands have products with as many, some have none."""
-
-
-def _ratings(world: World, brand: str) -> list[sqlite3.Row]:
-    """List the products that the report gives for a brand, the worst first."""
-    return world.rows(
-        SITE,
-        "SELECT p.name, p.brand, count(*) AS number, avg(r.rating) AS rating FROM reviews r "
-        "JOIN products p ON p.id = r.product_id WHERE r.status = 'approved' "
-        "AND instr(lower(p.name), lower(?)) > 0 GROUP BY p.id ORDER BY rating, number DESC",
-        brand,
-    )
+from agentgym_envs.webarena.tasks.solution import IMPOSSIBLE, Case
 
 
 def _report(screen: Screen, case: Case, sort: str) -> Iterator[ExpertMove]:
@@ -45,65 +20,21 @@ def _report(screen: Screen, case: Case, sort: str) -> Iterator[ExpertMove]:
     yield from apply_filters(screen, filters, sort=sort)
 
 
-class WorstRated(Template):
-    """The product of a brand that people like least, if enough of them say so."""
-
-    number = 51
-    sites = (SITE,)
-    intent = (
-        "Among the products of the brand {brand} that have at least {number} approved reviews, "
-        "which one has the lowest average rating in these? Answer with the product's full name."
-    )
-    split = "test"
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a brand and a number that leave some products, but not the worst of all."""
-        brand = rng.choice(world.rows(SITE, BRANDS))["brand"]
-        least = rng.choice(_LEAST)
-        rows = _ratings(world, brand)
-        left = [row for row in rows if row["number"] >= least]
-        if len(left) < 2 or any(row["brand"] != brand for row in rows):
-            return None
-        place = rows.index(left[0])
-        shown = [f"{row['rating']:.1f}" for row in left[:2]]
-        if place >= 60 or shown[0] == shown[1]:
-            return None
-        return Case({"brand": brand, "number": str(least)}, exact_answer(left[0]["name"]))
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Go down the report, worst first, to the first product with enough reviews."""
-        yield from _report(screen, case, "Rating: low to high")
-        while True:
-            for line in lines(screen, "Average rating"):
-                if int(line.cells["Reviews"]) >= int(case.values["number"]):
-                    yield screen.stop(
-                        line.cells["Product"], "It is the first one with enough reviews."
-                    )
-                    return
-            yield screen.click("link", "Next", "None of these has enough reviews; I go on.")
+def worst_rated(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Go down the report, worst first, to the first product with enough reviews."""
+    yield from _report(screen, case, "Rating: low to high")
+    while True:
+        for line in lines(screen, "Average rating"):
+            if int(line.cells["Reviews"]) >= int(case.values["number"]):
+                yield screen.stop(line.cells["Product"], "It is the first one with enough reviews.")
+                return
+        yield screen.click("link", "Next", "None of these has enough reviews; I go on.")
 
 
-class TooFewReviews(Template):
-    """The worst rated product of a brand none of whose products has enough reviews."""
-
-    number = 49
-    sites = (SITE,)
-    intent = WorstRated.intent
-    split = "test"
-    is_impossible = True
-
-    def draw(self, world: World, rng: random.Random) -> Case | None:
-        """Draw a brand, and a number that none of its products reaches."""
-        brand, least = rng.choice(world.rows(SITE, BRANDS))["brand"], rng.choice(_LEAST)
-        rows = _ratings(world, brand)
-        if not rows or any(row["brand"] != brand or row["number"] >= least for row in rows):
-            return None
-        return Case({"brand": brand, "number": str(least)}, impossible())
-
-    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Sort by the number of reviews; the first product has too few."""
-        yield from _report(screen, case, "Reviews: high to low")
-        most = int(first_of(lines(screen, "Reviews")).cells["Reviews"])
-        if most >= int(case.values["number"]):
-            raise ElementNotFound("a product has enough reviews after all")
-        yield screen.stop(IMPOSSIBLE, f"No product of the brand has more than {most} reviews.")
+def too_few_reviews(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Sort by the number of reviews; the first product has too few."""
+    yield from _report(screen, case, "Reviews: high to low")
+    most = int(first_of(lines(screen, "Reviews")).cells["Reviews"])
+    if most >= int(case.values["number"]):
+        raise ElementNotFound("a product has enough reviews after all")
+    yield screen.stop(IMPOSSIBLE, f"No product of the brand has more than {most} reviews.")

@@ -10,7 +10,8 @@ import pytest
 from agentgym_envs import EnvFailure
 from agentgym_envs.webarena.browsers.chromium.pool import shared_chromium
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.tasks import catalogue
+from agentgym_envs.webarena.sites.content import open_content
+from agentgym_envs.webarena.tasks.task_set import EmbeddedTasks
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("chromium")]
 
@@ -20,7 +21,8 @@ KILL_EVERY = EPISODES // 10
 
 @pytest.mark.timeout(3600)
 def test_every_episode_is_played_or_fails_by_its_own_kill_alone() -> None:
-    env = WebArenaEnv(backend="chromium", tasks=catalogue.numbers("train")[::50])
+    numbers = EmbeddedTasks(open_content()).numbers("train")[::50]
+    env = WebArenaEnv(backend="chromium", tasks=numbers)
     env.reset(seed=0)
     num_played, failed = 0, []
     for episode in range(1, EPISODES + 1):

@@ -10,7 +10,7 @@ import pytest
 
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.page import Page
-from agentgym_envs.webarena.tasks import catalogue
+from agentgym_envs.webarena.sites.content import TemplateTasks, open_content
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("chromium")]
 
@@ -52,12 +52,12 @@ def envs(chromium: None) -> Iterator[tuple[WebArenaEnv, WebArenaEnv]]:
         env.close()
 
 
-@pytest.mark.parametrize("template", catalogue.templates())
+@pytest.mark.parametrize("template", open_content().templates, ids=lambda each: each.template)
 def test_the_same_moves_earn_the_same_in_both_backends(
-    envs: tuple[WebArenaEnv, WebArenaEnv], template: int
+    envs: tuple[WebArenaEnv, WebArenaEnv], template: TemplateTasks
 ) -> None:
     text, chromium = envs
-    task = {"task_id": template * catalogue.STRIDE}
+    task = {"task_id": template.task_ids[0]}
     assert text.reset(options=task)[0] == chromium.reset(options=task)[0]
     for action in text.expert():
         move = read(action, text.browser.page())

@@ -59,9 +59,9 @@ def test_an_untouched_site_has_not_changed(state: SiteState) -> None:
 def test_what_is_asked_for_alone_is_right(state: SiteState) -> None:
     run(state, "shopping", CANCEL)
     assert verdict(state, CANCELLED) == Verdict(1.0)
-    run(state, "shopping", "UPDATE orders SET status = 'cancelled' WHERE id = 1008")
+    run(state, "shopping", "UPDATE orders SET status = 'cancelled' WHERE id = 1010")
     assert verdict(state, CANCELLED) == Verdict(
-        0.0, ("too much: orders id 1008 changed to status 'cancelled'",)
+        0.0, ("too much: orders id 1010 changed to status 'cancelled'",)
     )
 
 

@@ -1,19 +1,17 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterator
 from urllib.parse import urljoin
 
-import numpy as np
 import pytest
 from lxml import html
 
 from agentgym_envs.webarena.browsers.text.fetch import Answer
-from agentgym_envs.webarena.sites.gitlab import content
+from agentgym_envs.webarena.sites.content import open_content
 from agentgym_envs.webarena.sites.gitlab.prose import prose
 from agentgym_envs.webarena.sites.people import AGENT, PASSWORD
-from agentgym_envs.webarena.sites.state import NOW, Database, template
+from agentgym_envs.webarena.sites.state import NOW
 from tests.agentgym_envs.webarena.sites.yard import ORIGIN, OWN, Visitor, text
 
 
@@ -34,22 +32,11 @@ def stranger() -> Iterator[Visitor]:
 # Content ------------------------------------------------------------------------------------------
 
 
-def test_equal_generators_give_equal_content() -> None:
-    def made() -> list[str]:
-        connection = sqlite3.connect(":memory:", factory=Database)
-        connection.row_factory = sqlite3.Row
-        connection.executescript(content.SCHEMA)
-        content.fill(connection, np.random.default_rng(5))
-        return list(connection.iterdump())
-
-    assert made() == made()
-
-
 def test_the_content_is_large_and_the_database_small(me: Visitor) -> None:
     least = {"projects": 90, "commits": 5000, "issues": 1200, "merge_requests": 400, "users": 200}
     for table, number in least.items():
         assert me.value(f"SELECT count(*) FROM {table}") >= number
-    assert len(template("gitlab")) < 4_000_000
+    assert len(open_content().database("gitlab")) < 4_000_000
 
 
 def test_the_agent_is_user_one_and_owns_eight_projects(me: Visitor) -> None:

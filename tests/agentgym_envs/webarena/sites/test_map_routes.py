@@ -7,6 +7,7 @@ import pytest
 from lxml import html
 
 from agentgym_envs.webarena.browsers.text.browser import TextBrowser
+from agentgym_envs.webarena.sites.content import open_content
 from agentgym_envs.webarena.sites.map.hours import span
 from agentgym_envs.webarena.sites.map.points import resolve
 from agentgym_envs.webarena.sites.map.routes import (
@@ -23,9 +24,8 @@ from agentgym_envs.webarena.sites.map.routes import (
     load_network,
     minutes_for,
 )
-from agentgym_envs.webarena.sites.people import TOWNS
-from agentgym_envs.webarena.sites.state import connect, template
-from tests.agentgym_envs.webarena.sites.traveller import ORIGIN, Traveller, listed, text_of
+from agentgym_envs.webarena.sites.state import connect
+from tests.agentgym_envs.webarena.sites.traveller import ORIGIN, TOWNS, Traveller, listed, text_of
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def small_network() -> Network:
 
 def test_the_quickest_way_is_found_and_motorways_are_for_cars() -> None:
     network = small_network()
-    database = connect(template("map"))
+    database = connect(open_content().database("map"))
     one, four = (resolve(database, TOWNS[index])[0] for index in (0, 3))  # towns 1 and 4
     by_car = find_way(network, [one, four], CAR)
     assert [leg.road_id for leg in by_car.legs] == [1, 2]
@@ -70,7 +70,7 @@ def test_the_quickest_way_is_found_and_motorways_are_for_cars() -> None:
 
 def test_no_chain_of_roads_is_quicker_than_the_way_found() -> None:
     network = small_network()
-    database = connect(template("map"))
+    database = connect(open_content().database("map"))
     points = {number: resolve(database, TOWNS[number - 1])[0] for number in (1, 2, 3, 4)}
 
     def along(chain: tuple[int, ...], motorways: bool) -> float:
@@ -93,7 +93,7 @@ def test_no_chain_of_roads_is_quicker_than_the_way_found() -> None:
 
 
 def test_every_town_is_reached_by_every_mode_without_the_motorways() -> None:
-    database = connect(template("map"))
+    database = connect(open_content().database("map"))
     network = load_network(database)
     points = [resolve(database, town)[0] for town in TOWNS]
     for mode in MODES.values():

@@ -11,6 +11,9 @@ from agentgym_envs.webarena.sites.names import ORIGINS
 from agentgym_envs.webarena.sites.state import SiteState
 
 ORIGIN = ORIGINS["map"]
+TOWNS = [
+    name for (name,) in SiteState().database("map").execute("SELECT name FROM towns ORDER BY id")
+]
 
 
 @dataclass

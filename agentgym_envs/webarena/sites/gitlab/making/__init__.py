@@ -1,1 +1,0 @@
-"""What fills the code host: word lists and generators by subject."""

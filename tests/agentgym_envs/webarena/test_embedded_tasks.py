@@ -1,0 +1,118 @@
+"""The shipped tasks: how they are numbered and read, and that every template's expert does them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from agentgym_envs.webarena.env import WebArenaEnv
+from agentgym_envs.webarena.sites.content import SiteContent, open_content
+from agentgym_envs.webarena.tasks.files import read_tasks, write_tasks
+from agentgym_envs.webarena.tasks.task_set import SPLITS, EmbeddedTasks
+
+TASKS = EmbeddedTasks(open_content())
+TEMPLATES = {each.template: each for each in open_content().templates}
+SOME = (0, 9)
+
+
+@pytest.fixture(scope="module")
+def env() -> WebArenaEnv:
+    return WebArenaEnv()
+
+
+def solve(env: WebArenaEnv, number: int) -> dict[str, object]:
+    """Let the expert play a task, and return the last info."""
+    observation, info = env.reset(options={"task_id": number})
+    for action in env.expert():
+        match = re.match(r"(?:click|hover|type|select) (\[\d+\])", action)
+        assert match is None or f"\t{match[1]} " in observation, f"{action} is not on the screen"
+        observation, _, terminated, truncated, info = env.step(action)
+        assert info["is_valid_action"], (number, action)
+        if terminated or truncated:
+            break
+    return info
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_the_expert_solves_it_within_the_turns(env: WebArenaEnv, template: int) -> None:
+    for instance in SOME:
+        info = solve(env, TEMPLATES[template].task_ids[instance])
+        assert info["success"] and info["score"] == 1.0, (info, env.verdict)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_the_expert_solves_every_instance(env: WebArenaEnv, template: int) -> None:
+    for number in TEMPLATES[template].task_ids:
+        info = solve(env, number)
+        assert info["success"], (info, env.verdict)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_doing_nothing_scores_zero(env: WebArenaEnv, template: int) -> None:
+    env.reset(options={"task_id": TEMPLATES[template].task_ids[-1]})
+    *_, info = env.step("stop []")
+    assert (info["success"], info["score"], info["unscored"]) == (False, 0.0, False)
+
+
+def test_listing_tasks_reads_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(self: SiteContent, file: str) -> bytes:
+        raise AssertionError(f"{file} was read")
+
+    monkeypatch.setattr(SiteContent, "read", read)
+    tasks = EmbeddedTasks(open_content())
+    listed = [task_id for split in SPLITS for task_id in tasks.task_ids(split)]
+    assert len(listed) == len(set(listed)) == sum(len(t.task_ids) for t in TEMPLATES.values())
+    assert tasks.spec(listed[0]).task_id == listed[0]
+
+
+def test_a_listing_says_of_a_task_what_the_task_does() -> None:
+    for number in TASKS.numbers("test")[::25]:
+        task = TASKS.task(number)
+        assert (task.task_id, task.split) == (number, "test")
+        assert f"template_{task.intent_template_id}" in TASKS.labels(TASKS.spec(number))
+
+
+def test_splits_share_no_template() -> None:
+    of = {
+        split: {TASKS.task(n).intent_template_id for n in TASKS.numbers(split)[::50]}
+        for split in SPLITS
+    }
+    assert sum(len(each) for each in of.values()) == len(set().union(*of.values()))
+
+
+@pytest.mark.parametrize("number", [-1, 199, 150, 10**6])
+def test_a_number_without_a_task_is_unknown(number: int) -> None:
+    with pytest.raises(ValueError, match=r"'webarena_0' to 'webarena_14449', with gaps"):
+        TASKS.spec(number)
+
+
+def test_the_paper_s_panel_is_a_part_of_test() -> None:
+    panel = TASKS.numbers("paper_test")
+    sizes = {"Shopping": 15, "CMS": 15, "Maps": 10, "GitLab": 5, "Reddit": 5}
+    assert Counter(TASKS.describe(number)[0] for number in panel) == sizes
+    assert set(panel) <= set(TASKS.numbers("test"))
+    env = WebArenaEnv(split="paper_test")
+    assert env.reset(seed=0)[1]["split"] == "test"
+
+
+def test_a_template_can_be_chosen() -> None:
+    number = next(n for n, each in TEMPLATES.items() if each.split == "train")
+    chosen = WebArenaEnv(tasks=[f"template_{number}"])
+    for seed in range(3):
+        task_id = chosen.reset(seed=seed)[1]["task_id"]
+        assert int(task_id.removeprefix("webarena_")) in TEMPLATES[number].task_ids
+
+
+def test_embedded_tasks_can_be_written_and_played_from_the_file(tmp_path: Path) -> None:
+    numbers = [each.task_ids[0] for each in list(TEMPLATES.values())[:: len(TEMPLATES) // 4]]
+    path = tmp_path / "embedded.json"
+    write_tasks(path, map(TASKS.task, numbers))
+    assert read_tasks(path) == [TASKS.task(number) for number in numbers]
+    given = WebArenaEnv(tasks_file=path)
+    for number in numbers:
+        assert solve(given, number)["success"]
+        assert given.task.split == TASKS.task(number).split

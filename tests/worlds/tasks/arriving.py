@@ -1,0 +1,60 @@
+"""What the tests of templates share: the shipped cases, and what ending on a page earns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agentgym_envs.webarena.env import WebArenaEnv
+from agentgym_envs.webarena.sites.content import open_content
+from agentgym_envs.webarena.sites.names import fill_placeholders
+from agentgym_envs.webarena.tasks.files import WebTask
+from agentgym_envs.webarena.tasks.task_set import EmbeddedTasks
+from worlds.sites.setting import Setting
+from worlds.tasks.drawing import INSTANCES, STRIDE
+from worlds.tasks.floors import Floors, floors
+from worlds.tasks.template import Case, World
+
+TASKS = EmbeddedTasks(open_content())
+WORLD = World(open_content(), Setting().people)
+
+
+def task_of(number: int) -> WebTask:
+    return TASKS.task(number)
+
+
+def everything() -> list[WebTask]:
+    return [task_of(number) for split in TASKS.splits for number in TASKS.numbers(split)]
+
+
+def floors_of(numbers: Iterable[int]) -> Floors:
+    return floors([task_of(number) for number in numbers], everything())
+
+
+def case_at(number: int) -> Case:
+    task = task_of(number)
+    return Case(task.instantiation_dict or {}, task.eval, task.notes or {})
+
+
+def case_of(template: int, instance: int) -> Case:
+    return case_at(template * STRIDE + instance)
+
+
+def cases(template: int) -> list[Case]:
+    return [case_of(template, instance) for instance in range(INSTANCES)]
+
+
+def reference(case: Case) -> str:
+    """Return the address that is wanted."""
+    assert case.evaluation["eval_types"] == ["url_match"]
+    return fill_placeholders(case.evaluation["reference_url"])
+
+
+def ends_at(env: WebArenaEnv, template: int, instance: int, *urls: str) -> float:
+    """Open addresses, stop at the last one, and return the reward."""
+    env.reset(options={"task_id": template * STRIDE + instance})
+    for url in urls:
+        *_, info = env.step(f"goto [{url}]")
+        assert info["is_valid_action"], url
+    _, reward, terminated, _, info = env.step("stop []")
+    assert terminated and info["success"] == bool(reward)
+    return reward

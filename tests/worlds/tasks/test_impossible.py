@@ -1,0 +1,71 @@
+"""Nothing in a goal tells that it cannot be reached: the site alone does."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.worlds.tasks.arriving import TASKS, case_at, floors_of, task_of
+from worlds.tasks.drawing import INSTANCES, STRIDE, TEMPLATES
+from worlds.tasks.template import Template
+
+TEMPLATES = TEMPLATES
+IMPOSSIBLE = [number for number, template in TEMPLATES.items() if template.is_impossible]
+FEW = 12
+
+
+def cases(number: int) -> list[dict[str, str]]:
+    first = number * STRIDE
+    return [dict(case_at(first + instance).values) for instance in range(INSTANCES)]
+
+
+def masked(number: int) -> set[str]:
+    """The goals of a template, with a blank in place of every name and number that was drawn."""
+    result = set()
+    for instance in range(INSTANCES):
+        task = task_of(number * STRIDE + instance)
+        text = task.intent
+        values = (task.instantiation_dict or {}).values()
+        for value in sorted(map(str, values), key=len, reverse=True):
+            text = text.replace(value, "_")
+        result.add(text)
+    return result
+
+
+def twin(template: Template) -> Template:
+    """The feasible template that has the same wording and is learnt or tested beside it."""
+    (match,) = [
+        other
+        for other in TEMPLATES.values()
+        if not other.is_impossible
+        and (other.intent, other.split, other.sites)
+        == (template.intent, template.split, template.sites)
+    ]
+    return match
+
+
+@pytest.mark.parametrize("number", IMPOSSIBLE)
+def test_a_feasible_template_is_worded_alike(number: int) -> None:
+    other = twin(TEMPLATES[number])
+    assert masked(number) <= masked(other.number)
+
+
+@pytest.mark.parametrize("number", IMPOSSIBLE)
+def test_a_word_out_of_few_is_one_that_feasible_goals_have_too(number: int) -> None:
+    mine, others = cases(number), cases(twin(TEMPLATES[number]).number)
+    for slot in mine[0]:
+        known = {case[slot] for case in others}
+        assert len(known) > FEW or {case[slot] for case in mine} <= known, slot
+
+
+@pytest.mark.parametrize("split", ["train", "test", "paper_test"])
+def test_the_floor_of_giving_up_at_once_is_low(split: str) -> None:
+    result = floors_of(TASKS.numbers(split))
+    assert 0.03 <= result.impossible <= 0.08
+
+
+def test_floors_are_counted_by_template() -> None:
+    number = IMPOSSIBLE[0] * STRIDE
+    other = twin(TEMPLATES[IMPOSSIBLE[0]]).number * STRIDE
+    result = floors_of([number, number + 1, other, other + 1])
+    assert (result.tasks, result.possible, result.goals) == (4, 2, 2)
+    assert result.impossible == result.fixed_answer == 0.5

@@ -1,0 +1,96 @@
+"""Every template keeps the rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from agentgym_envs.webarena.sites.content import open_content
+from agentgym_envs.webarena.tasks.experts import EXPERTS
+from agentgym_envs.webarena.tasks.solution import IMPOSSIBLE
+from agentgym_envs.webarena.tasks.task_set import SPLITS
+from tests.worlds.tasks.arriving import everything, task_of
+from worlds.tasks.drawing import INSTANCES, STRIDE, TEMPLATES
+from worlds.tasks.panel import draw_panel
+from worlds.tasks.playing import played
+
+NUMBERS = sorted(TEMPLATES)
+
+
+def test_no_two_templates_have_a_number_and_each_has_its_expert() -> None:
+    assert list(TEMPLATES) == sorted(EXPERTS) == [t.template for t in open_content().templates]
+    assert len(TEMPLATES) == 137
+
+
+def test_what_is_shipped_is_what_the_templates_are() -> None:
+    for each in open_content().templates:
+        template = TEMPLATES[each.template]
+        assert (each.split, each.sites) == (template.split, template.sites)
+        first = template.number * STRIDE
+        assert each.task_ids == range(first, first + INSTANCES)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_its_intents_are_distinct_and_filled(number: int) -> None:
+    tasks = [task_of(number * STRIDE + i) for i in range(INSTANCES)]
+    assert len({task.intent for task in tasks}) == INSTANCES
+    for task in tasks:
+        assert "{" not in task.intent and task.intent == task.intent.strip()
+        assert len(task.intent.splitlines()) == 1
+        assert "fuzzy_match" not in (task.eval["reference_answers"] or {})
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_an_impossible_template_wants_na_and_no_other_does(number: int) -> None:
+    template = TEMPLATES[number]
+    answers = [
+        (task_of(number * STRIDE + i).eval["reference_answers"] or {}) for i in range(INSTANCES)
+    ]
+    wants_na = {given.get("exact_match") == IMPOSSIBLE for given in answers}
+    assert wants_na == {template.is_impossible}
+
+
+def test_there_are_enough_tasks_of_every_kind() -> None:
+    templates = TEMPLATES.values()
+    assert len(templates) >= 60
+    assert len(templates) * INSTANCES >= 3000
+    assert 0.04 <= sum(t.is_impossible for t in templates) / len(templates) <= 0.07
+    for site in ("shopping", "shopping_admin", "map", "reddit", "gitlab"):
+        splits = Counter(t.split for t in templates if t.sites[0] == site)
+        assert splits["train"] > splits["test"] >= 3 and splits["validation"] >= 1
+    assert sum(len(t.sites) > 1 for t in templates) >= 5
+    assert {t.split for t in templates} == set(SPLITS)
+    assert {t.split for t in templates if t.is_impossible} >= {"train", "test"}
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_every_split_asks_changes_and_navigates(split: str) -> None:
+    result: set[str] = set()
+    for number, template in TEMPLATES.items():
+        if template.split == split:
+            result.update(task_of(number * STRIDE).eval["eval_types"])
+    assert result == {"string_match", "db_state", "url_match"}
+
+
+def test_some_templates_begin_signed_out() -> None:
+    signed_out = [number for number in NUMBERS if not TEMPLATES[number].signed_in]
+    assert len({TEMPLATES[number].sites[0] for number in signed_out}) >= 3
+    assert not any(task_of(number * STRIDE).require_login for number in signed_out)
+
+
+def test_the_panel_is_drawn_from_the_tasks() -> None:
+    assert draw_panel(everything()) == open_content().paper_test
+
+
+def test_a_maker_sees_what_the_expert_changes_and_answers() -> None:
+    changing, asking = task_of(13 * STRIDE), task_of(0)
+    cancelled = "SELECT count(*) FROM orders WHERE status = 'cancelled'"
+    with played(asking, open_content()) as ending:
+        assert ending.answer == asking.eval["reference_answers"]["exact_match"]
+        assert ending.state is not None
+        before = ending.state.database("shopping").execute(cancelled).fetchone()[0]
+    with played(changing, open_content()) as ending:
+        assert ending.state is not None
+        after = ending.state.database("shopping").execute(cancelled).fetchone()[0]
+    assert after == before + 1

@@ -1,0 +1,1 @@
+"""Makes the content of the embedded sites: four databases, and the tasks on them."""

@@ -1,0 +1,1 @@
+"""Makes the code host: people, projects and their work."""

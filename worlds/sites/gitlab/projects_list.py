@@ -1,0 +1,23 @@
+"""The projects: kind, name, what it is, topics. The kinds are those of `words` and `sources`."""
+
+from __future__ import annotations
+
+from worlds.words import read_words
+
+_WORDS = read_words("sites/gitlab/projects_list.toml")
+
+PROJECTS: tuple[tuple[str, str, str, str], ...] = _WORDS["projects"]
+
+OWN: tuple[tuple[str, str], ...] = _WORDS["own"]
+"""The agent's own projects and their visibility."""
+
+JOINED: tuple[tuple[str, str], ...] = _WORDS["joined"]
+"""The projects of others that the agent is a member of, and as what."""
+
+PRIVATE: tuple[str, ...] = _WORDS["private"]
+INTERNAL: tuple[str, ...] = _WORDS["internal"]
+
+FORKED: tuple[tuple[str, str], ...] = _WORDS["forked"]
+"""Local editions: forks of a project, named after a town."""
+
+TOPICS = tuple(sorted({topic for row in PROJECTS for topic in row[3].split(", ")}))

@@ -1,0 +1,112 @@
+"""Makes the content of the sites: four databases, and the tasks on them."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from io import BytesIO
+from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from agentgym_envs.files import write_whole
+from agentgym_envs.webarena.sites.content import (
+    ABOUT_FILE,
+    CONTENT_FILE,
+    SHIPPED,
+    VERSION,
+    SiteContent,
+)
+from agentgym_envs.webarena.tasks.files import WebTask, tasks_text
+from worlds.sites.databases import NAMES, make_database
+from worlds.sites.setting import Setting
+from worlds.sources import sources_digest
+from worlds.tasks.drawing import INSTANCES, TEMPLATES, draw_tasks
+from worlds.tasks.panel import draw_panel
+from worlds.tasks.template import World
+
+SOURCES = (
+    *("worlds/dice.py", "worlds/words.py", "worlds/sites", "worlds/tasks"),
+    *(f"agentgym_envs/webarena/sites/{name}/schema.sql" for name in NAMES),
+    *(
+        f"agentgym_envs/webarena/sites/{name}.py"
+        for name in ("people", "filters", "shopping/delivery", "gitlab/licences")
+        + ("map/categories", "map/geography", "map/hours")
+    ),
+)
+"""What a change of content begins in, or nearly always does."""
+
+
+def make(out: Path | None, *, seed: int = 0, scale: int = 1) -> None:
+    """Make a world and write it.
+
+    Args:
+        out: the folder; None writes the one that is shipped.
+        seed: another one makes another world.
+        scale: how many times the rows.
+
+    Raises:
+        ValueError: the scale is out of bounds.
+    """
+    setting = Setting(seed, scale)
+    databases = {f"{name}.sqlite": make_database(name, setting) for name in NAMES}
+    with TemporaryDirectory() as draft:
+        _write(Path(draft), setting, databases, [])
+        tasks = _draw(World(SiteContent(Path(draft)), setting.people), setting)
+    folder = SHIPPED if out is None else out
+    _write(folder, setting, databases, tasks)
+    print(f"{SiteContent(folder).name} with {len(tasks):,} tasks in {folder}")
+
+
+def _draw(world: World, setting: Setting) -> list[WebTask]:
+    tasks: list[WebTask] = []
+    for number, template in TEMPLATES.items():
+        drawn = list(draw_tasks(template, world, setting.dice("tasks", number)))
+        if len(drawn) < INSTANCES:
+            print(f"template {number}: {len(drawn)} of {INSTANCES} tasks; the world has no more")
+        tasks += drawn
+    return tasks
+
+
+def _write(
+    folder: Path, setting: Setting, databases: Mapping[str, bytes], tasks: Sequence[WebTask]
+) -> None:
+    files, templates = dict(databases), []
+    for number, group in groupby(tasks, key=lambda task: task.intent_template_id):
+        drawn = list(group)
+        files[f"tasks/{number}.json"] = tasks_text(drawn).encode()
+        templates.append(
+            {
+                "template": number,
+                "split": drawn[0].split,
+                "sites": drawn[0].sites,
+                "first": drawn[0].task_id,
+                "count": len(drawn),
+            }
+        )
+    about = {
+        "name": f"agentgym-sites v{VERSION}{_drawn_by(setting)}",
+        "version": VERSION,
+        "sources": sources_digest(SOURCES),
+        "sha256": {file: sha256(content).hexdigest() for file, content in files.items()},
+        "templates": templates,
+        "paper_test": draw_panel(tasks),
+    }
+    write_whole(folder / CONTENT_FILE, _archive(files))
+    write_whole(folder / ABOUT_FILE, json.dumps(about) + "\n")
+
+
+def _drawn_by(setting: Setting) -> str:
+    seed = f" seed {setting.seed}" if setting.seed else ""
+    return seed + (f" scale {setting.scale}" if setting.scale > 1 else "")
+
+
+def _archive(files: Mapping[str, bytes]) -> bytes:
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for file, content in files.items():
+            # Without a time of its own, so that equal content makes equal files.
+            archive.writestr(zipfile.ZipInfo(file), content, zipfile.ZIP_DEFLATED, 9)
+    return buffer.getvalue()

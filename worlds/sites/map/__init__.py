@@ -1,0 +1,1 @@
+"""Makes the map: towns, roads, places, and what people left there."""

@@ -1,0 +1,1 @@
+"""Makes the forum: communities, posts and comments."""

@@ -1,0 +1,1 @@
+"""Makes the shop: products, customers, orders and reviews."""

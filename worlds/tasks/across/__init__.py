@@ -1,0 +1,22 @@
+"""Tasks that need two sites: what one of them knows, the other one is told."""
+
+from __future__ import annotations
+
+from worlds.tasks.across.forum_and_map import PublishPhone
+from worlds.tasks.across.parcels import BestRatedThere, DriveToParcel, RefundIssue
+from worlds.tasks.across.people import (
+    GroupOfContributor,
+    MessageBuyer,
+    StarAuthorsBest,
+)
+from worlds.tasks.template import Template
+
+TEMPLATES: tuple[Template, ...] = (
+    DriveToParcel(),
+    PublishPhone(),
+    RefundIssue(),
+    MessageBuyer(),
+    BestRatedThere(),
+    GroupOfContributor(),
+    StarAuthorsBest(),
+)

@@ -1,0 +1,144 @@
+"""Tasks about people who are known on two sites; their names are the same everywhere."""
+
+from __future__ import annotations
+
+from worlds.dice import Dice
+from worlds.tasks.gitlab import draws as code_draws
+from worlds.tasks.reddit import draws as forum_draws
+from worlds.tasks.shopping_admin import draws as office_draws
+from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.words import WORDS
+
+
+class MessageBuyer(Template):
+    """A message on the forum to whoever placed an order."""
+
+    number = 135
+    sites = ("shopping_admin", "reddit")
+    split = "train"
+    intent = (
+        "The customer who placed order {order} at Larder & Loom has the same user name on "
+        "Commonplace. Send them this message there: “{text}”"
+    )
+    texts: tuple[str, ...] = WORDS["across"]["texts"]
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw an order of somebody who is on the forum and not blocked."""
+        order = dice.pick(
+            world.rows(
+                "shopping",
+                "SELECT o.number, c.username FROM orders o JOIN customers c"
+                " ON c.id = o.customer_id WHERE c.id != 1 ORDER BY o.id",
+            )
+        )
+        user = world.value(
+            "reddit",
+            "SELECT id FROM users WHERE username = ?"
+            " AND id NOT IN (SELECT blocked_id FROM blocked_users)",
+            order["username"],
+        )
+        if user is None or user == forum_draws.ME:
+            return None
+        text = dice.pick(self.texts)
+        query = (
+            "SELECT from_id, to_id, body FROM messages"
+            f" WHERE id > {forum_draws.last_id(world, 'messages')}"
+        )
+        return Case(
+            {"order": order["number"], "text": text},
+            changed(
+                forum_draws.expected(query, (forum_draws.ME, user, text)),
+                forum_draws.totals(world, messages=1),
+            ),
+        )
+
+
+class GroupOfContributor(Template):
+    """Puts the most active contributor of a project into a customer group."""
+
+    number = 133
+    sites = ("gitlab", "shopping_admin")
+    split = "test"
+    intent = (
+        "Who has the most commits on the default branch of {project} on Forgeyard? That person is "
+        "also a customer of Larder & Loom: in the shop's administration, put them into the "
+        "customer group {group}."
+    )
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a project with one top contributor, and a group which that one is not in."""
+        project = code_draws.draw_project(world, dice)
+        top = world.rows(
+            "gitlab",
+            "SELECT u.username, u.name, count(*) AS commits FROM commits c JOIN users u"
+            " ON u.id = c.author_id WHERE c.project_id = ? AND c.branch = ? GROUP BY u.id"
+            " ORDER BY commits DESC LIMIT 2",
+            *(project["id"], project["default_branch"]),
+        )
+        if len(top) < 2 or top[0]["commits"] == top[1]["commits"]:
+            return None
+        customers = world.rows(
+            "shopping", "SELECT * FROM customers WHERE username = ?", top[0]["username"]
+        )
+        group = dice.pick(("General", "Wholesale", "Retailer"))
+        if not customers or customers[0]["group_name"] == group:
+            return None
+        customer = customers[0]["id"]
+        others = f"SELECT id, group_name FROM customers WHERE id != {customer} ORDER BY id"
+        query = f"SELECT group_name FROM customers WHERE id = {customer}"
+        return Case(
+            {"project": project["name"], "group": group},
+            changed(
+                state_of("shopping_admin", query, [[group]]),
+                office_draws.same(world, others),
+            ),
+        )
+
+
+_OWNERS = (
+    "SELECT DISTINCT u.username FROM projects p JOIN users u ON u.id = p.owner_id"
+    f" WHERE u.id != 1 AND {code_draws.SEEN}"
+)
+
+
+class StarAuthorsBest(Template):
+    """Stars the most popular project of whoever wrote a post."""
+
+    number = 134
+    sites = ("reddit", "gitlab")
+    split = "test"
+    intent = (
+        "Whoever wrote the post “{title}” on Commonplace also has projects on Forgeyard, under the "
+        "same user name. Star the one of their projects that has the most stars."
+    )
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a post by somebody whose most starred project is new to the agent."""
+        owners = world.rows("gitlab", _OWNERS)
+        posts = world.rows(
+            "reddit",
+            "SELECT p.title, u.username FROM posts p JOIN users u ON u.id = p.user_id"
+            " GROUP BY p.title HAVING count(*) = 1 ORDER BY p.id",
+        )
+        names = {row["username"] for row in owners}
+        post = dice.pick([row for row in posts if row["username"] in names])
+        projects = world.rows(
+            "gitlab",
+            "SELECT p.id, p.star_count FROM projects p JOIN users u ON u.id = p.owner_id"
+            f" WHERE {code_draws.SEEN} AND u.username = ? ORDER BY p.star_count DESC, p.id",
+            post["username"],
+        )
+        if not projects:
+            return None
+        best = projects[0]["id"]
+        starred = "SELECT count(*) FROM stars WHERE user_id = 1 AND project_id = ?"
+        is_shared = len(projects) > 1 and projects[1]["star_count"] == projects[0]["star_count"]
+        if is_shared or world.value("gitlab", starred, best):
+            return None
+        mine = [
+            row["project_id"]
+            for row in world.rows("gitlab", "SELECT project_id FROM stars WHERE user_id = 1")
+        ]
+        query = "SELECT project_id FROM stars WHERE user_id = 1 ORDER BY project_id"
+        expected = [[number] for number in sorted([*mine, best])]
+        return Case({"title": post["title"]}, changed(state_of("gitlab", query, expected)))

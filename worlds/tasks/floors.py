@@ -1,0 +1,99 @@
+"""Counts what the embedded tasks pay to a blind policy: `python -m worlds.tasks.floors`.
+
+A floor is the share of a split's tasks that one rule solves without reading a page: `stop [N/A]` at
+once, or for each template the answer that is right for most of its instances. Beside it stands how
+many different goals the possible tasks have, a goal being what decides whether a task is done.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from agentgym_envs.webarena.sites.content import open_content
+from agentgym_envs.webarena.tasks.files import WebTask
+from agentgym_envs.webarena.tasks.solution import IMPOSSIBLE
+from agentgym_envs.webarena.tasks.task_set import EmbeddedTasks
+
+
+@dataclass(frozen=True)
+class Floors:
+    """The floors of some tasks.
+
+    Attributes:
+        tasks: how many there are.
+        impossible: share that `stop [N/A]` solves.
+        fixed_answer: share that one answer for each template solves, N/A among them.
+        possible: how many can be done.
+        goals: how many different goals these have.
+    """
+
+    tasks: int
+    impossible: float
+    fixed_answer: float
+    possible: int
+    goals: int
+
+
+def floors(tasks: Sequence[WebTask], siblings: Iterable[WebTask]) -> Floors:
+    """Compute the floors of tasks.
+
+    Args:
+        tasks: those that are counted.
+        siblings: all tasks of their templates, which decide what answer is the usual one.
+    """
+    usual = usual_answers(siblings)
+    answers = [(answer_of(task), usual[task.intent_template_id]) for task in tasks]
+    guessed = sum(right == guess is not None for right, guess in answers)
+    possible = [task for task in tasks if answer_of(task) != IMPOSSIBLE]
+    return Floors(
+        len(tasks),
+        (len(tasks) - len(possible)) / len(tasks),
+        guessed / len(tasks),
+        len(possible),
+        len({(task.intent_template_id, goal_of(task)) for task in possible}),
+    )
+
+
+def answer_of(task: WebTask) -> str | None:
+    """Return the answer that alone solves a task, or None where it takes more than an answer."""
+    if task.eval["eval_types"] != ["string_match"]:
+        return None
+    answer: str | None = task.eval["reference_answers"].get("exact_match")
+    return answer
+
+
+def usual_answers(tasks: Iterable[WebTask]) -> dict[int, str | None]:
+    """Return for each template the answer that is right for most of its tasks; None for none."""
+    answers: dict[int, Counter[str | None]] = {}
+    for task in tasks:
+        answers.setdefault(task.intent_template_id, Counter())[answer_of(task)] += 1
+    return {
+        template: max(counts, key=lambda answer: (counts[answer], answer or ""))
+        for template, counts in answers.items()
+    }
+
+
+def goal_of(task: WebTask) -> str:
+    """Write down what decides whether a task is done."""
+    return json.dumps(task.eval, sort_keys=True)
+
+
+def main() -> None:
+    """Print the floors of every split of the shipped tasks."""
+    tasks = EmbeddedTasks(open_content())
+    everything = [tasks.task(number) for split in tasks.splits for number in tasks.numbers(split)]
+    print("| split | tasks | `stop [N/A]` | one answer a template | different goals |")
+    print("|---|---|---|---|---|")
+    for split in (*tasks.splits, *tasks.panels):
+        result = floors([tasks.task(number) for number in tasks.numbers(split)], everything)
+        print(
+            f"| {split} | {result.tasks:,} | {result.impossible:.1%} | {result.fixed_answer:.1%} "
+            f"| {result.goals:,} of {result.possible:,} |"
+        )
+
+
+if __name__ == "__main__":
+    main()

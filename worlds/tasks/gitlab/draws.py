@@ -1,0 +1,154 @@
+"""Helps the code host's templates: what the agent may see, checks, and moves to a place."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from agentgym_envs.webarena.tasks.gitlab.steps import SITE
+from worlds.dice import Dice
+from worlds.sites.gitlab.projects_list import FORKED, PROJECTS, TOPICS
+from worlds.sites.gitlab.words import PARTS
+from worlds.tasks.template import World, state_of
+
+SEEN = (
+    "(p.visibility <> 'private' OR EXISTS "
+    "(SELECT 1 FROM members v WHERE v.project_id = p.id AND v.user_id = 1))"
+)
+"""Condition on projects `p`: the agent sees them."""
+
+REPORTING = ("Reporter", "Developer", "Maintainer", "Owner")
+DEVELOPING = REPORTING[1:]
+MANAGING = REPORTING[2:]
+_KINDS = {row[1]: row[0] for row in PROJECTS}
+
+
+_KINDS |= {f"{name} {town}": _KINDS[name] for name, town in FORKED}
+
+
+def draw_project(world: World, dice: Dice, roles: Sequence[str] = ()) -> sqlite3.Row:
+    """Draw a project that the agent sees, or one in which they have one of these roles."""
+    if not roles:
+        rows = world.rows(SITE, f"SELECT p.* FROM projects p WHERE {SEEN} ORDER BY p.id")
+    else:
+        rows = world.rows(
+            SITE,
+            "SELECT p.* FROM projects p JOIN members m ON m.project_id = p.id AND m.user_id = 1 "
+            f"WHERE m.role IN ({', '.join('?' * len(roles))}) ORDER BY p.id",
+            *roles,
+        )
+    return dice.pick(rows)
+
+
+def members_of(world: World, project: int) -> list[sqlite3.Row]:
+    """List the members of a project without the agent."""
+    return world.rows(
+        SITE,
+        "SELECT u.id, u.name, u.email, m.role, m.expires_on FROM members m "
+        "JOIN users u ON u.id = m.user_id WHERE m.project_id = ? AND u.id <> 1 ORDER BY u.id",
+        project,
+    )
+
+
+def strangers_of(world: World, project: int) -> list[sqlite3.Row]:
+    """List the users who are no members of a project."""
+    return world.rows(
+        SITE,
+        "SELECT id, name, username, email FROM users WHERE id NOT IN "
+        "(SELECT user_id FROM members WHERE project_id = ?) ORDER BY id",
+        project,
+    )
+
+
+def parts_of(project: str) -> tuple[str, ...]:
+    """List what a project of this name is made of."""
+    return PARTS[_KINDS[project]]
+
+
+def draw_day(dice: Dice, first: date = date(2026, 4, 1), days: int = 240) -> str:
+    """Draw a day after the sites' present."""
+    return (first + timedelta(days=dice.below(days))).isoformat()
+
+
+def address_of(world: World, project: sqlite3.Row) -> str:
+    """Return the beginning of the addresses of a project's pages."""
+    owner = world.value(SITE, "SELECT username FROM users WHERE id = ?", project["owner_id"])
+    return f"__GITLAB__/~{owner}/{project['slug']}"
+
+
+def standing_out(rows: Sequence[sqlite3.Row], order: str) -> sqlite3.Row | None:
+    """Return the first one of several rows; None where the day does not tell it from the next.
+
+    Args:
+        rows: issues or merge requests.
+        order: a column of days or moments, with ` DESC` for the last first; rows without are out.
+    """
+    column, _, is_last = order.partition(" ")
+    ranked = sorted(
+        (row for row in rows if row[column]), key=lambda row: row[column], reverse=bool(is_last)
+    )
+    if len(ranked) < 2 or ranked[0][column][:10] == ranked[1][column][:10]:
+        return None
+    return ranked[0]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some projects that can be listed together.
+
+    Attributes:
+        text: as an intent says it.
+        kind: `"owner"` or `"topic"`.
+        name: of the owner or topic.
+        projects: those that the agent sees.
+    """
+
+    text: str
+    kind: str
+    name: str
+    projects: tuple[sqlite3.Row, ...]
+
+
+def draw_group(world: World, dice: Dice) -> Group | None:
+    """Draw a person's projects or a topic's, two to eight; None where there are not so many."""
+    if dice.chance(0.5):
+        kind = "owner"
+        where, value = "u.name = ?", str(world.value(SITE, _SOME_OWNER, dice.below(34)) or "")
+        text = f"the projects that {value} owns"
+    else:
+        kind = "topic"
+        value = dice.pick(TOPICS)
+        where = "instr(', ' || p.topics || ', ', ', ' || ? || ', ')"
+        text = f'the projects with the topic "{value}"'
+    rows = world.rows(
+        SITE,
+        "SELECT p.*, u.name AS owner FROM projects p JOIN users u ON u.id = p.owner_id "
+        f"WHERE {SEEN} AND {where} ORDER BY p.id",
+        value,
+    )
+    return Group(text, kind, value, tuple(rows)) if 2 <= len(rows) <= 8 else None
+
+
+_SOME_OWNER = (
+    "SELECT u.name FROM users u WHERE u.id IN (SELECT owner_id FROM projects WHERE owner_id <> 1) "
+    "ORDER BY u.id LIMIT 1 OFFSET ?"
+)
+
+
+def same(world: World, query: str) -> dict[str, Any]:
+    """Expect a query to give at the end what it gives at the start."""
+    return state_of(SITE, query, [tuple(row) for row in world.rows(SITE, query)])
+
+
+def one_more(world: World, table: str) -> dict[str, Any]:
+    """Expect a table to have one row more than at the start."""
+    query = f"SELECT count(*) FROM {table}"
+    return state_of(SITE, query, [[world.value(SITE, query) + 1]])
+
+
+def quoted(text: str) -> str:
+    """Write a text as it stands in SQL."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,73 @@
+"""Tasks that look one thing up about one place."""
+
+from __future__ import annotations
+
+from math import hypot
+
+from agentgym_envs.webarena.sites.map.categories import BY_NAME
+from agentgym_envs.webarena.sites.map.hours import DAYS, clock
+from worlds.dice import Dice
+from worlds.tasks.map import draws
+from worlds.tasks.template import Case, Template, World, exact_answer
+
+_REACH = 2.0  # km: what the nearby page shows at first
+_CLEAR = 0.03  # km between the nearest and the next
+KEEPS_HOURS = "EXISTS (SELECT 1 FROM hours h WHERE h.place_id = p.id AND h.closes < 1440)"
+"""SQL: a place p closes on some day."""
+
+
+class NearestPhone(Template):
+    """The phone number of the nearest place of a kind."""
+
+    number = 62
+    sites = ("map",)
+    split = "train"
+    intent = (
+        "What is the phone number of the {kind} that is nearest to {place} in {town} as the crow "
+        "flies? Answer with the number alone."
+    )
+    kinds = ("Pharmacy", "Bakery", "Supermarket", "Bank", "Charging station", "Cafe", "Hotel",
+             "Petrol station", "Bookshop", "Bicycle shop", "Doctor", "Museum")  # fmt: skip
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a place and a kind of which one is clearly the nearest."""
+        place, kind = draws.draw_place(world, dice), dice.pick(self.kinds)
+        others = world.rows(
+            "map",
+            "SELECT * FROM places WHERE category = ? AND id != ? AND town_id = ?",
+            *(kind, place["id"], place["town_id"]),
+        )
+        near = sorted((hypot(o["x"] - place["x"], o["y"] - place["y"]), o["phone"]) for o in others)
+        near = [entry for entry in near if entry[0] <= _REACH]
+        if len(near) < 2 or near[1][0] - near[0][0] < _CLEAR or place["category"] == kind:
+            return None
+        values = {
+            "kind": BY_NAME[kind].name.lower(),
+            "place": place["name"],
+            "town": place["town"],
+        }
+        return Case(values, exact_answer(near[0][1]))
+
+
+class ClosingTime(Template):
+    """When a place closes on a day."""
+
+    number = 74
+    sites = ("map",)
+    split = "train"
+    intent = (
+        "At what time does {place} in {town} close on {day}? Answer in the form 18:30, or with "
+        "the word closed if it does not open on that day."
+    )
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a place that keeps hours, and a day."""
+        place = draws.draw_place(world, dice, KEEPS_HOURS)
+        day = dice.below(7)
+        closes = world.value(
+            "map", "SELECT closes FROM hours WHERE place_id = ? AND day = ?", place["id"], day
+        )
+        if closes is None and dice.chance(0.7):
+            return None
+        values = {"place": place["name"], "town": place["town"], "day": DAYS[day]}
+        return Case(values, exact_answer("closed" if closes is None else clock(closes)))

@@ -1,0 +1,177 @@
+"""Tasks that end on a page of the map: a route, what lies near a place, a place's own page."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from math import hypot
+from urllib.parse import urlencode
+
+from agentgym_envs.webarena.sites.map.categories import BY_NAME
+from agentgym_envs.webarena.sites.map.find import PAGE_SIZE
+from agentgym_envs.webarena.sites.map.hours import DAYS
+from agentgym_envs.webarena.sites.map.place import DEFAULT_RADIUS, RADII
+from agentgym_envs.webarena.sites.map.routes import NO_MOTORWAYS
+from agentgym_envs.webarena.tasks.map.navigation import (
+    ROUTE_TO_EXTREME_TOWN_FEATURES,
+    ROUTE_TO_EXTREME_TOWN_MODES,
+)
+from worlds.dice import Dice
+from worlds.tasks.map import draws
+from worlds.tasks.template import Case, Template, World, at_url
+
+_NEARBY_SHOWN = 10  # places on the first page of what is near
+
+
+class RouteToExtremeTown(Template):
+    """Shows a route through one town to another that stands out in its region.
+
+    The reference names every field that can change the way, so that no other way passes.
+    """
+
+    number = 77
+    sites = ("map",)
+    split = "train"
+    intent = (
+        "Show me the directions {mode} from {start} through {via} to the town {feature} in "
+        "{region}."
+    )
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw region and feature, and two more towns, one of them off the direct way."""
+        region = dice.pick(world.rows("map", "SELECT id, name FROM regions ORDER BY id"))
+        feature, mode = (
+            dice.pick(list(ROUTE_TO_EXTREME_TOWN_FEATURES)),
+            dice.pick(list(ROUTE_TO_EXTREME_TOWN_MODES)),
+        )
+        column, order = ROUTE_TO_EXTREME_TOWN_FEATURES[feature]
+        best, second = world.rows(
+            "map",
+            f"SELECT name, {column} size FROM towns WHERE region_id = ?"
+            f" ORDER BY {column} {order}, id LIMIT 2",
+            region["id"],
+        )
+        goal = best["name"]
+        start, via = draws.draw_towns(world, dice, 2)
+        if best["size"] == second["size"] or goal in (start, via):
+            return None
+        direct = draws.way_between(world, [start, goal], ROUTE_TO_EXTREME_TOWN_MODES[mode])
+        if any(leg.text.endswith(f" to {via}") for leg in direct.legs):
+            return None
+        query = {
+            "from": start,
+            "to": goal,
+            "via": via,
+            "mode": ROUTE_TO_EXTREME_TOWN_MODES[mode].name,
+        }
+        if ROUTE_TO_EXTREME_TOWN_MODES[mode] is NO_MOTORWAYS:
+            query |= {"mode": "car", "no_motorways": "1"}
+        values = {
+            "mode": mode,
+            "start": start,
+            "via": via,
+            "region": region["name"],
+            "feature": feature,
+        }
+        return Case(values, at_url(f"__MAP__/directions?{urlencode(query)}"))
+
+
+class NearBestRated(Template):
+    """Shows the places of a kind around the best rated place of another kind.
+
+    All of them fit on one page, so that a later page, whose address has more, shows the same.
+    """
+
+    number = 78
+    sites = ("map",)
+    split = "train"
+    intent = "Show me all {kinds} within {radius} of the best rated {other} in {town}."
+    others = ("Restaurant", "Cafe", "Pub", "Bakery", "Hotel", "Museum", "Supermarket", "Pharmacy",
+              "School", "Park", "Bank", "Doctor")  # fmt: skip
+    kinds = ("Cafe", "Bakery", "Supermarket", "Pharmacy", "Hospital", "Library", "Bookshop",
+             "Bicycle shop", "Cinema", "Theatre", "Swimming pool", "Viewpoint", "Campsite",
+             "Charging station", "Petrol station", "Bank", "Museum", "Park")  # fmt: skip
+    # Wide circles mostly hold another number than the usual one, and would be drawn mostly.
+    radii = ("500 m",) * 5 + ("1 km",) * 8 + ("20 km",) * 5 + ("40 km",) * 2
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a place that is rated best alone, and a circle that holds other than the usual."""
+        other, kind = dice.pick(self.others), dice.pick(self.kinds)
+        town = draws.draw_towns(world, dice, 1)[0]
+        radius = dice.pick(self.radii)
+        reach = next(value for value, text in RADII if text == radius)
+        ranked = world.rows(
+            "map",
+            "SELECT p.id, p.x, p.y, p.rating FROM places p JOIN towns t ON t.id = p.town_id"
+            " WHERE p.category = ? AND t.name = ? ORDER BY p.rating DESC, p.id LIMIT 2",
+            *(other, town),
+        )
+        if other == kind or len(ranked) < 2 or not 0 < ranked[1]["rating"] < ranked[0]["rating"]:
+            return None
+        best = ranked[0]
+        lengths = [
+            hypot(row["x"] - best["x"], row["y"] - best["y"])
+            for row in world.rows("map", "SELECT x, y FROM places WHERE category = ?", kind)
+        ]
+        number = sum(length <= float(reach) for length in lengths)
+        usual = sum(length <= float(DEFAULT_RADIUS) for length in lengths)
+        if not 0 < number <= _NEARBY_SHOWN or number == usual:
+            return None
+        values = {
+            "kinds": BY_NAME[kind].plural.lower(),
+            "radius": radius,
+            "other": other.lower(),
+            "town": town,
+        }
+        query = urlencode({"category": kind, "within": reach})
+        return Case(values, at_url(f"__MAP__/place/{best['id']}/nearby?{query}"))
+
+
+class FirstOrLastOpen(Template):
+    """Opens the page of the place that opens first or closes last of those with full access."""
+
+    number = 79
+    sites = ("map",)
+    split = "test"
+    intent = (
+        "Of the {kinds} in {town} with full wheelchair access, open the page of the one that "
+        "{feature} on {day}."
+    )
+    kinds = ("Restaurant", "Cafe", "Pub", "Bakery", "Supermarket", "Museum", "Bookshop",
+             "Bicycle shop", "Doctor", "School", "Bank")  # fmt: skip
+    features = ("opens first", "closes last")
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw kind, town and feature, then one of the days on which one place stands out."""
+        kind, town = dice.pick(self.kinds), draws.draw_towns(world, dice, 1)[0]
+        feature = dice.pick(self.features)
+        early = "h.opens" if feature == "opens first" else "-h.closes"
+        rows = world.rows(
+            "map",
+            f"SELECT h.day, p.id, p.wheelchair = 'yes' is_good, {early} rank FROM places p"
+            " JOIN towns t ON t.id = p.town_id JOIN hours h ON h.place_id = p.id"
+            " WHERE p.category = ? AND t.name = ? ORDER BY rank, p.id",
+            *(kind, town),
+        )
+        by_day = [[row for row in rows if row["day"] == day] for day in range(len(DAYS))]
+        clear = [day for day, places in enumerate(by_day) if _is_clear(places)]
+        if not clear:
+            return None
+        day = dice.pick(clear)
+        best = next(row["id"] for row in by_day[day] if row["is_good"])
+        values = {
+            "kinds": BY_NAME[kind].plural.lower(),
+            "town": town,
+            "feature": feature,
+            "day": DAYS[day],
+        }
+        # Other places' addresses begin with this one, as do those of the place's further pages.
+        return Case(values, at_url(f"__MAP__/place/{best}", exact=True))
+
+
+def _is_clear(places: Sequence[sqlite3.Row]) -> bool:
+    """Return whether one good place comes before the other good ones, and some other no later."""
+    good = [row["rank"] for row in places if row["is_good"]]
+    others = [row["rank"] for row in places if not row["is_good"]]
+    is_alone = 2 <= len(good) <= PAGE_SIZE and good[0] < good[1]
+    return is_alone and bool(others) and others[0] <= good[0]

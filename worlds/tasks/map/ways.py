@@ -1,0 +1,145 @@
+"""Tasks about routes: how long, how far, through which towns."""
+
+from __future__ import annotations
+
+from agentgym_envs.webarena.sites.map.routes import CAR, MODES
+from agentgym_envs.webarena.tasks.map.ways import NEAREST_AIRPORT_MODES, TOWNS_ON_THE_WAY_MODES
+from worlds.dice import Dice
+from worlds.tasks.map import draws
+from worlds.tasks.template import Case, Template, World, exact_answer
+
+_CLEAR_MINUTES = 3  # between the best and the second best
+
+
+class DriveMinutes(Template):
+    """How long one drives between two places in different towns."""
+
+    number = 60
+    sites = ("map",)
+    split = "train"
+    intent = (
+        "How many minutes does the quickest drive from {start} in {here} to {goal} in {there} "
+        "take? Answer with the number of minutes alone."
+    )
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw two places."""
+        start, goal = draws.draw_place(world, dice), draws.draw_place(world, dice)
+        if start["town"] == goal["town"]:
+            return None
+        way = draws.way_between(world, [draws.label(start), draws.label(goal)], CAR)
+        values = {
+            "start": start["name"],
+            "here": start["town"],
+            "goal": goal["name"],
+            "there": goal["town"],
+        }
+        return Case(values, exact_answer(str(way.minutes)))
+
+
+class QuickestTown(Template):
+    """Which of several towns one reaches first by car."""
+
+    number = 61
+    sites = ("map",)
+    split = "train"
+    intent = (
+        "Which of {first}, {second}, {third} and {fourth} is the quickest to reach by car from "
+        "{start}, and how long is that drive? Answer with the town and the length as the map "
+        "writes it, like Millbrook, 84.3 km"
+    )
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a start and four destinations with a clear winner."""
+        start, *goals = draws.draw_towns(world, dice, 5)
+        ways = sorted(
+            ((draws.way_between(world, [start, goal], CAR), goal) for goal in goals),
+            key=lambda entry: entry[0].minutes,
+        )
+        (best, town), (second, _) = ways[:2]
+        if second.minutes - best.minutes < _CLEAR_MINUTES:
+            return None
+        values = dict(zip(("first", "second", "third", "fourth"), goals, strict=True))
+        return Case(values | {"start": start}, exact_answer(f"{town}, {best.km}"))
+
+
+class DetourLength(Template):
+    """How much longer a drive gets through a third town."""
+
+    number = 67
+    sites = ("map",)
+    split = "validation"
+    intent = (
+        "By how many kilometres is the quickest drive from {start} to {goal} through {via} longer "
+        "than the quickest drive without that stop? Answer with the number alone, with one decimal."
+    )
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw three towns; passing the third must cost something."""
+        start, goal, via = draws.draw_towns(world, dice, 3)
+        direct = draws.way_between(world, [start, goal], CAR)
+        detour = draws.way_between(world, [start, via, goal], CAR)
+        extra = detour.hectometres - direct.hectometres
+        if extra < 10:
+            return None
+        values = {"start": start, "goal": goal, "via": via}
+        return Case(values, exact_answer(f"{extra / 10:.1f}"))
+
+
+class TownsOnTheWay(Template):
+    """Through which towns a route leads that is not the one shown at first."""
+
+    number = 68
+    sites = ("map",)
+    split = "test"
+    intent = (
+        "Which towns does the quickest route {mode} from {start} to {goal} pass on the way? Answer "
+        "with their names in the order of travel, separated by commas, without start and "
+        "destination."
+    )
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw two towns with two to five in between."""
+        start, goal = draws.draw_towns(world, dice, 2)
+        mode = dice.pick(list(TOWNS_ON_THE_WAY_MODES))
+        way = draws.way_between(world, [start, goal], TOWNS_ON_THE_WAY_MODES[mode])
+        names = [leg.text.rpartition(" to ")[2] for leg in way.legs[:-1]]
+        if not 2 <= len(names) <= 5:
+            return None
+        values = {"mode": mode, "start": start, "goal": goal}
+        return Case(values, exact_answer(", ".join(names)))
+
+
+class NearestAirport(Template):
+    """Which town with an airport one reaches first by car or bicycle."""
+
+    number = 69
+    sites = ("map",)
+    split = "test"
+    intent = (
+        "I am in {town}, which has no airport. Which town that has one can I reach in the shortest "
+        "time {mode}? Answer with the town's name and the travelling time as the map writes it, "
+        "like Millbrook, 1 h 5 min"
+    )
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a town without an airport."""
+        town = draws.draw_towns(world, dice, 1, "NOT has_airport")[0]
+        mode = dice.pick(list(NEAREST_AIRPORT_MODES))
+        airports = world.rows("map", "SELECT name FROM towns WHERE has_airport ORDER BY name")
+        ways = sorted(
+            (
+                (
+                    draws.way_between(
+                        world, [town, row["name"]], MODES[NEAREST_AIRPORT_MODES[mode]]
+                    ),
+                    row["name"],
+                )
+                for row in airports
+            ),
+            key=lambda entry: entry[0].minutes,
+        )
+        (best, name), (second, _) = ways[:2]
+        if second.minutes - best.minutes < _CLEAR_MINUTES:
+            return None
+        return Case({"town": town, "mode": mode}, exact_answer(f"{name}, {best.time}"))

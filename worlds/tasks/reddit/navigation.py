@@ -1,0 +1,194 @@
+"""Templates that are done where the right page is open: a list, a form, a comment, a post.
+
+An address counts with all that begins alike (`/p/16` is within `/p/160`), so no post or comment is
+asked for whose number begins another one's, and none of the agent's own, which have pages below.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from agentgym_envs.webarena.sites.state import NOW
+from agentgym_envs.webarena.tasks.reddit.navigation import (
+    BEST_COMMENT_OF_ORDERS,
+    NEWEST_SUCH_CONDITIONS,
+    SIMILAR_POSTS_ORDERS,
+    SIMILAR_POSTS_PERIODS,
+)
+from agentgym_envs.webarena.tasks.reddit.steps import (
+    SITE,
+)
+from worlds.dice import Dice
+from worlds.tasks.reddit.draws import FLAIRS, ME, last_id
+from worlds.tasks.reddit.lookups import pick_forum
+from worlds.tasks.template import Case, Template, World, at_url
+
+
+def _is_apart(world: World, table: str, number: int) -> bool:
+    """Return whether a number begins no longer number of its table."""
+    return number * 10 > last_id(world, table)
+
+
+class SimilarPosts(Template):
+    """A community's list, filtered and sorted, after the example of one post."""
+
+    number = 140
+    sites = (SITE,)
+    split = "train"
+    intent = (
+        'Find the post "{title}". Then show me the list of all posts in its community that have '
+        "the same flair and are not older than {period}, {order} first."
+    )
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a post whose like fill one page, so that no second page has the same address."""
+        post = dice.pick(
+            world.rows(
+                SITE,
+                "SELECT p.title, p.flair, p.forum_id, f.name FROM posts p "
+                "JOIN forums f ON f.id = p.forum_id ORDER BY p.id",
+            )
+        )
+        period, order = (
+            dice.pick(list(SIMILAR_POSTS_PERIODS)),
+            dice.pick(list(SIMILAR_POSTS_ORDERS)),
+        )
+        days = SIMILAR_POSTS_PERIODS[period][1]
+        number = world.value(
+            SITE,
+            "SELECT count(*) FROM posts WHERE forum_id = ? AND flair = ? "
+            "AND created_at >= datetime(?, '-' || ? || ' days')",
+            post["forum_id"],
+            post["flair"],
+            NOW,
+            days,
+        )
+        if not 2 <= number <= 10:
+            return None
+        query = {"sort": SIMILAR_POSTS_ORDERS[order][1], "within": days, "flair": post["flair"]}
+        return Case(
+            {"title": post["title"], "period": period, "order": order},
+            at_url(f"__REDDIT__/c/{post['name']}?{urlencode(query)}"),
+        )
+
+
+class WriteToBestCommenter(Template):
+    """The form for a message to whoever wrote a thread's best comment."""
+
+    number = 141
+    sites = (SITE,)
+    split = "train"
+    intent = (
+        'Find out who wrote the comment with the most points on the post "{title}", go to their '
+        "profile and open from there the form for a message to them. Do not send anything."
+    )
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a thread where one comment leads: a reply every other time."""
+        wants_reply = dice.chance(0.5)
+        post = dice.pick(
+            world.rows(
+                SITE,
+                "SELECT id, title FROM posts WHERE num_comments BETWEEN 4 AND 14 ORDER BY id",
+            )
+        )
+        best, second = world.rows(
+            SITE,
+            "SELECT c.user_id, c.parent_id, c.score, u.username FROM comments c "
+            "JOIN users u ON u.id = c.user_id WHERE c.post_id = ? ORDER BY c.score DESC LIMIT 2",
+            post["id"],
+        )
+        if best["score"] == second["score"] or best["user_id"] == ME:
+            return None
+        if (best["parent_id"] is not None) != wants_reply:
+            return None
+        query = urlencode({"to": best["username"]})
+        return Case({"title": post["title"]}, at_url(f"__REDDIT__/messages/new?{query}"))
+
+
+class BestCommentOf(Template):
+    """The page of somebody's best or newest comment in one community."""
+
+    number = 142
+    sites = (SITE,)
+    split = "test"
+    intent = (
+        "Of all comments that {username} has written in the community {community}, take the one "
+        "{which} and open that comment's own page."
+    )
+    _deepest = 20  # in the list of all that somebody wrote, which has ten comments a page
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw somebody whose best or newest comment of all is in another community."""
+        row = dice.pick(
+            world.rows(
+                SITE,
+                "SELECT c.user_id, u.username, p.forum_id, f.title FROM comments c "
+                "JOIN posts p ON p.id = c.post_id JOIN forums f ON f.id = p.forum_id "
+                "JOIN users u ON u.id = c.user_id WHERE u.id <> ? GROUP BY u.id, f.id "
+                "HAVING count(*) >= 2 ORDER BY u.id, f.id",
+                ME,
+            )
+        )
+        which = dice.pick(list(BEST_COMMENT_OF_ORDERS))
+        _, order, shown = BEST_COMMENT_OF_ORDERS[which]
+        written = world.rows(
+            SITE,
+            f"SELECT c.id, p.forum_id, {shown} AS shown FROM comments c "
+            f"JOIN posts p ON p.id = c.post_id WHERE c.user_id = ? ORDER BY {order}, c.id DESC",
+            row["user_id"],
+        )
+        best, second = [each for each in written if each["forum_id"] == row["forum_id"]][:2]
+        is_first = written[0]["forum_id"] == row["forum_id"]
+        if is_first or best["shown"] == second["shown"] or best not in written[: self._deepest]:
+            return None
+        if not _is_apart(world, "comments", best["id"]):
+            return None
+        return Case(
+            {"username": row["username"], "community": row["title"], "which": which},
+            at_url(f"__REDDIT__/comments/{best['id']}"),
+        )
+
+
+class NewestSuch(Template):
+    """The newest post of a kind that fulfils a condition."""
+
+    number = 144
+    sites = (SITE,)
+    split = "validation"
+    intent = (
+        "Among the posts with the flair {flair} in the community {community}, open the newest one "
+        "that {condition}."
+    )
+    _deepest = 20  # in the list of ten posts a page
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a community and a kind whose newest post is another one."""
+        forum, title = pick_forum(world, dice)
+        flair, condition = dice.pick(FLAIRS), dice.pick(list(NEWEST_SUCH_CONDITIONS))
+        rows = world.rows(
+            SITE,
+            "SELECT id, user_id, score, num_comments FROM posts WHERE forum_id = ? AND flair = ? "
+            "ORDER BY id DESC",
+            forum,
+            flair,
+        )
+        fits = NEWEST_SUCH_CONDITIONS[condition]
+        ranks = [rank for rank, row in enumerate(rows) if fits(row["score"], row["num_comments"])]
+        if not ranks or not 1 <= ranks[0] < self._deepest:
+            return None
+        post = rows[ranks[0]]
+        if post["user_id"] == ME or not _is_apart(world, "posts", post["id"]):
+            return None
+        return Case(
+            {"community": title, "flair": flair, "condition": condition},
+            at_url(f"__REDDIT__/p/{post['id']}"),
+        )
+
+
+NAVIGATION: tuple[Template, ...] = (
+    SimilarPosts(),
+    WriteToBestCommenter(),
+    BestCommentOf(),
+    NewestSuch(),
+)

@@ -1,0 +1,68 @@
+"""Tasks that begin signed out."""
+
+from __future__ import annotations
+
+from agentgym_envs.webarena.tasks.shopping.joining import NEWSLETTER
+from agentgym_envs.webarena.tasks.shopping.steps import SITE
+from worlds.dice import Dice
+from worlds.tasks.shopping.draws import rows, same_number_of, unchanged
+from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.words import WORDS
+
+_HOSTS = ("inbox.test", "letterbox.test", "post.test")
+_PASSWORDS: tuple[str, ...] = WORDS["shopping"]["passwords"]
+
+
+class JoinAndWish(Template):
+    """Create an account, and put a product on its wish list."""
+
+    number = 23
+    sites = (SITE,)
+    split = "train"
+    signed_in = False
+    intent = (
+        "I have no account in this shop yet. Create one with the name {name}, the email address "
+        "{email} and the password {password}. {newsletter}. Then put {product} on my wish list."
+    )
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a person whom the shop does not know, a password and a product."""
+        first, last = (dice.pick(world.people).name.split()[part] for part in (0, -1))
+        email = f"{first}.{last}@{dice.pick(_HOSTS)}".lower()
+        password = "-".join([*dice.sample(_PASSWORDS, 2), str(dice.between(100, 999))])
+        known = "SELECT 1 FROM customers WHERE name = ? OR email = ?"
+        if world.value(SITE, known, f"{first} {last}", email):
+            return None
+        newsletter = dice.pick(sorted(NEWSLETTER))
+        product = dice.pick(
+            rows(world, "SELECT id, name FROM products WHERE is_enabled ORDER BY id")
+        )
+        values = {
+            "name": f"{first} {last}",
+            "email": email,
+            "password": password,
+            "newsletter": newsletter,
+            "product": product["name"],
+        }
+        account = [values["name"], email, password, int(NEWSLETTER[newsletter])]
+        last_id = world.value(SITE, "SELECT max(id) FROM customers")
+        return Case(
+            values,
+            changed(
+                state_of(
+                    SITE,
+                    f"SELECT name, email, password, newsletter FROM customers WHERE id > {last_id}",
+                    [account],
+                ),
+                state_of(
+                    SITE,
+                    f"SELECT product_id FROM wishlist_items WHERE customer_id > {last_id}",
+                    [[product["id"]]],
+                ),
+                unchanged(
+                    world,
+                    f"SELECT count(*) FROM wishlist_items WHERE customer_id <= {last_id}",
+                ),
+                same_number_of(world, "orders", "cart_items", "addresses"),
+            ),
+        )

@@ -1,0 +1,85 @@
+"""The tasks on the administration of the shop; numbers 30 to 59."""
+
+from __future__ import annotations
+
+from worlds.tasks.shopping_admin.customers import (
+    CallingCustomer,
+    NeverOrdered,
+    ReturnedGoods,
+)
+from worlds.tasks.shopping_admin.goods import (
+    ChangePrices,
+    NewProduct,
+)
+from worlds.tasks.shopping_admin.marketing import (
+    CheaperCoupon,
+    NewCoupon,
+    RenamePage,
+)
+from worlds.tasks.shopping_admin.navigation import (
+    AddressForm,
+    BoughtProduct,
+)
+from worlds.tasks.shopping_admin.navigation_lists import (
+    ReportOfMonth,
+    ReviewsPage,
+)
+from worlds.tasks.shopping_admin.orders import (
+    HoldOrders,
+    RedirectOrder,
+    TellCustomer,
+)
+from worlds.tasks.shopping_admin.ratings import TooFewReviews, WorstRated
+from worlds.tasks.shopping_admin.reviews import (
+    ApproveReviews,
+    Complaints,
+    CorrectReview,
+)
+from worlds.tasks.shopping_admin.sales import (
+    BestCustomer,
+    BestSeller,
+    CountOrders,
+    MissedTerm,
+    Revenue,
+)
+from worlds.tasks.shopping_admin.shipping import ShipOrder, ShipSentOrder
+from worlds.tasks.shopping_admin.stock import (
+    CountedStock,
+    DisableScarce,
+    ReceiveGoods,
+)
+from worlds.tasks.template import Template
+
+TEMPLATES: tuple[Template, ...] = (
+    BestSeller(),
+    CountOrders(),
+    Revenue(),
+    BestCustomer(),
+    CallingCustomer(),
+    Complaints(),
+    ApproveReviews(),
+    CorrectReview(),
+    ChangePrices(),
+    DisableScarce(),
+    ReceiveGoods(),
+    ShipOrder(),
+    HoldOrders(),
+    TellCustomer(),
+    RedirectOrder(),
+    NewCoupon(),
+    CheaperCoupon(),
+    RenamePage(),
+    NewProduct(),
+    TooFewReviews(),
+    MissedTerm(),
+    WorstRated(),
+    ReturnedGoods(),
+    CountedStock(),
+    NeverOrdered(),
+    ShipSentOrder(),
+    AddressForm(),
+    ReportOfMonth(),
+    BoughtProduct(),
+    ReviewsPage(),
+)
+"""Every template of the site, by number."""

@@ -1,0 +1,90 @@
+"""Tasks that end on the form of one thing, which has to be found out: an order, a product.
+
+Nothing is changed; the last page's address decides.
+"""
+
+from __future__ import annotations
+
+from agentgym_envs.webarena.tasks.shopping_admin.navigation import MOST
+from agentgym_envs.webarena.tasks.shopping_admin.steps import (
+    SITE,
+)
+from worlds.dice import Dice
+from worlds.tasks.shopping_admin.draws import draw_period
+from worlds.tasks.template import Case, Template, World, at_url
+
+
+class AddressForm(Template):
+    """The form is opened for the shipping address of a period's dearest or cheapest order."""
+
+    number = 56
+    sites = (SITE,)
+    intent = (
+        "Open the form for changing the shipping address of the order with the {extreme} total "
+        'among those with the status "{status}" that were placed in {period}.'
+    )
+    split = "train"
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a period with three or more orders of a status, one of which stands out."""
+        period = draw_period(dice)
+        status = dice.pick(("complete", "complete", "cancelled", "refunded"))
+        extreme = dice.pick(("highest", "lowest"))
+        rows = world.rows(
+            SITE,
+            "SELECT number, total FROM orders WHERE status = ? AND created_at BETWEEN ? AND ? "
+            f"ORDER BY total {'DESC' if extreme == 'highest' else 'ASC'} LIMIT 3",
+            status,
+            *period.between,
+        )
+        if len(rows) < 3 or rows[0]["total"] == rows[1]["total"]:
+            return None
+        return Case(
+            {"extreme": extreme, "status": status, "period": period.text},
+            at_url(f"__SHOPPING_ADMIN__/orders/{rows[0]['number']}/address"),
+            {"filters": {"Status": status, **period.filters}},
+        )
+
+
+class BoughtProduct(Template):
+    """A product is opened that stands out in one of a customer's orders."""
+
+    number = 58
+    sites = (SITE,)
+    intent = (
+        "In {customer}'s {which} order, find the product {what}, and open the form in which that "
+        "product can be edited."
+    )
+    split = "test"
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a customer with a few orders, one of these, and what one product has most of."""
+        customer = dice.pick(
+            world.rows(
+                SITE,
+                "SELECT c.id, c.name FROM customers c JOIN orders o ON o.customer_id = c.id "
+                "GROUP BY c.id HAVING count(*) BETWEEN 3 AND 8 ORDER BY c.id",
+            )
+        )
+        which = dice.pick(("first", "most recent", "most expensive"))
+        column = {"first": "created_at", "most recent": "created_at DESC"}.get(which, "total DESC")
+        orders = world.rows(
+            SITE,
+            "SELECT id, total, created_at FROM orders WHERE customer_id = ? "
+            f"ORDER BY {column} LIMIT 2",
+            customer["id"],
+        )
+        what = dice.pick(tuple(MOST))
+        items = world.rows(
+            SITE,
+            f"SELECT product_id, {MOST[what][0]} AS most FROM order_items WHERE order_id = ? "
+            "ORDER BY most DESC",
+            orders[0]["id"],
+        )
+        is_tied = orders[0][column.split()[0]] == orders[1][column.split()[0]]
+        if is_tied or len(items) < 2 or items[0]["most"] == items[1]["most"]:
+            return None
+        return Case(
+            {"customer": customer["name"], "which": which, "what": what},
+            at_url(f"__SHOPPING_ADMIN__/products/{items[0]['product_id']}", exact=True),
+        )
