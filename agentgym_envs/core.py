@@ -7,7 +7,7 @@ dict and the five-tuple. The names of `outcome` can be imported from here too.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -160,10 +160,23 @@ class TextEnv(SnapshotMixin, ABC):
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield moves that solve the task from the current state.
 
+        Their thoughts name only what the goal and the observations so far have shown, which the
+        conformance suite checks.
+
         Raises:
             NoExpert: the environment, or this task, has none.
         """
         raise NoExpert(f"{type(self).__name__} has no expert")
+
+    def privileged_expert_moves(self) -> Iterator[ExpertMove]:
+        """Yield moves as `expert_moves` does, from all that the simulator knows.
+
+        Raises:
+            NoExpert: the environment has no such expert.
+        """
+        raise NoExpert(
+            f"{type(self).__name__} has no privileged expert; take expert() without privileged"
+        )
 
     def reject(self, completion: str, error: InvalidAction) -> Outcome:
         """Answer a completion that holds no action."""
@@ -229,17 +242,21 @@ class TextEnv(SnapshotMixin, ABC):
         """List the task ids of a split; None means the environment's own."""
         return self.task_set.task_ids(self.split if split is None else split)
 
-    def expert(self) -> Iterator[str]:
+    def expert(self, *, privileged: bool = False) -> Iterator[str]:
         """Iterate over actions in the env's own `action_format` that solve the current task.
 
         Valid from the current state; step the environment with each action before taking the next.
+
+        Args:
+            privileged: ask the expert that may use what no observation has shown, where there is
+                one.
 
         Raises:
             ResetNeeded: there has been no reset yet.
             NoExpert: at the first action, where there is no expert.
         """
         _ = self.task
-        return self._formatted_moves()
+        return self._formatted(self.privileged_expert_moves if privileged else self.expert_moves)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -350,11 +367,11 @@ class TextEnv(SnapshotMixin, ABC):
         limit = min(self.max_turns, self._horizon or self.max_turns)
         return with_turn_line(observation, turn=self._turn + 1, limit=limit)
 
-    def _formatted_moves(self) -> Iterator[str]:
-        for move in self.expert_moves():
+    def _formatted(self, moves: Callable[[], Iterator[ExpertMove]]) -> Iterator[str]:
+        for move in moves():
             if not isinstance(move, ExpertMove):
                 raise TypeError(
-                    f"{type(self).__name__}.expert_moves must yield ExpertMove, got "
+                    f"{type(self).__name__}.{moves.__name__} must yield ExpertMove, got "
                     f"{type(move).__name__}: {move!r:.80}"
                 )
             yield self.parser.format(move.action, move.thought)

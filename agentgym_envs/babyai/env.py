@@ -79,8 +79,12 @@ class BabyAIEnv(TextEnv):
         return list(self.game.actions)
 
     def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield moves that solve the task from the current state; may read the whole grid."""
-        return self.game.expert(lambda: self._over)
+        """Yield moves that solve the task from the current state, by what was seen until then."""
+        return self.game.expert(lambda: self._over, privileged=False)
+
+    def privileged_expert_moves(self) -> Iterator[ExpertMove]:
+        """Yield moves that solve the task from the current state, by the whole level."""
+        return self.game.expert(lambda: self._over, privileged=True)
 
     def render(self) -> Any:
         """Return the last action and observation (`"ansi"`) or a (H, W, 3) uint8 picture."""

@@ -11,7 +11,7 @@ from trainers.options.endpoints import Endpoint, read_policies
 from trainers.options.errors import check_bounds
 from trainers.tokens.generation import Sampling
 
-TEXT_POLICIES = ("expert", "random")
+TEXT_POLICIES = ("expert", "expert:privileged", "random")
 ADDRESS = ("http://", "https://")
 
 
@@ -86,9 +86,9 @@ class PolicyArguments(PolicyLoadingArguments):
     policy: str = field(
         default="expert",
         metadata={
-            "help": "expert, random, tiny, a Hugging Face id, a local folder, a name of "
-            "--policies, or the address of an OpenAI-compatible server, http://host:port/v1 (key: "
-            "OPENAI_API_KEY).",
+            "help": "expert, expert:privileged (may use what no observation has shown), random, "
+            "tiny, a Hugging Face id, a local folder, a name of --policies, or the address of an "
+            "OpenAI-compatible server, http://host:port/v1 (key: OPENAI_API_KEY).",
             "aliases": ["--model"],
         },
     )

@@ -265,7 +265,9 @@ class TextVectorEnv:
         """
         return self._ask("call", name, args, kwargs)
 
-    def expert_actions(self, where: Sequence[bool] | None = None) -> list[str | None]:
+    def expert_actions(
+        self, where: Sequence[bool] | None = None, **kwargs: Any
+    ) -> list[str | None]:
         """Take the next action of the expert of every slot whose episode is not over.
 
         It serves every backend, as `call("expert")` cannot: an iterator stays in its process.
@@ -273,6 +275,7 @@ class TextVectorEnv:
 
         Args:
             where: ask only these slots; None asks all.
+            **kwargs: passed to each `expert`, the same throughout an episode.
 
         Returns:
             an action per slot; None where the slot was not asked, is over, has failed, or its
@@ -287,7 +290,9 @@ class TextVectorEnv:
             if (where is None or where[index]) and episode.is_live
         ]
         self._calls.check_settled(asked, "expert_actions")
-        answers = self._calls.gather({i: Call((self._begin(i, "expert_action"),)) for i in asked})
+        answers = self._calls.gather(
+            {i: Call((self._begin(i, "expert_action", kwargs),)) for i in asked}
+        )
         return [answers.get(index) for index in range(self.num_envs)]
 
     def close(self) -> None:
