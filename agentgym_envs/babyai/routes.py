@@ -61,6 +61,8 @@ class Routes:
             banned: cells that count as walls.
         """
         start = self._start
+        if not targets:
+            return None
         closed = set(banned)
         best: dict[int, int] = {start: 0}
         came_from: dict[int, int] = {}
