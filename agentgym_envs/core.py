@@ -7,7 +7,7 @@ dict and the five-tuple. The names of `outcome` can be imported from here too.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,7 +16,8 @@ from gymnasium.error import ResetNeeded
 from agentgym_envs.actions import ActionParser, ActionVerb, make_parser
 from agentgym_envs.actions.compat import StrippedTextParser
 from agentgym_envs.arguments import checked_options, text_or_file, whole_number
-from agentgym_envs.errors import InvalidAction, NoExpert
+from agentgym_envs.errors import InvalidAction
+from agentgym_envs.experts import ExpertMixin
 from agentgym_envs.limits import shortened, with_turn_line
 from agentgym_envs.outcome import (
     INFO_KEYS,
@@ -47,7 +48,7 @@ _REQUIRED = ("instructions", "verbs", "default_max_turns")
 COMPATIBILITIES: tuple[str | None, ...] = (None, "agentgym")
 
 
-class TextEnv(SnapshotMixin, ABC):
+class TextEnv(SnapshotMixin, ExpertMixin, ABC):
     """A text environment: observations and actions are strings.
 
     A scenario sets the class attributes and writes `begin`, `apply` and, if it has an expert,
@@ -157,27 +158,6 @@ class TextEnv(SnapshotMixin, ABC):
     def apply(self, action: str) -> Outcome:
         """Play one plain action. Impossible actions are outcomes too, never exceptions."""
 
-    def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield moves that solve the task from the current state.
-
-        Their thoughts name only what the goal and the observations so far have shown, which the
-        conformance suite checks.
-
-        Raises:
-            NoExpert: the environment, or this task, has none.
-        """
-        raise NoExpert(f"{type(self).__name__} has no expert")
-
-    def privileged_expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield moves as `expert_moves` does, from all that the simulator knows.
-
-        Raises:
-            NoExpert: the environment has no such expert.
-        """
-        raise NoExpert(
-            f"{type(self).__name__} has no privileged expert; take expert() without privileged"
-        )
-
     def reject(self, completion: str, error: InvalidAction) -> Outcome:
         """Answer a completion that holds no action."""
         return Outcome(str(error), info={"is_valid_action": False})
@@ -241,22 +221,6 @@ class TextEnv(SnapshotMixin, ABC):
     def task_ids(self, split: str | None = None) -> list[str]:
         """List the task ids of a split; None means the environment's own."""
         return self.task_set.task_ids(self.split if split is None else split)
-
-    def expert(self, *, privileged: bool = False) -> Iterator[str]:
-        """Iterate over actions in the env's own `action_format` that solve the current task.
-
-        Valid from the current state; step the environment with each action before taking the next.
-
-        Args:
-            privileged: ask the expert that may use what no observation has shown, where there is
-                one.
-
-        Raises:
-            ResetNeeded: there has been no reset yet.
-            NoExpert: at the first action, where there is no expert.
-        """
-        _ = self.task
-        return self._formatted(self.privileged_expert_moves if privileged else self.expert_moves)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -366,15 +330,6 @@ class TextEnv(SnapshotMixin, ABC):
             return observation
         limit = min(self.max_turns, self._horizon or self.max_turns)
         return with_turn_line(observation, turn=self._turn + 1, limit=limit)
-
-    def _formatted(self, moves: Callable[[], Iterator[ExpertMove]]) -> Iterator[str]:
-        for move in moves():
-            if not isinstance(move, ExpertMove):
-                raise TypeError(
-                    f"{type(self).__name__}.{moves.__name__} must yield ExpertMove, got "
-                    f"{type(move).__name__}: {move!r:.80}"
-                )
-            yield self.parser.format(move.action, move.thought)
 
     def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
         success = bool(extra.get("success", False))

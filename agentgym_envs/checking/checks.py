@@ -26,6 +26,7 @@ from agentgym_envs.checking.probing import (
     require,
 )
 from agentgym_envs.checking.second_process import replay_in_subprocess
+from agentgym_envs.checking.thoughts import ShownText
 from agentgym_envs.checking.turn_checks import check_info, check_step
 from agentgym_envs.core import INFO_KEYS
 
@@ -138,7 +139,7 @@ def check_draws(make: MakeEnv) -> None:
 
 
 def check_task(make: MakeEnv, task_id: str, *, expert_solves: bool) -> Transcript:
-    """Check one task: every info, determinism, independence of seeds, and the expert.
+    """Check one task: every info, determinism, independence of seeds, the expert, its thoughts.
 
     Returns:
         What was played, for `check_second_process`.
@@ -150,12 +151,16 @@ def check_task(make: MakeEnv, task_id: str, *, expert_solves: bool) -> Transcrip
     again = second.reset(first.env.task.number, seed=2)
     require(begun == again, f"{task_id} must not depend on seed, or on id or number", again)
     transcript: Transcript = [("", begun)]
+    shown = ShownText(first.env, begun[0])
     last = None
-    for turn, action in enumerate(first.expert(), 1):
+    for turn, move in enumerate(first.expert_moves(), 1):
+        shown.check(move.thought)
+        action = first.env.parser.format(move.action, move.thought)
         last, other = first.step(action), second.step(action)
         check_step(last, turn=turn)
         require(last == other, f"{task_id} must answer {action!r} the same way twice", other)
         transcript.append((action, last))
+        shown.add(last.observation)
         if last.terminated or last.truncated:
             break
     if last is None:  # no expert, so anything must do

@@ -162,7 +162,8 @@ _DRAWS = "leave the draw to TextEnv; what draws besides takes self.np_random"
 _TASKS = (
     "let what a task holds and answers follow from its id and the actions alone: no clock, no "
     "random numbers but those made from the task's number; and let expert_moves go on from the "
-    "state as it is until the goal is reached (expert_solves=False lets its failures pass)"
+    "state as it is until the goal is reached (expert_solves=False lets its failures pass), in "
+    "thoughts that name only what was shown (thing_names says what a name is)"
 )
 _END = "write begin and apply and leave step and reset to TextEnv, which counts the turns"
 _COPIES = "keep what an episode changes in the environment; the same actions give the same states"
