@@ -7,7 +7,7 @@ dict and the five-tuple. The names of `outcome` can be imported from here too.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,7 +16,8 @@ from gymnasium.error import ResetNeeded
 from agentgym_envs.actions import ActionParser, ActionVerb, make_parser
 from agentgym_envs.actions.compat import StrippedTextParser
 from agentgym_envs.arguments import checked_options, text_or_file, whole_number
-from agentgym_envs.errors import InvalidAction, NoExpert
+from agentgym_envs.errors import InvalidAction
+from agentgym_envs.experts import ExpertMixin
 from agentgym_envs.limits import shortened, with_turn_line
 from agentgym_envs.outcome import (
     INFO_KEYS,
@@ -29,7 +30,6 @@ from agentgym_envs.outcome import (
 from agentgym_envs.scenario_checks import (
     check_attributes,
     check_beginning,
-    check_move,
     check_outcome,
 )
 from agentgym_envs.snapshots import SnapshotMixin
@@ -50,7 +50,7 @@ __all__ = [
 COMPATIBILITIES: tuple[str | None, ...] = (None, "agentgym")
 
 
-class TextEnv(SnapshotMixin, ABC):
+class TextEnv(SnapshotMixin, ExpertMixin, ABC):
     """A text environment: observations and actions are strings.
 
     A scenario sets the class attributes and writes `begin`, `apply` and, if it has an expert,
@@ -160,14 +160,6 @@ class TextEnv(SnapshotMixin, ABC):
     def apply(self, action: str) -> Outcome:
         """Play one plain action. Impossible actions are outcomes too, never exceptions."""
 
-    def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield moves that solve the task from the current state.
-
-        Raises:
-            NoExpert: the environment, or this task, has none.
-        """
-        raise NoExpert(f"{type(self).__name__} has no expert")
-
     def reject(self, completion: str, error: InvalidAction) -> Outcome:
         """Answer a completion that holds no action."""
         return Outcome(str(error), info={"is_valid_action": False})
@@ -231,18 +223,6 @@ class TextEnv(SnapshotMixin, ABC):
     def task_ids(self, split: str | None = None) -> list[str]:
         """List the task ids of a split; None means the environment's own."""
         return self.task_set.task_ids(self.split if split is None else split)
-
-    def expert(self) -> Iterator[str]:
-        """Iterate over actions in the env's own `action_format` that solve the current task.
-
-        Valid from the current state; step the environment with each action before taking the next.
-
-        Raises:
-            ResetNeeded: there has been no reset yet.
-            NoExpert: at the first action, where there is no expert.
-        """
-        _ = self.task
-        return self._formatted_moves()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -356,15 +336,6 @@ class TextEnv(SnapshotMixin, ABC):
             return observation
         limit = min(self.max_turns, self._horizon or self.max_turns)
         return with_turn_line(observation, turn=self._turn + 1, limit=limit)
-
-    def _formatted_moves(self) -> Iterator[str]:
-        try:
-            for move in self.expert_moves():
-                check_move(move, type(self).__name__)
-                yield self.parser.format(move.action, move.thought)
-        except Exception as error:
-            error.add_note(f"raised by the expert in {self._task.task_id}, after turn {self._turn}")
-            raise
 
     def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
         success = bool(extra.get("success", False))

@@ -54,6 +54,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "arguments exits files hosts hung limits outcome registry secrets snapshots spaces "
         "time_limit trajectory_form",
         "actions scenario_checks tasks",
+        "experts",
         "core trajectory",
         "agenttraj",
         "babyai checking sciworld searchqa textcraft webarena",

@@ -16,8 +16,9 @@ from agentgym_envs.actions import ActionVerb
 from agentgym_envs.babyai import skills
 from agentgym_envs.babyai.compat_expert import AgentGymExpert
 from agentgym_envs.babyai.compat_paths import DIRECTIONS, Pose, find_path
-from agentgym_envs.babyai.describe import described
-from agentgym_envs.babyai.sight import DROP, FORWARD, LEFT, PICKUP, RIGHT, TOGGLE, VIEW
+from agentgym_envs.babyai.describe import Names, View, described
+from agentgym_envs.babyai.memory import Memory
+from agentgym_envs.babyai.sight import DROP, FORWARD, LEFT, PICKUP, RIGHT, TOGGLE, VIEW, GridMap
 from agentgym_envs.core import ExpertMove, Outcome
 
 _INSTRUCTIONS = """\
@@ -59,6 +60,7 @@ class AgentGymGame:
 
     Attributes:
         actions: the listed actions and their low-level moves.
+        memory: what the views have shown.
     """
 
     instructions = _INSTRUCTIONS
@@ -73,6 +75,7 @@ class AgentGymGame:
         self._is_done = False
         self._errors: dict[str, str] = {}
         self._image = observation["image"]
+        self.memory = Memory(GridMap(level))
         view = self._look(observation)
         self.first_observation = f"Your goal: {self.goal}\n{view}{self._action_line()}"
 
@@ -92,9 +95,9 @@ class AgentGymGame:
         """Answer a completion that holds no action."""
         return Outcome(reason, info={"is_valid_action": False})
 
-    def expert(self, is_over: Callable[[], bool]) -> Iterator[ExpertMove]:
+    def expert(self, is_over: Callable[[], bool], *, privileged: bool) -> Iterator[ExpertMove]:
         """Yield moves that solve the level by the listed actions."""
-        return AgentGymExpert(self, is_over).moves()
+        return AgentGymExpert(self, is_over, privileged=privileged).moves()
 
     def name_of(self, thing: Any) -> str:
         """Return what actions call a thing right in front, which has number 1, being nearest."""
@@ -134,6 +137,7 @@ class AgentGymGame:
     # The view ---------------------------------------------------------------------------------
 
     def _look(self, observation: Any) -> str:
+        self.memory.see(View(self.level, GridMap(self.level), Names()))
         x, y = (int(value) for value in self.level.agent_pos)
         pose = (x, y, int(observation["direction"]))
         things = _things_in(observation["image"], pose)

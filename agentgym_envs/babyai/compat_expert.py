@@ -1,7 +1,7 @@
 """Solves AgentGym's BabyAI by the actions that it lists.
 
-The original's paths take closed doors and cells out of sight for free; only those that hold on the
-whole grid are of use.
+The original's paths take closed doors and cells out of sight for free; only those that hold by what
+is known of the level are of use.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from agentgym_envs.babyai.expert import Chore, Expert, Plan, PlannedGame
+from agentgym_envs.babyai.errands import Chore, Plan
+from agentgym_envs.babyai.expert import Expert, PlannedGame
 from agentgym_envs.babyai.mission import doors_to_open
 from agentgym_envs.babyai.planner import Macro, Planner
-from agentgym_envs.babyai.sight import CLOSED, FORWARD, LEFT, OPEN, RIGHT, TOGGLE, GridMap
+from agentgym_envs.babyai.sight import CLOSED, FORWARD, LEFT, OPEN, RIGHT, TOGGLE
 
 Edge = tuple[Macro, int, int | None]
 """A plan's step, its low-level moves, and the door it opens."""
@@ -31,8 +32,10 @@ class ListedPathsGame(PlannedGame, Protocol):
 class AgentGymExpert(Expert):
     """Plans for one episode of the original; arguments as `Expert`."""
 
-    def __init__(self, game: ListedPathsGame, is_over: Callable[[], bool]) -> None:
-        super().__init__(game, is_over)
+    def __init__(
+        self, game: ListedPathsGame, is_over: Callable[[], bool], *, privileged: bool = False
+    ) -> None:
+        super().__init__(game, is_over, privileged=privileged)
         self._paths = game
 
     def _text(self, macro: Macro) -> str:
@@ -40,7 +43,7 @@ class AgentGymExpert(Expert):
 
     def _plan(self) -> Plan:
         level = self._paths.level
-        self._planner = Planner(level, GridMap(level), unit_moves=True)
+        self._planner = Planner(level, self._known(), unit_moves=True)
         # There a success in the middle of an action is lost, and what is open stays open.
         kept_shut = frozenset(self._cells_of(doors_to_open(level.instrs)))
         for shut in (kept_shut, frozenset[int]()):
@@ -54,8 +57,11 @@ class AgentGymExpert(Expert):
     def _close(self, doors: list[Any]) -> Plan | None:
         return None
 
-    def _open_box(self, boxes: dict[int, int], chore: Chore) -> Plan | None:
+    def _open_box(self, chore: Chore) -> Plan | None:
         return None
+
+    def _doors_to_leave(self) -> list[frozenset[int]]:
+        return [self._planner.kept_shut]
 
     def _finish(self, verb: str, cells: frozenset[int], why: str) -> Plan | None:
         planner = self._planner
@@ -63,7 +69,8 @@ class AgentGymExpert(Expert):
         if listed is not None:
             return [(Macro(listed), f"{why}; it is in view.")]
         if verb == "go to":
-            return self._walk(lambda pose, _: planner.map.facing(pose) in cells, why)
+            thought = f"{why}; to get there I {{0}}"
+            return self._walk(lambda pose, _: planner.map.facing(pose) in cells, thought)
         return super()._finish(verb, cells, why)
 
 

@@ -15,6 +15,13 @@ _REFERENCE = re.compile(
 )
 
 
+THING_NAME = re.compile(
+    r"\b(red|green|blue|purple|yellow|grey) (?:(?:open|closed|locked) )?"
+    r"(ball|box|door|key|object)\b"
+)
+"""Matches a thing in words, in goals, observations and thoughts."""
+
+
 @dataclass(frozen=True)
 class Sighting:
     """One thing in view.

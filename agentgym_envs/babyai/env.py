@@ -6,12 +6,14 @@ success, once. `compat="agentgym"` is AgentGym's own game (`compat.py`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from agentgym_envs.actions import ActionParser
 from agentgym_envs.actions.compat import OnlyActionParser, StrippedTextParser
 from agentgym_envs.babyai.compat import AgentGymGame
+from agentgym_envs.babyai.describe import THING_NAME
 from agentgym_envs.babyai.game import DefaultGame, Game
 from agentgym_envs.babyai.levels import SOURCE, make_level
 from agentgym_envs.babyai.tasks import BabyAITasks
@@ -78,9 +80,18 @@ class BabyAIEnv(TextEnv):
         _ = self.task
         return list(self.game.actions)
 
+    @property
+    def thing_names(self) -> re.Pattern[str]:
+        """Matches a thing's colour and kind, whatever the state of a door."""
+        return THING_NAME
+
     def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield moves that solve the task from the current state; may read the whole grid."""
-        return self.game.expert(lambda: self._over)
+        """Yield moves that solve the task from the current state, by what was seen until then."""
+        return self.game.expert(lambda: self._over, privileged=False)
+
+    def privileged_expert_moves(self) -> Iterator[ExpertMove]:
+        """Yield moves that solve the task from the current state, by the whole level."""
+        return self.game.expert(lambda: self._over, privileged=True)
 
     def render(self) -> Any:
         """Return the last action and observation (`"ansi"`) or a (H, W, 3) uint8 picture."""

@@ -9,6 +9,7 @@ from agentgym_envs.actions import ActionVerb
 from agentgym_envs.babyai import skills
 from agentgym_envs.babyai.describe import Names, View
 from agentgym_envs.babyai.expert import Expert
+from agentgym_envs.babyai.memory import Memory
 from agentgym_envs.babyai.repairs import repair
 from agentgym_envs.babyai.sight import FORWARD, GridMap
 from agentgym_envs.core import ExpertMove, Outcome
@@ -58,8 +59,13 @@ class Game(Protocol):
     def refuse(self, reason: str) -> Outcome:
         """Answer a completion that holds no action."""
 
-    def expert(self, is_over: Callable[[], bool]) -> Iterator[ExpertMove]:
-        """Yield moves that solve the level from the current state, until the episode is over."""
+    def expert(self, is_over: Callable[[], bool], *, privileged: bool) -> Iterator[ExpertMove]:
+        """Yield moves that solve the level from the current state, until the episode is over.
+
+        Args:
+            is_over: whether it is.
+            privileged: know the whole level, seen or not.
+        """
 
 
 class DefaultGame:
@@ -67,6 +73,7 @@ class DefaultGame:
 
     Attributes:
         view: what the agent sees now.
+        memory: what its views have shown.
     """
 
     instructions = _INSTRUCTIONS
@@ -80,6 +87,7 @@ class DefaultGame:
         self.goal: str = level.mission
         self._names = Names()
         self._grid_map = GridMap(level)
+        self.memory = Memory(self._grid_map)
         self._look()
         self.first_observation = f"Your goal: {self.goal}\n{self.view}{self._action_line()}"
 
@@ -114,9 +122,9 @@ class DefaultGame:
         """Answer what cannot be played."""
         return Outcome(f"{reason}{self._action_line()}", info={"is_valid_action": False})
 
-    def expert(self, is_over: Callable[[], bool]) -> Iterator[ExpertMove]:
-        """Yield moves that solve the level; they may use what the agent cannot see."""
-        return Expert(self, is_over).moves()
+    def expert(self, is_over: Callable[[], bool], *, privileged: bool) -> Iterator[ExpertMove]:
+        """Yield moves that solve the level."""
+        return Expert(self, is_over, privileged=privileged).moves()
 
     def name_of(self, thing: Any) -> str:
         """Return what actions call one of minigrid's objects."""
@@ -135,6 +143,7 @@ class DefaultGame:
 
     def _look(self) -> None:
         self.view = View(self.level, self._grid_map, self._names)
+        self.memory.see(self.view)
         self.actions = skills.available(self.view)
 
     def _action_line(self) -> str:

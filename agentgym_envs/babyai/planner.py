@@ -1,17 +1,16 @@
-"""Looks ahead over a whole grid: routes with their obstacles, and the fewest turns to a pose."""
+"""Looks ahead over what is known of a level: the fewest turns to a pose, and what it would show."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Set
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentgym_envs.babyai.mission import is_key_to
-from agentgym_envs.babyai.sight import CLOSED, EMPTY, OPEN, THING, WALL, GridMap, moves_to
-
-_STEP_COST, _DOOR_COST, THING_COST, LOCKED_COST = 1, 2, 20, 100
-"""A route's costs: about the turns that each takes, a key's fetching included."""
+from agentgym_envs.babyai.memory import Memory
+from agentgym_envs.babyai.routes import Routes
+from agentgym_envs.babyai.sight import CLOSED, EMPTY, OPEN, UNKNOWN, VIEW, GridMap, moves_to
 
 _MAX_EXPANSIONS = 8000
 """Bounds one search; the largest level has 2,000 poses."""
@@ -32,25 +31,6 @@ class Macro:
     pose: int = -1
 
 
-@dataclass(frozen=True)
-class Route:
-    """The cheapest way to a cell, through whatever is in the way.
-
-    Attributes:
-        cost: its cost.
-        target: the cell it leads to.
-        cells: the cells on it, the target left out.
-        obstacles: those of them, the target included, that must be cleared first.
-        keyed: locked doors on it that the key in hand opens.
-    """
-
-    cost: int
-    target: int
-    cells: list[int]
-    obstacles: list[int]
-    keyed: list[int]
-
-
 @dataclass
 class Outlook:
     """What a text action can lead to from a pose: the first pose found for each thing in view."""
@@ -67,108 +47,33 @@ def pose_of(level: Any, grid_map: GridMap) -> int:
     return grid_map.cell(int(x), int(y)) * 4 + int(level.agent_dir)
 
 
+Reached = dict[int, tuple[int, Macro] | None]
+"""For each pose of a search the one that it was reached from, and by which action."""
+
 Goal = Callable[[int, Outlook], bool]
 """Returns whether a plan may end at a pose."""
 
 
-class Planner:
-    """Plans over the state of a level.
+class Planner(Routes):
+    """Plans over what is known of a level.
 
     Args:
-        level: the simulator.
-        grid_map: its grid as codes, up to date.
+        level: the simulator; where the agent stands and what it carries are read from it.
+        memory: what is known.
         unit_moves: use no actions that walk farther than a cell or two, but for `first_edges`.
 
     Attributes:
+        start: the agent's pose.
         kept_shut: doors that a plan does not open on its way.
         first_edges: what else a plan may begin with: a step, its moves, the door it opens.
     """
 
-    def __init__(self, level: Any, grid_map: GridMap, *, unit_moves: bool) -> None:
-        self.map = grid_map
+    def __init__(self, level: Any, memory: Memory, *, unit_moves: bool) -> None:
+        self.start = pose_of(level, memory.map)
+        super().__init__(memory, self.start // 4, level.carrying)
         self.unit_moves = unit_moves
-        self.carrying = level.carrying
         self.kept_shut: frozenset[int] = frozenset()
         self.first_edges: list[tuple[Macro, int, int | None]] = []
-        width = level.grid.width
-        self.things = {
-            grid_map.cell(index % width, index // width): thing
-            for index, thing in enumerate(level.grid.grid)
-            if thing is not None and thing.type != "wall"
-        }
-        self.start = pose_of(level, grid_map)
-
-    def opens(self, door: Any) -> bool:
-        """Return whether the agent could open a closed door as it is now."""
-        return not door.is_locked or is_key_to(door, self.carrying)
-
-    # Routes -----------------------------------------------------------------------------------
-
-    def route(self, targets: Mapping[int, int], banned: Iterable[int] = ()) -> Route | None:
-        """Find the cheapest route to one of `targets`.
-
-        Args:
-            targets: for each cell, the extra cost of it.
-            banned: cells that count as walls.
-        """
-        start = self.start // 4
-        closed = set(banned)
-        best: dict[int, int] = {start: 0}
-        came_from: dict[int, int] = {}
-        # cost, cell, and for an arrival at a target the cell before it.
-        queue = [(0, start, -1)]
-        if start in targets:
-            queue.append((targets[start], start, start))
-        while queue:
-            cost, cell, last = heapq.heappop(queue)
-            if last != -1:
-                return self._route(cost, cell, self._cells(last, came_from), targets[cell])
-            if cost > best[cell]:
-                continue
-            for step in self.map.steps:
-                there = cell + step
-                if there in targets and there != start:
-                    heapq.heappush(queue, (cost + targets[there], there, cell))
-                price = self._price(there)
-                if price is None or there in closed:
-                    continue
-                if cost + price < best.get(there, 1 << 30):
-                    best[there] = cost + price
-                    came_from[there] = cell
-                    heapq.heappush(queue, (cost + price, there, -1))
-        return None
-
-    def _cells(self, last: int, came_from: dict[int, int]) -> list[int]:
-        cells = []
-        while last != self.start // 4:
-            cells.append(last)
-            last = came_from[last]
-        return cells[::-1]
-
-    def _route(self, cost: int, target: int, cells: list[int], entry: int) -> Route:
-        obstacles = [cell for cell in cells if (self._price(cell) or 0) >= THING_COST]
-        keyed = [
-            cell
-            for cell in cells
-            if self.map.codes[cell] == CLOSED
-            and self.things[cell].is_locked
-            and cell not in obstacles
-        ]
-        if entry >= THING_COST:
-            obstacles.append(target)
-        return Route(cost, target, cells, obstacles, keyed)
-
-    def _price(self, cell: int) -> int | None:
-        code = self.map.codes[cell]
-        if code <= OPEN:
-            return _STEP_COST
-        if code == THING:
-            return THING_COST
-        if code == WALL:
-            return None
-        return _DOOR_COST if self.opens(self.things[cell]) else LOCKED_COST
-
-    # Turns ------------------------------------------------------------------------------------
 
     def fewest_turns(self, goal: Goal) -> list[Macro] | None:
         """Find the fewest text actions to a pose of `goal`, low-level moves deciding ties.
@@ -176,17 +81,48 @@ class Planner:
         Nothing is picked up or dropped on the way; doors may be opened. A pose is visited once,
         with the doors that were open when it was first reached.
         """
+        reached: Reached = {}
+        with closing(self._poses(reached)) as poses:
+            for _, pose, outlook in poses:
+                if goal(pose, outlook):
+                    return _unwind(pose, reached)
+        return None
+
+    def most_to_see(self, cells: Set[int], kept_shut: frozenset[int]) -> list[Macro] | None:
+        """Find the text actions whose end shows the most of `cells` for each turn.
+
+        Args:
+            cells: what is to be seen.
+            kept_shut: doors that are not opened for it.
+
+        Returns:
+            the actions; None where none of the cells can be shown.
+        """
+        reached: Reached = {}
+        best, plan = 0.0, None
+        before, self.kept_shut = self.kept_shut, kept_shut
+        with closing(self._poses(reached)) as poses:
+            for turns, pose, outlook in poses:
+                if best * turns >= VIEW * VIEW:  # no later pose can be better
+                    break
+                value = len(outlook.seen & cells) / max(turns, 1)
+                if value > best:
+                    best, plan = value, _unwind(pose, reached)
+        self.kept_shut = before
+        return plan
+
+    def _poses(self, reached: Reached) -> Generator[tuple[int, int, Outlook], None, None]:
+        # Yields turns, pose and outlook in the order of the turns, and fills `reached`.
         none: frozenset[int] = frozenset()
         queue: list[tuple[int, int, int, int, frozenset[int]]] = [(0, 0, 0, self.start, none)]
-        reached: dict[int, tuple[int, Macro] | None] = {self.start: None}
+        reached[self.start] = None
         for _ in range(_MAX_EXPANSIONS):
             if not queue:
-                return None
+                return
             turns, moves, _, pose, opened = heapq.heappop(queue)
             with _Opened(self.map, opened):
                 outlook = self._outlook(pose)
-                if goal(pose, outlook):
-                    return _unwind(pose, reached)
+                yield turns, pose, outlook
                 edges = list(self._edges(pose, outlook))
             if pose == self.start:
                 edges += self.first_edges
@@ -196,7 +132,6 @@ class Planner:
                     doors = opened if door is None else opened | {door}
                     entry = (turns + 1, moves + length, len(reached), macro.pose, doors)
                     heapq.heappush(queue, entry)
-        return None
 
     def _outlook(self, pose: int) -> Outlook:
         cell, direction = divmod(pose, 4)
@@ -250,7 +185,7 @@ class Planner:
 
     def _beyond(self, door: int, direction: int) -> int:
         ahead = door + self.map.steps[direction]
-        stays = self.unit_moves or self.map.codes[ahead] > OPEN
+        stays = self.unit_moves or self.map.codes[ahead] > UNKNOWN
         return (door if stays else ahead) * 4 + direction
 
     # Places -----------------------------------------------------------------------------------
@@ -289,7 +224,7 @@ class _Opened:
             self._codes[door] = CLOSED
 
 
-def _unwind(pose: int, reached: dict[int, tuple[int, Macro] | None]) -> list[Macro]:
+def _unwind(pose: int, reached: Reached) -> list[Macro]:
     plan = []
     while (entry := reached[pose]) is not None:
         pose, macro = entry

@@ -11,7 +11,8 @@ Missions, and every layout that can be solved, stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from minigrid.envs.babyai.core.verifier import AfterInstr, BeforeInstr
@@ -25,23 +26,26 @@ def repair(level: Any) -> None:
     """
     instruction = level.instrs
     if isinstance(instruction, (BeforeInstr, AfterInstr)):
-        instruction.verify = _in_order(instruction, instruction.verify)
+        instruction.verify = _InOrder(instruction)
     for room in _rooms(level):
         if room.locked and not room.pos_inside(*level.agent_pos):
             _take_key_out(level, room)
 
 
-def _in_order(instruction: Any, verify: Callable[[Any], str]) -> Callable[[Any], str]:
-    first = "a_done" if isinstance(instruction, BeforeInstr) else "b_done"
+@dataclass
+class _InOrder:
+    """Verifies an ordered instruction in place of its own method; copies of it go with copies."""
 
-    def verify_in_order(action: Any) -> str:
+    instruction: Any
+
+    def __call__(self, action: Any) -> str:
+        instruction = self.instruction
+        first = "a_done" if isinstance(instruction, BeforeInstr) else "b_done"
         was_done = getattr(instruction, first) == "success"
-        status = verify(action)
+        status: str = type(instruction).verify(instruction, action)
         if status == "failure" and not was_done and getattr(instruction, first) == "success":
             return "continue"
         return status
-
-    return verify_in_order
 
 
 def _take_key_out(level: Any, room: Any) -> None:

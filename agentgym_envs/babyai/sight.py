@@ -8,13 +8,14 @@ functions serve the text layer and the expert's look-ahead.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from copy import copy
 from functools import cache
 from typing import Any
 
 LEFT, RIGHT, FORWARD, PICKUP, DROP, TOGGLE = range(6)
 """minigrid's low-level moves."""
 
-EMPTY, OPEN, THING, CLOSED, WALL = range(5)
+EMPTY, OPEN, UNKNOWN, THING, CLOSED, WALL = range(6)
 """Codes of a cell; one can walk on codes up to OPEN and look past codes up to THING."""
 
 VIEW = 7
@@ -40,6 +41,28 @@ class GridMap:
         self.steps = (1, self.stride, -1, -self.stride)
         self._rows = tuple(_view_rows(self.steps, direction) for direction in range(4))
         self.refresh(level)
+
+    def blank(self) -> GridMap:
+        """Return a map on which nothing is known; walls at its edges keep searches on it."""
+        other, stride = copy(self), self.stride
+        height = len(self.codes) // stride
+        middle = [WALL, *[UNKNOWN] * (stride - 2), WALL] * (height - 2)
+        other.codes = [WALL] * stride + middle + [WALL] * stride
+        return other
+
+    def frontier(self) -> set[int]:
+        """Return the cells not yet known that known ones, other than walls, may lead to."""
+        codes, steps = self.codes, self.steps
+        ways = [cell for cell, code in enumerate(codes) if code != UNKNOWN and code != WALL]
+        reached: set[int] = set()
+        while ways:
+            here = ways.pop()
+            for step in steps:
+                there = here + step
+                if codes[there] == UNKNOWN and there not in reached:
+                    reached.add(there)
+                    ways.append(there)
+        return reached
 
     def refresh(self, level: Any) -> None:
         """Read the grid again after something but the agent moved."""

@@ -29,6 +29,7 @@ from agentgym_envs.checking.probing import (
     require,
     require_equal,
 )
+from agentgym_envs.checking.thoughts import ShownText
 from agentgym_envs.checking.turn_checks import check_info, check_step
 from agentgym_envs.core import INFO_KEYS
 
@@ -138,7 +139,7 @@ def check_draws(make: MakeEnv) -> None:
 
 
 def check_task(make: MakeEnv, task_id: str, *, expert_solves: bool) -> Transcript:
-    """Check one task: every info, determinism, independence of seeds, and the expert.
+    """Check one task: every info, determinism, independence of seeds, the expert, its thoughts.
 
     Returns:
         What was played, for `check_side_by_side` and `check_second_process`.
@@ -159,9 +160,12 @@ def check_task(make: MakeEnv, task_id: str, *, expert_solves: bool) -> Transcrip
         transcript.append((action, step))
         return step
 
+    shown = ShownText(first.env, begun[0])
     last = None
-    for action in first.expert():
-        last = play(action)
+    for move in first.expert_moves():
+        shown.check(move.thought)
+        last = play(first.env.parser.format(move.action, move.thought))
+        shown.add(last.observation)
         if last.terminated or last.truncated:
             break
     if expert_solves and first.has_expert:

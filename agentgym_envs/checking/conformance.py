@@ -166,7 +166,8 @@ _MISTAKES = (
 _DRAWS = "leave the draw to TextEnv; what draws besides takes self.np_random"
 _TASKS = (
     "let what a task holds and answers follow from its id and the actions alone: no clock, and "
-    "no random numbers but those of random.Random(task.number)"
+    "no random numbers but those of random.Random(task.number); and let an expert's thoughts name "
+    "only what was shown (thing_names says what a name is)"
 )
 _SIDE_BY_SIDE = "keep what an episode changes on self, and set all of it in begin"
 _END = "write begin and apply and leave step and reset to TextEnv, which counts the turns"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import gymnasium as gym
 
-from agentgym_envs.core import TextEnv
+from agentgym_envs.core import ExpertMove, TextEnv
 from agentgym_envs.errors import EnvFailure, NoExpert, described
 
+Answer = TypeVar("Answer")
 MakeEnv = Callable[..., gym.Env[str, str]]
 
 
@@ -109,18 +110,31 @@ class Probe:
 
     def expert(self) -> Iterator[str]:
         """Yield the expert's actions; none where the environment has no expert."""
-        with expect_no_error("expert()", "must give actions, or raise NoExpert"):
-            actions = self.env.expert()
+        return self._taken(self.env.expert, "expert()")
+
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        """Yield the expert's moves; none where the environment has no expert."""
+        for move in self._taken(self.env.expert_moves, "expert()"):
+            require(
+                isinstance(move, ExpertMove),
+                "expert() must give actions, or raise NoExpert; expert_moves must yield ExpertMove",
+                move,
+            )
+            yield move
+
+    def _taken(self, expert: Callable[[], Iterator[Answer]], call: str) -> Iterator[Answer]:
+        with expect_no_error(call, "must give actions, or raise NoExpert"):
+            answers = expert()
         while True:
-            with expect_no_error("expert()", "must give actions, or raise NoExpert"):
+            with expect_no_error(call, "must give actions, or raise NoExpert"):
                 try:
-                    action = next(actions, None)
+                    answer = next(answers, None)
                 except NoExpert:
                     self.has_expert = False
                     return
-            if action is None:
+            if answer is None:
                 return
-            yield action
+            yield answer
 
     def close(self) -> None:
         """Close the environment."""

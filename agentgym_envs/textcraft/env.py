@@ -6,6 +6,7 @@ original's messages and rules.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -104,6 +105,11 @@ class TextCraftEnv(TextEnv):
         success = self._state.success
         info = {"success": success, "is_valid_action": is_valid}
         return Outcome(observation, float(success), success, info=info)
+
+    @property
+    def thing_names(self) -> re.Pattern[str]:
+        """Matches the items' names."""
+        return self.book.item_names
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield a fewest-actions plan's moves from the current inventory."""

@@ -129,6 +129,12 @@ class RecipeBook:
         )
 
     @cached_property
+    def item_names(self) -> re.Pattern[str]:
+        """Matches the items' names, the longest where one holds another."""
+        names = sorted(self.items, key=len, reverse=True)
+        return re.compile(rf"\b({'|'.join(map(re.escape, names))})\b")
+
+    @cached_property
     def goals(self) -> tuple[str, ...]:
         """The craftable items by (depth, name)."""
         return tuple(sorted(self._of, key=lambda name: (self.depth(name), name)))

@@ -42,9 +42,9 @@ class SweepArguments:
     policy: list[str] = field(
         default_factory=list,
         metadata={
-            "help": "expert, random, tiny, a folder, a Hugging Face id, a name of --policies or "
-            "the address of an OpenAI-compatible server; repeat for several. By default all that "
-            "--policies lists.",
+            "help": "expert, expert:privileged, random, tiny, a folder, a Hugging Face id, a name "
+            "of --policies or the address of an OpenAI-compatible server; repeat for several. By "
+            "default all that --policies lists.",
             "action": "extend",
             "aliases": ["--model"],
         },

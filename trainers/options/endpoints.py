@@ -15,7 +15,7 @@ KEY_VARIABLE = "OPENAI_API_KEY"
 """The environment variable that holds a server's key, where no other is named."""
 
 _NAME = re.compile(r"[\w.@:+ -]+")
-_RESERVED = frozenset({"expert", "random", "tiny"})
+_RESERVED = frozenset({"expert", "expert:privileged", "random", "tiny"})
 _PER = 1e6
 """Prices are of so many tokens, as the field gives them."""
 

@@ -13,7 +13,7 @@ from trainers.options.errors import check_bounds
 from trainers.options.values import read_object
 from trainers.tokens.generation import Sampling
 
-TEXT_POLICIES = ("expert", "random")
+TEXT_POLICIES = ("expert", "expert:privileged", "random")
 ADDRESS = ("http://", "https://")
 _NO_SCHEME = re.compile(r"[\w.-]+:\d+(/.*)?|[\w-]+(\.[\w-]+)+/v\d+/?")
 """An address without its beginning: a host with its port, or one with the path `/v1`."""
@@ -90,9 +90,9 @@ class PolicyArguments(PolicyLoadingArguments):
     policy: str = field(
         default="expert",
         metadata={
-            "help": "expert, random, tiny, a Hugging Face id, a local folder, a name of "
-            "--policies, or the address of an OpenAI-compatible server, http://host:port/v1 (key: "
-            "OPENAI_API_KEY).",
+            "help": "expert, expert:privileged (may use what no observation has shown), random, "
+            "tiny, a Hugging Face id, a local folder, a name of --policies, or the address of an "
+            "OpenAI-compatible server, http://host:port/v1 (key: OPENAI_API_KEY).",
             "aliases": ["--model"],
         },
     )

@@ -181,6 +181,6 @@ def _explain_load_errors(policy: str) -> AbstractContextManager[None]:
     return explain_load_errors(
         policy,
         names=(*TEXT_POLICIES, "tiny"),
-        otherwise="expert, random, tiny, a folder, a Hugging Face id or the address of an "
-        "OpenAI-compatible server",
+        otherwise=f"{', '.join(TEXT_POLICIES)}, tiny, a folder, a Hugging Face id or the address "
+        "of an OpenAI-compatible server",
     )

@@ -20,9 +20,15 @@ _WORDS = re.compile(r"\w+(?:[ -]\w+){0,2}")
 
 
 class ExpertPolicy(Policy):
-    """Plays the actions of the environment's expert; stops where it has none left."""
+    """Plays the actions of the environment's expert; stops where it has none left.
 
-    name = "expert"
+    Args:
+        privileged: ask the expert that may use what no observation has shown.
+    """
+
+    def __init__(self, *, privileged: bool = False) -> None:
+        self._kwargs = {"privileged": True} if privileged else {}
+        self.name = "expert:privileged" if privileged else "expert"
 
     def act(self, episodes: Sequence[Episode]) -> list[Reply | Stop]:
         """Ask each episode's expert for its next action."""
@@ -33,7 +39,7 @@ class ExpertPolicy(Policy):
                 for other in episodes:
                     if other.env is episode.env:
                         where[other.slot] = True
-                by_env[id(episode.env)] = episode.env.expert_actions(where)
+                by_env[id(episode.env)] = episode.env.expert_actions(where, **self._kwargs)
         actions = [by_env[id(episode.env)][episode.slot] for episode in episodes]
         return [Stop("no_action") if a is None else Reply(a) for a in actions]
 
@@ -114,7 +120,7 @@ class FunctionPolicy(Policy):
 
 
 def scripted_policy(policy: str | TextFunction | Policy, *, seed: int = 0) -> Policy:
-    """Return the policy that `"expert"`, `"random"` or a function names.
+    """Return the policy that `"expert"`, `"expert:privileged"`, `"random"` or a function names.
 
     Args:
         policy: one of these, or a policy, which is returned as it is.
@@ -123,12 +129,15 @@ def scripted_policy(policy: str | TextFunction | Policy, *, seed: int = 0) -> Po
     Raises:
         ValueError: there is no such policy.
     """
-    if policy == "expert":
-        return ExpertPolicy()
+    if policy in ("expert", "expert:privileged"):
+        return ExpertPolicy(privileged=policy != "expert")
     if policy == "random":
         return RandomPolicy(seed)
     if isinstance(policy, str):
-        raise ValueError(f"unknown policy {policy!r}; allowed: 'expert', 'random' or a function")
+        raise ValueError(
+            f"unknown policy {policy!r}; allowed: 'expert', 'expert:privileged', 'random' "
+            "or a function"
+        )
     return policy if isinstance(policy, Policy) else FunctionPolicy(policy)
 
 
@@ -148,8 +157,8 @@ def play(
     Args:
         env: where to play, as in `Rollout`.
         task_ids: the tasks; more than there are slots is fine.
-        policy: `"expert"`, `"random"`, a function from the observations so far to a completion, or
-            a `Policy`.
+        policy: `"expert"`, `"expert:privileged"`, `"random"`, a function from the observations so
+            far to a completion, or a `Policy`.
         global_step: optimizer step, for the record.
         seed: of the random policy.
         policy_name: recorded in the trajectories; None takes the policy's own.

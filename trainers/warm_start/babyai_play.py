@@ -33,7 +33,7 @@ def babyai_play(rng: np.random.Generator) -> list[Message]:
     messages = [Message("system", env.unwrapped.system_prompt)]
     parser = ReactParser()
     heeds_goal = rng.random() < GOAL_SHARE
-    expert = env.unwrapped.expert()
+    expert = env.unwrapped.expert(privileged=True)
     action = ""
     while True:
         messages.append(Message("user", observation, READING_WEIGHT))

@@ -2,8 +2,8 @@
 
 Each turn is decided by itself: where an offered action names what the mission asks for, it is taken
 in some of the turns; in all others the player goes through doors, moves, or takes any offer. Unlike
-an expert's, which knows the whole grid, such play can be learned by a small policy, and it fails in
-ways that reinforcement learning can mend.
+the privileged expert's, which knows the whole grid, such play can be learned by a small policy, and
+it fails in ways that reinforcement learning can mend.
 """
 
 from __future__ import annotations

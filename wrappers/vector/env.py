@@ -264,7 +264,9 @@ class TextVectorEnv:
         """
         return self._ask("call", name, args, kwargs)
 
-    def expert_actions(self, where: Sequence[bool] | None = None) -> list[str | None]:
+    def expert_actions(
+        self, where: Sequence[bool] | None = None, **kwargs: Any
+    ) -> list[str | None]:
         """Take the next action of the expert of every slot whose episode is not over.
 
         It serves every backend, as `call("expert")` cannot: an iterator stays in its process.
@@ -272,6 +274,7 @@ class TextVectorEnv:
 
         Args:
             where: ask only these slots; None asks all.
+            **kwargs: passed to each `expert`, the same throughout an episode.
 
         Returns:
             an action per slot; None where the slot was not asked, is over, has failed, or its
@@ -287,7 +290,7 @@ class TextVectorEnv:
         ]
         self._calls.check_settled(requested, "expert_actions")
         answers = self._calls.gather(
-            {i: Call((self._begin(i, "expert_action"),)) for i in requested}
+            {i: Call((self._begin(i, "expert_action", kwargs),)) for i in requested}
         )
         return [answers.get(index) for index in range(self.num_envs)]
 

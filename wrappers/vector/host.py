@@ -6,7 +6,7 @@ The same host serves in this thread, in another thread and in a worker process.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -57,13 +57,14 @@ class EnvHost:
         with self._exits_as_failures():
             return self.get(name)(*args, **kwargs)
 
-    def expert_action(self) -> str | None:
-        """Take the expert's next action, None when it has no more.
+    def expert_action(self, kwargs: Mapping[str, Any]) -> str | None:
+        """Take the next action of `expert(**kwargs)`, None when it has no more.
 
-        One iterator serves the episode, so each action must be played before the next is asked for.
+        One iterator serves the episode, so each action must be played before the next is asked for,
+        and all are asked for with the same arguments.
         """
         if self._expert is None:
-            self._expert = self.call("expert", (), {})
+            self._expert = self.call("expert", (), dict(kwargs))
         with self._exits_as_failures():
             return next(self._expert, None)
 

@@ -74,13 +74,14 @@ def test_function_calls_reach_every_listed_action():
             assert env.parser.parse(env.parser.format(action)) == action
 
 
+@pytest.mark.parametrize(("privileged", "most"), [(True, 20), (False, 60)])
 @pytest.mark.parametrize("level", [0, 5, 11, 16, 21, 23, 27, 32, 35])
-def test_the_expert_plays_by_the_originals_actions(level: int):
+def test_the_expert_plays_by_the_originals_actions(level: int, privileged: bool, most: int):
     env = make()
     _, info = env.reset(options={"task_id": level + 40})
-    for action in env.expert():
+    for action in env.expert(privileged=privileged):
         assert action in info["available_actions"]
         _, _, terminated, _, info = env.step(action)
         if terminated:
             break
-    assert info["success"] and info["turn"] <= 20
+    assert info["success"] and info["turn"] <= most

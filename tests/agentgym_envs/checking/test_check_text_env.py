@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -103,6 +104,12 @@ class Unsolved(CountingEnv):
     def expert_moves(self) -> Iterator[ExpertMove]:
         for _ in range(3):
             yield ExpertMove("add 1")
+
+
+class Clairvoyant(CountingEnv):
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        for move in super().expert_moves():
+            yield ExpertMove(move.action, "it is on the way to Jericho")
 
 
 class Silent(CountingEnv):
@@ -314,6 +321,30 @@ class WithoutKeywords(CountingEnv):
         super().__init__()
 
 
+class Named(CountingEnv):
+    """Says what its names are, and shows one of them in its last observation."""
+
+    thing_names = re.compile("red (?:small |large )?(ball)")  # type: ignore[assignment]
+    shows = "a red ball"
+
+    def begin(self, task: TaskSpec) -> str:
+        return f"{super().begin(task)} You see {self.shows}."
+
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        for move in super().expert_moves():
+            yield ExpertMove(move.action, "the red large ball")
+
+
+class Unnamed(Named):
+    shows = "no red thing"
+
+
+def test_a_thought_may_name_what_was_shown_as_the_environment_names_it() -> None:
+    check_text_env(Named, num_tasks=1)
+    with pytest.raises(ConformanceError, match=r"must name only .*found: \['ball'\]"):
+        check_text_env(Unnamed, num_tasks=1)
+
+
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
@@ -330,6 +361,7 @@ class WithoutKeywords(CountingEnv):
         (Unlimited, "must truncate after two turns"),
         (Unsolved, "the expert must solve counting_"),
         (Uncopied, r"copy\.deepcopy\(env\) must play on as the original"),
+        (Clairvoyant, r"thought 'it is .*' must name only what the goal .*found: \['Jericho'\]"),
         (Silent, "system_prompt must be a str that holds the rules"),
         (Swallowing, "an unknown keyword argument must raise TypeError"),
         (object, "must derive from TextEnv"),

@@ -17,7 +17,7 @@ from trainers.policies.open import (
 
 
 def test_a_folder_without_a_model_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"cannot open the policy .*; allowed: expert, random"):
+    with pytest.raises(UsageError, match=r"cannot open the policy .*; allowed: expert, "):
         open_model(PolicyArguments(policy=str(tmp_path)), EpisodeArguments())
     with pytest.raises(UsageError, match="cannot open the policy"):
         check_model(PolicyArguments(policy=str(tmp_path)))

@@ -1,5 +1,6 @@
 import pytest
 
+from agentgym_envs.errors import NoExpert
 from tests.helpers import COUNTING_ID, CountingEnv, FragileEnv, register_helpers
 from trainers.policies.scripted import ExpertPolicy, FunctionPolicy, play
 from trainers.rollout.rollout import Rollout
@@ -97,6 +98,20 @@ def test_a_policy_object_and_its_name_can_be_given():
     with TextVectorEnv([CountingEnv]) as env:
         assert play(env, ["counting_3"], policy)[0].policy == "doubler"
         assert play(env, ["counting_3"], "expert", policy_name="x")[0].policy == "x"
+
+
+def test_the_privileged_expert_is_a_policy_of_its_own():
+    with TextVectorEnv("agentgym/BabyAI-v0", 1) as env:
+        (privileged,) = play(env, ["babyai_31"], "expert:privileged")
+        (explores,) = play(env, ["babyai_31"], "expert")
+    assert (privileged.policy, explores.policy) == ("expert:privileged", "expert")
+    assert len(privileged.turns) < len(explores.turns)
+
+
+def test_an_environment_without_a_privileged_expert_says_so():
+    with TextVectorEnv(COUNTING_ID, 1) as env:
+        with pytest.raises(NoExpert, match="has no privileged expert; take expert"):
+            play(env, TASK_IDS[:1], "expert:privileged")
 
 
 def test_an_unknown_policy_is_named():
