@@ -14,7 +14,7 @@ from gymnasium.envs.registration import WrapperSpec
 
 from agentgym_envs.errors import MissingExtra, described, did_you_mean
 
-_NAME_TIME_LIMIT = WrapperSpec("NameTimeLimit", "agentgym_envs.time_limit:NameTimeLimit", {})
+_NAME_TIME_LIMIT = WrapperSpec("name_time_limit", "agentgym_envs.time_limit:name_time_limit", {})
 
 REGISTERED: list[str] = []
 """The ids registered through `register_env`, in order."""

@@ -6,13 +6,16 @@ from typing import Any
 
 import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
+from gymnasium.wrappers import TimeLimit
+
+
+def name_time_limit(env: gym.Env[str, str]) -> gym.Env[str, str]:
+    """Wrap what `gym.make(..., max_episode_steps=...)` has put a `TimeLimit` around."""
+    return NameTimeLimit(env) if isinstance(env, TimeLimit) else env
 
 
 class NameTimeLimit(gym.Wrapper[str, str, str, str], RecordConstructorArgs):
-    """Says `"time_limit"` where a wrapper truncates, and not the environment.
-
-    Gymnasium puts `TimeLimit` around what `max_episode_steps=` makes; this goes around both.
-    """
+    """Says `"time_limit"` where the `TimeLimit` within truncates, and not the environment."""
 
     def __init__(self, env: gym.Env[str, str]) -> None:
         RecordConstructorArgs.__init__(self)

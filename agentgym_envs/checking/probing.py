@@ -124,7 +124,11 @@ class Probe:
 
     def _taken(self, expert: Callable[[], Iterator[Answer]], call: str) -> Iterator[Answer]:
         with expect_no_error(call, "must give actions, or raise NoExpert"):
-            answers = expert()
+            try:
+                answers = expert()
+            except NoExpert:
+                self.has_expert = False
+                return
         while True:
             with expect_no_error(call, "must give actions, or raise NoExpert"):
                 try:

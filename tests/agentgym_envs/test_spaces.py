@@ -111,3 +111,5 @@ def test_gymnasium_s_time_limit_is_named() -> None:
     env.reset(seed=0)
     env.step("inventory")
     assert env.step("inventory")[4]["truncated_by"] == "max_turns"
+    assert env.spec is not None
+    gym.make(env.spec).close()

@@ -61,7 +61,7 @@ class LettersEnv(TextEnv):
     source = "toy-1"
 
     def __init__(self, *, broken: tuple[int, ...] = (), **kwargs: Any) -> None:
-        super().__init__(TASKS, **kwargs)
+        super().__init__(TASKS, **{"turns_left": False, **kwargs})
         self._broken = broken
 
     def begin(self, task: TaskSpec) -> str:
