@@ -166,7 +166,7 @@ test-official: $(VENV_OFFICIAL)/.official  ## Run the tests of the official WebA
 .PHONY: test-envs
 test-envs: $(VENV_ENVS)/.envs  ## Run the environments' and wrappers' tests where torch is not installed
 	@$(VENV_ENVS)/bin/python -c 'import importlib.util as u, sys; sys.exit("torch is installed here" if u.find_spec("torch") else 0)'
-	$(VENV_ENVS)/bin/python -m pytest -m 'not slow and not science and not gpu and not vllm and not browser' tests/agentgym_envs tests/wrappers
+	$(VENV_ENVS)/bin/python -m pytest -m 'not slow and not science and not gpu and not vllm and not browser' tests/agentgym_envs tests/wrappers tests/worlds
 
 .PHONY: test-eval
 test-eval: $(VENV_EVAL)/.eval  ## Run the tests of play, collect, eval, sweep and report where torch is not installed

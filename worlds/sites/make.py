@@ -19,7 +19,7 @@ from agentgym_envs.webarena.sites.content import (
     VERSION,
     SiteContent,
 )
-from agentgym_envs.webarena.tasks.files import WebTask, tasks_text
+from agentgym_envs.webarena.tasks.files import WebTask
 from worlds.sites.databases import NAMES, make_database
 from worlds.sites.setting import Setting
 from worlds.sources import sources_digest
@@ -65,7 +65,7 @@ def _draw(world: World, setting: Setting) -> list[WebTask]:
     for number, template in TEMPLATES.items():
         drawn = list(draw_tasks(template, world, setting.dice("tasks", number)))
         if len(drawn) < INSTANCES:
-            print(f"template {number}: {len(drawn)} of {INSTANCES} tasks; the world has no more")
+            print(f"template {number}: {len(drawn)} of {INSTANCES} tasks on this world")
         tasks += drawn
     return tasks
 
@@ -76,7 +76,8 @@ def _write(
     files, templates = dict(databases), []
     for number, group in groupby(tasks, key=lambda task: task.intent_template_id):
         drawn = list(group)
-        files[f"tasks/{number}.json"] = tasks_text(drawn).encode()
+        lines = (json.dumps(task.to_json(), ensure_ascii=False) + "\n" for task in drawn)
+        files[f"tasks/{number}.jsonl"] = "".join(lines).encode()
         templates.append(
             {
                 "template": number,

@@ -1,7 +1,8 @@
 """Reads the content of the sites: their databases and the tasks on them, checked by their hashes.
 
 A folder holds `about.json` and `content.zip`. The first names the hash of each file in the second:
-a database for each of the sites, and the tasks of each template as WebArena writes tasks.
+a database for each of the sites, and for each template its tasks, one in each line as WebArena
+writes a task.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import zlib
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -45,7 +47,7 @@ class TemplateTasks:
     @property
     def file(self) -> str:
         """The file that holds them."""
-        return f"tasks/{self.template}.json"
+        return f"tasks/{self.template}.jsonl"
 
 
 class SiteContent:
@@ -66,6 +68,7 @@ class SiteContent:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._databases: dict[str, bytes] = {}
+        self._archive: zipfile.ZipFile | None = None
         self._reading = Lock()
         try:
             about = json.loads((folder / ABOUT_FILE).read_text(encoding="utf-8"))
@@ -101,8 +104,10 @@ class SiteContent:
         path = self.folder / CONTENT_FILE
         remedy = "install agentgym-envs again" if self.folder == SHIPPED else _REMEDY
         try:
-            with zipfile.ZipFile(path) as archive:
-                content = archive.read(file)
+            if self._archive is None:
+                # In memory: processes that are forked would move each other's place in a file.
+                self._archive = zipfile.ZipFile(BytesIO(path.read_bytes()))
+            content = self._archive.read(file)
         except (OSError, KeyError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(f"{path} cannot be read: {error!r}; {remedy}") from error
         if sha256(content).hexdigest() != self._digests.get(file):

@@ -33,6 +33,7 @@ KEYS = (
 """What a task of WebArena consists of; other keys are read over, as its own files have some."""
 
 ADDED = ("split", "notes")
+SPLITS = ("train", "validation", "test")
 
 _NEEDED = ("sites", "task_id", "start_url", "intent", "eval")
 
@@ -97,6 +98,12 @@ class WebTask:
         sites = record["sites"]
         if not isinstance(sites, list) or not sites or not all(isinstance(s, str) for s in sites):
             raise ValueError(f"sites must be a list of names, got {sites!r:.200}")
+        if record.get("split") not in (None, *SPLITS):
+            raise ValueError(
+                f"split must be one of {', '.join(SPLITS)}, got {record['split']!r:.80}"
+            )
+        if not isinstance(record.get("notes"), Mapping | None):
+            raise ValueError(f"notes must be a JSON object, got {record['notes']!r:.200}")
         values = {key: record[key] for key in (*KEYS, *ADDED) if key in record}
         try:
             build_evaluators(values["eval"])
@@ -105,15 +112,10 @@ class WebTask:
         return cls(**{**values, "sites": tuple(sites)})
 
 
-def tasks_text(tasks: Iterable[WebTask]) -> str:
-    """Write tasks as a JSON list, one task in each line."""
-    lines = (json.dumps(task.to_json(), ensure_ascii=False) for task in tasks)
-    return "[\n" + ",\n".join(lines) + "\n]\n"
-
-
 def write_tasks(path: str | Path, tasks: Iterable[WebTask]) -> None:
-    """Write tasks to one file."""
-    Path(path).write_text(tasks_text(tasks), encoding="utf-8")
+    """Write tasks to one file, a JSON list."""
+    text = json.dumps([task.to_json() for task in tasks], ensure_ascii=False, indent=1)
+    Path(path).write_text(text + "\n", encoding="utf-8")
 
 
 def read_tasks(path: str | Path) -> list[WebTask]:
@@ -123,7 +125,9 @@ def read_tasks(path: str | Path) -> list[WebTask]:
         ValueError: it holds something else, or two tasks with one number; the message says what.
     """
     try:
-        tasks = parse_tasks(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        records = content if isinstance(content, list) else [content]
+        tasks = [WebTask.from_json(record) for record in records]
     except ValueError as error:
         raise ValueError(f"{path} is no file of WebArena tasks: {error}") from error
     twice = sorted(n for n, times in Counter(t.task_id for t in tasks).items() if times > 1)
@@ -131,17 +135,6 @@ def read_tasks(path: str | Path) -> list[WebTask]:
         wrong = f"holds the task_id {twice[:5]} twice" if twice else "holds no task"
         raise ValueError(f"{path} {wrong}; task ids name tasks, so each needs its own")
     return sorted(tasks, key=lambda task: task.task_id)
-
-
-def parse_tasks(text: str) -> list[WebTask]:
-    """Read a JSON list of tasks, or one task.
-
-    Raises:
-        ValueError: the text holds something else.
-    """
-    content = json.loads(text)
-    records = content if isinstance(content, list) else [content]
-    return [WebTask.from_json(record) for record in records]
 
 
 def fingerprint(tasks: Iterable[WebTask]) -> str:

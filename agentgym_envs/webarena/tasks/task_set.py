@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,9 +10,7 @@ from functools import lru_cache
 from agentgym_envs.errors import UnknownTask
 from agentgym_envs.tasks import TaskSet, TaskSpec
 from agentgym_envs.webarena.sites.content import SiteContent
-from agentgym_envs.webarena.tasks.files import WebTask, parse_tasks
-
-SPLITS = ("train", "validation", "test")
+from agentgym_envs.webarena.tasks.files import SPLITS, WebTask
 
 SUBTASKS = {
     "shopping": "Shopping",
@@ -92,24 +91,19 @@ class EmbeddedTasks(WebTasks):
     """
 
     def __init__(self, content: SiteContent) -> None:
-        self._file_of = {
-            number: each.file for each in content.templates for number in each.task_ids
-        }
+        self._template_of = {number: each for each in content.templates for number in each.task_ids}
         listings = {
             number: Listing(subtask_of(each.sites), each.split, each.template)
-            for each in content.templates
-            for number in each.task_ids
+            for number, each in self._template_of.items()
         }
         super().__init__(listings, {"paper_test": content.paper_test})
-        self._content = content
-        self._tasks_of = lru_cache(maxsize=32)(self._read)
+        self._lines_of = lru_cache(maxsize=32)(lambda file: content.read(file).splitlines())
 
     def task(self, number: int) -> WebTask:
         """Return a task."""
-        return self._tasks_of(self._file_of[number])[number]
-
-    def _read(self, file: str) -> dict[int, WebTask]:
-        return {task.task_id: task for task in parse_tasks(self._content.read(file).decode())}
+        template = self._template_of[number]
+        line = self._lines_of(template.file)[number - template.task_ids.start]
+        return WebTask.from_json(json.loads(line))
 
 
 class GivenTasks(WebTasks):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from agentgym_envs.errors import NoExpert
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.sites.content import SiteContent, open_content
-from agentgym_envs.webarena.tasks.files import read_tasks, write_tasks
+from agentgym_envs.webarena.tasks.files import KEYS, read_tasks, write_tasks
 from agentgym_envs.webarena.tasks.task_set import SPLITS, EmbeddedTasks
 
 TASKS = EmbeddedTasks(open_content())
@@ -116,3 +118,32 @@ def test_embedded_tasks_can_be_written_and_played_from_the_file(tmp_path: Path) 
     for number in numbers:
         assert solve(given, number)["success"]
         assert given.task.split == TASKS.task(number).split
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"split": "dev"}, "split must be one of train, validation, test, got 'dev'"),
+        ({"notes": ["a"]}, r"notes must be a JSON object, got \['a'\]"),
+    ],
+)
+def test_what_is_added_to_a_task_is_checked(
+    tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps({**TASKS.task(0).to_json(), **change}))
+    with pytest.raises(ValueError, match=message):
+        read_tasks(path)
+
+
+def test_a_given_task_is_in_its_own_split_and_has_an_expert_if_it_has_notes(tmp_path: Path) -> None:
+    paths = tmp_path / "with.json", tmp_path / "without.json"
+    write_tasks(paths[0], [TASKS.task(0)])
+    bare = {key: value for key, value in TASKS.task(0).to_json().items() if key in KEYS}
+    paths[1].write_text(json.dumps(bare))
+    env, other = (WebArenaEnv(tasks_file=path) for path in paths)
+    assert env.task_ids("train") == ["webarena_0"] and other.task_ids("test") == ["webarena_0"]
+    assert solve(env, 0)["success"]
+    other.reset(options={"task_id": 0})
+    with pytest.raises(NoExpert):
+        next(other.expert())

@@ -1,4 +1,4 @@
-"""Helps the code host's templates: what the agent may see, checks, and moves to a place."""
+"""What the code host's templates share: queries for drawing, and states that they expect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
-from worlds.sites.gitlab.projects_list import FORKED, PROJECTS, TOPICS
+from worlds.sites.gitlab.projects_list import PROJECTS, TOPICS
 from worlds.sites.gitlab.words import PARTS
 from worlds.tasks.template import World, state_of
 
@@ -23,10 +23,6 @@ SEEN = (
 REPORTING = ("Reporter", "Developer", "Maintainer", "Owner")
 DEVELOPING = REPORTING[1:]
 MANAGING = REPORTING[2:]
-_KINDS = {row[1]: row[0] for row in PROJECTS}
-
-
-_KINDS |= {f"{name} {town}": _KINDS[name] for name, town in FORKED}
 
 
 def draw_project(world: World, dice: Dice, roles: Sequence[str] = ()) -> sqlite3.Row:
@@ -64,8 +60,9 @@ def strangers_of(world: World, project: int) -> list[sqlite3.Row]:
 
 
 def parts_of(project: str) -> tuple[str, ...]:
-    """List what a project of this name is made of."""
-    return PARTS[_KINDS[project]]
+    """List what a project of this name, which may end with a town's, is made of."""
+    kind = next(row[0] for row in PROJECTS if f"{project} ".startswith(f"{row[1]} "))
+    return PARTS[kind]
 
 
 def draw_day(dice: Dice, first: date = date(2026, 4, 1), days: int = 240) -> str:

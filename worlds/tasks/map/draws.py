@@ -1,4 +1,4 @@
-"""Helps the map's templates: moves that several experts make, and queries for drawing."""
+"""What the map's templates share: queries for drawing, and states that they expect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helps the forum's templates: goal states, and the ways an expert walks."""
+"""What the forum's templates share: queries for drawing, and states that they expect."""
 
 from __future__ import annotations
 

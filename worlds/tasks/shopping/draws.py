@@ -1,4 +1,4 @@
-"""Helps the shop's templates: goal states, ways through the shop, reading lists."""
+"""What the shop's templates share: queries for drawing, and states that they expect."""
 
 from __future__ import annotations
 

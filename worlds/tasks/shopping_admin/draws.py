@@ -1,4 +1,4 @@
-"""Helps the administration's templates: periods, checks, and moves on its grids."""
+"""What the administration's templates share: queries for drawing, and states that they expect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that tell the forum what the map knows."""
+"""Solves tasks that tell the forum what the map knows."""
 
 from __future__ import annotations
 

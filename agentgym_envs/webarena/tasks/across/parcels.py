@@ -1,4 +1,4 @@
-"""Tasks that begin with one of the agent's orders at the shop."""
+"""Solves tasks that begin with one of the agent's orders at the shop."""
 
 from __future__ import annotations
 

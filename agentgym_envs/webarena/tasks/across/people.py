@@ -1,4 +1,4 @@
-"""Tasks about people who are known on two sites; their names are the same everywhere."""
+"""Solves tasks about people who are known on two sites; their names are the same everywhere."""
 
 from __future__ import annotations
 

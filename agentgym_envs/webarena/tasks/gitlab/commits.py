@@ -1,4 +1,4 @@
-"""Tasks that ask about commits and who made them."""
+"""Solves tasks that ask about commits and who made them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that end on the form of an issue, or where there is no such issue."""
+"""Solves tasks that end on the form of an issue, or where there is no such issue."""
 
 from __future__ import annotations
 

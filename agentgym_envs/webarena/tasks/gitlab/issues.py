@@ -1,4 +1,4 @@
-"""Tasks about issues: opening, closing, assigning, planning."""
+"""Solves tasks about issues: opening, closing, assigning, planning."""
 
 from __future__ import annotations
 

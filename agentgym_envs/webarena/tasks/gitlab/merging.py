@@ -1,4 +1,4 @@
-"""Tasks about files and merge requests."""
+"""Solves tasks about files and merge requests."""
 
 from __future__ import annotations
 

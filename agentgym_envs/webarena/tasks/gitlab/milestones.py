@@ -1,4 +1,4 @@
-"""Tasks about milestones: planning one, and moving what is left of one."""
+"""Solves tasks about milestones: planning one, and moving what is left of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that are done on arriving at a list: filtered and sorted issues, or people."""
+"""Solves tasks that are done on arriving at a list: filtered and sorted issues, or people."""
 
 from __future__ import annotations
 

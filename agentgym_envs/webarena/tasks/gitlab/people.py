@@ -1,4 +1,4 @@
-"""Tasks about people: members, roles, following, one's own profile and to-dos."""
+"""Solves tasks about people: members, roles, following, one's own profile and to-dos."""
 
 from __future__ import annotations
 

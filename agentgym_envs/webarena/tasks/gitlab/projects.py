@@ -1,4 +1,4 @@
-"""Tasks about projects: new ones, forks, settings, stars, milestones, files, merge requests."""
+"""Solves tasks about projects: new ones, forks, settings and stars."""
 
 from __future__ import annotations
 

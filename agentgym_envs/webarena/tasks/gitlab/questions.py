@@ -1,4 +1,4 @@
-"""Tasks that ask: counts, extremes and look-ups over several pages."""
+"""Solves tasks that ask: counts, extremes and look-ups over several pages."""
 
 from __future__ import annotations
 

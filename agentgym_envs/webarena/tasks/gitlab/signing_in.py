@@ -1,4 +1,4 @@
-"""Tasks that begin signed out, and are somebody else's to do."""
+"""Solves tasks that begin signed out, and are somebody else's to do."""
 
 from __future__ import annotations
 

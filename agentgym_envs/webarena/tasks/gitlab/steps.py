@@ -1,4 +1,4 @@
-"""Helps the code host's templates: what the agent may see, checks, and moves to a place."""
+"""Moves that several of the code host's experts make, and how they read its pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that go through the places of a kind in a town: count, compare, pick out."""
+"""Solves tasks that go through the places of a kind in a town: count, compare, pick out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that add to the map: corrections and reviews."""
+"""Solves tasks that add to the map: corrections and reviews."""
 
 from __future__ import annotations
 

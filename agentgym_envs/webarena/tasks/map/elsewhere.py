@@ -1,4 +1,4 @@
-"""A task about a place that is in another town."""
+"""Solves a task about a place that is in another town."""
 
 from __future__ import annotations
 

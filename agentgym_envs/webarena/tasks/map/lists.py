@@ -1,4 +1,4 @@
-"""Tasks on the agent's lists of saved places."""
+"""Solves tasks on the agent's lists of saved places."""
 
 from __future__ import annotations
 

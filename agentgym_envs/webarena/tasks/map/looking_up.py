@@ -1,4 +1,4 @@
-"""Tasks that look one thing up about one place."""
+"""Solves tasks that look one thing up about one place."""
 
 from __future__ import annotations
 

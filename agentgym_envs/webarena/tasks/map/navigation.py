@@ -1,4 +1,4 @@
-"""Tasks that end on a page of the map: a route, what lies near a place, a place's own page."""
+"""Solves tasks that end on a page of the map: a route, what lies near a place, a place."""
 
 from __future__ import annotations
 

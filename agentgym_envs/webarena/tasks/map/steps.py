@@ -1,4 +1,4 @@
-"""Helps the map's templates: moves that several experts make, and queries for drawing."""
+"""Moves that several of the map's experts make, and how they read its pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks about routes: how long, how far, through which towns."""
+"""Solves tasks about routes: how long, how far, through which towns."""
 
 from __future__ import annotations
 

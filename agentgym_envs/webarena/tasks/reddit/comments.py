@@ -1,4 +1,4 @@
-"""Templates about comments: written, changed, deleted, closed."""
+"""Solves tasks about comments: written, changed, deleted, closed."""
 
 from __future__ import annotations
 

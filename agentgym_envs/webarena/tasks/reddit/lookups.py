@@ -1,4 +1,4 @@
-"""Templates that ask about lists of posts and about threads."""
+"""Solves tasks that ask about lists of posts and about threads."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Templates that are done where the right page is open: a list, a form, a comment, a post.
-
-An address counts with all that begins alike (`/p/16` is within `/p/160`), so no post or comment is
-asked for whose number begins another one's, and none of the agent's own, which have pages below.
-"""
+"""Solves tasks that are done where the right page is open: a list, a form, a comment, a post."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Templates that need posts to be opened and read: reviews, events, sales."""
+"""Solves tasks that need posts to be opened and read: reviews, events, sales."""
 
 from __future__ import annotations
 

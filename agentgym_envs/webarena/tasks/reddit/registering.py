@@ -1,4 +1,4 @@
-"""A template that starts signed out: without an account nothing of it can be done."""
+"""Solves a task that starts signed out: without an account nothing of it can be done."""
 
 from __future__ import annotations
 

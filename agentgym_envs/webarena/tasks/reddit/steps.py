@@ -1,4 +1,4 @@
-"""Helps the forum's templates: goal states, and the ways an expert walks."""
+"""Moves that several of the forum's experts make, and how they read its pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Templates about votes and saved posts."""
+"""Solves tasks about votes and saved posts."""
 
 from __future__ import annotations
 

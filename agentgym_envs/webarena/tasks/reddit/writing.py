@@ -1,4 +1,4 @@
-"""Templates about posts, communities, messages and settings that are written or changed."""
+"""Solves tasks about posts, communities, messages and settings that are written or changed."""
 
 from __future__ import annotations
 

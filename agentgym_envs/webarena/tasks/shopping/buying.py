@@ -1,4 +1,4 @@
-"""Tasks with the cart and the checkout."""
+"""Solves tasks with the cart and the checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that cancel an order, or would if there were one."""
+"""Solves tasks that cancel an order, or would if there were one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that begin signed out."""
+"""Solves tasks that begin signed out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about products and their reviews."""
+"""Answers questions about products and their reviews."""
 
 from __future__ import annotations
 

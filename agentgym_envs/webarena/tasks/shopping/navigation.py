@@ -1,4 +1,4 @@
-"""Tasks that end on a page: the right one must be found and stand in the browser."""
+"""Solves tasks that end on a page: the right one must be found and stand in the browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks about the agent's own orders."""
+"""Solves tasks about the agent's own orders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks with the account: addresses, personal data, reviews."""
+"""Solves tasks with the account: addresses, personal data, reviews."""
 
 from __future__ import annotations
 

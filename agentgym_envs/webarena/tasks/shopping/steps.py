@@ -1,4 +1,4 @@
-"""Helps the shop's templates: goal states, ways through the shop, reading lists."""
+"""Moves that several of the shop's experts make, and how they read its pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks with the wish list."""
+"""Solves tasks with the wish list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks about customers: who calls, what they bought, and who never did."""
+"""Solves tasks about customers: who calls, what they bought, and who never did."""
 
 from __future__ import annotations
 

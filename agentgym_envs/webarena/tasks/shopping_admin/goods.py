@@ -1,4 +1,4 @@
-"""Tasks about products: other prices, and something new."""
+"""Solves tasks about products: other prices, and something new."""
 
 from __future__ import annotations
 

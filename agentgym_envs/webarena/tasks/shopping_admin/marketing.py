@@ -1,4 +1,4 @@
-"""Tasks about coupons and content pages."""
+"""Solves tasks about coupons and content pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that end on the form of one thing, which has to be found out: an order, a product.
+"""Solves tasks that end on the form of one thing, which has to be found out: an order, a product.
 
 Nothing is changed; the last page's address decides.
 """

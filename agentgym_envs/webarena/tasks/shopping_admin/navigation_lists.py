@@ -1,4 +1,4 @@
-"""Tasks that end on a list as somebody wants to see it: filtered, sorted, at a certain page.
+"""Solves tasks that end on a list as somebody wants to see it: filtered, sorted, at some page.
 
 Nothing is changed; the last page's address decides.
 """

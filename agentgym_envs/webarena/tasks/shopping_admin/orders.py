@@ -1,4 +1,4 @@
-"""Tasks about orders: holding, telling the customer, another address."""
+"""Solves tasks about orders: holding, telling the customer, another address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks about the report of reviews per product."""
+"""Solves tasks about the report of reviews per product."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks about reviews: reading complaints, approving, correcting."""
+"""Solves tasks about reviews: reading complaints, approving, correcting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks about the sales reports: what sells, how much, to whom, and what people look for."""
+"""Solves tasks about the sales reports: what sells, how much, to whom, and what people look for."""
 
 from __future__ import annotations
 

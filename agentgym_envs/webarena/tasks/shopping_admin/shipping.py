@@ -1,4 +1,4 @@
-"""Tasks that record a shipment, or would if there were an order to ship."""
+"""Solves tasks that record a shipment, or would if there were an order to ship."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helps the administration's templates: periods, checks, and moves on its grids."""
+"""Moves that several of the administration's experts make, and how they read its pages."""
 
 from __future__ import annotations
 

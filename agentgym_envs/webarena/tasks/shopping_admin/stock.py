@@ -1,4 +1,4 @@
-"""Tasks about stock: deliveries, an inventory, and what is nearly gone."""
+"""Solves tasks about stock: deliveries, an inventory, and what is nearly gone."""
 
 from __future__ import annotations
 

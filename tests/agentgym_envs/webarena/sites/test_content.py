@@ -39,7 +39,7 @@ def test_the_source_names_the_version_and_the_hash() -> None:
 
 
 def test_the_name_differs_where_a_file_does(tmp_path: Path) -> None:
-    changed = {**ABOUT["sha256"], "tasks/0.json": "1" * 64}
+    changed = {**ABOUT["sha256"], "tasks/0.jsonl": "1" * 64}
     assert SiteContent(world(tmp_path, sha256=changed)).name != open_content().name
 
 
