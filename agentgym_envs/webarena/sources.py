@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from agentgym_envs.webarena.sites.content import SiteContent, open_content
-from agentgym_envs.webarena.tasks.files import fingerprint, read_tasks
-from agentgym_envs.webarena.tasks.task_set import SPLITS, EmbeddedTasks, GivenTasks, WebTasks
+from agentgym_envs.webarena.tasks.files import SPLITS, fingerprint, read_tasks
+from agentgym_envs.webarena.tasks.task_set import EmbeddedTasks, GivenTasks, WebTasks
 
 TasksFile = str | Path | Mapping[str, str | Path]
 """A file of tasks, all in the test split, or one file for each split."""
