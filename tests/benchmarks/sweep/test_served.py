@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from benchmarks.report.results import read_sweep
 from benchmarks.report.tables import detail_table
 from benchmarks.sweep import command
+from benchmarks.sweep.command import SweepArguments, play_of
 from benchmarks.sweep.store import SweepFolder
+from benchmarks.sweep.worker import Batch, Worker
 from tests.benchmarks.sweep.test_command import counting, refused, swept  # noqa: F401
 from tests.trainers.policies.chat_server import Failure, message, serving
 
@@ -90,6 +93,39 @@ def test_a_budget_ends_the_sweep_and_a_larger_one_goes_on_with_what_was_paid_for
         assert len(server.requests) == 20
     assert SweepFolder(out).costs.total() == pytest.approx(20)
     assert read_sweep(out).settings[0].whole.cost == pytest.approx(20)
+
+
+def test_workers_share_the_requests_that_may_be_under_way(tmp_path):
+    def slowly(body):
+        time.sleep(0.02)
+        return message("add 1")
+
+    most = {}
+    for workers in (1, 2, 8):
+        out = tmp_path / str(workers)
+        with serving({CHAT: slowly}) as server:
+            words = [*listed(tmp_path, server.url), "--policy", "large", "--max_requests", "4"]
+            swept(out, *WORDS, *words)
+            (asked,) = SweepFolder(out).cells()
+            server.most_at_once = 0
+            assert Worker().play(Batch(str(out), asked, 0, workers=workers)).scored == 4
+            most[workers] = server.most_at_once
+    assert most == {1: 4, 2: 2, 8: 1}
+
+
+@pytest.mark.parametrize(
+    ("policies", "max_requests", "workers"),
+    [(["http://h/v1", "small"], 16, 4), (["small"], 3, 1), (["small"], 999, 64),
+     (["small", "random"], 16, 64)],
+)  # fmt: skip
+def test_no_more_workers_wait_for_servers_than_share_their_requests(
+    policies, max_requests, workers, monkeypatch
+):
+    monkeypatch.setattr(command.os, "cpu_count", lambda: 64)
+    asked = SweepArguments(policy=policies)
+    assert play_of(asked, named=("small",), max_requests=max_requests).args[0] == workers
+    asked.workers = 7
+    assert play_of(asked, named=("small",), max_requests=max_requests).args[0] == 7
 
 
 def test_a_batch_that_is_given_up_keeps_the_answers_that_it_paid_for(tmp_path, capsys):
