@@ -191,3 +191,31 @@ class Expert(Errands):
     def _cells_of(self, things: list[Any]) -> dict[int, int]:
         ids = set(map(id, things))
         return {cell: 0 for cell, thing in self._planner.things.items() if id(thing) in ids}
+
+
+class SingleMoveExpert(Expert):
+    """Plans where the actions are single moves; arguments as `Expert`."""
+
+    def _text(self, macro: Macro) -> str:
+        return "toggle" if macro.verb in ("open", "close") else macro.verb
+
+    def _plan(self) -> Plan:
+        self._planner = Planner(self._game.level, self._known(), unit_moves=True)
+        return [
+            step for macro, thought in self._next_subgoal() for step in self._moves(macro, thought)
+        ]
+
+    def _moves(self, macro: Macro, thought: str) -> Plan:
+        if macro.verb != "toggle and go through":
+            return [(macro, thought)]
+        door, direction = divmod(macro.pose, 4)
+        before = (door - self._planner.map.steps[direction]) * 4 + direction
+        through = (Macro("move forward", pose=macro.pose), "The door is open; I go through.")
+        return [(Macro("toggle", pose=before), thought), through]
+
+    def _finish(self, verb: str, cells: frozenset[int], why: str) -> Plan | None:
+        if verb != "go to":
+            return super()._finish(verb, cells, why)
+        planner = self._planner
+        plan = self._walk(lambda pose, _: planner.map.facing(pose) in cells, f"{why}; I {{0}}")
+        return [(Macro("turn left"), f"{why}; I must face it anew.")] if plan == [] else plan

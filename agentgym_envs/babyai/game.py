@@ -2,52 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Protocol
 
 from agentgym_envs.actions import ActionVerb
 from agentgym_envs.babyai import skills
 from agentgym_envs.babyai.describe import Names, View
-from agentgym_envs.babyai.expert import Expert
+from agentgym_envs.babyai.expert import Expert, SingleMoveExpert
 from agentgym_envs.babyai.memory import Memory
 from agentgym_envs.babyai.repairs import repair
 from agentgym_envs.babyai.sight import FORWARD, GridMap
+from agentgym_envs.babyai.skills import SINGLE_MOVES, SKILLS, ActionSet
 from agentgym_envs.core import ExpertMove, Outcome
 from agentgym_envs.errors import InvalidAction
 
 _LAST_AGENT_MOVE = FORWARD
 """Later low-level moves change the grid, earlier ones only the agent's pose."""
 
-_INSTRUCTIONS = """\
+_RULES = """\
 You are an agent in a world of rooms made of square cells. You are given a goal; reach it in few
 turns. You see up to 6 cells ahead and 3 to each side; walls and closed doors block your sight.
 Positions are counted in cells from where you stand and look, such as "2 ahead, 1 left".
 You can carry one thing at a time. A locked door opens while you carry a key of its colour. A box
 may hold something. Where the goal gives an order ("then", "after you"), keep to it.
-Each observation lists the actions that are possible; use a thing's name as listed."""
+"""
 
 
 class Game(Protocol):
     """One episode of one set of rules, the default mode's or the original's.
 
-    It is made from a minigrid level after its reset and what that reset returned.
-
     Attributes:
-        instructions: what the policy is told about the rules.
-        verbs: the actions there are.
         level: the minigrid level.
         goal: the goal in words.
         first_observation: what the policy reads first.
         actions: the plain actions that are possible now.
     """
 
-    instructions: str
-    verbs: tuple[ActionVerb, ...]
     level: Any
     goal: str
     first_observation: str
-
-    def __init__(self, level: Any, observation: Any) -> None: ...
 
     @property
     def actions(self) -> Collection[str]:
@@ -68,19 +62,47 @@ class Game(Protocol):
         """
 
 
+def instructions_for(verbs: Iterable[ActionVerb], *, list_actions: bool) -> str:
+    """Return what the policy is told about the rules.
+
+    Args:
+        verbs: the actions it has.
+        list_actions: whether observations list those that are possible.
+    """
+    takes_things = any(verb.parameters for verb in verbs)
+    if list_actions:
+        names = "; use a thing's name as listed" if takes_things else ""
+        return f"{_RULES}Each observation lists the actions that are possible{names}."
+    templates = (re.sub(r"{(\w+)}", r"<\1>", verb.template) for verb in verbs)
+    names = " Use a thing's name as the observation gives it." if takes_things else ""
+    return f"{_RULES}Your actions: {', '.join(templates)}.{names}"
+
+
 class DefaultGame:
     """An episode of the default mode; attributes and methods as `Game`.
+
+    Args:
+        level: the minigrid level.
+        observation: what its reset returned.
+        actions: the actions that the policy has.
+        list_actions: observations list the actions that are possible.
 
     Attributes:
         view: what the agent sees now.
         memory: what its views have shown.
     """
 
-    instructions = _INSTRUCTIONS
-    verbs = skills.VERBS
-
-    def __init__(self, level: Any, observation: Any) -> None:
+    def __init__(
+        self,
+        level: Any,
+        observation: Any,
+        *,
+        actions: ActionSet = SKILLS,
+        list_actions: bool = True,
+    ) -> None:
         repair(level)
+        self._action_set = actions
+        self._list_actions = list_actions
         # The text layer makes its own view, once per turn; the simulator's image is not needed.
         level.gen_obs = dict
         self.level = level
@@ -94,10 +116,10 @@ class DefaultGame:
     def act(self, action: str) -> Outcome:
         """Play one plain action, which may be several low-level moves."""
         action = skills.normalise(action)
-        if action == skills.CHECK:
+        if action == skills.CHECK and self._list_actions:
             return Outcome(f"You can do this now.{self._action_line()}")
         try:
-            moves = skills.moves(self.view, action)
+            moves = self._action_set.moves(self.view, action)
         except InvalidAction as error:
             return self.refuse(str(error))
         terminated, truncated, reward = self._carry_out(moves)
@@ -124,7 +146,8 @@ class DefaultGame:
 
     def expert(self, is_over: Callable[[], bool], *, privileged: bool) -> Iterator[ExpertMove]:
         """Yield moves that solve the level."""
-        return Expert(self, is_over, privileged=privileged).moves()
+        expert = SingleMoveExpert if self._action_set is SINGLE_MOVES else Expert
+        return expert(self, is_over, privileged=privileged).moves()
 
     def name_of(self, thing: Any) -> str:
         """Return what actions call one of minigrid's objects."""
@@ -144,7 +167,9 @@ class DefaultGame:
     def _look(self) -> None:
         self.view = View(self.level, self._grid_map, self._names)
         self.memory.see(self.view)
-        self.actions = skills.available(self.view)
+        self.actions = self._action_set.available(self.view)
 
     def _action_line(self) -> str:
+        if not self._list_actions:
+            return ""
         return "\nAvailable actions: [" + ", ".join(f'"{a}"' for a in self.actions) + "]"

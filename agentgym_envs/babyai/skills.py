@@ -1,6 +1,12 @@
-"""Lists the text actions that are possible now, and translates each into low-level moves."""
+"""Lists the text actions that are possible now, and translates each into low-level moves.
+
+There are two sets of actions: skills, which may be many moves each, and single moves.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from agentgym_envs.actions import ActionVerb
 from agentgym_envs.babyai.describe import Sighting, View
@@ -18,6 +24,10 @@ from agentgym_envs.errors import InvalidAction
 
 CHECK = "check available actions"
 
+_CHECK_VERB = ActionVerb(
+    "check_available_actions", CHECK, "List the possible actions; costs a turn."
+)
+
 VERBS: tuple[ActionVerb, ...] = (
     ActionVerb("turn_left", "turn left", "Turn left on the spot."),
     ActionVerb("turn_right", "turn right", "Turn right on the spot."),
@@ -34,7 +44,7 @@ VERBS: tuple[ActionVerb, ...] = (
         "toggle and go through {door}",
         "Open a closed door and walk through.",
     ),
-    ActionVerb("check_available_actions", CHECK, "List the possible actions; costs a turn."),
+    _CHECK_VERB,
 )
 
 _UNKNOWN = "There is no such action."
@@ -214,6 +224,46 @@ def _capital(name: str) -> str:
     return name[0].upper() + name[1:]
 
 
+@dataclass(frozen=True)
+class ActionSet:
+    """The actions that a policy has.
+
+    Attributes:
+        verbs: what they are.
+        available: lists those that change something now.
+        moves: returns an action's low-level moves; raises InvalidAction where it is impossible.
+    """
+
+    verbs: tuple[ActionVerb, ...]
+    available: Callable[[View], list[str]]
+    moves: Callable[[View, str], list[int]]
+
+
+def _available_single_moves(view: View) -> list[str]:
+    actions = []
+    for action in _SINGLE_MOVES:
+        try:
+            _single_moves(view, action)
+        except InvalidAction:
+            continue
+        actions.append(action)
+    return actions
+
+
+def _single_moves(view: View, action: str) -> list[int]:
+    move = _SINGLE_MOVES.get("move forward" if action == "go forward" else action)
+    if move is None:
+        raise InvalidAction(_UNKNOWN)
+    return move(view)
+
+
+def _pick_up_in_front(view: View) -> list[int]:
+    facing = view.facing
+    if facing is None:
+        raise InvalidAction("There is nothing right in front of you to pick up.")
+    return _pick_up(view, facing)
+
+
 _SKILLS = {
     "go to ": _go_to,
     "pick up ": _pick_up,
@@ -222,3 +272,26 @@ _SKILLS = {
     "go through ": _go_through,
     "toggle and go through ": _toggle_and_go_through,
 }
+
+_SINGLE_MOVES: dict[str, Callable[[View], list[int]]] = {
+    "turn left": lambda _: [LEFT],
+    "turn right": lambda _: [RIGHT],
+    "move forward": _forward,
+    "pick up": _pick_up_in_front,
+    "drop": _drop,
+    "toggle": _toggle,
+}
+
+SKILLS = ActionSet(VERBS, available, moves)
+"""Every action, of which one may walk a long way."""
+
+SINGLE_MOVES = ActionSet(
+    (
+        *(verb for verb in VERBS if verb.template in _SINGLE_MOVES),
+        ActionVerb("pick_up", "pick up", "Pick up the ball, box or key in front of you."),
+        _CHECK_VERB,
+    ),
+    _available_single_moves,
+    _single_moves,
+)
+"""minigrid's own actions, one move each."""

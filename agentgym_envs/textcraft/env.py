@@ -119,6 +119,7 @@ class TextCraftEnv(TextEnv):
     def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
         info = super()._info(extra, truncated_by=truncated_by)
         info["inventory"] = dict(self._state.inventory)
+        info["expert_turns"] = self._goals.expert_turns(self._task.number)
         return info
 
 

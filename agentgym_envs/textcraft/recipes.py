@@ -119,6 +119,11 @@ class RecipeBook:
         """Return the items that fill an ingredient: a generic name's members, or the item."""
         return self.generics.get(name) or (name,)
 
+    def is_used(self, name: str) -> bool:
+        """Return whether a recipe takes this item, by its name or a generic one."""
+        generics = (generic for generic, members in self.generics.items() if name in members)
+        return any(each in self.uses for each in (name, *generics))
+
     @cached_property
     def items(self) -> frozenset[str]:
         """Every item there is, generic names left out."""

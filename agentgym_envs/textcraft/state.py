@@ -70,7 +70,7 @@ class CraftingState:
         if self.book.is_craftable(item):
             raise _Impossible(f"Could not get {item}: it can be crafted, not found.")
         self.inventory[item] = self.inventory.get(item, 0) + count
-        return f"Got {count} {item}"
+        return f"Got {count} {item}" + ("" if self.book.is_used(item) else "; no recipe uses it.")
 
     def _craft(self, words: str) -> str:
         match = _CRAFT.fullmatch(words)

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from agentgym_envs.tasks import ListedTasks, TaskSpec
+from agentgym_envs.textcraft.planner import plan
 from agentgym_envs.textcraft.recipes import RecipeBook
 
 SPLIT_SIZES: dict[int, dict[str, int]] = {
@@ -44,6 +45,7 @@ class TextCraftTasks(ListedTasks):
         self.goals = book.goals
         self.number_of = {goal: number for number, goal in enumerate(self.goals)}
         self._first_observations: dict[int, str] = {}
+        self._expert_turns: dict[int, int] = {}
         self._depth_of = {number: book.depth(goal) for goal, number in self.number_of.items()}
         if split_sizes is None:
             total = len(self.goals)
@@ -79,6 +81,12 @@ class TextCraftTasks(ListedTasks):
             commands = command_list(self.book, goal, number)
             self._first_observations[number] = first_observation(commands, goal)
         return self._first_observations[number]
+
+    def expert_turns(self, number: int) -> int:
+        """Return how many turns the expert's plan takes, planned once per task set."""
+        if number not in self._expert_turns:
+            self._expert_turns[number] = plan(self.book, self.goals[number], {}).num_actions
+        return self._expert_turns[number]
 
     def _file(self, subtasks: dict[str, Sequence[int]], numbers: Sequence[int]) -> None:
         for number in sorted(numbers):

@@ -79,6 +79,25 @@ def test_gymnasium_vectors_batch_the_inventories() -> None:
     envs.close()
 
 
+def test_info_marks_the_goals_that_take_more_turns_than_there_are() -> None:
+    env = TextCraftEnv()
+    marked = {}
+    for split in env.task_set.splits:
+        for task_id in env.task_ids(split):
+            _, info = env.reset(options={"task_id": task_id})
+            if info["expert_turns"] > env.max_turns:
+                marked[info["goal"]] = (split, info["expert_turns"])
+    assert marked == {"netherite block": ("train", 48), "anvil": ("validation", 36)}
+
+
+def test_the_mark_is_what_the_expert_takes() -> None:
+    env = TextCraftEnv(max_turns=100)
+    _, info = env.reset(options={"goal": "netherite block"})
+    for action in env.expert():
+        *_, info = env.step(action)
+    assert info["success"] and info["turn"] == info["expert_turns"] == 48
+
+
 def test_info_inventory_is_the_callers_own() -> None:
     env = TextCraftEnv()
     env.reset(options={"goal": "stick"})

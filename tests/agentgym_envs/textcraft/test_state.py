@@ -25,6 +25,14 @@ def test_play_to_the_goal(state: CraftingState) -> None:
     assert state.inventory == {"oak logs": 1, "crafting table": 1}
 
 
+def test_getting_what_no_recipe_uses_says_so(state: CraftingState) -> None:
+    assert state.act("get 2 quartz bricks") == ("Got 2 quartz bricks; no recipe uses it.", True)
+    assert state.act("get 2 snow") == ("Got 2 snow; no recipe uses it.", True)
+    assert OriginalState(builtin_book(), "stick").act("get 2 snow") == ("Got 2 snow", True)
+    for item in ("diamond", "oak logs", "bamboo"):
+        assert state.act(f"get 1 {item}") == (f"Got 1 {item}", True)
+
+
 @pytest.mark.parametrize(
     "text",
     ["GET 2 Oak  Logs", "  get 2 oak logs.\n", "get 02 oak_logs", "`get 2 oak logs`"],

@@ -57,7 +57,14 @@ def test_the_shipped_suites_are_the_papers_panels_together_and_one_by_one():
     assert tuple(panel for panels in single for panel in panels) == PAPER_PANELS
     assert {panel.env_id for panel in PAPER_PANELS} == set(WHOLE) == set(SLICES)
     names = [panel.scenario.lower() for panel in PAPER_PANELS]
-    assert set(suite_names()) == {"agentgym-rl-27", "quick", *names}
+    assert set(suite_names()) == {"agentgym-rl-27", "quick", "babyai-hard", *names}
+
+
+def test_the_harder_panels_of_babyai_have_its_tasks():
+    (panel,) = find_suite("babyai").panels
+    for harder in find_suite("babyai-hard").panels:
+        assert harder.tasks() == panel.tasks()
+        assert harder.env_kwargs
 
 
 def test_tasks_that_are_not_the_pinned_ones_are_refused():
