@@ -16,6 +16,8 @@ from agentgym_envs.errors import MissingExtra, described, did_you_mean
 
 _NAME_TIME_LIMIT = WrapperSpec("name_time_limit", "agentgym_envs.time_limit:name_time_limit", {})
 
+_AS_IMPORTED = "name the module as Python imports it, such as mylab.maze and not mylab/maze.py"
+
 REGISTERED: list[str] = []
 """The ids registered through `register_env`, in order."""
 
@@ -140,9 +142,10 @@ def imported(module_name: str, name: str) -> ModuleType:
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name and f"{module_name}.".startswith(f"{error.name}."):
+            is_named = all(part.isidentifier() for part in module_name.split("."))
             raise ValueError(
-                f"cannot import {module_name!r} of {name!r} ({error}); install it, or put its "
-                "folder on PYTHONPATH"
+                f"cannot import {module_name!r} of {name!r} ({error}); "
+                + ("install it, or put its folder on PYTHONPATH" if is_named else _AS_IMPORTED)
             ) from error
         raise ValueError(f"the module {module_name!r} raises {described(error)}") from error
     except MissingExtra:

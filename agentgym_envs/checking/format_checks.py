@@ -19,6 +19,8 @@ _OFFERS = "let available_actions list what apply plays now, each in the words of
 FEW = 5
 MALFORMED = ("", " \n\t", "Ünïcode ☃ \ud800", "{}", "```python\n(\n```", "Action:", "x" * 10_000)
 """Completions that no format reads an action from, but for `plain`."""
+_ODD = ("no such thing", "☃ -1", "1000000000")
+"""What a policy may write for any argument, a whole number's too."""
 
 
 def check_format(
@@ -95,8 +97,13 @@ def _check_offers(probe: Probe, task_id: str, offers: list[str] | None) -> None:
 
 def _check_odd_arguments(probe: Probe, task_id: str) -> None:
     """Check that every verb answers arguments that nothing in the task is called."""
+    turn = 0
     for verb in probe.env.verbs:
-        for text, number in (("no such thing", 0), ("☃ -1", 10**9)):
-            values = {p: number if p in verb.integers else text for p in verb.parameters}
-            probe.reset(task_id)
-            check_step(probe.step(verb.build(values)), turn=1)
+        for text in _ODD:
+            if turn == 0:
+                probe.reset(task_id)
+            turn += 1
+            step = probe.step(verb.fill(dict.fromkeys(verb.parameters, text)))
+            check_step(step, turn=turn)
+            if step.terminated or step.truncated:
+                turn = 0

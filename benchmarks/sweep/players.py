@@ -20,15 +20,15 @@ from multiprocessing import active_children
 from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
 
-from agentgym_envs.errors import EnvFailure, MissingExtra
+from agentgym_envs.errors import EnvFailure, MissingExtra, NoExpert
 from benchmarks.sweep.worker import Batch, BatchOutcome, Worker, begin_process, play_batch
 from trainers.options.errors import BudgetSpent, UsageError
 
 _LOG = logging.getLogger(__name__)
 
-_BATCH_ERRORS = (EnvFailure, UsageError, BudgetSpent)
-"""What ends a batch in its worker: machinery that broke, a policy that cannot be opened, and a
-budget that is spent, which ends the sweep."""
+_BATCH_ERRORS = (EnvFailure, UsageError, NoExpert, BudgetSpent)
+"""What ends a batch in its worker: machinery that broke, a policy that cannot be opened, an expert
+that a task lacks, and a budget that is spent, which ends the sweep."""
 
 RETRIES = 2
 """How often a batch is given to another worker after its own has died."""

@@ -115,6 +115,13 @@ def test_a_class_that_is_not_there_is_named(entry_point: str, told: str) -> None
         del gym.registry["tests/Absent-v0"]
 
 
+def test_a_file_is_no_module() -> None:
+    with pytest.raises(
+        ValueError, match="as Python imports it, such as mylab.maze and not mylab/m"
+    ):
+        resolve_env_id("rules/chess.py:Chess")
+
+
 class Keyed(CountingEnv):
     """Takes an argument of its own, and passes the others on."""
 

@@ -44,11 +44,12 @@ def sign_in(origins: Mapping[str, str], site: str, account: Account) -> dict[str
         EnvFailure: there is no form, or it does not let the account in.
     """
     browser = ChromiumBrowser(None, origins=origins)
+    address = origins[site].rstrip("/") + account.path
     try:
-        browser.open(origins[site].rstrip("/") + account.path, {})
-        username, password = _fields(browser, site)
+        browser.open(address, {})
+        username, password = _fields(browser, address)
         browser.act(WebAction("type", username.element, account.username, press_enter=False))
-        _, password = _fields(browser, site)  # the page may have changed while typing
+        _, password = _fields(browser, address)  # the page may have changed while typing
         browser.act(WebAction("type", password.element, account.password, press_enter=True))
         if _password_field(browser) is not None:
             raise EnvFailure(f"{site} does not let {account.username!r} in; check accounts=")
@@ -59,13 +60,14 @@ def sign_in(origins: Mapping[str, str], site: str, account: Account) -> dict[str
         browser.close()
 
 
-def _fields(browser: ChromiumBrowser, site: str) -> tuple[Node, Node]:
+def _fields(browser: ChromiumBrowser, address: str) -> tuple[Node, Node]:
     """Return the fields for the name, which stands before it, and for the password."""
     password = _password_field(browser)
     fields = [node for node in browser.page().nodes if node.role in FIELD_ROLES]
     before = [] if password is None else fields[: fields.index(password)]
     if password is None or not before:
-        raise EnvFailure(f"{browser.page().url} of {site} shows no log-in form")
+        shown = " ".join(node.name for node in browser.page().nodes if node.name)
+        raise EnvFailure(f"{address} shows no log-in form, but {shown!r:.300}")
     return before[-1], password
 
 

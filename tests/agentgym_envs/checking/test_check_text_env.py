@@ -273,6 +273,13 @@ class OddlyAddressed(CountingEnv):
         return super().apply(action)
 
 
+class Numeral(CountingEnv):
+    def apply(self, action: str) -> Outcome:
+        if action.startswith("add "):
+            int(action[4:])
+        return super().apply(action)
+
+
 class OfferingTheImpossible(CountingEnv):
     def available_actions(self) -> list[str]:
         return ["add 1", "add 11"]
@@ -392,6 +399,7 @@ def test_a_thought_may_name_what_was_shown_as_the_environment_names_it() -> None
             OddlyAddressed,
             r"step\('say no such thing'\) must be answered .* KeyError: 'no such thing'",
         ),
+        (Numeral, r"step\('add no such thing'\) must be answered .* ValueError: invalid literal"),
         (OfferingTheImpossible, "available_actions' 'add 11' must be possible where it is listed"),
         (
             OfferingTheUnwritable,

@@ -264,3 +264,20 @@ def test_a_wrong_password_is_a_failure_of_the_machinery(
     with pytest.raises(EnvFailure, match="does not let"):
         env.reset(options={"task_id": 0})
     env.close()
+
+
+@pytest.mark.browser
+def test_a_site_that_does_not_answer_is_named_by_its_address(tmp_path: Path) -> None:
+    tasks = [official_task(0, {"eval_types": ["url_match"], "reference_url": "__GITLAB__/"})]
+    env = WebArenaEnv(
+        backend="chromium",
+        sites={"gitlab": "http://127.0.0.1:9"},
+        tasks_file=small_tasks.write(tmp_path / "official.json", tasks),
+        split="test",
+    )
+    with pytest.raises(
+        EnvFailure, match="http://127.0.0.1:9/users/sign_in shows no log-in form, but '"
+    ) as raised:
+        env.reset(options={"task_id": 0})
+    assert "ERR_" in str(raised.value)
+    env.close()

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from agentgym_envs import TextEnv
 from benchmarks.sweep import command
 from benchmarks.sweep.players import result_of
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suites import Panel, Suite, task_digest
 from benchmarks.sweep.worker import Batch, Worker
 from tests.benchmarks.sweep.samples import cell, in_this_process
-from tests.helpers import COUNTING_ID, register_helpers
+from tests.helpers import COUNTING_ID, CountingEnv, register_helpers
 from tests.trainers.policies.chat_server import message, models, serving
 from tests.trainers.toys import make_folder
 from trainers.options.errors import UsageError
@@ -158,6 +159,19 @@ def test_a_policy_that_breaks_in_a_worker_is_given_up_with_a_sentence(tmp_path):
     worker.close()
     future.set_exception(broken.value)
     assert str(result_of(future)).startswith(f"cannot open the policy {model!r}")
+
+
+def test_where_tasks_have_no_expert_the_other_policies_are_played(
+    counting, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(CountingEnv, "expert_moves", TextEnv.expert_moves)
+    assert swept(tmp_path, "--policy", "expert", "--policy", "random") == 1
+    told = capsys.readouterr()
+    assert "10 episodes played" in told.out
+    assert (
+        "given up: expert/Counting/turns_default/seed_0, batch 0: CountingEnv has no exp"
+        in told.err
+    )
 
 
 def test_ctrl_c_says_how_the_sweep_goes_on(counting, tmp_path, monkeypatch, capsys):
