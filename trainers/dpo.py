@@ -15,6 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trainers.options.algorithms import ALGORITHMS, DPODefaults, answer_help
+
+if __name__ == "__main__":  # the help at once, before TRL is imported
+    answer_help("dpo")
+
 from trl import DPOConfig
 
 from agentgym_envs.trajectory import Trajectory
@@ -33,7 +38,6 @@ from trainers.models.loading import (
     load_policy,
     with_tokenizer,
 )
-from trainers.options.algorithms import ALGORITHMS, DPODefaults
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import ModelArguments
 from trainers.options.data import PairArguments

@@ -12,6 +12,11 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from trainers.options.algorithms import ALGORITHMS, answer_help
+
+if __name__ == "__main__":  # the help at once, before TRL is imported
+    answer_help("sft")
+
 from trl import SFTConfig
 
 from agentgym_envs.tasks import scenario_of
@@ -29,7 +34,6 @@ from trainers.models.loading import (
     load_policy,
     with_tokenizer,
 )
-from trainers.options.algorithms import ALGORITHMS
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig
 from trainers.options.defaults import derive_evaluation

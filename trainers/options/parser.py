@@ -140,6 +140,7 @@ class CommandParser(OptionParser):
         epilog = "Options may be written with - or _; --help_all lists all of them"
         if config_name is not None:
             epilog += f", with those of trl.{config_name} and trl.ModelConfig"
+            epilog += ", which it has to import first: some seconds"
         self._first = first
         self._shows_all = False
         super().__init__(
