@@ -166,6 +166,9 @@ def sampled_pairs(
         rollout: the budgets of the policy's episodes.
         pairing: how many tasks, samples and pairs.
         resume: read the episodes that an interrupted run kept.
+
+    Raises:
+        UsageError: no pair came of it.
     """
     model_args = ModelArguments(model_name_or_path=model) if isinstance(model, str) else model
     rollout = RolloutArguments() if rollout is None else rollout
@@ -204,7 +207,15 @@ def sampled_pairs(
         )
         sampled = cached_rollout(folder / "sampled.jsonl", sample, reuse=reuse)
     unsuccessful = [trajectory for trajectory in sampled if not trajectory.success]
-    return pairs_of(expert, pairing, against=unsuccessful, seed=args.seed)
+    pairs = pairs_of(expert, pairing, against=unsuccessful, seed=args.seed)
+    if not pairs:
+        solved = {trajectory.task_id for trajectory in expert if trajectory.success}
+        both = solved & {trajectory.task_id for trajectory in unsuccessful}
+        raise UsageError(
+            f"no pair came of {len(task_ids)} tasks: the expert solved {len(solved)} of them, and "
+            f"the policy failed on {len(both)} of these; raise num_tasks, num_samples or max_turns"
+        )
+    return pairs
 
 
 def main(argv: list[str] | None = None) -> int:

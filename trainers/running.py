@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trainers.models.loading import save_policy
+from trainers.options.errors import UsageError
 from trainers.runs.checkpoints import check_optimizer, last_checkpoint
 from trainers.runs.disk import write_patiently
 from trainers.runs.folder import read_run, set_aside
@@ -41,8 +42,8 @@ def train_and_save(
     Raises:
         Interrupted: a signal ended training, and a checkpoint is saved; a `KeyboardInterrupt`.
         EnvFailure: machinery stayed broken.
-        UsageError: another process holds the folder, or a checkpoint cannot be gone on from.
-        ValueError: the folder's run that is to be resumed is another command's.
+        UsageError: another process holds the folder, a checkpoint cannot be gone on from, or the
+            folder's run that is to be resumed is another command's.
     """
     command = Path(sys.argv[0]).name if command is None else command
     folder = Path(trainer.args.output_dir)
@@ -115,7 +116,7 @@ def _resumed(folder: Path, checkpoint: Path, *, command: str, configs: list[Any]
     """Print what differs from the run that is resumed; return what `run.json` records of it."""
     before = read_run(folder)
     if before.get("command", command) != command:
-        raise ValueError(
+        raise UsageError(
             f"{folder} holds a run of {before['command']!r}, which {command!r} cannot resume; "
             "choose another --output_dir, or leave --resume out to set that run aside"
         )

@@ -404,7 +404,7 @@ def test_another_algorithms_run_is_not_resumed(command: Command, tmp_path: Path)
     assert main(command(steps=1)) == 0
     record = tmp_path / "run/run.json"
     record.write_text(record.read_text().replace('"train grpo"', '"train sft"'))
-    with pytest.raises(ValueError, match="holds a run of 'train sft', which 'train grpo' cannot"):
+    with pytest.raises(UsageError, match="holds a run of 'train sft', which 'train grpo' cannot"):
         main(command("--resume"))
 
 

@@ -293,6 +293,7 @@ class DPODefaults(AgentDefaults):
     )
 
     def __post_init__(self) -> None:
+        check_bounds(self)  # here too, for what follows compares numbers
         check_preference(self)
         super().__post_init__()
 
