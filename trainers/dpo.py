@@ -28,7 +28,6 @@ from trainers.command import parse_training, refusing, run_training
 from trainers.credit.pairs import Pair, pair_rows, preference_pairs
 from trainers.evaluation.validation import (
     RolloutEvaluationMixin,
-    check_options,
     watch_by_playing,
 )
 from trainers.models.loading import (
@@ -43,6 +42,7 @@ from trainers.options.configs import ModelArguments
 from trainers.options.data import PairArguments
 from trainers.options.defaults import derive_evaluation
 from trainers.options.errors import UsageError, check_kind, run_command
+from trainers.options.keywords import check_given
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
@@ -123,7 +123,14 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
         check_kind("args", args, DPOConfig, remedy="make a trainers.AgentDPOConfig(...)")
-        check_options(rollout, evaluation)
+        check_given(
+            self,
+            args=args,
+            rollout=rollout,
+            evaluation=evaluation,
+            further=kwargs,
+            remedy="it learns from the pairs that are its second argument",
+        )
         for pair in pairs:
             remedy = "make them by trainers.preference_pairs(episodes)"
             check_kind("an entry of pairs", pair, Pair, remedy=remedy)

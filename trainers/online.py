@@ -11,20 +11,17 @@ from trl import GRPOConfig
 from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.command import parse_training, refusing, run_training
-from trainers.credit.rewards import (
-    RewardFunc,
-    agent_reward,
-    invalid_action_penalty,
-)
+from trainers.credit.reward_functions import reward_list
+from trainers.credit.rewards import RewardFunc
 from trainers.evaluation.validation import (
     RolloutEvaluationMixin,
-    check_options,
     prompts_of,
     validation_ids,
     validation_of,
 )
 from trainers.models.loading import (
     adapter_config,
+    check_loaded,
     check_named,
     describe_policy,
     load_policy,
@@ -33,6 +30,7 @@ from trainers.models.loading import (
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import PER_ENVIRONMENT, AgentOnlineConfig
 from trainers.options.errors import UsageError, check_kind
+from trainers.options.keywords import check_given
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
@@ -96,7 +94,14 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
         check_kind("args", args, GRPOConfig, remedy=f"make a trainers.{self.config.__name__}(...)")
-        check_options(rollout, evaluation)
+        check_given(
+            self,
+            args=args,
+            rollout=rollout,
+            evaluation=evaluation,
+            further=kwargs,
+            remedy="it plays env itself; trl.GRPOTrainer takes it (docs/extending/plugging_in.md)",
+        )
         refuse_ignored(args, self.config.refused)
         self.environments_played = open_environments(env, episodes=args.generation_batch_size)
         chosen = self.environments_played.args
@@ -114,9 +119,15 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         if isinstance(model, str):
             model = resolve_model(model)
             check_named(model)
+        else:
+            check_loaded(model)
         super().__init__(
             model=model,
-            reward_funcs=_reward_list(reward_funcs, penalty),
+            reward_funcs=reward_list(
+                reward_funcs,
+                penalty=penalty,
+                columns=getattr(train_dataset, "column_names", None) or (),
+            ),
             args=args,
             train_dataset=train_dataset,
             eval_dataset=eval_dataset,
@@ -273,17 +284,6 @@ def use_revision_for_reference(args: Any, revision: str | None) -> None:
     """Let TRL load the KL's reference, which it names by the model alone, at its revision."""
     if args.beta and revision:
         args.model_init_kwargs = {**(args.model_init_kwargs or {}), "revision": revision}
-
-
-def _reward_list(
-    reward_funcs: RewardFunc | Sequence[RewardFunc] | None, penalty: float
-) -> list[RewardFunc]:
-    if reward_funcs is None:
-        given: list[RewardFunc] = [agent_reward]
-    else:
-        is_one = callable(reward_funcs) or isinstance(reward_funcs, str)
-        given = [reward_funcs] if is_one else [*reward_funcs]  # type: ignore[list-item, misc]
-    return [*given, invalid_action_penalty(penalty)] if penalty else given
 
 
 def train_online(

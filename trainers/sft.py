@@ -25,7 +25,6 @@ from trainers.collect import expert_episodes, read_data_files
 from trainers.command import parse_training, refusing, run_training
 from trainers.evaluation.validation import (
     RolloutEvaluationMixin,
-    check_options,
     watch_by_playing,
 )
 from trainers.models.loading import (
@@ -38,6 +37,7 @@ from trainers.options.arguments import EnvArguments, EvaluationArguments, Rollou
 from trainers.options.configs import AgentSFTConfig
 from trainers.options.defaults import derive_evaluation
 from trainers.options.errors import UsageError, check_kind, run_command
+from trainers.options.keywords import check_given
 from trainers.options.refused import refuse_ignored
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, mixture_of
@@ -141,7 +141,14 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
         check_kind("args", args, SFTConfig, remedy="make a trainers.AgentSFTConfig(...)")
-        check_options(rollout, evaluation)
+        check_given(
+            self,
+            args=args,
+            rollout=rollout,
+            evaluation=evaluation,
+            further=kwargs,
+            remedy="it learns from the trajectories that are its second argument",
+        )
         refuse_ignored(args, AgentSFTConfig.refused)
         if env is None:
             args.eval_strategy = "no"

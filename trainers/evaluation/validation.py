@@ -18,7 +18,6 @@ from agentgym_envs.trajectory import Trajectory
 from trainers.evaluation.results import EnvironmentResult, EvalResult, summarize
 from trainers.models.loading import describe_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
-from trainers.options.errors import check_kind
 from trainers.options.values import check_names
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
@@ -49,19 +48,6 @@ class Validation:
     samples: int
     play: Callable[[list[str], int, Sequence[int]], list[Trajectory]]
     on_played: Callable[[int, list[Trajectory]], None]
-
-
-def check_options(rollout: Any, evaluation: Any) -> None:
-    """Check that a trainer is given our dataclasses.
-
-    Raises:
-        TypeError: one of them is something else.
-    """
-    for name, value, kind in (
-        ("rollout", rollout, RolloutArguments),
-        ("evaluation", evaluation, EvaluationArguments),
-    ):
-        check_kind(name, value, kind, remedy=f"make a trainers.{kind.__name__}(...)")
 
 
 def validation_ids(environments: Environments, evaluation: EvaluationArguments) -> list[str]:
