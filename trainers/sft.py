@@ -23,10 +23,8 @@ from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import expert_episodes, read_data_files
 from trainers.command import parse_training, refusing, run_training
-from trainers.evaluation.validation import (
-    RolloutEvaluationMixin,
-    watch_by_playing,
-)
+from trainers.evaluation.offline import watch_by_playing
+from trainers.evaluation.validation import RolloutEvaluationMixin
 from trainers.models.loading import (
     adapter_config,
     context_length,

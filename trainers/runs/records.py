@@ -146,9 +146,10 @@ def weights_step(args: Any, state: Any, control: Any) -> int:
         control: the trainer's control.
     """
     is_over = control.should_training_stop or state.global_step >= state.max_steps
-    best = state.best_global_step
-    took_best = args.load_best_model_at_end and is_over and best is not None
-    return int(best if took_best else state.global_step)
+    # A resumed run may know a best step whose checkpoint is gone; transformers loads none then.
+    has_best = state.best_global_step is not None and state.best_model_checkpoint is not None
+    took_best = args.load_best_model_at_end and is_over and has_best
+    return int(state.best_global_step if took_best else state.global_step)
 
 
 def keep_records(trainer: Any, *, configs: Sequence[Any] = ()) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agentgym_envs import Trajectory
 from tests.trainers.toys import ENV_ID, episode, make_model, make_tokenizer
 from trainers import AgentPPOConfig, AgentPPOTrainer, AgentSFTConfig, AgentSFTTrainer, EnvArguments
 from trainers.models.loading import describe_policy, load_policy
 from trainers.options.configs import ModelArguments
 from trainers.runs.announcement import print_plan
+from trainers.runs.folder import write_json
 
 Printed = pytest.CaptureFixture[str]
 
@@ -31,9 +34,48 @@ def test_a_run_says_policy_tasks_batch_and_steps(
         "  policy    Qwen3ForCausalLM: 24K parameters, float32 on cpu\n"
         "  tasks     8 of Letters (train), 3 turns at most, horizon scaling:2,3@5\n"
         "  batch     8 episodes a step: 2 tasks x 4\n"
-        "  measured  every 2 steps on 2 tasks of validation, 2 episodes each\n"
+        "  measured  every 2 steps and at the end on 2 tasks of validation, 2 episodes each; "
+        "--eval_on_start true before the first step too\n"
     )
-    assert said.count("GRPO: ") == 1
+    assert said.count("GRPO: ") == 2
+    last = said.splitlines()[-1]
+    assert last.startswith("GRPO: ended after step 2; the weights are those of step 2 with a vali")
+    assert last.endswith("before training: not measured (--eval_on_start true does that)")
+
+
+def test_the_end_says_which_weights_are_left_and_what_success_was_before(
+    trainer_in: Callable[..., Any], capsys: Printed
+) -> None:
+    trainer = trainer_in(
+        max_steps=2, eval_strategy="steps", eval_steps=1, save_strategy="steps", save_steps=1,
+        load_best_model_at_end=True, metric_for_best_model="eval_success", eval_on_start=True,
+    )  # fmt: skip
+    won = {0: False, 1: True, 2: False}
+    trainer.validation = replace(
+        trainer.validation,
+        play=lambda ids, step, _share: [
+            Trajectory(ENV_ID, one, status="terminated", success=won[step]) for one in ids
+        ],
+    )
+    trainer.train()
+    said = capsys.readouterr().out
+    assert "  measured  at the start, every 1 steps and at the end on 2 tasks of validation" in said
+    assert said.splitlines()[-1] == (
+        "GRPO: ended after step 2; the weights are those of step 1, the best by eval_success, with "
+        "a validation success of 100.0% (34.2% to 100.0%); before training: 0.0% (0.0% to 65.8%)"
+    )
+
+
+def test_a_run_that_measures_nothing_ends_without_a_word(
+    trainer_in: Callable[..., Any], capsys: Printed
+) -> None:
+    trainer = trainer_in(max_steps=1)
+    # what an earlier quickstart measured in the same folder
+    summary = {"success_before": 0, "success_after": 1, "global_step": 1, "env_id": ENV_ID}
+    summary |= {"ci95_before": [0, 1], "ci95_after": [0, 1]}
+    write_json(Path(trainer.args.output_dir) / "summary.json", summary)
+    trainer.train()
+    assert "ended" not in capsys.readouterr().out
 
 
 def test_a_run_that_goes_on_says_from_where(
@@ -44,6 +86,8 @@ def test_a_run_that_goes_on_says_from_where(
     capsys.readouterr()
     trainer_in(max_steps=3, **options).train(resume_from_checkpoint=True)
     assert "GRPO: optimizer steps 1 to 3" in capsys.readouterr().out
+    trainer_in(max_steps=3, **options).train(resume_from_checkpoint=True)
+    assert "GRPO: all 3 optimizer steps are taken, " in capsys.readouterr().out
 
 
 def test_a_batch_that_serves_several_steps_is_told_as_such(tmp_path: Path, capsys: Printed) -> None:
