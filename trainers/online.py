@@ -11,7 +11,7 @@ from trl import GRPOConfig
 from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.command import parse_training, refusing, run_training
-from trainers.credit.reward_functions import reward_list
+from trainers.credit.reward_functions import RewardFunctions, reward_list
 from trainers.credit.rewards import RewardFunc
 from trainers.evaluation.validation import (
     RolloutEvaluationMixin,
@@ -147,7 +147,8 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         self._open_rollout(rollout, evaluation, eval_dataset)
         self._schedule_state = ScheduleStateCallback(self.rollout.schedule, names=names)
         self.add_callback(self._schedule_state)
-        self.run_options = [chosen, rollout, evaluation]
+        rewards = RewardFunctions(self.reward_func_names)
+        self.run_options = [chosen, rollout, evaluation, rewards]
         keep_records(self, configs=self.run_options)
         self.add_callback(Announcement(title_of(self), self._plan))
         use_short_progress(self)
@@ -187,7 +188,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
     def _plan(self) -> Plan:
         """Return what the run is about to do, for people."""
         args, environments = self.args, self.environments_played
-        _, rollout, evaluation = self.run_options
+        _, rollout, evaluation, rewards = self.run_options
         split = environments.args.split
         tasks = self.train_dataset
         num_tasks = len(tasks) if hasattr(tasks, "__len__") else None
@@ -203,6 +204,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         return {
             "policy": describe_policy(self.accelerator.unwrap_model(self.model)),
             "tasks": played,
+            "reward": rewards.plan(args.reward_weights),
             "batch": f"{batch} episodes {per_batch}: {batch // args.num_generations} tasks "
             f"x {args.num_generations}",
             "measured": evaluation_plan(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from torch import nn
@@ -22,6 +23,25 @@ COLUMNS = (
     *("trainer_state", "log_metric", "log_extra"),
 )
 """What every reward function is given: TRL's columns and ours."""
+
+
+@dataclass(frozen=True)
+class RewardFunctions:
+    """What a run's record keeps of its reward functions.
+
+    Attributes:
+        reward_funcs: their names, in the order of `reward_weights`.
+    """
+
+    reward_funcs: list[str]
+
+    def plan(self, weights: Sequence[float] | None) -> str:
+        """Return in words what episodes are paid; empty where it is their return alone."""
+        if self.reward_funcs == [agent_reward.__name__]:
+            return ""
+        factors = [1.0] * len(self.reward_funcs) if weights is None else weights
+        paid = zip(factors, self.reward_funcs, strict=True)
+        return " + ".join(name if factor == 1 else f"{factor:g} {name}" for factor, name in paid)
 
 
 def reward_list(
