@@ -148,7 +148,14 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         environments = None if env is None else open_environments(env)
         scenarios = [row["scenario"] for row in rows]
         self.mixture = mixture_of(scenarios, environments, seed=args.seed)
-        watch_by_playing(self, environments, rollout, evaluation, eval_dataset=eval_dataset)
+        watch_by_playing(
+            self,
+            environments,
+            rollout,
+            evaluation,
+            scenarios=scenarios,
+            eval_dataset=eval_dataset,
+        )
 
 
 def sampled_pairs(

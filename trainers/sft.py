@@ -179,7 +179,14 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         in_order = args.train_sampling_strategy == "sequential"
         scenarios = [row["scenario"] for row in rows]
         self.mixture = mixture_of(scenarios, environments, seed=None if in_order else args.seed)
-        watch_by_playing(self, environments, rollout, evaluation, eval_dataset=eval_dataset)
+        watch_by_playing(
+            self,
+            environments,
+            rollout,
+            evaluation,
+            scenarios=scenarios,
+            eval_dataset=eval_dataset,
+        )
 
 
 def expert_demonstrations(

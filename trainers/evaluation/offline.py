@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from trainers.evaluation.validation import Validation, validation_of
@@ -22,6 +24,7 @@ def watch_by_playing(
     rollout: RolloutArguments,
     evaluation: EvaluationArguments,
     *,
+    scenarios: Iterable[str],
     eval_dataset: Any = None,
 ) -> None:
     """Let a trainer that learns from saved episodes keep its metrics, and evaluate by playing.
@@ -31,6 +34,7 @@ def watch_by_playing(
         environments: what evaluations play; without them there are none.
         rollout: how evaluation episodes are played.
         evaluation: how success is measured.
+        scenarios: the names in front of the task ids that are trained on.
         eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
 
     Raises:
@@ -45,7 +49,10 @@ def watch_by_playing(
     trainer.run_options = [*played, rollout, evaluation]
     trainer.max_outage = rollout.failure_rules.max_outage
     keep_records(trainer, configs=trainer.run_options)
-    trainer.add_callback(Announcement(title_of(trainer), lambda: _plan(trainer, evaluation)))
+    known = {} if environments is None else environments.names
+    trained_on = ", ".join(known.get(name, name) for name in sorted(set(scenarios)))
+    plan = partial(_plan, trainer, evaluation, trained_on)
+    trainer.add_callback(Announcement(title_of(trainer), plan))
     use_short_progress(trainer)
     if environments is None:
         return
@@ -58,21 +65,23 @@ def watch_by_playing(
         trainer.validation.tasks()  # raises where there are none
 
 
-def _plan(trainer: Any, evaluation: EvaluationArguments) -> Plan:
+def _plan(trainer: Any, evaluation: EvaluationArguments, trained_on: str) -> Plan:
     """Return what a run on saved episodes is about to do, for people."""
     args = trainer.args
     per_step = args.per_device_train_batch_size * args.gradient_accumulation_steps
     plan = {
         "policy": describe_policy(trainer.accelerator.unwrap_model(trainer.model)),
         "batch": f"{per_step * args.world_size} a step, of {len(trainer.train_dataset)} "
-        f"{trainer.row_name}",
+        f"{trainer.row_name} of {trained_on}",
     }
     if args.eval_strategy != "no":
+        environments = trainer.environments_played
+        names, split = ", ".join(environments.names.values()), environments.args.eval_split
         plan["measured"] = evaluation_plan(
             args,
             num_tasks=len(trainer.validation.tasks()),
             samples=evaluation.eval_samples,
-            split=trainer.environments_played.args.eval_split,
+            split=split if names == trained_on else f"{names} ({split})",
         )
     return plan
 

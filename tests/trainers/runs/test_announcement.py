@@ -11,7 +11,15 @@ import pytest
 
 from agentgym_envs import Trajectory
 from tests.trainers.toys import ENV_ID, episode, make_model, make_tokenizer
-from trainers import AgentPPOConfig, AgentPPOTrainer, AgentSFTConfig, AgentSFTTrainer, EnvArguments
+from trainers import (
+    AgentPPOConfig,
+    AgentPPOTrainer,
+    AgentSFTConfig,
+    AgentSFTTrainer,
+    EnvArguments,
+    EvaluationArguments,
+    RolloutArguments,
+)
 from trainers.models.loading import describe_policy, load_policy
 from trainers.options.configs import ModelArguments
 from trainers.runs.announcement import print_plan
@@ -118,7 +126,25 @@ def test_imitation_says_how_many_episodes_it_learns_from(tmp_path: Path, capsys:
     trainer.train()
     said = capsys.readouterr().out
     assert said.startswith(f"SFT: 1 optimizer steps, written to {tmp_path}\n")
-    assert "  batch   4 a step, of 5 episodes\n" in said
+    assert "  batch   4 a step, of 5 episodes of letters\n" in said
+
+
+def test_imitation_of_one_game_that_is_measured_in_another_names_both(
+    tmp_path: Path, capsys: Printed
+) -> None:
+    args = AgentSFTConfig(
+        str(tmp_path), max_steps=1, per_device_train_batch_size=2, report_to="none",
+        save_strategy="no", load_best_model_at_end=False, disable_tqdm=True,
+    )  # fmt: skip
+    trainer = AgentSFTTrainer(
+        make_model(), [episode(1.0)] * 2, args=args, processing_class=make_tokenizer(),
+        env=EnvArguments(env=["TextCraft"], max_turns=1),
+        rollout=RolloutArguments(max_tokens_per_turn=1), evaluation=EvaluationArguments(1),
+    )  # fmt: skip
+    trainer.train()
+    said = capsys.readouterr().out
+    assert "  batch     2 a step, of 2 episodes of letters\n" in said
+    assert "at the end on 1 tasks of TextCraft (validation); " in said
 
 
 def test_the_shipped_policy_has_its_name() -> None:
