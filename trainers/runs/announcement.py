@@ -86,12 +86,13 @@ def print_end(
     of_step = {one.global_step: f"{one.success:.1%} ({one.interval})" for one in overall}
     if weights_step not in of_step:
         return
-    which = "" if weights_step == global_step else f", the best by {best_by},"
-    before = of_step.get(0, f"not measured ({MEASURES_BEFORE} does that)")
-    print(
-        f"{title}: ended after step {global_step}; the weights are those of step {weights_step}"
-        f"{which} with a validation success of {of_step[weights_step]}; before training: {before}",
-        flush=True,
+    which = "" if weights_step == global_step else f", the best by {best_by}"
+    print_plan(
+        f"{title}: ended after step {global_step} with the weights of step {weights_step}{which}",
+        {
+            "validation": f"success {of_step[weights_step]}",
+            "before training": of_step.get(0, f"not measured; {MEASURES_BEFORE} does that"),
+        },
     )
 
 

@@ -267,7 +267,8 @@ class _Card:
         """Return the evaluations, the first and the last ones where there are many."""
         if not self.measured:
             return [
-                "Not measured in training. Success of training episodes is in the learning curve."
+                "Not measured in training, which `--eval_strategy steps` does. Success of training "
+                "episodes is in the learning curve."
             ]
         rows = [
             (one.when, f"{one.title}, {one.split}", f"{one.success:.1%}", one.interval)
@@ -280,7 +281,9 @@ class _Card:
             told = f"Gain {change:+.1%} (95% interval {low:+.1%} to {high:+.1%}, paired over tasks)"
             return [table, f"{told}. Episodes per task: {self.summary['samples_per_task']}."]
         if self.measured[0].global_step > 0:
-            return [table, "Before training it was not measured; `--eval_on_start true` does that."]
+            again = f"agentgym eval --split {self.measured[0].split} --model BASE"
+            told = "Before training it was not measured, which `--eval_on_start true` does"
+            return [table, f"{told}; afterwards `{again}` does, with the base model."]
         return [table]
 
     def curve(self) -> list[str]:

@@ -118,9 +118,7 @@ def test_a_run_that_was_measured_once_is_seen_among_others(tmp_path: Path, opene
     (imitation / "metrics.jsonl").write_text(json.dumps(entry) + "\n")
     page = opened(tmp_path)
     page.wait_for_selector("#curve .many")
-    widths = [
-        path.bounding_box()["width"] for path in page.locator("#curve .many path.line").all()
-    ]
+    widths = [path.bounding_box()["width"] for path in page.locator("#curve .many path.line").all()]
     assert len(widths) == 2 and min(widths) >= 8
 
 

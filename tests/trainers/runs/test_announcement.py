@@ -46,9 +46,10 @@ def test_a_run_says_policy_tasks_batch_and_steps(
         "--eval_on_start true before the first step too\n"
     )
     assert said.count("GRPO: ") == 2
-    last = said.splitlines()[-1]
-    assert last.startswith("GRPO: ended after step 2; the weights are those of step 2 with a vali")
-    assert last.endswith("before training: not measured (--eval_on_start true does that)")
+    end, success, before = said.splitlines()[-3:]
+    assert end == "GRPO: ended after step 2 with the weights of step 2"
+    assert success.startswith("  validation       success ")
+    assert before == "  before training  not measured; --eval_on_start true does that"
 
 
 def test_the_end_says_which_weights_are_left_and_what_success_was_before(
@@ -68,9 +69,10 @@ def test_the_end_says_which_weights_are_left_and_what_success_was_before(
     trainer.train()
     said = capsys.readouterr().out
     assert "  measured  at the start, every 1 steps and at the end on 2 tasks of validation" in said
-    assert said.splitlines()[-1] == (
-        "GRPO: ended after step 2; the weights are those of step 1, the best by eval_success, with "
-        "a validation success of 100.0% (34.2% to 100.0%); before training: 0.0% (0.0% to 65.8%)"
+    assert said.endswith(
+        "GRPO: ended after step 2 with the weights of step 1, the best by eval_success\n"
+        "  validation       success 100.0% (34.2% to 100.0%)\n"
+        "  before training  0.0% (0.0% to 65.8%)\n"
     )
 
 

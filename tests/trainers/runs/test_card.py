@@ -150,7 +150,9 @@ def test_the_end_names_the_step_whose_weights_were_kept(trainer_in: Callable[...
     ended = read_run(folder)["ended"]
     assert (ended["global_step"], ended["weights_step"]) == (2, 1)
     trainer.save_model()
-    assert "| optimizer steps | 1 |" in card_of(folder).content
+    text = card_of(folder).content
+    assert "| optimizer steps | 1 |" in text
+    assert "not measured, which `--eval_on_start true` does; afterwards `agentgym eval" in text
 
 
 def written(run: Path, **record: Any) -> str:
