@@ -17,6 +17,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+from trainers.options.algorithms import ALGORITHMS, AgentEvolDefaults, answer_help
+
+if __name__ == "__main__":  # the help at once, before TRL is imported
+    answer_help("agentevol")
+
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import cached_rollout, expert_episodes, read_data_files
 from trainers.command import (
@@ -35,7 +40,6 @@ from trainers.models.loading import (
     resolve_model,
     save_policy,
 )
-from trainers.options.algorithms import ALGORITHMS, AgentEvolDefaults
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig, ModelArguments
 from trainers.options.data import AgentEvolArguments

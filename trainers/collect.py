@@ -98,6 +98,8 @@ def read_data_files(files: Sequence[str]) -> list[Trajectory]:
         return [trajectory for path in files for trajectory in read_trajectories(path)]
     except FileNotFoundError as error:
         raise UsageError(f"--data: there is no file {error.filename}") from error
+    except IsADirectoryError as error:
+        raise UsageError(f"--data: {error.filename} is a folder; name its files") from error
     except (OSError, ValueError) as error:
         raise UsageError(f"--data: {error}") from error
 

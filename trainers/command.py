@@ -91,7 +91,7 @@ def run_training(
         environments: closed at the end, however training ends.
 
     Raises:
-        ValueError: the folder's run that is to be resumed is another command's, or another process
+        UsageError: the folder's run that is to be resumed is another command's, or another process
             is writing to the folder.
         SystemExit: with status 130, where a signal ended training, and 75, where machinery stayed
             broken or the disk took no more.

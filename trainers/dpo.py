@@ -15,17 +15,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trainers.options.algorithms import ALGORITHMS, DPODefaults, answer_help
+
+if __name__ == "__main__":  # the help at once, before TRL is imported
+    answer_help("dpo")
+
 from trl import DPOConfig
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import cached_rollout, expert_episodes, read_data_files
 from trainers.command import parse_training, refusing, run_training
 from trainers.credit.pairs import Pair, pair_rows, preference_pairs
-from trainers.evaluation.validation import (
-    RolloutEvaluationMixin,
-    check_options,
-    watch_by_playing,
-)
+from trainers.evaluation.offline import watch_by_playing
+from trainers.evaluation.validation import RolloutEvaluationMixin
 from trainers.models.loading import (
     adapter_config,
     context_length,
@@ -33,12 +35,12 @@ from trainers.models.loading import (
     load_policy,
     with_tokenizer,
 )
-from trainers.options.algorithms import ALGORITHMS, DPODefaults
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import ModelArguments
 from trainers.options.data import PairArguments
 from trainers.options.defaults import derive_evaluation
 from trainers.options.errors import UsageError, check_kind, run_command
+from trainers.options.keywords import check_given
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
@@ -119,7 +121,14 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
         check_kind("args", args, DPOConfig, remedy="make a trainers.AgentDPOConfig(...)")
-        check_options(rollout, evaluation)
+        check_given(
+            self,
+            args=args,
+            rollout=rollout,
+            evaluation=evaluation,
+            further=kwargs,
+            remedy="it learns from the pairs that are its second argument",
+        )
         for pair in pairs:
             remedy = "make them by trainers.preference_pairs(episodes)"
             check_kind("an entry of pairs", pair, Pair, remedy=remedy)
@@ -139,7 +148,14 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         environments = None if env is None else open_environments(env)
         scenarios = [row["scenario"] for row in rows]
         self.mixture = mixture_of(scenarios, environments, seed=args.seed)
-        watch_by_playing(self, environments, rollout, evaluation, eval_dataset=eval_dataset)
+        watch_by_playing(
+            self,
+            environments,
+            rollout,
+            evaluation,
+            scenarios=scenarios,
+            eval_dataset=eval_dataset,
+        )
 
 
 def sampled_pairs(
@@ -162,6 +178,9 @@ def sampled_pairs(
         rollout: the budgets of the policy's episodes.
         pairing: how many tasks, samples and pairs.
         resume: read the episodes that an interrupted run kept.
+
+    Raises:
+        UsageError: no pair came of it.
     """
     model_args = ModelArguments(model_name_or_path=model) if isinstance(model, str) else model
     rollout = RolloutArguments() if rollout is None else rollout
@@ -200,7 +219,15 @@ def sampled_pairs(
         )
         sampled = cached_rollout(folder / "sampled.jsonl", sample, reuse=reuse)
     unsuccessful = [trajectory for trajectory in sampled if not trajectory.success]
-    return pairs_of(expert, pairing, against=unsuccessful, seed=args.seed)
+    pairs = pairs_of(expert, pairing, against=unsuccessful, seed=args.seed)
+    if not pairs:
+        solved = {trajectory.task_id for trajectory in expert if trajectory.success}
+        both = solved & {trajectory.task_id for trajectory in unsuccessful}
+        raise UsageError(
+            f"no pair came of {len(task_ids)} tasks: the expert solved {len(solved)} of them, and "
+            f"the policy failed on {len(both)} of these; raise num_tasks, num_samples or max_turns"
+        )
+    return pairs
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -56,9 +56,15 @@ def evaluate(
         finished: episodes that are not played again; see `Rollout.run`.
 
     Raises:
+        TypeError: `rollout` is a name.
         UsageError: there are no tasks, or no episode has a score.
         ValueError: there are no samples.
     """
+    if isinstance(rollout, str):
+        raise TypeError(
+            f"rollout must be a trainers.Rollout, got the name {rollout!r}; make it by "
+            f"trainers.open_rollout(PolicyArguments(policy={rollout!r}), environments, ...)"
+        )
     if not task_ids:
         raise UsageError("there are no tasks to evaluate on")
     if samples < 1:

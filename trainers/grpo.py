@@ -14,6 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any
 
+from trainers.options.algorithms import ALGORITHMS, answer_help
+
+if __name__ == "__main__":  # the help at once, before TRL is imported
+    answer_help("grpo")
+
 import torch
 
 from agentgym_envs.limits import without_turn_line
@@ -26,7 +31,6 @@ from trainers.credit.advantages import (
     turn_of_token,
 )
 from trainers.online import OnlineTrainer, train_online
-from trainers.options.algorithms import ALGORITHMS
 from trainers.options.configs import AgentGRPOConfig
 from trainers.options.errors import run_command
 from trainers.trl_bridge import EpisodeBatch

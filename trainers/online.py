@@ -11,20 +11,17 @@ from trl import GRPOConfig
 from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.command import parse_training, refusing, run_training
-from trainers.credit.rewards import (
-    RewardFunc,
-    agent_reward,
-    invalid_action_penalty,
-)
+from trainers.credit.reward_functions import RewardFunctions, reward_list
+from trainers.credit.rewards import RewardFunc
 from trainers.evaluation.validation import (
     RolloutEvaluationMixin,
-    check_options,
     prompts_of,
     validation_ids,
     validation_of,
 )
 from trainers.models.loading import (
     adapter_config,
+    check_loaded,
     check_named,
     describe_policy,
     load_policy,
@@ -34,6 +31,7 @@ from trainers.options.arguments import EnvArguments, EvaluationArguments, Rollou
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.defaults import PER_ENVIRONMENT
 from trainers.options.errors import UsageError, check_kind
+from trainers.options.keywords import check_given
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
@@ -97,7 +95,14 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
         check_kind("args", args, GRPOConfig, remedy=f"make a trainers.{self.config.__name__}(...)")
-        check_options(rollout, evaluation)
+        check_given(
+            self,
+            args=args,
+            rollout=rollout,
+            evaluation=evaluation,
+            further=kwargs,
+            remedy="it plays env itself; trl.GRPOTrainer takes it (docs/extending/plugging_in.md)",
+        )
         refuse_ignored(args, self.config.refused)
         self.task_environments = open_environments(env, episodes=args.generation_batch_size)
         chosen = self.task_environments.args
@@ -110,9 +115,15 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         if isinstance(model, str):
             model = resolve_model(model)
             check_named(model)
+        else:
+            check_loaded(model)
         super().__init__(
             model=model,
-            reward_funcs=_reward_list(reward_funcs, penalty),
+            reward_funcs=reward_list(
+                reward_funcs,
+                penalty=penalty,
+                columns=getattr(train_dataset, "column_names", None) or (),
+            ),
             args=args,
             train_dataset=train_dataset,
             eval_dataset=eval_dataset,
@@ -132,7 +143,8 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         self._open_rollout(rollout, evaluation, eval_dataset)
         self._schedule_state = ScheduleStateCallback(self.rollout.schedule, names=names)
         self.add_callback(self._schedule_state)
-        self.run_options = [chosen, rollout, evaluation]
+        rewards = RewardFunctions(self.reward_func_names)
+        self.run_options = [chosen, rollout, evaluation, rewards]
         keep_records(self, configs=self.run_options)
         self.add_callback(Announcement(title_of(self), self._plan))
         use_short_progress(self)
@@ -172,7 +184,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
     def _plan(self) -> Plan:
         """Return what the run is about to do, for people."""
         args, environments = self.args, self.task_environments
-        _, rollout, evaluation = self.run_options
+        _, rollout, evaluation, rewards = self.run_options
         split = environments.args.split
         tasks = self.train_dataset
         num_tasks = len(tasks) if hasattr(tasks, "__len__") else None
@@ -188,6 +200,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         return {
             "policy": describe_policy(self.accelerator.unwrap_model(self.model)),
             "tasks": tasks_shown,
+            "reward": rewards.plan(args.reward_weights),
             "batch": f"{batch} episodes {per_batch}: {batch // args.num_generations} tasks "
             f"x {args.num_generations}",
             "measured": evaluation_plan(
@@ -279,17 +292,6 @@ def use_revision_for_reference(args: Any, revision: str | None) -> None:
     """Let TRL load the KL's reference, which it names by the model alone, at its revision."""
     if args.beta and revision:
         args.model_init_kwargs = {**(args.model_init_kwargs or {}), "revision": revision}
-
-
-def _reward_list(
-    reward_funcs: RewardFunc | Sequence[RewardFunc] | None, penalty: float
-) -> list[RewardFunc]:
-    if reward_funcs is None:
-        functions: list[RewardFunc] = [agent_reward]
-    else:
-        is_one = callable(reward_funcs) or isinstance(reward_funcs, str)
-        functions = [reward_funcs] if is_one else [*reward_funcs]  # type: ignore[list-item, misc]
-    return [*functions, invalid_action_penalty(penalty)] if penalty else functions
 
 
 def train_online(

@@ -17,6 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trainers.options.algorithms import ALGORITHMS, PPODefaults, answer_help
+
+if __name__ == "__main__":  # the help at once, before TRL is imported
+    answer_help("ppo")
+
 import torch
 
 from trainers.credit.advantages import turn_of_token
@@ -30,7 +35,6 @@ from trainers.credit.gae import (
 from trainers.models.critic import Critic
 from trainers.models.loading import check_named, resolve_model
 from trainers.online import OnlineTrainer, train_online
-from trainers.options.algorithms import ALGORITHMS, PPODefaults
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import run_command
 from trainers.tokens.chat import ChatFormat

@@ -14,12 +14,16 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
+from trainers.options.algorithms import ALGORITHMS, ReinforcePPDefaults, answer_help
+
+if __name__ == "__main__":  # the help at once, before TRL is imported
+    answer_help("reinforce_pp")
+
 import torch
 
 from trainers.credit.advantages import kl_penalized_returns, subtract_group_mean
 from trainers.credit.gae import SampledTokenIndex
 from trainers.online import OnlineTrainer, train_online
-from trainers.options.algorithms import ALGORITHMS, ReinforcePPDefaults
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import run_command
 from trainers.trl_bridge import EpisodeBatch

@@ -17,11 +17,15 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
+from trainers.options.algorithms import ALGORITHMS, RLOODefaults, answer_help
+
+if __name__ == "__main__":  # the help at once, before TRL is imported
+    answer_help("rloo")
+
 import torch
 
 from trainers.credit.advantages import leave_one_out, scale_by_environment
 from trainers.online import OnlineTrainer, train_online
-from trainers.options.algorithms import ALGORITHMS, RLOODefaults
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import run_command
 from trainers.trl_bridge import EpisodeBatch

@@ -11,16 +11,10 @@ from typing import Any
 from trainers.models.loading import save_policy
 from trainers.runs.checkpoints import check_optimizer, last_checkpoint
 from trainers.runs.disk import write_patiently
-from trainers.runs.folder import read_run, set_aside
+from trainers.runs.folder import set_aside
 from trainers.runs.lock import holding
-from trainers.runs.provenance import run_record, write_run
+from trainers.runs.provenance import resumption, write_run
 from trainers.runs.trackers import add_options_for_trackers
-
-IGNORED_IN_DIFF = {
-    *("argv", "command_line", "started", "pid", "seed", "resumed", "device", "ended"),
-    *("output_dir", "logging_dir", "run_name", "resume_from_checkpoint", "local_rank"),
-}
-"""Entries of `run.json` that may differ between the parts of one run; its config has the seed."""
 
 
 def train_and_save(
@@ -41,8 +35,8 @@ def train_and_save(
     Raises:
         Interrupted: a signal ended training, and a checkpoint is saved; a `KeyboardInterrupt`.
         EnvFailure: machinery stayed broken.
-        UsageError: another process holds the folder, or a checkpoint cannot be gone on from.
-        ValueError: the folder's run that is to be resumed is another command's.
+        UsageError: another process holds the folder, a checkpoint cannot be gone on from, or the
+            folder's run that is to be resumed is another command's.
     """
     command = Path(sys.argv[0]).name if command is None else command
     folder = Path(trainer.args.output_dir)
@@ -66,13 +60,15 @@ def _begin(
     further = {}
     if checkpoint is not None:
         check_optimizer(checkpoint)
-        further = _resumed(folder, checkpoint, command=command, configs=configs)
+        step = int(checkpoint.name.rpartition("-")[2])
+        further = resumption(folder, step, command=command, configs=configs)
         print(f"resuming from {checkpoint}", flush=True)
     else:
         if resume:
             print(f"{folder} has no checkpoint: training starts at the beginning", flush=True)
         set_aside(folder, start=_start_of(trainer, configs))
     write_run(folder, command=command, seed=trainer.args.seed, configs=configs, further=further)
+    trainer.run_file.is_written = True
 
 
 def _start_of(trainer: Any, configs: Sequence[Any]) -> str | None:
@@ -93,37 +89,3 @@ def _save(trainer: Any, folder: Path) -> None:
             trainer.create_model_card()
 
         write_patiently(str(folder), save, limit=trainer.max_outage)
-
-
-def changed_options(before: dict[str, Any], now: dict[str, Any]) -> dict[str, list[Any]]:
-    """Return what differs between two `run.json`, as option -> [before, now]."""
-    changed: dict[str, list[Any]] = {}
-    for group in sorted(set(before) | set(now)):
-        one, other = before.get(group), now.get(group)
-        if group in IGNORED_IN_DIFF or one == other:
-            continue
-        if not (isinstance(one, dict) and isinstance(other, dict)):
-            changed[group] = [one, other]
-            continue
-        for name in sorted((set(one) | set(other)) - IGNORED_IN_DIFF):
-            if one.get(name) != other.get(name):
-                changed[f"{group}.{name}"] = [one.get(name), other.get(name)]
-    return changed
-
-
-def _resumed(folder: Path, checkpoint: Path, *, command: str, configs: list[Any]) -> dict[str, Any]:
-    """Print what differs from the run that is resumed; return what `run.json` records of it."""
-    before = read_run(folder)
-    if before.get("command", command) != command:
-        raise ValueError(
-            f"{folder} holds a run of {before['command']!r}, which {command!r} cannot resume; "
-            "choose another --output_dir, or leave --resume out to set that run aside"
-        )
-    now = run_record(command=command, seed=0, configs=configs)
-    changed = changed_options(before, now) if before else {}
-    if changed:
-        lines = [f"  {name}: {old} -> {new}" for name, (old, new) in changed.items()]
-        print("not as in the run that is resumed:\n" + "\n".join(lines), flush=True)
-    step = int(checkpoint.name.rpartition("-")[2])
-    resumed = {"at_step": step, "started": now["started"], "changed": changed}
-    return {"resumed": [*before.get("resumed", []), resumed]}

@@ -12,28 +12,30 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from trainers.options.algorithms import ALGORITHMS, answer_help
+
+if __name__ == "__main__":  # the help at once, before TRL is imported
+    answer_help("sft")
+
 from trl import SFTConfig
 
 from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import expert_episodes, read_data_files
 from trainers.command import parse_training, refusing, run_training
-from trainers.evaluation.validation import (
-    RolloutEvaluationMixin,
-    check_options,
-    watch_by_playing,
-)
+from trainers.evaluation.offline import watch_by_playing
+from trainers.evaluation.validation import RolloutEvaluationMixin
 from trainers.models.loading import (
     adapter_config,
     context_length,
     load_policy,
     with_tokenizer,
 )
-from trainers.options.algorithms import ALGORITHMS
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig
 from trainers.options.defaults import derive_evaluation
 from trainers.options.errors import UsageError, check_kind, run_command
+from trainers.options.keywords import check_given
 from trainers.options.refused import refuse_ignored
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, mixture_of
@@ -137,7 +139,14 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
         check_kind("args", args, SFTConfig, remedy="make a trainers.AgentSFTConfig(...)")
-        check_options(rollout, evaluation)
+        check_given(
+            self,
+            args=args,
+            rollout=rollout,
+            evaluation=evaluation,
+            further=kwargs,
+            remedy="it learns from the trajectories that are its second argument",
+        )
         refuse_ignored(args, AgentSFTConfig.refused)
         if env is None:
             args.eval_strategy = "no"
@@ -170,7 +179,14 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         in_order = args.train_sampling_strategy == "sequential"
         scenarios = [row["scenario"] for row in rows]
         self.mixture = mixture_of(scenarios, environments, seed=None if in_order else args.seed)
-        watch_by_playing(self, environments, rollout, evaluation, eval_dataset=eval_dataset)
+        watch_by_playing(
+            self,
+            environments,
+            rollout,
+            evaluation,
+            scenarios=scenarios,
+            eval_dataset=eval_dataset,
+        )
 
 
 def expert_demonstrations(

@@ -16,6 +16,7 @@ from trainers.credit.pairs import Pair, preference_pairs
 from trainers.dpo import AgentDPOConfig, AgentDPOTrainer, PairArguments, main, sampled_pairs
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.configs import ModelArguments
+from trainers.options.errors import UsageError
 from trainers.policies.scripted import play
 from trainers.rollout.environments import Environments
 
@@ -140,6 +141,21 @@ def test_without_files_the_expert_is_preferred_to_the_policys_own_failures(
     write_jsonl(kept, sampled[:1])
     assert len(pairs(resume=True)) == sum(not t.success for t in sampled[:1])
     assert pairs() == found
+
+
+def test_tasks_that_give_no_pair_are_told_with_what_was_solved(
+    tmp_path: Path, episodes: list[Trajectory], letters: Environments
+) -> None:
+    expert = [episode for episode in episodes if episode.success]
+    for name in ("expert", "sampled"):  # as an interrupted run kept them
+        write_jsonl(tmp_path / "pairs" / f"{name}.jsonl", expert)
+    with pytest.raises(UsageError, match="no pair came of 8 tasks: the expert solved 8 of them, "):
+        sampled_pairs(
+            letters,
+            "unused",
+            args=AgentDPOConfig(output_dir=str(tmp_path)),
+            resume=True,
+        )
 
 
 def test_the_command_plays_for_its_pairs(tmp_path: Path) -> None:

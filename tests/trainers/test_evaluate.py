@@ -123,6 +123,11 @@ def test_nothing_to_evaluate_is_refused() -> None:
         evaluate(letters.rollout(ExpertPolicy()), ["letters_0"], samples=0)
 
 
+def test_a_policys_name_is_not_what_plays() -> None:
+    with pytest.raises(TypeError, match="got the name 'tiny'; make it by trainers.open_rollout"):
+        evaluate("tiny", ["textcraft_0"])  # type: ignore[arg-type]
+
+
 class Unscored:
     """Plays what only a judge could score."""
 

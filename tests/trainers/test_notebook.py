@@ -8,6 +8,7 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
+from transformers import Qwen3Model
 from trl import GRPOConfig
 
 from tests.trainers.toys import ENV_ID, episode, make_folder, make_model, make_tokenizer
@@ -85,6 +86,20 @@ def test_trls_own_habits_train_evaluate_and_save(
             "task ids of letters, got 'Solve it'; make it by trainers.task_dataset",
         ),
         ({"train_dataset": [{"text": "a"}]}, ValueError, "train_dataset must be one dataset of"),
+        (
+            {"model": None},
+            TypeError,
+            "model must be a Hugging Face id, .*, got None",
+        ),
+        ({"model": Qwen3Model(make_model().config)}, TypeError, "a Qwen3Model writes no text"),
+        ({"reward_funcs": []}, ValueError, "reward_funcs is empty; leave it out"),
+        ({"max_turns": 3}, TypeError, r"option of EnvArguments: env=EnvArguments\(max_turns="),
+        ({"horizon": 3}, TypeError, r"rollout=RolloutArguments\(horizon="),
+        ({"num_eval_tasks": 3}, TypeError, r"evaluation=EvaluationArguments\(num_eval_tasks="),
+        ({"max_steps": 3}, TypeError, r"args=GRPOConfig\(max_steps="),
+        ({"peft_confg": None}, TypeError, "no peft_confg; did you mean peft_config"),
+        ({"qqqq": None}, TypeError, "no qqqq; trl.GRPOTrainer has none either"),
+        ({"rollout_func": print}, TypeError, "takes no rollout_func: it plays env itself"),
     ],
     ids=str,
 )
@@ -113,6 +128,12 @@ def test_one_reward_model_may_be_named(grpo: Callable[..., AgentGRPOTrainer]) ->
 
 def test_imitation_takes_episodes_and_preference_takes_pairs(tmp_path: Path) -> None:
     given: dict[str, Any] = {"processing_class": make_tokenizer()}
+    with pytest.raises(TypeError, match="learns from the trajectories that are its second"):
+        AgentSFTTrainer(make_model(), [], args=AgentSFTConfig("run"), train_dataset=[], **given)
+    with pytest.raises(TypeError, match="learns from the pairs that are its second argument"):
+        AgentDPOTrainer(make_model(), [], args=AgentDPOConfig("run"), train_dataset=[], **given)
+    with pytest.raises(TypeError, match="model must be a Hugging Face id, .* got None"):
+        AgentSFTTrainer(None, [], args=AgentSFTConfig("run"), **given)
     with pytest.raises(TypeError, match="must be agentgym_envs.Trajectory, .*read_jsonl"):
         AgentSFTTrainer(make_model(), [{"messages": []}], args=AgentSFTConfig("run"), **given)  # type: ignore[list-item]
     with pytest.raises(TypeError, match="must be trainers.Pair, .*trainers.preference_pairs"):

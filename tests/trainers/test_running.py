@@ -22,9 +22,10 @@ from trainers.grpo import main
 from trainers.models.loading import load_policy
 from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError
-from trainers.running import changed_options, train_and_save
+from trainers.running import train_and_save
 from trainers.runs.checkpoints import last_checkpoint
-from trainers.runs.folder import set_aside
+from trainers.runs.folder import read_run, set_aside
+from trainers.runs.provenance import changed_options
 from trainers.runs.stopping import Interrupted, SaveOnSignal, SkipNonFinite
 
 Command = Callable[..., list[str]]
@@ -153,6 +154,24 @@ def test_ctrl_c_in_a_script_saves_and_names_the_way_on(trainer_in: Callable[...,
     again.train(resume_from_checkpoint=True)
     assert again.state.global_step == 3
     assert steps_of(checkpoint.parent) == [1, 2, 3]
+
+
+def test_a_notebook_that_trains_twice_keeps_what_it_trained_last(
+    trainer_in: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    options: dict[str, Any] = {"save_strategy": "steps", "save_steps": 1}
+    trainer_in(max_steps=1, **options).train()
+    folder = trainer_in().args.output_dir
+    begun = read_run(folder)["started"]
+    trainer_in(max_steps=2, learning_rate=0.5, **options).train(resume_from_checkpoint=True)
+    assert "AgentGRPOConfig.learning_rate: 0.01 -> 0.5" in capsys.readouterr().out
+    record = read_run(folder)
+    assert record["AgentGRPOConfig"]["learning_rate"] == 0.5 and record["started"] == begun
+    (part,) = record["resumed"]
+    assert part["at_step"] == 1 and part["changed"]["AgentGRPOConfig.max_steps"] == [1, 2]
+    trainer_in(max_steps=1, learning_rate=0.25, **options).train()
+    record = read_run(folder)
+    assert record["AgentGRPOConfig"]["learning_rate"] == 0.25 and "resumed" not in record
 
 
 def test_resuming_in_a_script_passes_over_a_damaged_checkpoint(
@@ -404,7 +423,7 @@ def test_another_algorithms_run_is_not_resumed(command: Command, tmp_path: Path)
     assert main(command(steps=1)) == 0
     record = tmp_path / "run/run.json"
     record.write_text(record.read_text().replace('"train grpo"', '"train sft"'))
-    with pytest.raises(ValueError, match="holds a run of 'train sft', which 'train grpo' cannot"):
+    with pytest.raises(UsageError, match="holds a run of 'train sft', which 'train grpo' cannot"):
         main(command("--resume"))
 
 

@@ -148,11 +148,15 @@ def pair_rows(
             rows.append(row)
     total = len(rows) + excluded.total()
     reasons = ", ".join(f"{excluded[why]} with {why}" for why in _EXCLUSIONS if excluded[why])
+    if not total:
+        raise UsageError(
+            "there is no pair to learn from; a pair is two episodes of one task of which one did "
+            "better, so collect several per task, and tasks that the policy solves sometimes"
+        )
     if not rows:
         raise UsageError(
-            f"there is no pair to learn from: {total} found, {reasons or 'none left out'}; a pair "
-            f"is two episodes of one task of which one did better, so collect several per task, "
-            f"or raise --max_length"
+            f"there is no pair to learn from: {total} found, {reasons}; --max_length bounds the "
+            "tokens"
         )
     if reasons:
         logger.warning("left out of %d pairs: %s", total, reasons)

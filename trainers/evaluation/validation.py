@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 from accelerate.utils import gather_object
@@ -17,19 +17,15 @@ from accelerate.utils import gather_object
 from agentgym_envs.trajectory import Trajectory
 from trainers.evaluation.results import EnvironmentResult, EvalResult
 from trainers.evaluation.summary import summarize
-from trainers.models.loading import describe_policy
-from trainers.options.arguments import EvaluationArguments, RolloutArguments
-from trainers.options.errors import check_kind
-from trainers.options.values import check_names
-from trainers.policies.model import ModelPolicy
+from trainers.options.arguments import EvaluationArguments
 from trainers.rollout.environments import Environments
 from trainers.rollout.mixtures import spread
 from trainers.rollout.rollout import Rollout
-from trainers.runs.announcement import Announcement, Plan, evaluation_plan, title_of
-from trainers.runs.progress import use_short_progress
-from trainers.runs.records import keep_records
+from trainers.runs.records import weights_step
 from trainers.runs.trajectories import TrajectoryFiles
 
+SPLITS = ("train", "validation", "test")
+"""Those that every environment has."""
 VALIDATION_STREAM = 1
 """Names the random numbers of evaluations apart from those of training batches."""
 
@@ -43,26 +39,14 @@ class Validation:
         samples: episodes per task.
         play: plays task ids at a global step; the same random numbers at every call with the same
             numbers, which name a process's share.
-        on_trajectories: what is done with this process's episodes, such as writing them to a file.
+        on_trajectories: what is done with this process's episodes, such as writing them to a file
+            of the evaluation's name and the optimizer step.
     """
 
     tasks: Callable[[], Sequence[str]]
     samples: int
     play: Callable[[list[str], int, Sequence[int]], list[Trajectory]]
-    on_trajectories: Callable[[int, list[Trajectory]], None]
-
-
-def check_options(rollout: Any, evaluation: Any) -> None:
-    """Check that a trainer is given our dataclasses.
-
-    Raises:
-        TypeError: one of them is something else.
-    """
-    for name, value, kind in (
-        ("rollout", rollout, RolloutArguments),
-        ("evaluation", evaluation, EvaluationArguments),
-    ):
-        check_kind(name, value, kind, remedy=f"make a trainers.{kind.__name__}(...)")
+    on_trajectories: Callable[[str, int, list[Trajectory]], None]
 
 
 def validation_ids(environments: Environments, evaluation: EvaluationArguments) -> list[str]:
@@ -139,7 +123,7 @@ def validation_of(
         ),
         samples=evaluation.eval_samples,
         play=play,
-        on_trajectories=lambda step, trajectories: files.write("eval", step, trajectories),
+        on_trajectories=partial(files.write, anew=True),
     )
 
 
@@ -167,6 +151,9 @@ class RolloutEvaluationMixin:
     ) -> dict[str, float]:
         """Play the validation tasks, log what came out, and return it.
 
+        It is logged under the step of the weights that played: after training those of the best
+        checkpoint, where that was loaded. Tasks of another split are logged under its name.
+
         Args:
             eval_dataset: rows whose `prompt` is a task id, in place of the validation's tasks.
             ignore_keys: has no effect on episodes.
@@ -189,25 +176,32 @@ class RolloutEvaluationMixin:
         start = time.perf_counter()
         # TRL logs under `eval_` what follows.
         self.model.eval()
-        tasks = validation.tasks()
+        tasks, label = validation.tasks(), metric_key_prefix
         if eval_dataset is not None:
             tasks = prompts_of("eval_dataset", eval_dataset, self.task_environments)
+            label = _label_of(tasks, self.task_environments, label)
         task_ids = [task_id for task_id in tasks for _ in range(validation.samples)]
+        step = self.state.global_step
+        if not self.is_in_train:
+            step = weights_step(self.args, self.state, self.control)
         with self.playing():
-            trajectories = self._play_share(validation, task_ids)
+            trajectories = self._play_share(validation, task_ids, label, step)
         result = summarize(trajectories)
         values = _values(result)
         values["runtime"] = max(gather_object([time.perf_counter() - start]))
         for name, of_one in result.environments.items():
             values |= {f"{key}/{name}": value for key, value in _values(of_one).items()}
         metrics = {f"{metric_key_prefix}_{name}": value for name, value in values.items()}
-        self.log(metrics)
+        logged = {f"{label}_{name}": value for name, value in values.items()}
+        self.log(logged if step == self.state.global_step else {"global_step": step, **logged})
         self.control = self.callback_handler.on_evaluate(
             self.args, self.state, self.control, metrics
         )
         return metrics
 
-    def _play_share(self: Any, validation: Validation, task_ids: Sequence[str]) -> list[Trajectory]:
+    def _play_share(
+        self: Any, validation: Validation, task_ids: Sequence[str], label: str, step: int
+    ) -> list[Trajectory]:
         """Play this process's share of the tasks; return all processes' episodes, without tokens.
 
         A share's random numbers are its own, else two processes would sample alike.
@@ -215,16 +209,27 @@ class RolloutEvaluationMixin:
         processes, rank = self.accelerator.num_processes, self.accelerator.process_index
         places = range(rank, len(task_ids), processes)
         share = () if processes == 1 else (rank,)
-        step = self.state.global_step
         trajectories: list[Trajectory] = validation.play(
             [task_ids[place] for place in places], step, share
         )
-        validation.on_trajectories(step, trajectories)
+        name = "eval" if label == "eval" else f"eval_{label.replace('/', '_')}"
+        validation.on_trajectories(name, step, trajectories)
         if processes == 1:
             return trajectories
         bare = [replace(trajectory, traces=[]) for trajectory in trajectories]
         gathered = dict(gather_object(list(zip(places, bare, strict=True))))
         return [gathered[place] for place in sorted(gathered)]
+
+
+def _label_of(tasks: Sequence[str], environments: Environments, prefix: str) -> str:
+    """Return what an evaluation of given tasks is logged under: its prefix, or another split.
+
+    Success on the test split under `eval` would count as a validation: in the curve, on the card.
+    """
+    if prefix != "eval" or set(tasks) <= set(environments.task_ids(environments.args.eval_split)):
+        return prefix
+    splits = (split for split in SPLITS if set(tasks) <= set(environments.task_ids(split)))
+    return next(splits, "chosen")
 
 
 def _values(result: EvalResult | EnvironmentResult) -> dict[str, float]:
@@ -239,88 +244,3 @@ def _values(result: EvalResult | EnvironmentResult) -> dict[str, float]:
         "failed": float(result.failures),
     }
     return {key: value for key, value in values.items() if value is not None}
-
-
-def watch_by_playing(
-    trainer: Any,
-    environments: Environments | None,
-    rollout: RolloutArguments,
-    evaluation: EvaluationArguments,
-    *,
-    eval_dataset: Any = None,
-) -> None:
-    """Let a trainer that learns from saved episodes keep its metrics, and evaluate by playing.
-
-    Args:
-        trainer: a `RolloutEvaluationMixin` trainer whose `row_name` says what it is trained on.
-        environments: what evaluations play; without them there are none.
-        rollout: how evaluation episodes are played.
-        evaluation: how success is measured.
-        eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
-
-    Raises:
-        ValueError: there are tasks and no environment to play them.
-    """
-    args = trainer.args
-    if environments is None and eval_dataset is not None:
-        raise ValueError(
-            "eval_dataset names tasks to play, and there is no environment; pass env as well"
-        )
-    options = [] if environments is None else [environments.args]
-    trainer.run_options = [*options, rollout, evaluation]
-    trainer.max_outage = rollout.failure_rules.max_outage
-    keep_records(trainer, configs=trainer.run_options)
-    trainer.add_callback(Announcement(title_of(trainer), lambda: _plan(trainer, evaluation)))
-    use_short_progress(trainer)
-    if environments is None:
-        return
-    check_names(rollout, environments.env_ids)
-    trainer.task_environments = environments
-    trainer.make_validation = lambda: _validation_beside(
-        trainer, environments, rollout, evaluation, eval_dataset=eval_dataset
-    )
-    if args.eval_strategy != "no" or eval_dataset is not None:
-        trainer.validation.tasks()  # raises where there are none
-
-
-def _plan(trainer: Any, evaluation: EvaluationArguments) -> Plan:
-    """Return what a run on saved episodes is about to do, for people."""
-    args = trainer.args
-    per_step = args.per_device_train_batch_size * args.gradient_accumulation_steps
-    plan = {
-        "policy": describe_policy(trainer.accelerator.unwrap_model(trainer.model)),
-        "batch": f"{per_step * args.world_size} a step, of {len(trainer.train_dataset)} "
-        f"{trainer.row_name}",
-    }
-    if args.eval_strategy != "no":
-        plan["measured"] = evaluation_plan(
-            args,
-            num_tasks=len(trainer.validation.tasks()),
-            samples=evaluation.eval_samples,
-            split=trainer.task_environments.args.eval_split,
-        )
-    return plan
-
-
-def _validation_beside(
-    trainer: Any,
-    environments: Environments,
-    rollout: RolloutArguments,
-    evaluation: EvaluationArguments,
-    *,
-    eval_dataset: Any,
-) -> Validation:
-    """Return evaluations by the policy of a trainer that does not play itself."""
-    policy = ModelPolicy.of_model(
-        trainer.model,
-        trainer.processing_class,
-        rollout,
-        name=str(trainer.args.output_dir),
-        seed=trainer.args.seed,
-        overlap=environments.args.overlap,
-    )
-    files = TrajectoryFiles.of(trainer.args, rollout)
-    trainer.add_callback(files)
-    playing = environments.rollout(policy, failure_rules=rollout.failure_rules)
-    playing.on_outage = trainer.save_now
-    return validation_of(environments, playing, evaluation, files, eval_dataset=eval_dataset)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 from trl import get_peft_config, get_quantization_config
 
 from trainers.options.configs import ModelArguments
@@ -66,6 +66,22 @@ def check_named(name: str) -> None:
         AutoTokenizer.from_pretrained(name)
 
 
+def check_loaded(model: Any) -> None:
+    """Check that what is given in place of a name is a model that writes.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(
+            f"model must be a Hugging Face id, a folder, {TINY!r} or a loaded model, got "
+            f"{model!r:.60}"
+        )
+    if isinstance(model, PreTrainedModel) and not model.can_generate():
+        kind = type(model).__name__
+        raise TypeError(f"a {kind} writes no text; load it by AutoModelForCausalLM")
+
+
 def _explain(name: str) -> AbstractContextManager[None]:
     return explain_load_errors(
         name, names=(TINY,), otherwise=f"{TINY}, a folder or a Hugging Face id"
@@ -93,6 +109,7 @@ def with_tokenizer(model: Any, tokenizer: Any = None) -> tuple[Any, Any]:
     if isinstance(model, str):
         model, own = load_policy(ModelArguments(model_name_or_path=model))
         return model, tokenizer or own
+    check_loaded(model)
     if tokenizer is None:
         name = getattr(model.config, "_name_or_path", "")
         if not name:

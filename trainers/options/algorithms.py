@@ -5,6 +5,7 @@ No TRL here, for the reason that `defaults` gives.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -292,6 +293,7 @@ class DPODefaults(AgentDefaults):
     )
 
     def __post_init__(self) -> None:
+        check_bounds(self)  # here too, for what follows compares numbers
         check_preference(self)
         super().__post_init__()
 
@@ -387,3 +389,10 @@ def help_page(name: str) -> str:
     )
     parser.set_defaults(**algorithm.defaults.tiny_defaults)
     return parser.format_help()
+
+
+def answer_help(name: str) -> None:
+    """Show an algorithm's help page and end, where the process's command line asks for it."""
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(help_page(name), end="")
+        raise SystemExit(0)

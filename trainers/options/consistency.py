@@ -93,12 +93,33 @@ def check_length(args: Any) -> None:
         raise ValueError("max_steps must be >= 1, or -1 for num_train_epochs to say, got 0")
     if args.max_steps < 0 and not args.num_train_epochs > 0:
         raise ValueError(f"num_train_epochs must be > 0, got {args.num_train_epochs}")
-    if not args.learning_rate >= 0:
-        raise ValueError(f"learning_rate must be >= 0, got {args.learning_rate}")
+    for name in ("learning_rate", "weight_decay", "dataloader_num_workers"):
+        if not getattr(args, name) >= 0:
+            raise ValueError(f"{name} must be >= 0, got {getattr(args, name)}")
     if args.eval_strategy == "steps" and args.eval_steps is not None and not args.eval_steps > 0:
         raise ValueError(
             f"eval_steps must be > 0, got {args.eval_steps}; eval_strategy=no evaluates never"
         )
+
+
+def check_optimizer(args: Any) -> None:
+    """Check that an optimizer's package is installed, and its options known.
+
+    Args:
+        args: an `AgentDefaults` config that TRL has completed.
+
+    Raises:
+        ImportError: the package is not there.
+        ValueError: the options do not fit the optimizer.
+    """
+    if not args.optim.startswith(_OPTIMIZERS_OF_A_MODEL):
+        from transformers import Trainer
+
+        Trainer.get_optimizer_cls_and_kwargs(args)
+
+
+_OPTIMIZERS_OF_A_MODEL = ("adalomo", "apollo", "galore", "lomo")
+"""Those that transformers can only look for when there is a model."""
 
 
 def check_batch(args: Any, *, least: int) -> None:

@@ -18,6 +18,7 @@ from trainers.options.consistency import (
     check_checkpoints,
     check_choices,
     check_length,
+    check_optimizer,
 )
 from trainers.options.errors import UsageError, check_bounds
 from trainers.options.refused import MODEL, ONLINE, Refusals, refuse_ignored
@@ -136,6 +137,7 @@ class AgentDefaults:
         check_checkpoints(self)
         check_length(self)
         super().__post_init__()  # type: ignore[misc]
+        check_optimizer(self)
         check_trackers(getattr(self, "report_to", []))
         keep_out(getattr(self, "hub_token", None))
 
@@ -235,7 +237,8 @@ class OnlineDefaults(AgentDefaults):
     )
 
     def __post_init__(self) -> None:
-        Sampling.of(self)  # checks its bounds
+        check_bounds(self)  # here too, for what follows compares numbers
+        Sampling.of(self)  # checks its own
         check_choices(self)
         check_batch(self, least=2)
         # Episodes of an evaluation are played by the rollout engine, in groups of one.

@@ -105,7 +105,7 @@ class EnvArguments(EnvConstructionArguments):
             "action": "extend",
         },
     )
-    mix: str | None = field(
+    mix: str | list[float] | dict[str, float] | None = field(
         default=None,
         metadata={
             "help": "Weights of several environments in what is trained on and collected, in their "
@@ -164,7 +164,9 @@ class EnvArguments(EnvConstructionArguments):
         if self.tasks is not None:
             self.tasks = [str(label) for label in self.tasks]
         check_names(self, self.env)
-        _ = self.weights
+        weights = self.weights
+        if not isinstance(self.mix, str | None):
+            self.mix = ",".join(map(str, weights))
         if self.overlap and self.env_backend == "sync":
             raise ValueError(
                 "overlap needs environments that step by themselves, got --env_backend sync; "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -72,6 +73,8 @@ def explain_load_errors(policy: str, *, names: Iterable[str], otherwise: str) ->
     except (OSError, ValueError) as error:
         hint = did_you_mean(policy, names, otherwise=f"allowed: {otherwise}")
         cause = masked(" ".join(str(error).split()))
+        if "://" not in policy and not Path(policy).exists():
+            cause = f"there is no such folder, and of such an id: {cause}"
         raise UsageError(f"cannot open the policy {policy!r}{hint} ({cause})") from error
 
 
@@ -117,13 +120,28 @@ def _raised_by(error: BaseException) -> str | None:
 BOUNDS = ("min", "above", "max")
 """Keys of a field's metadata that `check_bounds` reads."""
 
+_PLAIN_KIND = re.compile(r"(?:<class ')?(int|float|bool)(?:'>)?(?: \| None)?")
+"""The annotation of a field that takes numbers alone, or true and false."""
+
+_TEXTS_OF_TRANSFORMERS = frozenset({"include_num_input_tokens_seen"})
+"""Fields that are declared `bool`, and that transformers derives a text from."""
+
 
 def check_bounds(args: Any) -> None:
-    """Check a dataclass's fields against the bounds that their metadata names; None has none.
+    """Check a dataclass's fields: numbers are no texts, and keep the bounds of their metadata.
+
+    None has no bounds.
 
     Raises:
-        ValueError: a value is out of its bounds.
+        ValueError: a value is a text, or out of its bounds.
     """
+    for entry in fields(args):
+        kind = _PLAIN_KIND.fullmatch(str(entry.type))
+        if entry.name in _TEXTS_OF_TRANSFORMERS:
+            continue
+        if kind is not None and isinstance(text := getattr(args, entry.name), str):
+            expected = "True or False" if kind[1] == "bool" else "a number"
+            raise ValueError(f"{entry.name} must be {expected}, got the text {text!r}")
     for entry in fields(args):
         least, above, most = map(entry.metadata.get, BOUNDS)
         setting = getattr(args, entry.name)

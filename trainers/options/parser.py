@@ -27,6 +27,16 @@ from trainers.options.files import (
 )
 
 MOST_CHOICES_SHOWN = 6
+ELSEWHERE = {
+    "--batch_size": "--per_device_train_batch_size",
+    "--group_size": "--num_generations",
+    "--lora": "--use_peft",
+    "--lr": "--learning_rate",
+    "--max_new_tokens": "--max_tokens_per_turn",
+    "--max_prompt_length": "--max_tokens_per_episode",
+    "--use_lora": "--use_peft",
+}
+"""What other libraries call options of ours, too unlike them to be taken for misspelt."""
 _SHOWN = {"model_name_or_path": "--model MODEL", "turns": "--max-turns TURNS"}
 
 
@@ -106,9 +116,11 @@ class OptionParser(argparse.ArgumentParser):
             spelled = _with_underscores(name)
             if spelled not in known:
                 otherwise = f"{self.prog} --help lists the options"
-                self.error(
-                    f"unknown option {name}{did_you_mean(spelled, known, otherwise=otherwise)}"
-                )
+                ours = ELSEWHERE.get(spelled)
+                hint = did_you_mean(spelled, known, otherwise=otherwise)
+                if ours in known:
+                    hint = f"; did you mean {ours}?"
+                self.error(f"unknown option {name}{hint}")
             words[place] = known[spelled] + equals + value
         return words
 
@@ -140,6 +152,7 @@ class CommandParser(OptionParser):
         epilog = "Options may be written with - or _; --help_all lists all of them"
         if config_name is not None:
             epilog += f", with those of trl.{config_name} and trl.ModelConfig"
+            epilog += ", which it has to import first: some seconds"
         self._first = first
         self._shows_all = False
         super().__init__(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from fractions import Fraction
 from math import gcd, lcm
@@ -65,12 +65,16 @@ def read_seconds(name: str, text: str) -> float:
     return float(match[1]) * _UNITS[match[2]]
 
 
-def read_weights(name: str, text: str | None, of: Sequence[str]) -> list[int]:
-    """Read an option that holds a weight for each of several things, such as `2,1,1`.
+Weights = str | Sequence[float] | Mapping[str, float]
+"""A weight for each of several things: `2,1,1`, numbers in their order, or by their names."""
+
+
+def read_weights(name: str, given: Weights | None, of: Sequence[str]) -> list[int]:
+    """Read an option that holds a weight for each of several things.
 
     Args:
         name: the option's, for the message.
-        text: what it was given; None weighs all alike.
+        given: what it was given; None weighs all alike.
         of: what is weighed.
 
     Returns:
@@ -79,16 +83,19 @@ def read_weights(name: str, text: str | None, of: Sequence[str]) -> list[int]:
     Raises:
         UsageError: there are more or fewer weights than things, or one is not above 0.
     """
-    if text is None:
+    if given is None:
         return [1] * len(of)
+    parts = given.split(",") if isinstance(given, str) else given
+    if isinstance(parts, Mapping):
+        parts = [parts[name] for name in of] if set(parts) == set(of) else ()
     try:
-        weights = [Fraction(part.strip()) for part in str(text).split(",")]
-    except (ValueError, ZeroDivisionError):
+        weights = [Fraction(str(part).strip()) for part in parts]
+    except (TypeError, ValueError, ZeroDivisionError):
         weights = []
     if len(weights) != len(of) or not all(weight > 0 for weight in weights):
         raise UsageError(
             f"--{name} must hold a number above 0 for each --env ({', '.join(of) or 'none given'}"
-            f"), in their order, such as {','.join('1' * max(len(of), 1))}; got {text!r}. What is "
+            f"), in their order, such as {','.join('1' * max(len(of), 1))}; got {given!r}. What is "
             "not to be trained on is left out of --env"
         )
     scale = lcm(*(weight.denominator for weight in weights))

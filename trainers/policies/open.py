@@ -30,6 +30,12 @@ class OpenModel(NamedTuple):
     tokenizer: Any
 
 
+_NAME_IT = (
+    'name it, such as env="TextCraft", or one of your own that its module registers, such as '
+    'env="my_games:lab/MyGame-v0"'
+)
+
+
 def open_environments(
     env: str | Sequence[str] | EnvArguments | Environments,
     policy: PolicyArguments | None = None,
@@ -55,7 +61,7 @@ def open_environments(
     try:
         if isinstance(env, str | list | tuple):
             named = EnvArguments(env=[env] if isinstance(env, str) else list(env))
-        check_kind("env", named, EnvArguments, remedy='name it, such as env="TextCraft"')
+        check_kind("env", named, EnvArguments, remedy=_NAME_IT)
     except ValueError as error:
         raise UsageError(str(error)) from error
     if policy is not None and policy.is_served:

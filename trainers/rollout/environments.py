@@ -134,11 +134,13 @@ class Environments:
             split: the tasks'.
             num_tasks: how many of them; None where nobody knows.
         """
-        limits = [env.max_turns for env in self._probes.values()]
-        names = ", ".join(self.names.values())
+        limits = {self.names[name]: env.max_turns for name, env in self._probes.items()}
+        names = ", ".join(limits)
         if len(set(self.args.weights)) > 1:
             names += f" at {':'.join(map(str, self.args.weights))}"
-        turns = str(limits[0]) if len(set(limits)) == 1 else " or ".join(map(str, limits))
+        turns = ", ".join(f"{name} {limit}" for name, limit in limits.items())
+        if len(set(limits.values())) == 1:
+            turns = str(next(iter(limits.values())))
         count = "" if num_tasks is None else f"{num_tasks} of "
         return f"{count}{names} ({split}), {turns} turns at most"
 

@@ -1,4 +1,4 @@
-"""What a run is about to do, in a few lines before its first step."""
+"""What a run is about to do, in a few lines before its first step, and what came of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from typing import Any
 
 from transformers import TrainerCallback
 
+from trainers.runs.success import validations
+
+MEASURES_BEFORE = "--eval_on_start true"
+"""The option that measures success before training."""
 Plan = Mapping[str, str]
 """The lines of an announcement, by their labels: `{"policy": "tiny, 1.1M parameters"}`."""
 
@@ -28,7 +32,9 @@ class Announcement(TrainerCallback):  # type: ignore[misc]
         if not state.is_world_process_zero:
             return
         steps = f"{state.max_steps} optimizer steps"
-        if state.global_step:
+        if state.global_step >= state.max_steps:
+            steps = f"all {state.max_steps} optimizer steps are taken"
+        elif state.global_step:
             steps = f"optimizer steps {state.global_step} to {state.max_steps}"
         print_plan(f"{self._title}: {steps}, written to {args.output_dir}", self._plan())
 
@@ -54,9 +60,40 @@ def evaluation_plan(args: Any, *, num_tasks: int, samples: int, split: str) -> s
         return ""
     when = "after every epoch"
     if args.eval_strategy == "steps":
-        when = f"every {args.eval_steps:g} steps"
+        when = f"every {args.eval_steps:g} steps and at the end"
+    when = f"at the start, {when}" if args.eval_on_start else when
     each = "" if samples == 1 else f", {samples} episodes each"
-    return f"{when} on {num_tasks} tasks of {split}{each}"
+    before = "" if args.eval_on_start else f"; {MEASURES_BEFORE} before the first step too"
+    return f"{when} on {num_tasks} tasks of {split}{each}{before}"
+
+
+def print_end(
+    title: str, folder: str, *, global_step: int, weights_step: int, best_by: str
+) -> None:
+    """Print which weights a run has ended with, and their success beside that before training.
+
+    Nothing is printed where nothing was measured.
+
+    Args:
+        title: the algorithm.
+        folder: the run's.
+        global_step: optimizer steps that were taken.
+        weights_step: the step that the weights are of.
+        best_by: the metric that the best ones were chosen by.
+    """
+    measured = validations(folder)
+    overall = [one for one in measured if not one.env_id] or measured
+    of_step = {one.global_step: f"{one.success:.1%} ({one.interval})" for one in overall}
+    if weights_step not in of_step:
+        return
+    which = "" if weights_step == global_step else f", the best by {best_by}"
+    print_plan(
+        f"{title}: ended after step {global_step} with the weights of step {weights_step}{which}",
+        {
+            "validation": f"success {of_step[weights_step]}",
+            "before training": of_step.get(0, f"not measured; {MEASURES_BEFORE} does that"),
+        },
+    )
 
 
 def title_of(trainer: Any) -> str:

@@ -35,6 +35,7 @@ SHOWN_OPTIONS = (
     *("max_tokens_per_turn", "max_tokens_per_episode", "keep_last_turns", "backend"),
     *("mask_truncated_episodes", "invalid_action_penalty", "turn_advantage_weight"),
     *("num_rounds", "num_samples", "dtype", "bf16", "use_peft", "lora_r", "lora_alpha"),
+    *("reward_funcs", "reward_weights", "num_eval_tasks", "eval_samples", "eval_temperature"),
 )
 """Options that are listed, where a run has them; the others are in `run.json`."""
 
@@ -234,10 +235,13 @@ class _Card:
         seconds = next(
             (e["train_runtime"] for e in read_metrics(self.run) if e.get("train_runtime")), None
         )
+        if self.record.get("resumed"):  # it is then of the last part alone
+            seconds = None
         facts = {
             "base model": before,
             "environments": self.mixture(),
             "split": self.option("split") or "train",
+            "tasks": self.option("tasks"),
             "action format": self.option("action_format"),
             "turn limit": self.option("max_turns") or "each environment's own",
             "horizon": self.summary.get("horizon") or self.option("horizon") or "the turn limit",
@@ -263,7 +267,8 @@ class _Card:
         """Return the evaluations, the first and the last ones where there are many."""
         if not self.measured:
             return [
-                "Not measured in training. Success of training episodes is in the learning curve."
+                "Not measured in training, which `--eval_strategy steps` does. Success of training "
+                "episodes is in the learning curve."
             ]
         rows = [
             (one.when, f"{one.title}, {one.split}", f"{one.success:.1%}", one.interval)
@@ -278,7 +283,9 @@ class _Card:
             )
             return [table, f"{gain_text}. Episodes per task: {self.summary['samples_per_task']}."]
         if self.measured[0].global_step > 0:
-            return [table, "Before training it was not measured; `--eval_on_start true` does that."]
+            again = f"agentgym eval --split {self.measured[0].split} --model BASE"
+            told = "Before training it was not measured, which `--eval_on_start true` does"
+            return [table, f"{told}; afterwards `{again}` does, with the base model."]
         return [table]
 
     def curve(self) -> list[str]:

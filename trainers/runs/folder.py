@@ -210,11 +210,14 @@ def _holds(path: Path, other: Path) -> bool:
 
 
 def explain_missing_model(name: str) -> str | None:
-    """Explain where a run's model is if its folder holds none; None for anything else."""
+    """Explain where a model is if a folder of this name holds none; None where one may."""
     folder = Path(name)
-    is_run = (folder / RUN_FILE).exists()
-    if not is_run or (folder / "config.json").exists() or (folder / "adapter_config.json").exists():
+    if name.startswith(("/", "./", "../", "~")) and not folder.is_dir():
+        return f"there is no folder {name}"
+    if any((folder / file).exists() for file in ("config.json", "adapter_config.json")):
         return None
+    if not (folder / RUN_FILE).exists():
+        return _nearest_models(folder) if folder.is_dir() else None
     if (folder / "model" / "config.json").exists():  # as the quickstart leaves it
         return f"{name} holds a run whose model is in {folder / 'model'}: name that"
     checkpoint = last_checkpoint(folder, check=False)
@@ -223,3 +226,10 @@ def explain_missing_model(name: str) -> str | None:
         f"{name} holds a run that has not ended, so there is no model yet; {instead}go on with the "
         "run: its command and --resume"
     )
+
+
+def _nearest_models(folder: Path) -> str:
+    """Explain that a folder holds no model, with those that lie in its folders."""
+    below = sorted(str(path.parent) for path in folder.glob("*/config.json"))
+    named = f"; its folders that do: {', '.join(below[:5])}" if below else ""
+    return f"the folder {folder} holds no model, for there is no config.json in it{named}"

@@ -19,7 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.secrets import masked, masked_words
-from trainers.runs.folder import RUN_FILE, write_json
+from trainers.options.errors import UsageError
+from trainers.runs.folder import RUN_FILE, read_run, write_json
+
+IGNORED_IN_DIFF = {
+    *("argv", "command_line", "started", "pid", "seed", "resumed", "device", "ended"),
+    *("output_dir", "logging_dir", "run_name", "resume_from_checkpoint", "local_rank"),
+}
+"""Entries of `run.json` that may differ between the parts of one run; its config has the seed."""
 
 PACKAGES = ("agentgym-envs", "gymnasium", "numpy", "torch", "transformers", "trl", "peft", "vllm")
 
@@ -61,6 +68,54 @@ def run_record(*, command: str, seed: int, configs: Sequence[Any]) -> dict[str, 
         **options_by_group(configs),
     }
     return _plain(record)
+
+
+def changed_options(before: dict[str, Any], now: dict[str, Any]) -> dict[str, list[Any]]:
+    """Return what differs between two `run.json`, as option -> [before, now]."""
+    changed: dict[str, list[Any]] = {}
+    for group in sorted(set(before) | set(now)):
+        one, other = before.get(group), now.get(group)
+        if group in IGNORED_IN_DIFF or one == other:
+            continue
+        if not (isinstance(one, dict) and isinstance(other, dict)):
+            changed[group] = [one, other]
+            continue
+        for name in sorted((set(one) | set(other)) - IGNORED_IN_DIFF):
+            if one.get(name) != other.get(name):
+                changed[f"{group}.{name}"] = [one.get(name), other.get(name)]
+    return changed
+
+
+def resumption(
+    folder: str | Path, step: int, *, command: str, configs: Sequence[Any]
+) -> dict[str, Any]:
+    """Print what differs from the run that is resumed; return what its new record keeps of it.
+
+    Args:
+        folder: the run's.
+        step: of the checkpoint.
+        command: what resumes it.
+        configs: the options that it goes on with.
+
+    Raises:
+        UsageError: the folder holds another command's run.
+    """
+    before = read_run(folder)
+    if before.get("command", command) != command:
+        raise UsageError(
+            f"{folder} holds a run of {before['command']!r}, which {command!r} cannot resume; "
+            "choose another --output_dir, or leave --resume out to set that run aside"
+        )
+    now = run_record(command=command, seed=0, configs=configs)
+    changed = changed_options(before, now) if before else {}
+    if changed:
+        lines = [f"  {name}: {old} -> {new}" for name, (old, new) in changed.items()]
+        print("not as in the run that is resumed:\n" + "\n".join(lines), flush=True)
+    resumed = {"at_step": step, "started": now["started"], "changed": changed}
+    return {
+        "started": before.get("started", now["started"]),
+        "resumed": [*before.get("resumed", []), resumed],
+    }
 
 
 def options_by_group(configs: Sequence[Any]) -> dict[str, dict[str, Any]]:

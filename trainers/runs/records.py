@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import logging
-import os
 import sys
 from collections.abc import Sequence
 from math import isfinite
@@ -18,7 +17,7 @@ from agentgym_envs.files import append_whole, is_storage_failure
 from trainers.runs.curve import draw_run_curve
 from trainers.runs.folder import METRICS_FILE, end_run, read_metrics, read_run, write_metrics
 from trainers.runs.health import HealthWarnings
-from trainers.runs.provenance import write_run
+from trainers.runs.provenance import resumption, write_run
 from trainers.runs.stopping import SkipNonFinite
 from trainers.runs.trackers import add_options_for_trackers
 from wrappers.failures import persist
@@ -108,20 +107,29 @@ class RunFile(TrainerCallback):  # type: ignore[misc]
         folder: the run's folder.
         configs: dataclasses to store besides the training options.
         max_outage: seconds that a full or unreachable disk is waited for.
+
+    Attributes:
+        is_written: a command, or `train_and_save`, has written it for the training to come.
     """
 
     def __init__(
         self, folder: str | Path, configs: Sequence[Any], *, max_outage: float = 0.0
     ) -> None:
+        self.is_written = False
         self._folder = folder
         self._configs = configs
         self._max_outage = max_outage
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
-        """Write it, unless this process has."""
-        if state.is_world_process_zero and read_run(self._folder).get("pid") != os.getpid():
-            name = Path(sys.argv[0]).name
-            write_run(self._folder, command=name, seed=args.seed, configs=[*self._configs, args])
+        """Write it where it is not; of a run that goes on, with what differs."""
+        is_written, self.is_written = self.is_written, False
+        if not state.is_world_process_zero or is_written:
+            return
+        name, configs = Path(sys.argv[0]).name, [*self._configs, args]
+        further = {}
+        if state.global_step and read_run(self._folder).get("command") == name:
+            further = resumption(self._folder, state.global_step, command=name, configs=configs)
+        write_run(self._folder, command=name, seed=args.seed, configs=configs, further=further)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
         """Record at which step training ended, and which step's weights the folder holds."""
@@ -146,9 +154,10 @@ def weights_step(args: Any, state: Any, control: Any) -> int:
         control: the trainer's control.
     """
     is_over = control.should_training_stop or state.global_step >= state.max_steps
-    best = state.best_global_step
-    took_best = args.load_best_model_at_end and is_over and best is not None
-    return int(best if took_best else state.global_step)
+    # A resumed run may know a best step whose checkpoint is gone; transformers loads none then.
+    has_best = state.best_global_step is not None and state.best_model_checkpoint is not None
+    took_best = args.load_best_model_at_end and is_over and has_best
+    return int(state.best_global_step if took_best else state.global_step)
 
 
 def keep_records(trainer: Any, *, configs: Sequence[Any] = ()) -> None:
@@ -160,9 +169,10 @@ def keep_records(trainer: Any, *, configs: Sequence[Any] = ()) -> None:
     """
     folder = trainer.args.output_dir
     add_options_for_trackers(trainer.args, configs)
+    trainer.run_file = RunFile(folder, configs, max_outage=trainer.max_outage)
     # The order matters: what is skipped is counted before the entry is written, and then drawn.
     for callback in (
-        RunFile(folder, configs, max_outage=trainer.max_outage),
+        trainer.run_file,
         SkipNonFinite(),
         HealthWarnings(),
         MetricsFile(folder, max_outage=trainer.max_outage),

@@ -65,13 +65,19 @@ class Measured:
 def measured_success(folder: str | Path) -> list[Measured]:
     """List the evaluations of a run in the order of their steps, its own environments apart.
 
-    They are the validations of `metrics.jsonl`, and what a quickstart measured before and after.
+    They are the validations, and what a quickstart measured before and after.
     """
+    measured = [*quickstart_success(folder), *validations(folder)]
+    return sorted(measured, key=lambda one: one.global_step)
+
+
+def validations(folder: str | Path) -> list[Measured]:
+    """List the validations of a run's metrics, the last one where weights were measured again."""
     folder = Path(folder)
     options = read_run(folder).get("EnvArguments", {})
     env_ids = list(options.get("env") or [])
     split = str(options.get("eval_split", "validation"))
-    measured = quickstart_success(folder)
+    last: dict[tuple[int, str], Measured] = {}
     for entry in check_metrics(folder)[0]:
         step = entry["global_step"]
         when = "before training" if step == 0 else f"step {step}"
@@ -80,8 +86,8 @@ def measured_success(folder: str | Path) -> list[Measured]:
                 _number(entry.get(f"{_EVAL}{bound}{ending}")) for bound in ("", "_low", "_high")
             )
             if success is not None:
-                measured.append(Measured(step, env_id, split, success, low, high, when))
-    return sorted(measured, key=lambda one: one.global_step)
+                last[step, env_id] = Measured(step, env_id, split, success, low, high, when)
+    return sorted(last.values(), key=lambda one: one.global_step)
 
 
 def training_curve(

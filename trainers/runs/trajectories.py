@@ -78,16 +78,19 @@ class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
             max_outage=rollout.failure_rules.max_outage,
         )
 
-    def write(self, name: str, global_step: int, trajectories: Iterable[Trajectory]) -> None:
+    def write(
+        self, name: str, global_step: int, trajectories: Iterable[Trajectory], *, anew: bool = False
+    ) -> None:
         """Queue the episodes of a step for writing; they must not change any more.
 
-        Several batches within a step go into the same file.
+        Several batches within a step go into the same file, unless it is begun `anew`: a second
+        evaluation of the same weights would count every task twice.
         """
         end = ".jsonl" + self._compress * COMPRESSED
         path = self._folder / f"{name}_{global_step:06d}{self._suffix}{end}"
         while self._waiting and (self._waiting[0].done() or len(self._waiting) >= MOST_WAITING):
             self._waiting.popleft().result()
-        self._waiting.append(self._thread.submit(self._write, path, list(trajectories)))
+        self._waiting.append(self._thread.submit(self._write, path, list(trajectories), anew))
 
     def flush(self) -> None:
         """Wait until all is written."""
@@ -106,11 +109,11 @@ class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
         """Wait until all is written."""
         self.flush()
 
-    def _write(self, path: Path, trajectories: list[Trajectory]) -> None:
+    def _write(self, path: Path, trajectories: list[Trajectory], anew: bool) -> None:
         if self._is_full:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
-        if path not in self._begun:
+        if anew or path not in self._begun:
             self._begun.add(path)
             plain = path.with_name(path.name.removesuffix(COMPRESSED))
             for earlier in (plain, plain.with_name(plain.name + COMPRESSED)):

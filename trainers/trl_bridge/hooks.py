@@ -29,6 +29,8 @@ HOOKS: dict[str, dict[str, str]] = {
         "_save_optimizer_and_scheduler": "output_dir",
         "_save_rng_state": "output_dir",
         "create_optimizer": "model",
+        "create_scheduler": "num_training_steps optimizer",
+        "get_train_dataloader": "",
         "evaluate": "eval_dataset ignore_keys metric_key_prefix",
         "training_step": ANY,
     },

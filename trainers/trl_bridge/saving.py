@@ -15,6 +15,7 @@ from typing import Any
 
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.files import write_whole
+from trainers.runs.announcement import print_end, title_of
 from trainers.runs.card import BaseModel, write_card
 from trainers.runs.checkpoints import (
     CHECKPOINT,
@@ -76,12 +77,21 @@ class SavingMixin:
         with SaveOnSignal() as on_signal:
             self.add_callback(on_signal)
             try:
-                return super().train(resume_from_checkpoint, *args, **kwargs)  # type: ignore[misc]
+                output = super().train(resume_from_checkpoint, *args, **kwargs)  # type: ignore[misc]
             except Interrupted as stop:
                 self.callback_handler.on_train_end(self.args, self.state, self.control)
                 raise stop.with_traceback(None) from None  # a message rather than our call stack
             finally:
                 self.remove_callback(on_signal)
+        if self.is_world_process_zero():
+            print_end(
+                title_of(self),
+                self.args.output_dir,
+                global_step=self.state.global_step,
+                weights_step=weights_step(self.args, self.state, self.control),
+                best_by=str(self.args.metric_for_best_model),
+            )
+        return output
 
     def _remember_rng(self: Any) -> None:
         save = super()._save_rng_state  # type: ignore[misc]

@@ -95,6 +95,7 @@ function stepTicks(last) {
 
 export function line(points, { x, y }) {
   const at = ([step, value]) => `${x(step)},${y(value)}`;
+  if (points.length === 1) return `M${x(points[0][0]) - 4},${y(points[0][1])}h8`; // else unseen
   return points.length ? `M${points.map(at).join("L")}` : "";
 }
 

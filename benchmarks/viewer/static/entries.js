@@ -36,6 +36,7 @@ function phaseOf(file) {
   const name = file.replace(/_\d+$/, "");
   if (name in PHASES) return PHASES[name];
   const [end, ...panel] = name.split("_");
+  if (panel.length && end === "eval") return `evaluation, ${panel.join(" ")}`;
   const isEnd = panel.length && (end === "before" || end === "after");
   return isEnd ? `${end} training, ${panel.join(" ")}` : name;
 }

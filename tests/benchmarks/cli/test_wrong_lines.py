@@ -36,6 +36,17 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["--load_in_4bit"], "load_in_4bit needs bitsandbytes: pip install bitsandbytes"),
         (["--load_in_8bit", "--load_in_4bit"], "can't use 8 bit and 4 bit precision at the same"),
         (["--optim", "adamw_bnb_8bit"], "You need to install `bitsandbytes`"),
+        (["--optim", "grokadamw"], "Please install grokadamw"),
+        (["--optim", "galore_adamw"], "You need to install `galore_torch`"),
+        (["--adam_beta1", "2"], "torch cannot follow the options: Invalid beta parameter"),
+        (["--lr_scheduler_type", "cosine", "--lr_scheduler_kwargs", '{"a": 1}'], "argument 'a'"),
+        (["--dataloader_num_workers", "-1"], "dataloader_num_workers must be >= 0, got -1"),
+        (["--weight_decay", "-1"], "weight_decay must be >= 0, got -1.0"),
+        (["--lr", "1e-5"], "unknown option --lr; did you mean --learning_rate?"),
+        (["--use_lora"], "unknown option --use_lora; did you mean --use_peft?"),
+        (["--model", "/nowhere"], "there is no folder /nowhere"),
+        (["--model", "./nowhere"], "there is no folder ./nowhere"),
+        (["--model", "nowhere"], "there is no such folder, and of such an id: "),
         (["--deepspeed", "nowhere.json"], "'deepspeed>=0.9.3' distribution was not found"),
         (["--attn_implementation", "flash_attention_2"], "package for FlashAttention2"),
         (["--use_peft", "--lora_r", "0"], "lora_r must be >= 1, got 0"),
@@ -61,6 +72,36 @@ def test_a_training_command_refuses_with_a_sentence(
 ) -> None:
     out = [] if "--output_dir" in words else ["--output_dir", str(tmp_path / "run")]
     assert sentence in told(capsys, *GRPO, *out, *words)
+
+
+def test_a_folder_without_a_model_names_those_below_it_that_have_one(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    shutil.copytree(tiny_folder(), tmp_path / "final")
+    for words in (
+        (*GRPO, "--model", str(tmp_path), "--output_dir", str(tmp_path / "run")),
+        (*RANDOM[:3], "--policy", str(tmp_path)),
+    ):
+        sentence = told(capsys, *words)
+        assert f"the folder {tmp_path} holds no model" in sentence
+        assert f"; its folders that do: {tmp_path / 'final'}" in sentence
+
+
+def test_what_is_refused_leaves_an_earlier_run_where_it_is(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "run.json").write_text("{}")
+    for words in (("--optim", "adamw_bnb_8bit"), ("--dataloader_num_workers", "-1")):
+        told(capsys, *GRPO, "--output_dir", str(tmp_path), *words)
+        told(capsys, *SFT, "--output_dir", str(tmp_path), *words)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_files_of_episodes_are_named_one_by_one(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    sentence = told(capsys, *SFT[:2], "--data", str(tmp_path), "--output_dir", str(tmp_path / "r"))
+    assert f"--data: {tmp_path} is a folder; name its files" in sentence
 
 
 def test_imitation_refuses_alike(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

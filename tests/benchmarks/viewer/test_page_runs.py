@@ -111,6 +111,17 @@ def test_the_curves_of_several_runs_lie_over_each_other(tmp_path: Path, opened: 
     assert "#run=grpo/seed_" in page.url
 
 
+def test_a_run_that_was_measured_once_is_seen_among_others(tmp_path: Path, opened: Open) -> None:
+    training_run(tmp_path / "grpo")
+    imitation = training_run(tmp_path / "sft", steps=0)
+    entry = {"global_step": 3, "eval_success": 0.25}
+    (imitation / "metrics.jsonl").write_text(json.dumps(entry) + "\n")
+    page = opened(tmp_path)
+    page.wait_for_selector("#curve .many")
+    widths = [path.bounding_box()["width"] for path in page.locator("#curve .many path.line").all()]
+    assert len(widths) == 2 and min(widths) >= 8
+
+
 def test_the_curve_tells_the_values_of_the_step_under_the_pointer(
     tmp_path: Path, opened: Open
 ) -> None:

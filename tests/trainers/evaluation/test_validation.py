@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agentgym_envs import read_jsonl
+from agentgym_envs import Trajectory, read_jsonl
 from tests.trainers.toys import ENV_ID, episode, make_model, make_tokenizer
 from trainers.credit.pairs import Pair
 from trainers.dpo import AgentDPOConfig, AgentDPOTrainer
@@ -16,14 +17,16 @@ from trainers.grpo import AgentGRPOTrainer
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig
 from trainers.rollout.environments import Environments
+from trainers.runs.folder import read_metrics
+from trainers.runs.success import measured_success
 from trainers.sft import AgentSFTTrainer
 from trainers.trl_bridge import task_dataset
 
 CHOSEN = task_dataset(["letters_3", "letters_5", "letters_1"])
 
 
-def evaluated(trainer: Any) -> list[str]:
-    path = Path(trainer.args.output_dir) / "trajectories/eval_000000.jsonl"
+def evaluated(trainer: Any, name: str = "eval") -> list[str]:
+    path = Path(trainer.args.output_dir) / f"trajectories/{name}_000000.jsonl"
     return [trajectory.task_id for trajectory in read_jsonl(path)]
 
 
@@ -48,8 +51,8 @@ def test_a_dataset_given_to_evaluate_takes_the_place_of_the_validation_tasks(
     trainer_in: Callable[..., AgentGRPOTrainer],
 ) -> None:
     trainer = trainer_in(eval_strategy="steps")
-    trainer.evaluate(task_dataset(["letters_7"]))
-    assert evaluated(trainer) == ["letters_7"] * 2
+    assert "eval_success" in trainer.evaluate(task_dataset(["letters_7"]))
+    assert evaluated(trainer, "eval_train") == ["letters_7"] * 2
 
 
 def imitating(tmp_path: Path, **options: Any) -> AgentSFTTrainer:
@@ -113,3 +116,50 @@ def test_a_dataset_without_prompts_is_refused_with_the_remedy(
 ) -> None:
     with pytest.raises(ValueError, match="make it by trainers.task_dataset"):
         trainer_in(eval_strategy="steps", trainer={"eval_dataset": given})
+
+
+def wins_at(*steps: int) -> Callable[..., list[Trajectory]]:
+    """Return what plays as though the policy succeeded with the weights of some steps alone."""
+
+    def play(task_ids: list[str], step: int, _share: Any) -> list[Trajectory]:
+        return [
+            Trajectory(ENV_ID, one, status="terminated", success=step in steps) for one in task_ids
+        ]
+
+    return play
+
+
+def test_an_evaluation_after_training_is_of_the_weights_that_were_loaded(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    trainer = trainer_in(
+        max_steps=2, eval_strategy="steps", eval_steps=1, save_strategy="steps", save_steps=1,
+        load_best_model_at_end=True, metric_for_best_model="eval_success",
+    )  # fmt: skip
+    trainer.validation = replace(trainer.validation, play=wins_at(1))
+    trainer.train()
+    assert trainer.evaluate()["eval_success"] == 1.0
+    folder = Path(trainer.args.output_dir)
+    logged = [entry for entry in read_metrics(folder) if "eval_success" in entry]
+    told = [(entry["global_step"], entry["eval_success"]) for entry in logged]
+    assert told == [(1, 1.0), (2, 0.0), (1, 1.0)]
+    episodes = list(read_jsonl(folder / "trajectories/eval_000001.jsonl"))
+    assert len(episodes) == 4  # as at the validation: what is measured again counts once
+    assert [(one.global_step, one.success) for one in measured_success(folder)] == [(1, 1), (2, 0)]
+
+
+def test_tasks_of_another_split_are_no_validation(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    trainer = trainer_in(eval_strategy="no")
+    trainer.evaluate()
+    for tasks in (["letters_9"], ["letters_10"], ["letters_9", "letters_10"]):
+        assert "eval_success" in trainer.evaluate(task_dataset(tasks))
+    trainer.evaluate(task_dataset(["letters_10"]), metric_key_prefix="mine/last")
+    folder = Path(trainer.args.output_dir)
+    prefixes = [key[: -len("_success")] for entry in read_metrics(folder) for key in entry
+                if key.endswith("_success")]  # fmt: skip
+    assert prefixes == ["eval", "eval", "test", "chosen", "mine/last"]
+    names = sorted(path.name for path in (folder / "trajectories").iterdir())
+    labels = ("eval", "eval_chosen", "eval_mine_last", "eval_test")
+    assert names == [f"{label}_000000.jsonl" for label in labels]

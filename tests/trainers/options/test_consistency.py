@@ -17,6 +17,7 @@ from trainers import (
     AgentPPOConfig,
     AgentSFTConfig,
     AgentSFTTrainer,
+    EvaluationArguments,
     PairArguments,
     RolloutArguments,
     UsageError,
@@ -79,6 +80,23 @@ def test_processes_count_where_there_are_several(monkeypatch: pytest.MonkeyPatch
         ValueError, match="=2 x 3 processes x gradient_accumulation_steps=1 makes 6"
     ):
         AgentGRPOConfig(per_device_train_batch_size=2, gradient_accumulation_steps=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "text", "expected"),
+    [
+        (AgentGRPOConfig, "learning_rate", "1e-6", "a number"),
+        (AgentGRPOConfig, "num_generations", "4", "a number"),
+        (AgentGRPOConfig, "bf16", "false", "True or False"),
+        (AgentSFTConfig, "max_steps", "10", "a number"),
+        (AgentDPOConfig, "beta", "0.1", "a number"),
+        (EvaluationArguments, "num_eval_tasks", "ten", "a number"),
+        (RolloutArguments, "max_trajectory_gb", "1", "a number"),
+    ],
+)
+def test_a_number_is_no_text(kind: Any, name: str, text: str, expected: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be {expected}, got the text '{text}'"):
+        kind(**{name: text})
 
 
 @pytest.mark.parametrize("options", [{}, {"num_generations": 4}, {"num_iterations": 3}])

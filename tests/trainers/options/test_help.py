@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -54,6 +56,19 @@ def page(command: str, option: str, capsys: pytest.CaptureFixture[str]) -> list[
         status = left.code
     assert status in (0, None)
     return re.findall(r"^  (-\S+)", capsys.readouterr().out, flags=re.M)
+
+
+@pytest.mark.parametrize("name", TRAINING)
+def test_a_trainer_run_as_a_module_shows_its_help_without_torch(name: str) -> None:
+    run = (
+        "import runpy, sys\n"
+        "try: runpy.run_module(sys.argv.pop(1), run_name='__main__')\n"
+        "except SystemExit as left: assert not left.code\n"
+        "assert 'torch' not in sys.modules"
+    )
+    words = [sys.executable, "-c", run, f"trainers.{name}", "--help"]
+    shown = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (shown.returncode, shown.stdout) == (0, help_page(name)), shown.stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agentgym_envs import Trajectory
 from tests.trainers.toys import ENV_ID, episode, make_model, make_tokenizer
-from trainers import AgentPPOConfig, AgentPPOTrainer, AgentSFTConfig, AgentSFTTrainer, EnvArguments
+from trainers import (
+    AgentPPOConfig,
+    AgentPPOTrainer,
+    AgentSFTConfig,
+    AgentSFTTrainer,
+    EnvArguments,
+    EvaluationArguments,
+    RolloutArguments,
+)
 from trainers.models.loading import describe_policy, load_policy
 from trainers.options.configs import ModelArguments
 from trainers.runs.announcement import print_plan
+from trainers.runs.folder import write_json
 
 Printed = pytest.CaptureFixture[str]
 
@@ -31,9 +42,50 @@ def test_a_run_says_policy_tasks_batch_and_steps(
         "  policy    Qwen3ForCausalLM: 24K parameters, float32 on cpu\n"
         "  tasks     8 of Letters (train), 3 turns at most, horizon scaling:2,3@5\n"
         "  batch     8 episodes a step: 2 tasks x 4\n"
-        "  measured  every 2 steps on 2 tasks of validation, 2 episodes each\n"
+        "  measured  every 2 steps and at the end on 2 tasks of validation, 2 episodes each; "
+        "--eval_on_start true before the first step too\n"
     )
-    assert said.count("GRPO: ") == 1
+    assert said.count("GRPO: ") == 2
+    end, success, before = said.splitlines()[-3:]
+    assert end == "GRPO: ended after step 2 with the weights of step 2"
+    assert success.startswith("  validation       success ")
+    assert before == "  before training  not measured; --eval_on_start true does that"
+
+
+def test_the_end_says_which_weights_are_left_and_what_success_was_before(
+    trainer_in: Callable[..., Any], capsys: Printed
+) -> None:
+    trainer = trainer_in(
+        max_steps=2, eval_strategy="steps", eval_steps=1, save_strategy="steps", save_steps=1,
+        load_best_model_at_end=True, metric_for_best_model="eval_success", eval_on_start=True,
+    )  # fmt: skip
+    won = {0: False, 1: True, 2: False}
+    trainer.validation = replace(
+        trainer.validation,
+        play=lambda ids, step, _share: [
+            Trajectory(ENV_ID, one, status="terminated", success=won[step]) for one in ids
+        ],
+    )
+    trainer.train()
+    said = capsys.readouterr().out
+    assert "  measured  at the start, every 1 steps and at the end on 2 tasks of validation" in said
+    assert said.endswith(
+        "GRPO: ended after step 2 with the weights of step 1, the best by eval_success\n"
+        "  validation       success 100.0% (34.2% to 100.0%)\n"
+        "  before training  0.0% (0.0% to 65.8%)\n"
+    )
+
+
+def test_a_run_that_measures_nothing_ends_without_a_word(
+    trainer_in: Callable[..., Any], capsys: Printed
+) -> None:
+    trainer = trainer_in(max_steps=1)
+    # what an earlier quickstart measured in the same folder
+    summary = {"success_before": 0, "success_after": 1, "global_step": 1, "env_id": ENV_ID}
+    summary |= {"ci95_before": [0, 1], "ci95_after": [0, 1]}
+    write_json(Path(trainer.args.output_dir) / "summary.json", summary)
+    trainer.train()
+    assert "ended" not in capsys.readouterr().out
 
 
 def test_a_run_that_goes_on_says_from_where(
@@ -44,6 +96,8 @@ def test_a_run_that_goes_on_says_from_where(
     capsys.readouterr()
     trainer_in(max_steps=3, **options).train(resume_from_checkpoint=True)
     assert "GRPO: optimizer steps 1 to 3" in capsys.readouterr().out
+    trainer_in(max_steps=3, **options).train(resume_from_checkpoint=True)
+    assert "GRPO: all 3 optimizer steps are taken, " in capsys.readouterr().out
 
 
 def test_a_batch_that_serves_several_steps_is_told_as_such(tmp_path: Path, capsys: Printed) -> None:
@@ -74,7 +128,25 @@ def test_imitation_says_how_many_episodes_it_learns_from(tmp_path: Path, capsys:
     trainer.train()
     said = capsys.readouterr().out
     assert said.startswith(f"SFT: 1 optimizer steps, written to {tmp_path}\n")
-    assert "  batch   4 a step, of 5 episodes\n" in said
+    assert "  batch   4 a step, of 5 episodes of letters\n" in said
+
+
+def test_imitation_of_one_game_that_is_measured_in_another_names_both(
+    tmp_path: Path, capsys: Printed
+) -> None:
+    args = AgentSFTConfig(
+        str(tmp_path), max_steps=1, per_device_train_batch_size=2, report_to="none",
+        save_strategy="no", load_best_model_at_end=False, disable_tqdm=True,
+    )  # fmt: skip
+    trainer = AgentSFTTrainer(
+        make_model(), [episode(1.0)] * 2, args=args, processing_class=make_tokenizer(),
+        env=EnvArguments(env=["TextCraft"], max_turns=1),
+        rollout=RolloutArguments(max_tokens_per_turn=1), evaluation=EvaluationArguments(1),
+    )  # fmt: skip
+    trainer.train()
+    said = capsys.readouterr().out
+    assert "  batch     2 a step, of 2 episodes of letters\n" in said
+    assert "at the end on 1 tasks of TextCraft (validation); " in said
 
 
 def test_the_shipped_policy_has_its_name() -> None:

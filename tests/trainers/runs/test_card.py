@@ -14,6 +14,7 @@ from huggingface_hub import ModelCard
 from agentgym_envs import Trajectory
 from tests.trainers.command import EPISODES
 from tests.trainers.toys import ENV_ID, make_folder
+from trainers.credit.rewards import agent_reward
 from trainers.grpo import main
 from trainers.runs.card import BaseModel, public, write_card
 from trainers.runs.folder import read_run, step_of_model, write_json, write_metrics
@@ -108,6 +109,31 @@ def test_a_trainer_used_from_python_saves_a_card_of_its_own(
     assert card.data.license is None
     assert step_of_model(folder / "kept") == 1
     assert read_run(folder)["ended"]["weights_step"] == 1
+    assert read_run(folder)["RewardFunctions"] == {"reward_funcs": ["agent_reward"]}
+    assert "| `reward_funcs` | agent_reward |" in card.content
+
+
+def test_a_card_says_what_was_paid_and_which_tasks_were_played(
+    trainer_in: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def brevity(trajectories: list[Trajectory], **_columns: Any) -> list[float]:
+        return [-float(len(episode.turns)) for episode in trajectories]
+
+    options: dict[str, Any] = {
+        "env": {"tasks": ["letters_0", "letters_1"]},
+        "trainer": {"reward_funcs": [agent_reward, brevity]},
+        "reward_weights": [1.0, 0.5],
+    }
+    trainer_in(max_steps=1, save_strategy="steps", save_steps=1, **options).train()
+    assert "  reward  agent_reward + 0.5 brevity\n" in capsys.readouterr().out
+    trainer = trainer_in(max_steps=2, **options)
+    trainer.train(resume_from_checkpoint=True)
+    trainer.save_model()
+    text = card_of(Path(trainer.args.output_dir)).content
+    assert "| `reward_funcs` | agent_reward, brevity |" in text
+    assert "| `reward_weights` | 1.0, 0.5 |" in text
+    assert "| tasks | letters_0, letters_1 |" in text
+    assert "| training time |" not in text  # known of the last part alone
 
 
 def test_the_end_names_the_step_whose_weights_were_kept(trainer_in: Callable[..., Any]) -> None:
@@ -124,7 +150,9 @@ def test_the_end_names_the_step_whose_weights_were_kept(trainer_in: Callable[...
     ended = read_run(folder)["ended"]
     assert (ended["global_step"], ended["weights_step"]) == (2, 1)
     trainer.save_model()
-    assert "| optimizer steps | 1 |" in card_of(folder).content
+    text = card_of(folder).content
+    assert "| optimizer steps | 1 |" in text
+    assert "not measured, which `--eval_on_start true` does; afterwards `agentgym eval" in text
 
 
 def written(run: Path, **record: Any) -> str:

@@ -17,7 +17,7 @@ from trainers.runs.folder import read_metrics, read_run
 from trainers.runs.health import SYMPTOMS, HealthWarnings
 from trainers.runs.progress import short_line
 from trainers.runs.provenance import write_run
-from trainers.runs.records import LearningCurve, MetricsFile
+from trainers.runs.records import LearningCurve, MetricsFile, weights_step
 
 PNG = b"\x89PNG"
 
@@ -28,6 +28,15 @@ def at(step: int) -> Any:
 
 def log(callback: Any, step: int, **logs: Any) -> None:
     callback.on_log(None, at(step), None, logs=logs)
+
+
+def test_a_best_step_whose_checkpoint_is_gone_leaves_the_last_weights() -> None:
+    args = SimpleNamespace(load_best_model_at_end=True)
+    control = SimpleNamespace(should_training_stop=True)
+    state = SimpleNamespace(global_step=9, max_steps=9, best_global_step=4)
+    for checkpoint, step in (("run/checkpoint-4", 4), (None, 9)):
+        state.best_model_checkpoint = checkpoint
+        assert weights_step(args, state, control) == step
 
 
 # run.json ---------------------------------------------------------------------------------------

@@ -1,0 +1,110 @@
+"""Evaluations that play, beside a trainer that learns from saved episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from trainers.evaluation.validation import Validation, validation_of
+from trainers.models.loading import describe_policy
+from trainers.options.arguments import EvaluationArguments, RolloutArguments
+from trainers.options.values import check_names
+from trainers.policies.model import ModelPolicy
+from trainers.rollout.environments import Environments
+from trainers.runs.announcement import Announcement, Plan, evaluation_plan, title_of
+from trainers.runs.progress import use_short_progress
+from trainers.runs.records import keep_records
+from trainers.runs.trajectories import TrajectoryFiles
+
+
+def watch_by_playing(
+    trainer: Any,
+    environments: Environments | None,
+    rollout: RolloutArguments,
+    evaluation: EvaluationArguments,
+    *,
+    scenarios: Iterable[str],
+    eval_dataset: Any = None,
+) -> None:
+    """Let a trainer that learns from saved episodes keep its metrics, and evaluate by playing.
+
+    Args:
+        trainer: a `RolloutEvaluationMixin` trainer whose `row_name` says what it is trained on.
+        environments: what evaluations play; without them there are none.
+        rollout: how evaluation episodes are played.
+        evaluation: how success is measured.
+        scenarios: the names in front of the task ids that are trained on.
+        eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
+
+    Raises:
+        ValueError: there are tasks and no environment to play them.
+    """
+    args = trainer.args
+    if environments is None and eval_dataset is not None:
+        raise ValueError(
+            "eval_dataset names tasks to play, and there is no environment; pass env as well"
+        )
+    played = [] if environments is None else [environments.args]
+    trainer.run_options = [*played, rollout, evaluation]
+    trainer.max_outage = rollout.failure_rules.max_outage
+    keep_records(trainer, configs=trainer.run_options)
+    known = {} if environments is None else environments.names
+    trained_on = ", ".join(known.get(name, name) for name in sorted(set(scenarios)))
+    plan = partial(_plan, trainer, evaluation, trained_on)
+    trainer.add_callback(Announcement(title_of(trainer), plan))
+    use_short_progress(trainer)
+    if environments is None:
+        return
+    check_names(rollout, environments.env_ids)
+    trainer.task_environments = environments
+    trainer.make_validation = lambda: _validation_beside(
+        trainer, environments, rollout, evaluation, eval_dataset=eval_dataset
+    )
+    if args.eval_strategy != "no" or eval_dataset is not None:
+        trainer.validation.tasks()  # raises where there are none
+
+
+def _plan(trainer: Any, evaluation: EvaluationArguments, trained_on: str) -> Plan:
+    """Return what a run on saved episodes is about to do, for people."""
+    args = trainer.args
+    per_step = args.per_device_train_batch_size * args.gradient_accumulation_steps
+    plan = {
+        "policy": describe_policy(trainer.accelerator.unwrap_model(trainer.model)),
+        "batch": f"{per_step * args.world_size} a step, of {len(trainer.train_dataset)} "
+        f"{trainer.row_name} of {trained_on}",
+    }
+    if args.eval_strategy != "no":
+        environments = trainer.task_environments
+        names, split = ", ".join(environments.names.values()), environments.args.eval_split
+        plan["measured"] = evaluation_plan(
+            args,
+            num_tasks=len(trainer.validation.tasks()),
+            samples=evaluation.eval_samples,
+            split=split if names == trained_on else f"{names} ({split})",
+        )
+    return plan
+
+
+def _validation_beside(
+    trainer: Any,
+    environments: Environments,
+    rollout: RolloutArguments,
+    evaluation: EvaluationArguments,
+    *,
+    eval_dataset: Any,
+) -> Validation:
+    """Return evaluations by the policy of a trainer that does not play itself."""
+    policy = ModelPolicy.of_model(
+        trainer.model,
+        trainer.processing_class,
+        rollout,
+        name=str(trainer.args.output_dir),
+        seed=trainer.args.seed,
+        overlap=environments.args.overlap,
+    )
+    files = TrajectoryFiles.of(trainer.args, rollout)
+    trainer.add_callback(files)
+    played = environments.rollout(policy, failure_rules=rollout.failure_rules)
+    played.on_outage = trainer.save_now
+    return validation_of(environments, played, evaluation, files, eval_dataset=eval_dataset)
