@@ -77,7 +77,7 @@ class ActionVerb:
             if index % 2 == 0:
                 pattern += re.escape(part)
             else:
-                pattern += f"(?P<{part}>{'[0-9]+' if part in self.integers else '.*?'})"
+                pattern += f"(?P<{part}>{'[0-9]{1,100}' if part in self.integers else '.*?'})"
         return re.compile(pattern, re.DOTALL)
 
     @property

@@ -75,7 +75,7 @@ def test_a_line_is_written_now_and_then_where_there_is_no_terminal(
     told += capfd.readouterr().err
     lines = told.splitlines()
     assert len(lines) >= 2
-    assert all(line.startswith("small: 1 of 4 episodes, success 0.0%, ") for line in lines)
+    assert all(line.startswith("small: 1 of 4 episodes, success 0.0%, ") for line in lines), lines
     time.sleep(0.1)
     assert capfd.readouterr().err == ""
 

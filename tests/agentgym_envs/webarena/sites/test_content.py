@@ -72,5 +72,6 @@ def test_a_broken_archive_is_refused(tmp_path: Path) -> None:
 
 
 def test_other_content_and_a_deployment_exclude_each_other() -> None:
+    pytest.importorskip("playwright", reason="needs the browser extra")
     with pytest.raises(ValueError, match="give one of them"):
         WebArenaEnv(sites_dir=SHIPPED, sites={"shopping": "http://a.b"}, backend="chromium")
