@@ -47,7 +47,7 @@ def test_without_one_the_environment_pays() -> None:
 @pytest.mark.parametrize(
     ("function", "name"),
     [(ones, "ones"), (Ones(), "Ones"), (partial(ones, value=1), "ones"), (returns((1, 1)), "func")],
-    ids=str,
+    ids=["function", "object", "partial", "closure"],
 )
 def test_functions_objects_and_partials_are_taken_under_their_names(
     function: Any, name: str
