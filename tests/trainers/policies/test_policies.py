@@ -19,7 +19,7 @@ from trainers.policies.open import (
 def test_a_folder_without_a_model_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no model, for there is no config.json"):
         open_model(PolicyArguments(policy=str(tmp_path)), EpisodeArguments())
-    with pytest.raises(UsageError, match="cannot open the policy"):
+    with pytest.raises(UsageError, match="holds no model"):
         check_model(PolicyArguments(policy=str(tmp_path)))
 
 
