@@ -117,16 +117,31 @@ class _Progress:
         totals = Counter[str]()
         for cell in cells:
             totals[names[cell.policy]] += len(cell.tasks) * cell.samples
-        earlier = totals.copy()
-        for batch in missing:
-            earlier[names[batch.cell.policy]] -= _size(batch)
 
         def spent() -> dict[str, float | None]:
             return {names.get(payer, payer): cost for payer, cost in costs.by_payer().items()}
 
         self._shown = EpisodeProgress(totals, spent=spent, transient=False)
-        for name, count in earlier.items():
-            self._shown.add(name, episodes=count, earlier=True)
+        to_play = Counter(batch.cell.name for batch in missing for _ in range(_size(batch)))
+        for cell in cells:
+            self._count_earlier(folder, cell, len(cell.tasks) * cell.samples - to_play[cell.name])
+
+    def _count_earlier(self, folder: SweepFolder, cell: Cell, episodes: int) -> None:
+        """Count the episodes of a cell's finished batches, as far as they can be read."""
+        ends = Counter(
+            "failed" if episode.status == "failed" else "success" if episode.success else "other"
+            for batch, _ in folder.batches(cell)
+            for episode in batch
+        )
+        self._shown.add(
+            self._names[cell.policy],
+            episodes=episodes,
+            failed=ends["failed"],
+            scored=ends["success"] + ends["other"],
+            successes=ends["success"],
+            env_id=cell.scenario,
+            earlier=True,
+        )
 
     def follow(self, batch: Batch, played: BatchOutcome) -> None:
         """Take in what became of a batch's episodes so far."""

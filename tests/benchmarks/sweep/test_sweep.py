@@ -133,7 +133,7 @@ def test_an_earlier_calls_episodes_are_counted_from_the_start(tmp_path, monkeypa
     next(tmp_path.rglob("batch_0002.jsonl")).unlink()
 
     def nobody(batches, follow):
-        assert Shown.present.facts() == {"random": "6 of 8 episodes"}
+        assert Shown.present.facts() == {"random": "6 of 8 episodes, success 0.0%"}
         yield from ()
 
     play_missing(folder, [cell()], nobody)
