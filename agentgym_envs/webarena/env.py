@@ -160,7 +160,9 @@ class WebArenaEnv(TextEnv):
         """Open the first page in a browser of its own."""
         self._close_episode()
         self._web_task = web_task = self._web_tasks.task(task.number)
-        self._evaluators = build_evaluators(_filled(web_task.eval, self._place))
+        self._evaluators = build_evaluators(
+            _filled(web_task.eval, self._place), is_original=not self._is_embedded
+        )
         self.goal = web_task.intent
         self._answer = ""
         self._verdict: Verdict | None = None

@@ -7,6 +7,7 @@ episode ends each returns its `Verdict`, and the verdicts are multiplied. Nothin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from agentgym_envs.webarena.evaluators.db_state import DatabaseEvaluator
@@ -37,8 +38,16 @@ EVALUATORS: dict[str, Callable[[Mapping[str, Any]], Evaluator]] = {
     "page_shown": PageShownEvaluator,
 }
 
+_ORIGINAL: dict[str, Callable[[Mapping[str, Any]], Evaluator]] = {
+    "string_match": partial(StringEvaluator, is_original=True),
+    "url_match": partial(UrlEvaluator, is_original=True),
+    "program_html": partial(PageEvaluator, is_original=True),
+}
 
-def build_evaluators(evaluation: Mapping[str, Any]) -> tuple[Evaluator, ...]:
+
+def build_evaluators(
+    evaluation: Mapping[str, Any], *, is_original: bool = False
+) -> tuple[Evaluator, ...]:
     """Make the evaluators that an `eval` object names.
 
     Args:
@@ -46,6 +55,8 @@ def build_evaluators(evaluation: Mapping[str, Any]) -> tuple[Evaluator, ...]:
             `reference_url`, `program_html`; and
             of ours: `state_change`, `typed_answer`, `page_shown`, `db_state`. Addresses are
             filled in already.
+        is_original: have WebArena's own three follow its rules to the letter, as the official
+            tasks are scored; otherwise they are stricter where its rules let wrong ends through.
 
     Raises:
         ValueError: it names no evaluator, an unknown one, or one whose references are missing.
@@ -56,4 +67,5 @@ def build_evaluators(evaluation: Mapping[str, Any]) -> tuple[Evaluator, ...]:
     unknown = [kind for kind in kinds if kind not in EVALUATORS]
     if unknown:
         raise ValueError(f"unknown eval_types {unknown}; allowed: {', '.join(EVALUATORS)}")
-    return tuple(EVALUATORS[kind](evaluation) for kind in kinds)
+    makers = EVALUATORS | _ORIGINAL if is_original else EVALUATORS
+    return tuple(makers[kind](evaluation) for kind in kinds)
