@@ -11,18 +11,28 @@ from functools import partial
 from typing import Any
 
 from agentgym_envs.webarena.evaluators.db_state import DatabaseEvaluator
+from agentgym_envs.webarena.evaluators.judging import RecordedJudge
 from agentgym_envs.webarena.evaluators.page_shown import PageShownEvaluator
 from agentgym_envs.webarena.evaluators.program_html import PageEvaluator
 from agentgym_envs.webarena.evaluators.state_change import StateChangeEvaluator
 from agentgym_envs.webarena.evaluators.string_match import StringEvaluator
 from agentgym_envs.webarena.evaluators.typed_answer import TypedAnswerEvaluator
 from agentgym_envs.webarena.evaluators.url_match import UrlEvaluator
-from agentgym_envs.webarena.evaluators.verdict import Ending, Evaluator, Judge, Verdict, multiply
+from agentgym_envs.webarena.evaluators.verdict import (
+    Ending,
+    Evaluator,
+    Judge,
+    Ruling,
+    Verdict,
+    multiply,
+)
 
 __all__ = [
     "Ending",
     "Evaluator",
     "Judge",
+    "RecordedJudge",
+    "Ruling",
     "Verdict",
     "build_evaluators",
     "multiply",

@@ -136,8 +136,10 @@ class StringEvaluator:
         elif ending.judge is None:
             return Verdict(None, (_NO_JUDGE,))
         else:
-            is_right = ending.judge.is_equivalent(
-                question=ending.intent, reference=reference, answer=answer
+            is_right = bool(
+                ending.judge.is_equivalent(
+                    question=ending.intent, reference=reference, answer=answer
+                )
             )
         return judged([] if is_right else [f"{answer!r} does not mean {reference!r}"])
 
