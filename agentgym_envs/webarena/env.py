@@ -131,13 +131,6 @@ class WebArenaEnv(TextEnv):
     ) -> None:
         if backend not in BACKENDS:
             raise ValueError(f"unknown backend {backend!r}; allowed: {', '.join(BACKENDS)}")
-        if viewport_lines is not None:
-            viewport_lines = whole_number(
-                "viewport_lines",
-                viewport_lines,
-                least=MIN_LINES,
-                besides=", or None for whole pages",
-            )
         is_verified = check_evaluation(evaluation, sites, tasks_file)
         if backend == "chromium":
             modes = [*self.metadata["render_modes"], "rgb_array"]
@@ -165,7 +158,7 @@ class WebArenaEnv(TextEnv):
         )
         self.source = source.name
         self.backend = backend
-        self.viewport_lines = viewport_lines
+        self.viewport_lines = _checked_lines(viewport_lines)
         self.judge = read_judge(judge)
         self._place: Place = deployment or EmbeddedPlace(backend, content)
         self._web_tasks = source.tasks
@@ -319,6 +312,13 @@ class WebArenaEnv(TextEnv):
             UNSCORED_KEY: verdict.score is None,
             JUDGEMENTS_KEY: self._judgements,
         }
+
+
+def _checked_lines(viewport_lines: int | None) -> int | None:
+    if viewport_lines is None:
+        return None
+    besides = ", or None for whole pages"
+    return whole_number("viewport_lines", viewport_lines, least=MIN_LINES, besides=besides)
 
 
 def _deployment(sites: Mapping[str, str] | str, backend: str, **kwargs: Any) -> Deployment:
