@@ -100,7 +100,7 @@ $(VENV_OFFICIAL)/.official: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV_OFFICIAL) || { rm -rf $(VENV_OFFICIAL); $(NO_VENV); }
 	@grep -vE '^(beautifulsoup4|pint|pydantic|pydantic_core|python-dateutil)==' constraints.txt > $(VENV_OFFICIAL)/constraints.txt
 	$(VENV_OFFICIAL)/bin/python -m pip install --disable-pip-version-check --quiet -c $(VENV_OFFICIAL)/constraints.txt \
-	    -e '.[official]' webarena-verified==$(VERIFIED) hypothesis pytest pytest-timeout
+	    -e '.[official]' webarena-verified==$(VERIFIED) hypothesis nltk pytest pytest-timeout
 	@touch $@
 
 # Without torch: the API reference is read from the sources.

@@ -21,6 +21,7 @@ from agentgym_envs.experts import ExpertMixin
 from agentgym_envs.limits import shortened, with_turn_line
 from agentgym_envs.outcome import (
     INFO_KEYS,
+    JUDGEMENTS_KEY,
     UNSCORED,
     UNSCORED_KEY,
     VERDICT_KEY,
@@ -39,6 +40,7 @@ from agentgym_envs.tasks import TaskSet, TaskSpec
 __all__ = [
     "COMPATIBILITIES",
     "INFO_KEYS",
+    "JUDGEMENTS_KEY",
     "UNSCORED",
     "UNSCORED_KEY",
     "VERDICT_KEY",

@@ -31,6 +31,10 @@ VERDICT_KEY = "verdict"
 """A key that a scenario may add, str: why the episode is no success, a line for each reason; empty
 while it goes on. It is for people, and is in the record of the episode; a policy never reads it."""
 
+JUDGEMENTS_KEY = "judgements"
+"""A key that a scenario may add, str: what a judge was asked at the end of the episode and what it
+said, a line of JSON for each ruling; it is in the record of the episode."""
+
 UNSCORED = "nobody could tell whether the task was done; it needs a judge"
 """The error of such a record."""
 

@@ -11,6 +11,7 @@ from numbers import Integral
 from typing import Any
 
 from agentgym_envs.errors import UnknownTask
+from agentgym_envs.item_ids import is_item_file, read_item_ids
 
 _MAX_DIGITS = 18
 
@@ -111,17 +112,23 @@ class TaskSet(ABC):
 
         Args:
             split: one of `splits` or `panels`.
-            tasks: a list of subtasks, depths or ids, or one of them; None keeps everything.
+            tasks: a list of subtasks, depths or ids, or one of them; None keeps everything. An
+                entry that ends in `.json` is a file of item ids, whose tasks are taken in the
+                file's order, whatever split they are of.
 
         Raises:
-            UnknownTask: the split is unknown, the filter holds something else, or an entry of it
-                matches nothing in the split.
+            UnknownTask: the split is unknown, the filter holds something else, an entry of it
+                matches nothing in the split, or a file names what is no task.
         """
         self.check_split(split)
         numbers = self.numbers(split)
         if tasks is None:
             return numbers
         entries = self._entries(tasks, split)
+        listed = self._listed(entry for entry in entries if is_item_file(entry))
+        entries = [entry for entry in entries if not is_item_file(entry)]
+        if not entries and listed:
+            return listed
         labels = {number: self.labels(self.spec(number)) for number in numbers}
         known = {label for row in labels.values() for label in row}
         missing = [entry for entry in entries if entry not in known]
@@ -131,7 +138,19 @@ class TaskSet(ABC):
                 f"{self.env_name}; allowed: {self._allowed(split)}"
             )
         chosen = set(entries)
-        return [number for number, row in labels.items() if chosen.intersection(row)]
+        own = [number for number, row in labels.items() if chosen.intersection(row)]
+        return list(dict.fromkeys([*own, *listed]))
+
+    def _listed(self, files: Iterable[Any]) -> list[int]:
+        """Return the numbers of the tasks that files of item ids name."""
+        numbers: dict[int, None] = {}
+        for path in files:
+            try:
+                numbers.update((self.spec(item).number, None) for item in read_item_ids(path))
+            except UnknownTask as error:
+                error.add_note(f"read in {path}")
+                raise
+        return list(numbers)
 
     def _entries(self, tasks: Any, split: str) -> list[str | int]:
         """Return the entries of a filter; one entry may stand alone."""
@@ -153,7 +172,10 @@ class TaskSet(ABC):
     def _allowed(self, split: str) -> str:
         subtasks = sorted({self.spec(number).subtask for number in self.numbers(split)})
         example = f", such as tasks={subtasks[:1]!r}" if subtasks else ""
-        return f"{self.tasks_filter}{example}; split {split!r} has the subtasks {subtasks}"
+        return (
+            f"{self.tasks_filter}, or .json files of item ids{example}; split {split!r} has the "
+            f"subtasks {subtasks}"
+        )
 
     def _number(self, task_id: Any) -> int:
         if _is_number(task_id):

@@ -170,6 +170,7 @@ class Trajectory:
         global_step: optimizer step at the episode's start.
         error: what broke, for failed episodes; why a server refused, for those that it refused.
         verdict: why the episode is no success, a line each, where the environment says so.
+        judgements: what a judge was asked at the end and said, a line of JSON each.
         info: the environment's last `info`, in memory only: files do not hold it.
     """
 
@@ -191,6 +192,7 @@ class Trajectory:
     global_step: int = 0
     error: str | None = None
     verdict: str = ""
+    judgements: str = ""
     info: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -10,7 +10,7 @@ _TEXT, _NUMBER, _WHOLE = (str,), (int, float), (int,)
 _OF_EPISODE: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("env_id", "task_id"), _TEXT),
     **dict.fromkeys(("subtask", "split", "source", "goal", "system_prompt"), _TEXT),
-    **dict.fromkeys(("final_observation", "status", "policy", "verdict"), _TEXT),
+    **dict.fromkeys(("final_observation", "status", "policy", "verdict", "judgements"), _TEXT),
     **dict.fromkeys(("truncated_by", "error"), (str, NoneType)),
     **{"success": (bool,), "score": _NUMBER, "global_step": _WHOLE, "traces": (list,)},
 }

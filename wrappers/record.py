@@ -12,7 +12,7 @@ from typing import Any
 
 import gymnasium as gym
 
-from agentgym_envs.core import UNSCORED, UNSCORED_KEY, VERDICT_KEY
+from agentgym_envs.core import JUDGEMENTS_KEY, UNSCORED, UNSCORED_KEY, VERDICT_KEY
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.trajectory import Trajectory, Turn
 
@@ -124,6 +124,7 @@ class RecordTrajectories(gym.Wrapper[str, str, str, str], gym.utils.RecordConstr
                     trajectory.truncated_by = info["truncated_by"] or "time_limit"
                 trajectory.success, trajectory.score = info["success"], info["score"]
                 trajectory.verdict = info.get(VERDICT_KEY, "")
+                trajectory.judgements = info.get(JUDGEMENTS_KEY, "")
                 if info.get(UNSCORED_KEY):
                     trajectory.status, trajectory.error = "failed", UNSCORED
                 self._finish(trajectory, observation)

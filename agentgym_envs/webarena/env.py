@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agentgym_envs.webarena.official.accounts import Account
-    from agentgym_envs.webarena.official.deployment import Deployment, ResetHook
+    from agentgym_envs.webarena.official.deployment import Deployment
+    from agentgym_envs.webarena.official.resetting import ResetHook
 
 from agentgym_envs.errors import InvalidAction, NoExpert, needs_extra
 
@@ -26,7 +27,14 @@ with needs_extra("web", "WebArena"):
 from gymnasium.error import ResetNeeded
 
 from agentgym_envs.arguments import whole_number
-from agentgym_envs.core import UNSCORED_KEY, VERDICT_KEY, ExpertMove, Outcome, TextEnv
+from agentgym_envs.core import (
+    JUDGEMENTS_KEY,
+    UNSCORED_KEY,
+    VERDICT_KEY,
+    ExpertMove,
+    Outcome,
+    TextEnv,
+)
 from agentgym_envs.snapshots import Snapshot
 from agentgym_envs.tasks import TaskSpec
 from agentgym_envs.webarena import expert, prompts
@@ -34,7 +42,15 @@ from agentgym_envs.webarena.actions import VERBS, parse_action
 from agentgym_envs.webarena.backticks import BacktickParser
 from agentgym_envs.webarena.browsers import Browser
 from agentgym_envs.webarena.compat import OriginalText
-from agentgym_envs.webarena.evaluators import Ending, Judge, Verdict, build_evaluators, multiply
+from agentgym_envs.webarena.evaluators import (
+    Ending,
+    Judge,
+    RecordedJudge,
+    Verdict,
+    build_evaluators,
+    multiply,
+)
+from agentgym_envs.webarena.given import read_judge
 from agentgym_envs.webarena.places import BACKENDS, EmbeddedPlace, Episode, Place, open_start
 from agentgym_envs.webarena.sources import TasksFile, check_evaluation, open_source, open_world
 from agentgym_envs.webarena.tasks.experts import EXPERTS
@@ -53,7 +69,8 @@ class WebArenaEnv(TextEnv):
     `info["url"]` is the current address, `info["answer"]` what `stop` said, and `info["verdict"]`
     says what was missing or too much, a line each, where the task is not done. `info["unscored"]`
     is True where the episode has ended and nobody can tell whether the task is done, because it
-    needs a judge: such an episode is neither a success nor a failure.
+    needs a judge: such an episode is neither a success nor a failure. `info["judgements"]` holds
+    what a judge was asked and said, a line of JSON each.
 
     Args:
         backend: `"text"`, in process, or `"chromium"`.
@@ -63,14 +80,24 @@ class WebArenaEnv(TextEnv):
             tasks.
         sites_dir: a folder made by `python -m worlds sites`: embedded sites of other content, with
             tasks of their own.
-        judge: compares the meaning of answers, for tasks that ask for it; no embedded one does.
+        judge: compares the meaning of answers, for tasks that ask for it; no embedded one does. An
+            object, `"module:function"` that makes it, a language model's arguments
+            (`{"model": "NAME", "base_url": "http://localhost:8000/v1"}`, see `LLMJudge`), or a
+            `.json` file of them.
         sites: addresses of a deployment of the official sites, `{"shopping": "http://...", ...}`,
             or `"environment"` for WebArena's environment variables. Needs `backend="chromium"`;
             the tasks are then WebArena's own, and `task_id` is its number.
-        accounts: who the agent is there, `{site: Account}`, where not WebArena's own accounts.
+        accounts: who the agent is there, `{site: Account}`, where not WebArena's own accounts; an
+            account may be an object of its fields.
+        log_in: `"form"`, or `"header"` where the sites are the images of `webarena-verified`.
+        headers: further HTTP headers there: `{site: {name: value}}`.
         services: origins there that the sites' pages may ask beside the sites, such as a map's
             router and tiles; the browser reaches nothing else.
-        reset_hook: called there with the task before, if that may have changed a site.
+        reset_hook: puts the sites there back: a function that is given the task before, or the
+            address to post to, by site. It, `accounts` and `headers` may also be `"module:name"` or
+            a `.json` file.
+        reset: `"changed"` calls it if the task before may have changed a site, `"always"` before
+            every task.
         evaluation: `"original"`, or `"verified"` for the tasks and evaluators of the package
             `webarena-verified`, which judge the recorded network traffic. Needs `sites`.
         **kwargs: as `TextEnv`.
@@ -91,23 +118,19 @@ class WebArenaEnv(TextEnv):
         viewport_lines: int | None = 60,
         tasks_file: TasksFile | None = None,
         sites_dir: str | Path | None = None,
-        judge: Judge | None = None,
+        judge: Judge | Mapping[str, Any] | str | None = None,
         sites: Mapping[str, str] | str | None = None,
-        accounts: Mapping[str, Account] | None = None,
+        accounts: Mapping[str, Account | Mapping[str, str]] | str | None = None,
+        log_in: str = "form",
+        headers: Mapping[str, Mapping[str, str]] | str | None = None,
         services: Sequence[str] = (),
-        reset_hook: ResetHook | None = None,
+        reset_hook: ResetHook | Mapping[str, str] | str | None = None,
+        reset: str = "changed",
         evaluation: str = "original",
         **kwargs: Any,
     ) -> None:
         if backend not in BACKENDS:
             raise ValueError(f"unknown backend {backend!r}; allowed: {', '.join(BACKENDS)}")
-        if viewport_lines is not None:
-            viewport_lines = whole_number(
-                "viewport_lines",
-                viewport_lines,
-                least=MIN_LINES,
-                besides=", or None for whole pages",
-            )
         is_verified = check_evaluation(evaluation, sites, tasks_file)
         if backend == "chromium":
             modes = [*self.metadata["render_modes"], "rgb_array"]
@@ -118,8 +141,11 @@ class WebArenaEnv(TextEnv):
                 sites,
                 backend,
                 accounts=accounts,
+                log_in=log_in,
+                headers=headers,
                 services=services,
                 reset_hook=reset_hook,
+                reset=reset,
                 is_verified=is_verified,
             )
             self.default_max_turns = OFFICIAL_MAX_TURNS
@@ -132,8 +158,8 @@ class WebArenaEnv(TextEnv):
         )
         self.source = source.name
         self.backend = backend
-        self.viewport_lines = viewport_lines
-        self.judge = judge
+        self.viewport_lines = _checked_lines(viewport_lines)
+        self.judge = read_judge(judge)
         self._place: Place = deployment or EmbeddedPlace(backend, content)
         self._web_tasks = source.tasks
         self._is_embedded = deployment is None
@@ -160,10 +186,13 @@ class WebArenaEnv(TextEnv):
         """Open the first page in a browser of its own."""
         self._close_episode()
         self._web_task = web_task = self._web_tasks.task(task.number)
-        self._evaluators = build_evaluators(_filled(web_task.eval, self._place))
+        self._evaluators = build_evaluators(
+            _filled(web_task.eval, self._place), is_original=not self._is_embedded
+        )
         self.goal = web_task.intent
         self._answer = ""
         self._verdict: Verdict | None = None
+        self._judgements = ""
         self._view = View(self.viewport_lines)
         text = prompts.EpisodeText if self.compat is None else OriginalText
         self._text = text(self.goal, self._view, self.action_format)
@@ -250,15 +279,17 @@ class WebArenaEnv(TextEnv):
     def _stop(self, answer: str) -> Outcome:
         assert self._episode is not None
         self._answer = answer
+        judge = None if self.judge is None else RecordedJudge(self.judge)
         ending = Ending(
             intent=self.goal,
             answer=answer,
             browser=self._episode.browser,
             functions=self._episode.functions,
             state=self._episode.state,
-            judge=self.judge,
+            judge=judge,
         )
         self._verdict = multiply(evaluate(ending) for evaluate in self._evaluators)
+        self._judgements = "" if judge is None else judge.record
         success = self._verdict.score == 1.0
         message = prompts.SOLVED if success else prompts.FAILED
         if self._verdict.score is None:
@@ -279,7 +310,15 @@ class WebArenaEnv(TextEnv):
             "answer": self._answer,
             VERDICT_KEY: "\n".join(verdict.reasons),
             UNSCORED_KEY: verdict.score is None,
+            JUDGEMENTS_KEY: self._judgements,
         }
+
+
+def _checked_lines(viewport_lines: int | None) -> int | None:
+    if viewport_lines is None:
+        return None
+    besides = ", or None for whole pages"
+    return whole_number("viewport_lines", viewport_lines, least=MIN_LINES, besides=besides)
 
 
 def _deployment(sites: Mapping[str, str] | str, backend: str, **kwargs: Any) -> Deployment:

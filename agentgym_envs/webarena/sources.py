@@ -111,11 +111,12 @@ def _official(sites: Mapping[str, str], is_verified: bool) -> Source:
     # Imported here: it needs a package that the embedded sites do without.
     from agentgym_envs.webarena.official import dataset
 
-    tasks = dataset.verified_tasks() if is_verified else dataset.official_tasks()
-    playable = [task for task in tasks if set(task.sites) <= set(sites)]
+    official = dataset.verified_tasks() if is_verified else dataset.official_tasks()
+    playable = [task for task in official if set(task.sites) <= set(sites)]
     if not playable:
         raise ValueError(f"no official task plays on {sorted(sites)} alone; name more sites")
-    return Source(GivenTasks(playable), dataset.source_name(is_verified=is_verified))
+    tasks = GivenTasks(playable, dataset.agentgym_panels())
+    return Source(tasks, dataset.source_name(is_verified=is_verified))
 
 
 @cache

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,3 +83,39 @@ def test_a_name_that_no_task_id_can_begin_with_is_refused(name: str) -> None:
 def test_a_table_that_lists_no_tasks_is_refused(table: Any, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         ListedTasks("toy", table)
+
+
+# Files of item ids ------------------------------------------------------------------------------
+
+
+def written(path: Path, items: Any) -> str:
+    path.write_text(json.dumps(items))
+    return str(path)
+
+
+def test_a_file_of_item_ids_names_tasks_of_any_split_in_its_order(tmp_path: Path) -> None:
+    path = written(tmp_path / "ids.json", [{"item_id": "toy_10"}, {"item_id": "toy_1"}, "toy_10"])
+    assert TASKS.select("train", [path]) == [10, 1]
+    assert TASKS.select("train", path) == [10, 1]
+    assert TASKS.select("train", ["b", path]) == [3, 10, 1]
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        ([], "must hold a list of item ids"),
+        ({"item_id": "toy_1"}, "must hold a list of item ids"),
+        ([{"id": "toy_1"}], "got None"),
+        ([3], "got 3"),
+        (["toy_4"], "unknown task_id 'toy_4'"),
+        (["other_1"], "unknown task_id 'other_1'"),
+    ],
+)
+def test_a_file_that_names_no_task_is_refused(items: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        TASKS.select("train", [written(tmp_path / "ids.json", items)])
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"no\.json' cannot be read"):
+        TASKS.select("train", [str(tmp_path / "no.json")])

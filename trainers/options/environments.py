@@ -117,7 +117,11 @@ class EnvArguments(EnvConstructionArguments):
         default="validation", metadata={"help": "Split played by evaluations during training."}
     )
     tasks: list[str] | None = field(
-        default=None, metadata={"help": "Only these subtasks, depths or task ids of the split."}
+        default=None,
+        metadata={
+            "help": "Only these subtasks, depths or task ids of the split; or a .json file of "
+            'AgentGym\'s item ids, [{"item_id": "babyai_41"}, ...].'
+        },
     )
     max_turns: int | dict[str, int] | None = field(
         default=None,

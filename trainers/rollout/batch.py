@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentgym_envs.actions import strip_thinking
-from agentgym_envs.core import UNSCORED, UNSCORED_KEY, VERDICT_KEY
+from agentgym_envs.core import JUDGEMENTS_KEY, UNSCORED, UNSCORED_KEY, VERDICT_KEY
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Status, Trajectory, Turn
@@ -333,6 +333,7 @@ def _record(
     trajectory.success = bool(info["success"])
     trajectory.score = turn.score
     trajectory.verdict = str(info.get(VERDICT_KEY, ""))
+    trajectory.judgements = str(info.get(JUDGEMENTS_KEY, ""))
     trajectory.info = episode.info = info
     episode.observation = observation
 

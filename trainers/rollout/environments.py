@@ -13,8 +13,9 @@ from gymnasium.envs.registration import EnvSpec
 
 from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import UnknownTask
+from agentgym_envs.item_ids import is_item_file, read_item_ids
 from agentgym_envs.registry import check_kwargs, distinct_names, imported
-from agentgym_envs.tasks import TaskSet
+from agentgym_envs.tasks import TaskSet, scenario_of
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.errors import UsageError
 from trainers.options.values import check_names, kwargs_for, value_for
@@ -268,7 +269,14 @@ def _kwargs_of(env_id: str, args: EnvArguments) -> dict[str, Any]:
 
 
 def _known(labels: Sequence[str | int], tasks: TaskSet, split: str) -> list[str | int]:
-    """Return the labels that some task of the split has."""
+    """Return the labels that some task of the split has, and the files that list such tasks."""
     tasks.check_split(split)
     known = {label for n in tasks.numbers(split) for label in tasks.labels(tasks.spec(n))}
-    return [label for label in labels if label in known]
+    return [label for label in labels if label in known or _lists(label, tasks.env_name)]
+
+
+def _lists(label: str | int, env_name: str) -> bool:
+    """Return whether a label is a file of item ids of an environment."""
+    return is_item_file(label) and all(
+        scenario_of(item) == env_name for item in read_item_ids(str(label))
+    )

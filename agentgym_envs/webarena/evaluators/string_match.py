@@ -1,11 +1,11 @@
 """Checks that the answer is the right one: `string_match`.
 
 The rules are WebArena's (arXiv 2307.13854, section 3.2, and its evaluation harness): white space
-and one pair of quotes around an answer do not count, nor does case.
+and one pair of quotes around an answer do not count, nor does case. `is_original` follows them to
+the letter; without it there are two deviations:
 
-Deviations:
 1. A reference that is a number must stand by itself: "12" is not in "112", "12.5" or "1,012".
-2. Words are told apart by white space and the punctuation around them, without a tokenizer's model.
+2. Words are told apart by white space and the punctuation around them.
 """
 
 from __future__ import annotations
@@ -26,6 +26,11 @@ _FORMS = {
 IMPOSSIBLE = "N/A"
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_APART = r"\s;@#$%&?!*()\[\]{}<>\"`\u00ab\u00bb\u2012-\u2015\u2018\u2019\u201c-\u201e"
+"""Characters that make a token of what stands beside them, as the tokenizer of the original has it
+(NLTK's, after the Penn Treebank)."""
+_BEFORE = rf"(?:^|^'|(?<=[{_APART}])|(?<=\W')|(?<=--)|(?<=\.\.))"
+_AFTER = rf"(?=$|[{_APART}]|--|\.\.|[:,](?!\d)|'(?:s|m|d|ll|re|ve)?(?:\s|$)|\.[\])}}>\"'\s]*$|\.\s)"
 _NO_JUDGE = "whether the answer means the same is for a judge, and there is none"
 
 
@@ -62,17 +67,33 @@ def includes(reference: str, answer: str, *, is_only_one: bool = False) -> bool:
     return phrase in text
 
 
+def includes_literally(reference: str, answer: str, *, is_only_one: bool = False) -> bool:
+    """Return whether an answer holds a phrase, by the original's rule: anywhere in it.
+
+    Args:
+        reference: the phrase.
+        answer: what was said.
+        is_only_one: as of `includes`; what is a word of its own is as for the original's tokenizer,
+            whose model of sentences is not here: a full stop before white space ends one.
+    """
+    phrase, text = clean(reference), clean(answer)
+    if is_only_one and len(phrase) == 1:
+        return re.search(_BEFORE + re.escape(phrase) + _AFTER, text) is not None
+    return phrase in text
+
+
 class StringEvaluator:
     """Compares the answer with the references.
 
     Args:
         evaluation: WebArena's `eval` object; its `reference_answers` count, and `string_note`.
+        is_original: follow the original's rules to the letter.
 
     Raises:
         ValueError: there are no references, or not of these kinds.
     """
 
-    def __init__(self, evaluation: Mapping[str, Any]) -> None:
+    def __init__(self, evaluation: Mapping[str, Any], *, is_original: bool = False) -> None:
         references = evaluation.get("reference_answers")
         if not isinstance(references, Mapping) or not references:
             raise ValueError(
@@ -85,6 +106,7 @@ class StringEvaluator:
                 raise ValueError(f"{kind} must be {_FORMS[kind]}, got {expected!r}")
         self._references = dict(references)
         self._note = str(evaluation.get("string_note") or "")
+        self._includes = includes_literally if is_original else includes
 
     def __call__(self, ending: Ending) -> Verdict:
         """Compare the answer."""
@@ -100,7 +122,7 @@ class StringEvaluator:
             yield judged([] if equals(expected, answer) else [f"{answer!r} is not {expected!r}"])
         elif kind == "must_include":
             for phrase in expected:
-                held = includes(phrase, answer, is_only_one=len(expected) == 1)
+                held = self._includes(phrase, answer, is_only_one=len(expected) == 1)
                 yield judged([] if held else [f"{phrase!r} is not in {answer!r}"])
         elif expected == IMPOSSIBLE:
             yield self._judge_reason(answer, ending)
@@ -114,8 +136,10 @@ class StringEvaluator:
         elif ending.judge is None:
             return Verdict(None, (_NO_JUDGE,))
         else:
-            is_right = ending.judge.is_equivalent(
-                question=ending.intent, reference=reference, answer=answer
+            is_right = bool(
+                ending.judge.is_equivalent(
+                    question=ending.intent, reference=reference, answer=answer
+                )
             )
         return judged([] if is_right else [f"{answer!r} does not mean {reference!r}"])
 

@@ -23,16 +23,35 @@ class SiteFunctions(Protocol):
         """Return somebody's role on the members page of a project; empty if they have none."""
 
 
+@dataclass(frozen=True)
+class Ruling:
+    """What a judge says, where it says more than yes or no; it counts as a bool.
+
+    Attributes:
+        is_right: whether the answer is.
+        text: the judge's words.
+        judge: who it is, such as a model's name.
+    """
+
+    is_right: bool
+    text: str = ""
+    judge: str = ""
+
+    def __bool__(self) -> bool:
+        return self.is_right
+
+
 class Judge(Protocol):
     """Decides whether two answers mean the same: a language model or a person.
 
-    One that cannot be reached raises `EnvFailure`.
+    One that cannot be reached raises `EnvFailure`. What it returns counts as a bool; a `Ruling`
+    holds its words too, which the record of the episode then keeps.
     """
 
-    def is_equivalent(self, *, question: str, reference: str, answer: str) -> bool:
+    def is_equivalent(self, *, question: str, reference: str, answer: str) -> bool | Ruling:
         """Return whether an answer means the same as the reference."""
 
-    def is_same_reason(self, *, task: str, reason: str, report: str) -> bool:
+    def is_same_reason(self, *, task: str, reason: str, report: str) -> bool | Ruling:
         """Return whether a report gives this reason why the task is impossible, even implicitly."""
 
 

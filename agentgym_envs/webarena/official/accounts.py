@@ -1,13 +1,16 @@
-"""Signs the agent in on the official sites, by their log-in forms."""
+"""Signs the agent in on the official sites, by their log-in forms or by a header."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from agentgym_envs.errors import EnvFailure, InvalidAction
+from agentgym_envs.secrets import keep_out
 from agentgym_envs.webarena.actions import WebAction
 from agentgym_envs.webarena.browsers.chromium.browser import ChromiumBrowser
+from agentgym_envs.webarena.given import read_given
 from agentgym_envs.webarena.page import Node
 
 FIELD_ROLES = ("textbox", "searchbox")
@@ -35,6 +38,50 @@ ACCOUNTS: Mapping[str, Account] = {
     "gitlab": Account("byteblaze", "hello1234", "/users/sign_in"),
 }
 """WebArena's published accounts; the map and the encyclopedia have none."""
+
+
+LOG_INS = ("form", "header")
+
+AUTO_LOGIN: Mapping[str, str] = {
+    "shopping": "X-M2-Customer-Auto-Login",
+    "shopping_admin": "X-M2-Admin-Auto-Login",
+    "reddit": "X-Postmill-Auto-Login",
+}
+"""The headers by which the images of `webarena-verified` sign in whoever sends
+`username:password`; the other sites have none."""
+
+
+def read_accounts(value: Any) -> dict[str, Account]:
+    """Return WebArena's accounts with others in their place.
+
+    Args:
+        value: `{site: Account}`, or `{site: {"username", "password", "path"}}`, whose path may be
+            left out where WebArena has one; `"module:name"` or a `.json` file of it; or None.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    given = read_given("accounts", value)
+    if callable(given):
+        given = given()
+    if not isinstance(given, Mapping | None):
+        raise ValueError(f"accounts must map sites to accounts, got {type(given).__name__}")
+    return {**ACCOUNTS, **{site: _account(site, one) for site, one in (given or {}).items()}}
+
+
+def _account(site: str, given: Any) -> Account:
+    names = [field.name for field in fields(Account)]
+    if isinstance(given, Account):
+        return given
+    own = {"path": ACCOUNTS[site].path} if site in ACCOUNTS else {}
+    held = {**own, **given} if isinstance(given, Mapping) else {}
+    if sorted(held) != sorted(names) or not all(isinstance(text, str) for text in held.values()):
+        raise ValueError(
+            f"accounts[{site!r}] must have {', '.join(names)} as text; it has "
+            f"{', '.join(sorted(held)) or 'nothing'}"
+        )
+    keep_out(held["password"])
+    return Account(**held)
 
 
 def sign_in(origins: Mapping[str, str], site: str, account: Account) -> dict[str, str]:

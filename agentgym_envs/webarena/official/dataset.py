@@ -24,6 +24,7 @@ _MODULE = "webarena_verified"
 _FOLDER = Path("assets") / "dataset"
 _ORIGINAL = "test.raw.json"
 _VERIFIED = "webarena-verified.json"
+_AGENTGYM = "agentgym_ids.json"
 
 
 def source_name(*, is_verified: bool = False) -> str:
@@ -55,6 +56,13 @@ def verified_tasks() -> tuple[WebTask, ...]:
     records = json.loads(_file(_VERIFIED).read_text(encoding="utf-8"))
     by_number = {record["task_id"]: record for record in records}
     return tuple(_verified(task, by_number[task.task_id]) for task in official_tasks())
+
+
+@cache
+def agentgym_panels() -> dict[str, list[int]]:
+    """Return the numbers that AgentGym-RL trains on, `agentgym_train`, and its table's 50."""
+    held = json.loads((Path(__file__).parent / _AGENTGYM).read_text(encoding="utf-8"))
+    return {name: numbers for name, numbers in held.items() if name != "source"}
 
 
 def _verified(task: WebTask, record: dict[str, Any]) -> WebTask:

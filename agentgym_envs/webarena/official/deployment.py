@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from agentgym_envs.webarena.browsers.chromium.browser import ChromiumBrowser
-from agentgym_envs.webarena.official.accounts import ACCOUNTS, Account, sign_in
+from agentgym_envs.webarena.given import read_given
+from agentgym_envs.webarena.official.accounts import AUTO_LOGIN, LOG_INS, read_accounts, sign_in
 from agentgym_envs.webarena.official.functions import OfficialFunctions
+from agentgym_envs.webarena.official.resetting import check_when, read_reset_hook
 from agentgym_envs.webarena.places import Episode
 from agentgym_envs.webarena.sites.names import ORIGINS
 from agentgym_envs.webarena.tasks.files import WebTask
@@ -22,9 +25,6 @@ ENVIRONMENT = "environment"
 
 COOKIES_SECONDS = 600.0
 """How long a log-in is used again; the shop's administration forgets it soonest."""
-
-ResetHook = Callable[[WebTask], None]
-"""Puts the sites back as they were; it is given the task that has changed them."""
 
 
 def read_sites(sites: Mapping[str, str] | str) -> dict[str, str]:
@@ -58,13 +58,18 @@ class Deployment:
 
     Args:
         sites: their addresses, as `read_sites` gives them.
-        accounts: who the agent is, where not WebArena's own accounts.
-        reset_hook: called before a task when the one before it may have changed a site.
+        accounts: who the agent is, where not WebArena's own accounts; see `read_accounts`.
+        log_in: `"form"`, or `"header"` for the sites of `AUTO_LOGIN`, whose images take one.
+        headers: further HTTP headers by site, sent with each request to it.
+        reset_hook: puts the sites back; see `read_reset_hook`.
+        reset: `"changed"` calls it before a task when the one before it may have changed a site,
+            `"always"` before every task.
         services: origins that the sites' pages may ask beside the sites, such as a map's router;
             whatever else a page or the agent asks for is answered in the network's place.
         is_verified: record each episode's network traffic, and have `webarena-verified` judge it.
 
     Raises:
+        ValueError: an argument has a value that is not allowed.
         ImportError: `webarena-verified` is to judge, but is not here with all that it requires.
     """
 
@@ -72,8 +77,11 @@ class Deployment:
         self,
         sites: Mapping[str, str],
         *,
-        accounts: Mapping[str, Account] | None = None,
-        reset_hook: ResetHook | None = None,
+        accounts: Any = None,
+        log_in: str = "form",
+        headers: Any = None,
+        reset_hook: Any = None,
+        reset: str = "changed",
         services: Sequence[str] = (),
         is_verified: bool = False,
     ) -> None:
@@ -85,8 +93,15 @@ class Deployment:
             _check_address("services", service)
         self._services = tuple(services)
         self._is_verified = is_verified
-        self._accounts = {**ACCOUNTS, **(accounts or {})}
-        self._reset_hook = reset_hook
+        self._accounts = read_accounts(accounts)
+        if log_in not in LOG_INS:
+            raise ValueError(f"unknown log_in {log_in!r}; allowed: {', '.join(LOG_INS)}")
+        self._by_header = set(AUTO_LOGIN) if log_in == "header" else set()
+        self._headers = _read_headers(headers, sites)
+        self._reset_hook = read_reset_hook(reset_hook, sites)
+        self._resets_always = check_when(reset)
+        if self._resets_always and self._reset_hook is None:
+            raise ValueError("reset='always' needs a reset_hook=, which puts the sites back")
         self._cookies: dict[str, tuple[float, dict[str, str]]] = {}
         self._before: WebTask | None = None
 
@@ -104,31 +119,53 @@ class Deployment:
         missing = sorted(set(task.sites) - set(self.sites))
         if missing:
             raise ValueError(f"the task webarena_{task.task_id} needs {missing}; add it to sites=")
-        if self._before is not None and self._reset_hook is not None:
-            self._reset_hook(self._before)
-            self._cookies.clear()
-        self._before = task if may_change(task) else None
+        if self._resets_always or self._before is not None:
+            self._put_back(self._before or task)
+        self._before = task if self._resets_always or may_change(task) else None
         needed = (
             [site for site in task.sites if site in self._accounts] if task.require_login else []
         )
-        cookies = {site: self._signed_in(site) for site in needed}
+        cookies = {site: self._signed_in(site) for site in needed if site not in self._by_header}
+        headers = self._headers_of([site for site in needed if site in self._by_header])
         shop, administrator = self.sites.get("shopping", ""), self._accounts["shopping_admin"]
         functions = OfficialFunctions(shop, administrator)
         if self._is_verified:
-            return self._recorded(task, cookies, functions)
-        return Episode(self._browser(), cookies, functions)
+            return self._recorded(task, cookies, functions, headers)
+        return Episode(self._browser(headers), cookies, functions)
 
-    def _browser(self, har: Path | None = None) -> ChromiumBrowser:
-        return ChromiumBrowser(None, origins=self.sites, services=self._services, har=har)
+    def _put_back(self, task: WebTask) -> None:
+        if self._reset_hook is not None:
+            self._reset_hook(task)
+            self._cookies.clear()
+
+    def _headers_of(self, signed_in: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Return what is sent with each request, by site; an account goes as one of the headers."""
+        headers = {site: dict(values) for site, values in self._headers.items()}
+        for site in signed_in:
+            account = self._accounts[site]
+            own = {AUTO_LOGIN[site]: f"{account.username}:{account.password}"}
+            headers[site] = {**own, **headers.get(site, {})}
+        return headers
+
+    def _browser(
+        self, headers: Mapping[str, Mapping[str, str]], har: Path | None = None
+    ) -> ChromiumBrowser:
+        return ChromiumBrowser(
+            None, origins=self.sites, services=self._services, headers=headers, har=har
+        )
 
     def _recorded(
-        self, task: WebTask, cookies: dict[str, dict[str, str]], functions: OfficialFunctions
+        self,
+        task: WebTask,
+        cookies: dict[str, dict[str, str]],
+        functions: OfficialFunctions,
+        headers: Mapping[str, Mapping[str, str]],
     ) -> Episode:
         # Imported here: the package is needed for nothing else.
         from agentgym_envs.webarena.official.verified import VerifiedEvaluator
 
         folder = TemporaryDirectory(prefix="agentgym_webarena_")
-        browser = self._browser(Path(folder.name) / "network.har")
+        browser = self._browser(headers, Path(folder.name) / "network.har")
         evaluator = VerifiedEvaluator(task.task_id, self.sites, browser)
         return Episode(browser, cookies, functions, evaluator=evaluator, folder=folder)
 
@@ -138,6 +175,27 @@ class Deployment:
             cookies = sign_in(self.sites, site, self._accounts[site])
             self._cookies[site] = (time.monotonic(), cookies)
         return cookies
+
+
+def _read_headers(value: Any, sites: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return `{site: {name: value}}`, which may stand in a `.json` file.
+
+    Raises:
+        ValueError: it is something else, or a site is unknown.
+    """
+    given = read_given("headers", value)
+    is_right = isinstance(given, Mapping | None) and all(
+        site in sites
+        and isinstance(values, Mapping)
+        and all(isinstance(text, str) for pair in values.items() for text in pair)
+        for site, values in (given or {}).items()
+    )
+    if not is_right:
+        raise ValueError(
+            f"headers must map sites of {sorted(sites)} to headers, such as "
+            "{'shopping': {'X-Name': 'value'}}, all of them text"
+        )
+    return {site: dict(values) for site, values in (given or {}).items()}
 
 
 def may_change(task: WebTask) -> bool:

@@ -111,15 +111,22 @@ class GivenTasks(WebTasks):
 
     Args:
         tasks: those that name no split are of the test split.
+        panels: the numbers of each panel; those count whose tasks are there.
     """
 
-    def __init__(self, tasks: Iterable[WebTask]) -> None:
+    def __init__(
+        self, tasks: Iterable[WebTask], panels: Mapping[str, Sequence[int]] | None = None
+    ) -> None:
         self._tasks = {task.task_id: task for task in sorted(tasks, key=lambda t: t.task_id)}
         listings = {
             number: Listing(subtask_of(task.sites), task.split or "test", task.intent_template_id)
             for number, task in self._tasks.items()
         }
-        super().__init__(listings, {})
+        there = {
+            name: [number for number in numbers if number in listings]
+            for name, numbers in (panels or {}).items()
+        }
+        super().__init__(listings, there)
 
     def task(self, number: int) -> WebTask:
         """Return a task."""

@@ -12,8 +12,10 @@ from agentgym_envs.webarena.sites.state import Database, SiteState
 from tests.agentgym_envs.webarena.still import StillBrowser, StrictJudge, ending
 
 
-def score(evaluation: dict[str, Any], answer: str = "", **kwargs: Any) -> float | None:
-    evaluators = build_evaluators(evaluation)
+def score(
+    evaluation: dict[str, Any], answer: str = "", *, is_original: bool = False, **kwargs: Any
+) -> float | None:
+    evaluators = build_evaluators(evaluation, is_original=is_original)
     return multiply(evaluate(ending(answer, **kwargs)) for evaluate in evaluators).score
 
 
@@ -69,6 +71,36 @@ def test_a_phrase_must_be_in_the_answer_and_a_number_by_itself(
 )
 def test_a_single_character_must_be_a_word(answer: str, expected: bool) -> None:
     assert includes("0", answer, is_only_one=True) is expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer"),
+    [("170", "000000170"), ("182.4", "$182.40"), ("$35.00", "cost $35.00"), ("12", "1,012.5")],
+)
+def test_the_original_rule_finds_a_phrase_anywhere(reference: str, answer: str) -> None:
+    for evaluation in (
+        strings(must_include=[reference]),
+        html("last", HEADING, {"must_include": [reference]}),
+    ):
+        browser = StillBrowser(found={("last", original(HEADING)): answer})
+        assert score(evaluation, answer, browser=browser, is_original=True) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("$5", 1.0),
+        ("(5).", 1.0),
+        ("it is 5. Or so", 1.0),
+        ("5-star", 0.0),
+        ("5:30", 0.0),
+        ("15", 0.0),
+    ],
+)
+def test_the_original_rule_tells_words_apart_as_its_tokenizer_does(
+    answer: str, expected: float
+) -> None:
+    assert score(strings(must_include=["5"]), answer, is_original=True) == expected
 
 
 def test_every_phrase_counts() -> None:
@@ -139,6 +171,16 @@ def test_the_reference_stands_within_the_last_address(
     assert at(reference, url) == at(reference, url, None) == expected
 
 
+def test_the_original_rule_takes_any_value_of_a_repeated_parameter() -> None:
+    evaluation = {"eval_types": ["url_match"], "reference_url": "http://a.test/x/?q=1"}
+    for url, expected in {
+        "http://a.test/x/?q=1&q=2": 1.0,
+        "http://a.test/x?q=1": 0.0,
+        "http://a.test/x/?q=2": 0.0,
+    }.items():
+        assert score(evaluation, browser=StillBrowser(url), is_original=True) == expected
+
+
 def test_an_exact_address_is_compared_whole() -> None:
     assert at("http://a.test/x?q=1", "http://a.test/x?q=1/", "EXACT") == 1.0
     assert at("http://a.test/x", "http://a.test/x/more", "EXACT") == 0.0
@@ -169,6 +211,17 @@ def test_a_page_s_text_must_be_exact_where_that_is_asked() -> None:
     texts = {("http://a.test/x", HEADING): "caf\u00e9 &amp; more "}
     assert score(evaluation, browser=StillBrowser(found=texts)) == 1.0
     assert score(evaluation, browser=StillBrowser()) == 0.0
+
+
+def original(locator: str) -> str:
+    return f"(found => found ?? 'None')({locator})"
+
+
+def test_the_original_rule_reads_the_source_where_no_locator_is() -> None:
+    browser = StillBrowser()
+    score(html("last", "", {"must_include": ["x"]}), browser=browser, is_original=True)
+    ((_, locator),) = browser.asked
+    assert "document.documentElement.outerHTML" in locator
 
 
 def test_targets_are_multiplied() -> None:

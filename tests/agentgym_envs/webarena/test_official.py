@@ -66,6 +66,16 @@ def test_the_environment_lists_them_under_their_own_numbers() -> None:
 
 
 @needs_tasks
+def test_agentgym_s_ids_are_panels_of_the_paper_s_sizes() -> None:
+    env = WebArenaEnv(backend="chromium", sites=ALL_SITES, split="agentgym_train")
+    train, test = (set(env.task_ids(name)) for name in ("agentgym_train", "paper_test"))
+    assert (len(train), len(test), train & test) == (372, 50, set())
+    sizes = Counter(env.task_set.spec(task_id).subtask for task_id in test)
+    assert sizes == {"Shopping": 15, "CMS": 15, "Maps": 10, "GitLab": 5, "Reddit": 5}
+    env.close()
+
+
+@needs_tasks
 def test_only_tasks_whose_sites_are_there_are_listed() -> None:
     sites = {"shopping": "http://host:7770"}
     env = WebArenaEnv(backend="chromium", sites=sites, split="test")

@@ -300,3 +300,14 @@ panels:
     assert {source for _, source, _ in real.whole.successes} != {
         source for _, source, _ in embedded.whole.successes
     }
+
+
+def test_a_panel_s_tasks_may_be_a_file_of_item_ids(tmp_path):
+    ids = tmp_path / "ids.json"
+    ids.write_text('[{"item_id": "babyai_1800"}, {"item_id": "babyai_41"}]')
+    suite = f"panels:\n  - env: BabyAI\n    split: test\n    tasks: [{ids}]\n"
+    (panel,) = panels(tmp_path, suite)
+    assert [task for tasks in panel.tasks().values() for task in tasks] == [
+        "babyai_1800",
+        "babyai_41",
+    ]

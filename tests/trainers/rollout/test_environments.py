@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from trainers.options.arguments import EnvArguments
@@ -34,6 +37,18 @@ def test_each_environment_of_several_is_narrowed_by_the_entries_it_knows() -> No
         mixed.task_ids("test", tasks=["depth 4"])
     with pytest.raises(ValueError, match=r"\['depth 44'\] match nothing in split 'test' of \('age"):
         mixed.task_ids("test", tasks=["depth 4", "GoTo", "depth 44"])
+    mixed.close()
+
+
+def test_files_of_item_ids_go_to_the_environment_that_they_are_of(tmp_path: Path) -> None:
+    files = []
+    for item in ("babyai_41", "textcraft_3"):
+        files.append(str(tmp_path / f"{item}.json"))
+        Path(files[-1]).write_text(json.dumps([{"item_id": item}]))
+    mixed = open_mixed()
+    assert mixed.task_ids("test", tasks=files) == ["textcraft_3", "babyai_41"]
+    with pytest.raises(ValueError, match="unknown task_id 'babyai_41'"):
+        mixed.task_ids("test", tasks=files[:1])
     mixed.close()
 
 

@@ -19,6 +19,7 @@ from agentgym_envs.webarena.browsers import addresses, refusals
 from agentgym_envs.webarena.browsers.chromium import acts
 from agentgym_envs.webarena.browsers.chromium.context import (
     Answering,
+    add_headers,
     make_forms_plain,
     open_context,
 )
@@ -50,6 +51,7 @@ class ChromiumBrowser:
             None is for sites that somebody else serves.
         origins: `{site: address}` of those.
         services: what their pages may ask beside the sites themselves, such as a map's router.
+        headers: further HTTP headers that go with each request to a site: `{site: {name: value}}`.
         server: serves the embedded sites; None takes the process's own.
         answer: answers all requests in the network's place, where there is no `state`.
         viewport: width and height of the window.
@@ -65,6 +67,7 @@ class ChromiumBrowser:
         *,
         origins: Mapping[str, str] | None = None,
         services: Sequence[str] = (),
+        headers: Mapping[str, Mapping[str, str]] | None = None,
         server: SiteServer | None = None,
         answer: Answering | None = None,
         viewport: tuple[int, int] = VIEWPORT,
@@ -75,6 +78,9 @@ class ChromiumBrowser:
         self._har = har
         self._origins = Origins(origins or {})
         self._reached = tuple(map(_origin, [*(origins or {}).values(), *services]))
+        self._headers = {
+            _origin((origins or {})[site]): values for site, values in (headers or {}).items()
+        }
         self._own_server = server
         self._answer = answer
         self._server: SiteServer | None = None
@@ -207,6 +213,7 @@ class ChromiumBrowser:
             only=self._reached if self._episode is None else [*self._episode.origins.values()],
             answer=self._answer,
         )
+        await add_headers(self._context, self._headers)
         if self._episode is not None:
             await make_forms_plain(self._context)
         await self._context.add_cookies(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import re
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,6 +69,12 @@ async def open_context(
     return context
 
 
+async def add_headers(context: BrowserContext, headers: Mapping[str, Mapping[str, str]]) -> None:
+    """Send further HTTP headers with each request to an origin, and to no other."""
+    for origin, values in headers.items():
+        await context.route(re.compile(f"^{re.escape(origin)}/"), _adding(values))
+
+
 async def make_forms_plain(context: BrowserContext) -> None:
     """Have the pages of a context show forms as the text browser does."""
     await context.add_init_script(_PLAIN_FORMS)
@@ -108,6 +114,13 @@ def _answering(answer: Answering) -> Callable[[Route], Coroutine[Any, Any, None]
             await route.fulfill(status=200, content_type=reply.content_type, body=reply.body)
 
     return answer_route
+
+
+def _adding(values: Mapping[str, str]) -> Callable[[Route], Coroutine[Any, Any, None]]:
+    async def pass_on(route: Route) -> None:
+        await route.fallback(headers={**route.request.headers, **values})
+
+    return pass_on
 
 
 def _hang_up(socket: WebSocketRoute) -> None:
