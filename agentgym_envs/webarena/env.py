@@ -35,6 +35,7 @@ from agentgym_envs.webarena.backticks import BacktickParser
 from agentgym_envs.webarena.browsers import Browser
 from agentgym_envs.webarena.compat import OriginalText
 from agentgym_envs.webarena.evaluators import Ending, Judge, Verdict, build_evaluators, multiply
+from agentgym_envs.webarena.floors import not_applicable
 from agentgym_envs.webarena.places import BACKENDS, EmbeddedPlace, Episode, Place, open_start
 from agentgym_envs.webarena.sources import TasksFile, check_evaluation, open_source, open_world
 from agentgym_envs.webarena.tasks.experts import EXPERTS
@@ -83,6 +84,7 @@ class WebArenaEnv(TextEnv):
     verbs = VERBS
     instructions = prompts.instructions("plain")
     default_max_turns = 30
+    floors = {"not_applicable": not_applicable}
 
     def __init__(
         self,
