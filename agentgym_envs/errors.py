@@ -34,7 +34,7 @@ class UnknownTask(ValueError):
 
 
 class NoExpert(NotImplementedError):
-    """The environment, or the task at hand, has no expert; the message says what has one."""
+    """The environment, or the task at hand, has no expert or no such floor; it says what has."""
 
 
 class MissingExtra(ImportError):

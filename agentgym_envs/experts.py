@@ -1,10 +1,11 @@
-"""What an environment with an expert offers: its moves as data, and as completions."""
+"""Experts and floors of an environment: their moves as data, and as completions."""
 
 from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
 
 from agentgym_envs.actions import ActionParser
 from agentgym_envs.errors import NoExpert
@@ -17,7 +18,11 @@ NAMES = re.compile(r'"([^"\n]+)"|(?<=[a-z,;] )([A-Z][\w\'’-]*\w)|\b(\d{4,})\b'
 
 
 class ExpertMixin:
-    """The experts of an environment, which writes `expert_moves` if it has one."""
+    """The experts of an environment, which writes `expert_moves` if it has one, and its floors."""
+
+    floors: ClassVar[Mapping[str, Callable[[Any], Iterator[ExpertMove]]]] = {}
+    """Policies by name that play by a rule alone, which an agent is to be compared with: functions
+    of the environment that yield moves as `expert_moves` does, from a new episode on."""
 
     parser: ActionParser
     _turn: int
@@ -70,11 +75,28 @@ class ExpertMixin:
         _ = self.task
         return self._formatted(self.privileged_expert_moves if privileged else self.expert_moves)
 
-    def _formatted(self, moves: Callable[[], Iterator[ExpertMove]]) -> Iterator[str]:
+    def floor(self, name: str) -> Iterator[str]:
+        """Iterate over the actions of one of `floors`, as `expert` does over the expert's.
+
+        Raises:
+            ResetNeeded: there has been no reset yet.
+            NoExpert: there is no floor of this name.
+        """
+        _ = self.task
+        if name not in self.floors:
+            raise NoExpert(
+                f"{type(self).__name__} has no floor {name!r}; it has: "
+                f"{', '.join(self.floors) or 'none, but chance is the policy random'}"
+            )
+        return self._formatted(lambda: self.floors[name](self), f"floor {name}")
+
+    def _formatted(
+        self, moves: Callable[[], Iterator[ExpertMove]], who: str = "expert"
+    ) -> Iterator[str]:
         try:
             for move in moves():
                 check_move(move, type(self).__name__)
                 yield self.parser.format(move.action, move.thought)
         except Exception as error:
-            error.add_note(f"raised by the expert in {self.task.task_id}, after turn {self._turn}")
+            error.add_note(f"raised by the {who} in {self.task.task_id}, after turn {self._turn}")
             raise

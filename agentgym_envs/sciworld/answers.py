@@ -22,12 +22,15 @@ MAX_LENGTH = 400
 """Longer actions are not read: the longest of the simulator's own has 100 characters."""
 
 _ASKS = "Ambiguous request:"
+_CHOICES_SHOWN = 10
 _NAMES_SHOWN = 40
 _CLOSE_NAMES = 8
 _NEARLY_THE_SAME = 0.7
 _PARTS = frozenset(("anode", "cathode", "terminal"))
 _EMPTY_WORDS = frozenset(("a", "an", "and", "in", "into", "of", "on", "the", "to", "with"))
 _WORD = re.compile(r"[a-z]+")
+_PLACED = re.compile(r"([\w ]+) \(in ([^,()]+)")
+_DOOR = re.compile(r"door between (.+) and (.+)")
 
 
 def is_question(text: str) -> bool:
@@ -39,6 +42,18 @@ def choices(text: str) -> list[str]:
     """Return the actions among which such a question asks to choose, in order."""
     rows = (line.partition(":\t") for line in text.splitlines())
     return [action for number, tab, action in rows if tab and number.isdigit()]
+
+
+def question(text: str) -> str:
+    """Write such a question with its first choices, and how to be more specific."""
+    listed = choices(text)
+    head, more = text.strip().split("\n", 1)[0], ""
+    if len(listed) > _CHOICES_SHOWN:
+        more = f"Choices {_CHOICES_SHOWN} to {len(listed) - 1} are not shown. "
+    shown = [f"{number}:\t{action}" for number, action in enumerate(listed[:_CHOICES_SHOWN])]
+    name = _specific(listed[:_CHOICES_SHOWN])
+    hint = f"{more}To be more specific, say where it is or leads to: '{name}'." if name else more
+    return "\n".join([head, *shown, hint]).strip()
 
 
 def not_known(action: str, names: Sequence[str]) -> str:
@@ -81,6 +96,19 @@ def not_a_choice(action: str, count: int) -> str:
 def too_long(action: str) -> str:
     """Say that an action is too long to be read."""
     return f"{NOT_KNOWN} An action has at most {MAX_LENGTH} characters, yours has {len(action)}."
+
+
+def _specific(listed: Sequence[str]) -> str:
+    """Return a name that fits one of the choices alone; empty where there is no telling."""
+    doors = [{match[1], match[2]} for action in listed if (match := _DOOR.search(action))]
+    if len(doors) > 1 and len(here := set.intersection(*doors)) == 1:
+        return f"door to {(doors[0] - here).pop()}"
+    for action in listed:
+        verb = verb_of(action)
+        rest = action.removeprefix(verb.template.partition("{")[0]) if verb else action
+        if match := _PLACED.match(rest):
+            return f"{match[1]} in {match[2]}"
+    return ""
 
 
 def _like(written: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -112,7 +112,7 @@ class DefaultEpisode(Episode):
             message = answers.not_known(action, self._simulator.objects())
             return self._outcome(message, is_valid=False)
         if answers.is_question(reply.text):
-            return self._outcome(reply.text.strip(), reply, is_valid=False)
+            return self._outcome(answers.question(reply.text), reply, is_valid=False)
         if not reply.text:
             message = answers.not_a_choice(action, len(choices)) if choices else answers.NO_ANSWER
             return self._outcome(message, reply, is_valid=False)

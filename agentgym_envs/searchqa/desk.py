@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from agentgym_envs.errors import InvalidAction
+from agentgym_envs.errors import InvalidAction, did_you_mean
 from agentgym_envs.searchqa.documents import Corpus, Passage
 from agentgym_envs.searchqa.prompts import page_text
 from agentgym_envs.searchqa.retrieval.protocol import Hit, Retriever
@@ -14,6 +14,7 @@ from agentgym_envs.searchqa.retrieval.protocol import Hit, Retriever
 PAGE_CHARACTERS = 1500
 """A page ends before the passage that would make it longer; it holds one passage at least."""
 
+_TITLE_CHARACTERS = 100
 _PAGE = re.compile(r"(?:page|p\.?)?\s*([0-9]{1,6})", re.IGNORECASE)
 _DOC = re.compile(r"(doc(?:ument)?\.?)?\s*([0-9]{1,6})", re.IGNORECASE)
 
@@ -110,9 +111,18 @@ class Desk:
                 return passages[0].title, passages
         if as_number:
             return self._numbered(int(as_number[2]))
-        raise InvalidAction(
-            f"There is no document with the title {name!r:.100}. Take a title as a search shows it."
-        )
+        near = self._near(name[:_TITLE_CHARACTERS])
+        raise InvalidAction(f"There is no document with the title {name!r:.100}{near}")
+
+    def _near(self, name: str) -> str:
+        """Return the end of the message about a title that there is not: those like it."""
+        read = [passage.title for passage in self._read.values()]
+        titles = dict.fromkeys([*read, *(self.corpus.titles() if self.corpus else ())])
+        loose = name.casefold()
+        namesakes = [title for title in titles if title.partition(" (")[0].casefold() == loose]
+        if namesakes:
+            return f"; did you mean {' or '.join(namesakes[:3])}?"
+        return did_you_mean(name, titles, otherwise="take a title as a search shows it.")
 
     def _numbered(self, number: int) -> tuple[str, Sequence[Passage]]:
         if not self.hits:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -44,7 +44,7 @@ class Corpus:
 
     This one keeps an index of documents and titles in memory, made when first asked for. A corpus
     too large for that subclasses it, hands over a lazy sequence of passages and overrides
-    `document` and `find_title`.
+    `document`, `titles` and `find_title`.
 
     Args:
         passages: passage `i` has `passage_id` i; the passages of a document stand together, in
@@ -74,6 +74,10 @@ class Corpus:
                 "documents; take the document_id of one of its passages"
             ) from None
         return tuple(self.passages[number] for number in range(first, end))
+
+    def titles(self) -> Collection[str]:
+        """Return every title; none where there are too many to look through."""
+        return self._titles.keys()
 
     def find_title(self, title: str) -> int | None:
         """Return the id of the document with this title, or None.

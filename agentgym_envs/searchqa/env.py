@@ -16,6 +16,7 @@ from agentgym_envs.searchqa.compat import AgentGymEpisode
 from agentgym_envs.searchqa.desk import Desk
 from agentgym_envs.searchqa.documents import Corpus
 from agentgym_envs.searchqa.episode import DefaultEpisode, Episode
+from agentgym_envs.searchqa.floors import one_search, question_only
 from agentgym_envs.searchqa.python_tool import check_sandbox
 from agentgym_envs.searchqa.questions import Question, QuestionSet
 from agentgym_envs.searchqa.retrieval import Retriever, make_retriever
@@ -49,6 +50,7 @@ class SearchQAEnv(TextEnv):
     instructions = DefaultEpisode.instructions
     verbs = DefaultEpisode.verbs
     default_max_turns = 30
+    floors = {"question_only": question_only, "one_search": one_search}
 
     def __init__(
         self,
@@ -71,14 +73,14 @@ class SearchQAEnv(TextEnv):
         self.corpus = source.corpus
         self.retriever = make_retriever(retriever, source.corpus)
         self.top_k = top_k
-        self._questions = source.tasks.questions
+        self.questions = source.tasks.questions
         self._has_quoted_titles = source.has_quoted_titles
         if self.action_format == "react":
             self.parser = self._rules.react_parser(self.verbs)
 
     def begin(self, task: TaskSpec) -> str:
         """Clear the desk and ask the question."""
-        question = self._questions.question(task.number)
+        question = self.questions.question(task.number)
         desk = Desk(self.retriever, self.corpus, top_k=self.top_k)
         self._episode = self._rules(question, desk, has_quoted_titles=self._has_quoted_titles)
         self.goal = question.text
@@ -93,6 +95,16 @@ class SearchQAEnv(TextEnv):
         """
         _ = self.task
         return self._episode.question
+
+    @property
+    def desk(self) -> Desk:
+        """What the current question's searches and pages have shown.
+
+        Raises:
+            ResetNeeded: there has been no reset yet.
+        """
+        _ = self.task
+        return self._episode.desk
 
     def apply(self, action: str) -> Outcome:
         """Play one action."""

@@ -1,9 +1,10 @@
 """Runs a policy's Python program in a sandbox and returns its output or error.
 
 The sandbox is `pydantic-monty`: an interpreter of its own, in worker processes, that has no files,
-no network, no environment variables and no modules but a few harmless ones. Bounded are time,
-memory, recursion and what is shown. The clock stands still and random numbers are seeded, so that
-the same program says the same on every machine.
+no network, no environment variables and no modules but a few harmless ones. Bounded are steps,
+memory, recursion and what is shown. The clock stands still, random numbers are seeded and steps are
+counted, so that the same program says the same on every machine, however busy. Time is bounded as
+well, for what a step may do.
 
 Only text leaves the sandbox: a value that it would take for ever to write down or to hash is
 written down inside, under the limits.
@@ -14,7 +15,6 @@ from __future__ import annotations
 import ast
 import atexit
 import os
-import re
 import shutil
 import threading
 from datetime import UTC, datetime
@@ -23,13 +23,15 @@ from typing import Any, NamedTuple
 
 from agentgym_envs.actions.formats import MAX_CODE, read_python
 from agentgym_envs.errors import EnvFailure, InvalidAction, MissingExtra, needs_extra
+from agentgym_envs.searchqa.counting import IS_SPENT, MAX_STEPS, PRELUDE, Counted, Insertion
 
 _WHAT = "the <python> tool of SearchQA"
 
 with needs_extra("search", _WHAT):
     import pydantic_monty as monty
 
-MAX_SECONDS = 2.0
+MAX_SECONDS = 20.0
+"""The last resort; what ends by it could end otherwise on another machine."""
 MAX_MEMORY_MB = 64
 MAX_RECURSION = 200
 MAX_SHOWN = 2000
@@ -39,22 +41,17 @@ NO_OUTPUT = "(The program ran and printed nothing.)"
 
 # More than there are processors: endless programs share them, and no program waits long behind any.
 _MAX_PROCESSES = 16
-_BACKSTOP_SECONDS = 5.0
-_LIMITS: monty.ResourceLimits = {
-    "max_feed_duration_secs": MAX_SECONDS,
-    "max_memory": MAX_MEMORY_MB << 20,
-    "max_recursion_depth": MAX_RECURSION,
-    "max_suspensions": 100_000,  # sleeps count as such, and cost nothing here
-}
+_BACKSTOP_SECONDS = 3.0  # after the limit
+_MAX_SUSPENSIONS = 100_000  # of the sandbox to ask this process
 _POLICY: monty.OSPolicy = {
     "datetime": datetime(2025, 1, 1, tzinfo=UTC),
     "sleep": "zero",
     "random_start": {"seed": 0},
 }
-_FILE_NAME = "<python-input-0>"  # the sandbox's name for the program in tracebacks
+_FILE_NAME = "<python-input-1>"  # of what is run after the prelude, in tracebacks
 _VALUE = "_ = "
 _SHOW_VALUE = "\nNone if _ is None else repr(_)"
-_VALUE_IN_TRACEBACK = re.compile(rf"^    {_VALUE}(.*)(\n    )    (?=[ ~])", re.MULTILINE)
+_TOO_MANY_STEPS = f"TimeoutError: stopped after {MAX_STEPS:,} steps"
 
 
 class ProgramRun(NamedTuple):
@@ -117,46 +114,63 @@ def run_program(program: str) -> ProgramRun:
 
 
 def _attempt(program: str) -> ProgramRun:
-    printed = _Printed()
+    limits: monty.ResourceLimits = {
+        "max_feed_duration_secs": MAX_SECONDS,
+        "max_memory": MAX_MEMORY_MB << 20,
+        "max_recursion_depth": MAX_RECURSION,
+        "max_suspensions": _MAX_SUSPENSIONS,
+    }
     pool = _workers.pool()
     try:
-        with pool.checkout(limits=_LIMITS, os_policy=_POLICY) as session:
-            value = session.feed_run(_showing_value(program), print_callback=printed)
+        with pool.checkout(limits=limits, os_policy=_POLICY) as session:
+            return _run(session, program)
     except monty.MontyCrashedError:
         raise
-    except monty.MontySyntaxError as error:
-        return ProgramRun(_cut(_told(error)), False)
-    except monty.MontyError as error:
+    except (OSError, RuntimeError, TimeoutError) as error:
+        raise EnvFailure(f"the Python sandbox failed: {type(error).__name__}: {error}") from error
+
+
+def _run(session: Any, program: str) -> ProgramRun:
+    """Run a program in a session of its own; what it printed is left out where a limit ends it."""
+    session.feed_run(PRELUDE)
+    try:
+        body = read_python(program)
+    except InvalidAction:  # the sandbox says what is wrong
+        body = []
+    counted, printed = _counted(program, body), _Printed()
+    error = None
+    try:
+        value = session.feed_run(counted.text, print_callback=printed)
+    except monty.MontyCrashedError:
+        raise
+    except monty.MontySyntaxError as syntax_error:
+        return ProgramRun(_cut(_told(syntax_error, counted)), False)
+    except monty.MontyError as raised:
+        error = raised
         cause = error.exception()
-        # How far a program comes before a limit varies, so what it printed is left out.
         if isinstance(cause, TimeoutError):
             return ProgramRun(_too_slow(), True)
         if isinstance(cause, MemoryError):
             return ProgramRun(f"MemoryError: more than {MAX_MEMORY_MB} MB of memory", True)
-        return ProgramRun(_joined(printed.shown(), _cut(_told(error))), True)
-    except (OSError, RuntimeError, TimeoutError) as error:
-        raise EnvFailure(f"the Python sandbox failed: {type(error).__name__}: {error}") from error
+    if session.feed_run(IS_SPENT):
+        return ProgramRun(_TOO_MANY_STEPS, True)
+    if error is not None:
+        return ProgramRun(_joined(printed.shown(), _cut(_told(error, counted))), True)
     text = _joined(printed.shown(), "" if value is None else _cut(value))
     return ProgramRun(text or NO_OUTPUT, True)
 
 
-def _showing_value(program: str) -> str:
-    """Return the program with a last line that gives its last value as text, or None.
+def _counted(program: str, body: list[ast.stmt]) -> Counted:
+    """Return the program with a count of its steps and a line that gives its last value as text.
 
     A value is only as good as its text here: this process would turn the value itself into an
     object of its own, and no limit would end that.
     """
-    try:
-        last = read_python(program)[-1:]
-    except InvalidAction:  # the sandbox says what is wrong
-        last = []
-    if not last or not isinstance(last[0], ast.Expr):
-        return f"{program}\nNone"
-    lines = program.encode().splitlines(keepends=True)
-    line = lines[last[0].lineno - 1]
-    start = last[0].col_offset
-    lines[last[0].lineno - 1] = line[:start] + _VALUE.encode() + line[start:]
-    return b"".join(lines).decode() + _SHOW_VALUE
+    last = body[-1] if body else None
+    if not isinstance(last, ast.Expr):
+        return Counted(f"{program}\nNone", body)
+    place = Insertion(last.lineno - 1, last.col_offset, _VALUE)
+    return Counted(program + _SHOW_VALUE, body, [place])
 
 
 class _Printed:
@@ -189,9 +203,8 @@ def _joined(*parts: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _told(error: Any) -> str:
-    text = str(error.display()).replace(_FILE_NAME, "program")
-    return _VALUE_IN_TRACEBACK.sub(r"    \1\2", text)
+def _told(error: Any, counted: Counted) -> str:
+    return counted.restored(str(error.display()).replace(_FILE_NAME, "program"))
 
 
 def _too_slow() -> str:
@@ -214,7 +227,7 @@ class _Workers:
                     max_processes=_MAX_PROCESSES,
                     # No bound on the wait for a worker: the limits end what the others run.
                     checkout_timeout=None,
-                    request_timeout=_BACKSTOP_SECONDS,
+                    request_timeout=MAX_SECONDS + _BACKSTOP_SECONDS,
                 )
                 try:
                     pool.__enter__()

@@ -1,7 +1,7 @@
 """Reads a fictional world, its passages and questions: the one that is shipped, or a fresh one.
 
-`python -m worlds searchqa` makes them. Such a folder holds `world.jsonl.xz`, a line of JSON per
-passage and per question, and `world.json`, which says what that file holds and its SHA-256.
+`python -m worlds searchqa` makes them. Such a folder holds `world.jsonl.xz`, a line of JSON about
+the world and then one per passage and per question, and `world.json` with the SHA-256 of these.
 """
 
 from __future__ import annotations
@@ -39,19 +39,13 @@ def load_world(folder: str | Path) -> tuple[Corpus, QuestionSet]:
         ValueError: the content is damaged, or not what `world.json` says.
     """
     folder = Path(folder)
-    about = json.loads((folder / ABOUT_FILE).read_text("utf-8"))
-    passages, questions = unpack(_content(folder / CONTENT_FILE, about["content"]))
-    source = f"{about['name']} ({about['content'][:12]})"
-    return Corpus(passages, source), QuestionSet(questions, source, paper_test=about["paper_test"])
-
-
-def unpack(content: bytes) -> tuple[list[Passage], list[Question]]:
-    """Return the passages and questions of a world's content, uncompressed."""
-    rows = [json.loads(line) for line in content.split(b"\n")]
-    num_passages, _ = rows[0]
-    passages = [Passage(number, *row) for number, row in enumerate(rows[1 : num_passages + 1])]
-    questions = [_question(number, *row) for number, row in enumerate(rows[num_passages + 1 :])]
-    return passages, questions
+    expected = json.loads((folder / ABOUT_FILE).read_text("utf-8"))["content"]
+    rows = [json.loads(line) for line in _content(folder / CONTENT_FILE, expected).split(b"\n")]
+    head, end = rows[0], rows[0]["passages"] + 1
+    passages = [Passage(number, *row) for number, row in enumerate(rows[1:end])]
+    questions = [_question(number, *row) for number, row in enumerate(rows[end:])]
+    source = f"{head['name']} ({expected[:12]})"
+    return Corpus(passages, source), QuestionSet(questions, source, paper_test=head["paper_test"])
 
 
 def _question(

@@ -50,6 +50,7 @@ from agentgym_envs.webarena.evaluators import (
     build_evaluators,
     multiply,
 )
+from agentgym_envs.webarena.floors import not_applicable
 from agentgym_envs.webarena.given import read_judge
 from agentgym_envs.webarena.places import BACKENDS, EmbeddedPlace, Episode, Place, open_start
 from agentgym_envs.webarena.sources import TasksFile, check_evaluation, open_source, open_world
@@ -110,6 +111,7 @@ class WebArenaEnv(TextEnv):
     verbs = VERBS
     instructions = prompts.instructions("plain")
     default_max_turns = 30
+    floors = {"not_applicable": not_applicable}
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ from trainers.options.endpoints import Endpoint
 from trainers.options.environments import EnvConstructionArguments
 from trainers.options.errors import BROKEN_OFF, check_bounds, check_folder
 from trainers.options.parser import CommandParser
-from trainers.options.policies import ADDRESS, TEXT_POLICIES, PolicyLoadingArguments
+from trainers.options.policies import ADDRESS, PolicyLoadingArguments, is_text_policy
 from trainers.runs.provenance import run_record
 
 LEAST_REQUESTS = 4
@@ -42,9 +42,9 @@ class SweepArguments:
     policy: list[str] = field(
         default_factory=list,
         metadata={
-            "help": "expert, expert:privileged, random, tiny, a folder, a Hugging Face id, a name "
-            "of --policies or the address of an OpenAI-compatible server; repeat for several. By "
-            "default all that --policies lists.",
+            "help": "expert, expert:privileged, random, floor:NAME (a floor of the environments), "
+            "tiny, a folder, a Hugging Face id, a name of --policies or the address of an "
+            "OpenAI-compatible server; repeat for several. By default all that --policies lists.",
             "action": "extend",
             "aliases": ["--model"],
         },
@@ -259,7 +259,7 @@ def _is_served(policy: str, named: Collection[str]) -> bool:
 
 
 def _uses_gpu(policies: Sequence[str]) -> bool:
-    models = [policy for policy in policies if policy not in TEXT_POLICIES]
+    models = [policy for policy in policies if not is_text_policy(policy)]
     if not models or find_spec("torch") is None:
         return False
     import torch

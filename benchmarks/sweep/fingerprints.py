@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from trainers.options.endpoints import Endpoint
-from trainers.options.policies import ADDRESS, TEXT_POLICIES
+from trainers.options.policies import ADDRESS, is_text_policy
 
 _FILES = (
     "*config.json",
@@ -39,8 +39,8 @@ tensor as they were. Times of change would not either: a copy has others."""
 def policy_fingerprint(policy: str, named: Mapping[str, Endpoint] | None = None) -> str:
     """Return a digest of what a policy is: of the files that it is loaded from, or its endpoint.
 
-    It is empty where there is none: expert and chance have no files, and addresses and Hugging Face
-    ids are taken at their name.
+    It is empty where there is none: expert, chance and floors have no files, and addresses and
+    Hugging Face ids are taken at their name.
 
     Args:
         policy: as `--policy` takes it.
@@ -49,7 +49,7 @@ def policy_fingerprint(policy: str, named: Mapping[str, Endpoint] | None = None)
     Raises:
         OSError: a file cannot be read.
     """
-    if policy in TEXT_POLICIES or policy.startswith(ADDRESS):
+    if is_text_policy(policy) or policy.startswith(ADDRESS):
         return ""
     if named and policy in named:
         return hashlib.sha256(named[policy].identity.encode()).hexdigest()[:16]

@@ -25,9 +25,10 @@ from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import UsageError
 from trainers.options.policies import (
     ADDRESS,
-    TEXT_POLICIES,
     PolicyArguments,
     PolicyLoadingArguments,
+    check_floor,
+    is_text_policy,
 )
 from trainers.policies.open import (
     OpenModel,
@@ -190,9 +191,13 @@ def check_playable(cells: Sequence[Cell]) -> None:
     Raises:
         UsageError: one cannot be opened.
     """
+    floors: dict[str, tuple[str, ...]] = {}
     for cell in {cell.scenario: cell for cell in cells}.values():
-        _environments(cell, num_envs=1).close()
+        environments = _environments(cell, num_envs=1)
+        floors.update(environments.floors)
+        environments.close()
     for cell in {cell.policy: cell for cell in cells}.values():
+        check_floor(cell.policy, floors)
         policy = _policy(cell)
         if policy.is_served:
             open_policy(policy, _made(EpisodeArguments, cell), seed=cell.seed)
@@ -229,7 +234,7 @@ def _check_same(cell: Cell, fingerprint: str) -> None:
 
 
 def _has_weights(policy: PolicyArguments) -> bool:
-    return policy.policy not in TEXT_POLICIES and not policy.is_served
+    return not is_text_policy(policy.policy) and not policy.is_served
 
 
 def _environments(cell: Cell, *, num_envs: int) -> Environments:

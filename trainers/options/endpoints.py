@@ -14,6 +14,9 @@ from agentgym_envs.secrets import hide_address, masked
 KEY_VARIABLE = "OPENAI_API_KEY"
 """The environment variable that holds a server's key, where no other is named."""
 
+FLOOR = "floor:"
+"""What the name of an environment's floor stands behind."""
+
 _NAME = re.compile(r"[\w.@:+ -]+")
 _RESERVED = frozenset({"expert", "expert:privileged", "random", "tiny"})
 _PER = 1e6
@@ -104,10 +107,10 @@ def _endpoint(entry: Any, where: str) -> Endpoint:
         if not isinstance(values.get(key, "-"), str) or not values.get(key, "-").strip():
             raise ValueError(f"{where}: {key} must be a text, got {masked(values[key])!r}")
     name, endpoint = values["name"], values["endpoint"]
-    if not _NAME.fullmatch(name) or name in _RESERVED:
+    if not _NAME.fullmatch(name) or name in _RESERVED or name.startswith(FLOOR):
         raise ValueError(
             f"{where}: name must be of letters, digits, spaces and . _ - + @ :, and none of "
-            f"{', '.join(sorted(_RESERVED))}; got {name!r}"
+            f"{', '.join(sorted(_RESERVED))}, nor begin with {FLOOR}; got {name!r}"
         )
     if not endpoint.startswith(("http://", "https://")):
         raise ValueError(

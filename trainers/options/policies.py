@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
 from agentgym_envs.secrets import hide_address, hide_kwargs
-from trainers.options.endpoints import Endpoint, read_policies
-from trainers.options.errors import check_bounds
+from trainers.options.endpoints import FLOOR, Endpoint, read_policies
+from trainers.options.errors import UsageError, check_bounds
 from trainers.options.values import read_object
 from trainers.tokens.generation import Sampling
 
@@ -17,6 +18,31 @@ TEXT_POLICIES = ("expert", "expert:privileged", "random")
 ADDRESS = ("http://", "https://")
 _NO_SCHEME = re.compile(r"[\w.-]+:\d+(/.*)?|[\w-]+(\.[\w-]+)+/v\d+/?")
 """An address without its beginning: a host with its port, or one with the path `/v1`."""
+
+
+def is_text_policy(name: str) -> bool:
+    """Return whether a policy has neither tokens nor a server: expert, chance or a floor."""
+    return name in TEXT_POLICIES or name.startswith(FLOOR)
+
+
+def check_floor(policy: str, floors: Mapping[str, Collection[str]]) -> None:
+    """Check that every environment has the floor that a policy names, if it names one.
+
+    Args:
+        policy: as `--policy` takes it.
+        floors: those of each environment, by its name.
+
+    Raises:
+        UsageError: one has it not.
+    """
+    name = policy.removeprefix(FLOOR)
+    lacking = [env for env, names in floors.items() if name not in names]
+    if policy.startswith(FLOOR) and lacking:
+        known = "; ".join(f"{env}: {', '.join(names)}" for env, names in floors.items() if names)
+        raise UsageError(
+            f"there is no floor {name!r} in {', '.join(lacking)}; floors that there are: "
+            f"{known or 'none'}. Play it where it is one; chance is the policy random"
+        )
 
 
 @dataclass
@@ -91,8 +117,9 @@ class PolicyArguments(PolicyLoadingArguments):
         default="expert",
         metadata={
             "help": "expert, expert:privileged (may use what no observation has shown), random, "
-            "tiny, a Hugging Face id, a local folder, a name of --policies, or the address of an "
-            "OpenAI-compatible server, http://host:port/v1 (key: OPENAI_API_KEY).",
+            "floor:NAME (a floor of the environment), tiny, a Hugging Face id, a local folder, a "
+            "name of --policies, or the address of an OpenAI-compatible server, "
+            "http://host:port/v1 (key: OPENAI_API_KEY).",
             "aliases": ["--model"],
         },
     )
@@ -126,7 +153,7 @@ class PolicyArguments(PolicyLoadingArguments):
             raise ValueError(f"--api_model {self.api_model} goes with an address, not --policies")
         if self.max_cost is not None and not self.is_served:
             raise ValueError(f"--max_cost needs a policy behind a server, got {self.policy}")
-        has_tokens = not self.is_served and self.policy not in TEXT_POLICIES
+        has_tokens = not self.is_served and not is_text_policy(self.policy)
         if Sampling.of(self).is_cut and not has_tokens:
             raise ValueError(
                 f"--top_k, --top_p and --min_p need a model that is sampled from here, got "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import UsageError, check_kind, explain_load_errors
-from trainers.options.policies import TEXT_POLICIES, PolicyArguments
+from trainers.options.policies import TEXT_POLICIES, PolicyArguments, check_floor, is_text_policy
 from trainers.options.values import check_names
 from trainers.policies.scripted import scripted_policy
 from trainers.rollout.environments import MOST_ENVS, Environments
@@ -95,7 +95,7 @@ def open_policy(
         UsageError: there is no such policy, the options do not fit it, or its server refuses
             them.
     """
-    if args.policy in TEXT_POLICIES:
+    if is_text_policy(args.policy):
         return scripted_policy(args.policy, seed=seed)
     with _explain_load_errors(args.policy):
         if args.is_served:
@@ -125,8 +125,13 @@ def open_rollout(
     model: OpenModel | None = None,
     client: JSONClient | None = None,
 ) -> Rollout:
-    """Open the policy that `args` name, as `open_policy` does, and return what plays with it."""
+    """Open the policy that `args` name, as `open_policy` does, and return what plays with it.
+
+    Raises:
+        UsageError: as `open_policy`, or an environment has no floor of the name.
+    """
     check_names(budgets, environments.env_ids)
+    check_floor(args.policy, environments.floors)
     overlap = environments.args.overlap
     policy = open_policy(args, budgets, seed=seed, overlap=overlap, model=model, client=client)
     return environments.rollout(policy, failure_rules=budgets.failure_rules)
@@ -187,6 +192,6 @@ def _explain_load_errors(policy: str) -> AbstractContextManager[None]:
     return explain_load_errors(
         policy,
         names=(*TEXT_POLICIES, "tiny"),
-        otherwise=f"{', '.join(TEXT_POLICIES)}, tiny, a folder, a Hugging Face id or the address "
-        "of an OpenAI-compatible server",
+        otherwise=f"{', '.join(TEXT_POLICIES)}, floor:NAME, tiny, a folder, a Hugging Face id "
+        "or the address of an OpenAI-compatible server",
     )

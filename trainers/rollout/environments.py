@@ -152,6 +152,11 @@ class Environments:
         return dict(zip(self.vectors, (shown[env_id] for env_id in self.env_ids), strict=True))
 
     @cached_property
+    def floors(self) -> dict[str, tuple[str, ...]]:
+        """The floors of each environment, by what tables call it."""
+        return {self.names[name]: tuple(env.floors) for name, env in self._probes.items()}
+
+    @cached_property
     def weights(self) -> dict[str, int]:
         """Their weights in what is trained on, by the names in front of task ids."""
         return dict(zip(self.vectors, self.args.weights, strict=True))

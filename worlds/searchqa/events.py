@@ -6,10 +6,11 @@ from worlds.dice import Dice
 from worlds.searchqa.geography import Maker
 from worlds.searchqa.institutions import Institutions
 from worlds.searchqa.people import some_day
+from worlds.searchqa.phonology import CULTURES
 from worlds.searchqa.values import Entity, Quantity, year
 from worlds.searchqa.vocabulary import ADJECTIVES, SPECIES
 
-WARS, BATTLES, EXPEDITIONS, DISCOVERIES = 34, 110, 75, 95
+WARS, BATTLES, EXPEDITIONS, DISCOVERIES = 34, 120, 75, 95
 
 
 class Events:
@@ -49,7 +50,7 @@ class Events:
         if self.maker.taken("war", name):
             return
         seat = dice.pick(self.cities)
-        treaty_name = f"Treaty of {seat.name}"
+        treaty_name = f"Treaty of {self.spot(seat)}"
         if self.maker.taken("treaty", treaty_name):
             return
         war = self.maker.make(
@@ -70,7 +71,7 @@ class Events:
         when = dice.between(war.year("start_year"), war.year("end_year"))
         fields = [city for city in self.cities if city.facts["country"] in sides]
         site = dice.pick(fields)
-        name = f"Battle of {site.name}"
+        name = f"Battle of {self.spot(site)}"
         winner = self.somebody(when, "general")
         loser = self.somebody(when, "general", "politician", "explorer")
         if winner is None or loser is None or winner is loser:
@@ -90,6 +91,15 @@ class Events:
             war=war,
             casualties=Quantity(dice.between(9, 260) * 50),
         )
+
+    def spot(self, city: Entity) -> str:
+        """Return the name of a city or, more often, of a place near it that nothing else tells."""
+        if self.dice.chance(0.35):
+            return city.name
+        while True:
+            name = CULTURES[city.culture].place_name(self.dice)
+            if not any(self.maker.taken(kind, name) for kind in ("city", "battle", "treaty")):
+                return name
 
     def ascent(self, mountain: Entity) -> None:
         """Let somebody climb a mountain for the first time."""

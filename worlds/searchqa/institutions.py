@@ -9,22 +9,18 @@ from worlds.searchqa.values import Entity, Quantity, year
 from worlds.searchqa.vocabulary import (
     ADJECTIVES,
     AWARD_FIELDS,
+    CLUB_ENDINGS,
     COMPANY_SORTS,
     LANDMARKS,
+    MONTHS,
     MUSIC,
+    NOUNS,
     PLURALS,
     SPORTS,
     STYLES,
 )
 
-_CLUB_WORDS = {
-    "football": ("Rovers", "Athletic", "United"),
-    "rowing": ("Rowing Club",),
-    "ice hockey": ("Wolves", "Blades"),
-    "cycling": ("Wheelers",),
-    "handball": ("Handball Club",),
-    "fencing": ("Fencing Society",),
-}
+_FESTIVALS = ("Film Festival", "Music Festival", "Theatre Festival", "Book Fair")
 _PAPERS = ("Courier", "Gazette", "Herald", "Observer", "Telegraph", "Chronicle", "Mercury")
 
 
@@ -74,17 +70,21 @@ class Institutions:
             self.festival()
         self.careers()
 
-    def place(self, kind: str, pattern: str) -> tuple[str, Entity] | None:
-        """Pick a city whose name gives a name that is still free in its kind."""
-        city = self.dice.pick(self.cities)
-        name = pattern.format(city.name)
+    def place(self, kind: str, *endings: str) -> tuple[str, Entity] | None:
+        """Pick a city and a name that is still free in its kind; four of ten tell the city."""
+        dice = self.dice
+        city = dice.pick(self.cities)
+        stems = (dice.pick(NOUNS), dice.pick(self.people).name.split()[-1])
+        stem = city.name if dice.chance(0.4) else dice.pick(stems)
+        name = f"{stem} {dice.pick(endings)}"
+        if stem == city.name and kind == "university" and dice.chance(0.5):
+            name = f"University of {stem}"
         return None if self.maker.taken(kind, name) else (name, city)
 
     def university(self) -> None:
         """Add a university."""
         dice = self.dice
-        pattern = dice.pick(("University of {}", "{} University", "{} Polytechnic"))
-        found = self.place("university", pattern)
+        found = self.place("university", "University", "Polytechnic")
         if found is None:
             return
         name, city = found
@@ -125,8 +125,8 @@ class Institutions:
     def club(self) -> None:
         """Add a sports club."""
         dice = self.dice
-        sport = dice.pick(SPORTS)
-        found = self.place("club", "{} " + dice.pick(_CLUB_WORDS[sport]))
+        sport = dice.pick(list(SPORTS))
+        found = self.place("club", *CLUB_ENDINGS)
         if found is None:
             return
         name, city = found
@@ -162,8 +162,7 @@ class Institutions:
     def museum(self) -> None:
         """Add a museum."""
         dice = self.dice
-        pattern = dice.pick(("{} Museum of Art", "{} Gallery", "{} City Museum"))
-        found = self.place("museum", pattern)
+        found = self.place("museum", "Museum of Art", "Gallery", "Museum")
         if found is None:
             return
         name, city = found
@@ -177,7 +176,7 @@ class Institutions:
     def newspaper(self) -> None:
         """Add a newspaper."""
         dice = self.dice
-        found = self.place("newspaper", "{} " + dice.pick(_PAPERS))
+        found = self.place("newspaper", *_PAPERS)
         if found is None:
             return
         name, city = found
@@ -236,14 +235,13 @@ class Institutions:
     def festival(self) -> None:
         """Add a yearly festival."""
         dice = self.dice
-        sort = dice.pick(("Film Festival", "Music Festival", "Lantern Festival", "Book Fair"))
-        found = self.place("festival", "{} " + sort)
+        found = self.place("festival", *_FESTIVALS)
         if found is None:
             return
         name, city = found
         when = dice.between(1925, 1985)
         festival = self.maker.make("festival", name, city=city, founded_year=year(when))
-        festival.facts["month"] = dice.pick(("May", "June", "July", "August", "September"))
+        festival.facts["month"] = dice.pick(MONTHS)
         festival.facts["attendance"] = Quantity(dice.between(30, 2100) * 100)
         self.add(festival, "founder", self.somebody(when))
 
@@ -285,15 +283,11 @@ class Institutions:
             entity.facts[relation] = value
 
 
-_EMPLOYED = ("journalist", "historian", "astronomer", "chemist", "botanist", "physician")
-_SPORT_OF = {
-    "footballer": "football",
-    "rower": "rowing",
-    "ice hockey player": "ice hockey",
-    "cyclist": "cycling",
-    "handball player": "handball",
-    "fencer": "fencing",
-}
+_EMPLOYED = (
+    *("journalist", "historian", "astronomer", "chemist", "botanist", "physician", "geologist"),
+    *("mathematician", "jurist", "engineer"),
+)
+_SPORT_OF = {athlete: sport for sport, athlete in SPORTS.items()}
 _FIELD_OF = {
     "novelist": "literature",
     "journalist": "literature",
@@ -303,6 +297,10 @@ _FIELD_OF = {
     "architect": "painting",
     "composer": "music",
     "singer": "music",
+    "violinist": "music",
+    "sculptor": "painting",
+    "geologist": "chemistry",
+    "mathematician": "astronomy",
     "physician": "medicine",
     "botanist": "medicine",
     "film director": "cinema",

@@ -18,11 +18,10 @@ from worlds.searchqa.build import build_world
 from worlds.searchqa.prose.writer import Writer
 from worlds.sources import sources_digest
 
-VERSION = 1
+VERSION = 2
 """Raise it with every change that changes content: a task id keeps its meaning within a version."""
 
-SOURCES = ("worlds/searchqa", "worlds/dice.py")
-FIRST_SEED = 2026
+SOURCES = ("worlds/searchqa", "worlds/dice.py", "agentgym_envs/searchqa/retrieval/words.py")
 
 
 def make(out: Path | None, *, seed: int = 0, scale: int = 1) -> None:
@@ -39,30 +38,34 @@ def make(out: Path | None, *, seed: int = 0, scale: int = 1) -> None:
     if scale != 1:
         raise ValueError(f"the world of searchqa has no --scale, got {scale}; leave it out")
     passages, questions = generate(seed)
-    content = pack(passages, questions)
-    about = {
-        "name": f"agentgym-world v{VERSION}{f' seed {seed}' if seed else ''}",
-        "content": sha256(content).hexdigest(),
-        "sources": sources_digest(SOURCES),
-        "paper_test": draw_panel(questions),
-    }
+    name = f"agentgym-world v{VERSION}{f' seed {seed}' if seed else ''}"
+    content = pack(name, passages, questions)
+    about = {"content": sha256(content).hexdigest(), "sources": sources_digest(SOURCES)}
     folder = EMBEDDED if out is None else out
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / CONTENT_FILE, lzma.compress(content, preset=9))
+    if not _has_content(folder, about["content"]):
+        write_whole(folder / CONTENT_FILE, lzma.compress(content, preset=9))
     write_whole(folder / ABOUT_FILE, json.dumps(about) + "\n")
-    print(f"{about['name']} ({about['content'][:12]}) in {folder}")
+    print(f"{name} ({about['content'][:12]}) in {folder}")
+
+
+def _has_content(folder: Path, content: str) -> bool:
+    """Return whether a folder has content of this hash; a compressor may write it otherwise."""
+    about = folder / ABOUT_FILE
+    return about.is_file() and json.loads(about.read_text("utf-8"))["content"] == content
 
 
 def generate(seed: int) -> tuple[list[Passage], list[Question]]:
     """Make the world of a seed, its prose and its questions."""
-    world = build_world(FIRST_SEED + seed)
-    library = Writer(world, FIRST_SEED + seed).write()
-    return library.passages, Examiner(world, library, FIRST_SEED + seed).questions()
+    world = build_world(seed)
+    library = Writer(world, seed).write()
+    return library.passages, Examiner(world, library, seed).questions()
 
 
-def pack(passages: Sequence[Passage], questions: Sequence[Question]) -> bytes:
-    """Return one line of JSON per passage and per question, after a line with their counts."""
-    rows: list[object] = [[len(passages), len(questions)]]
+def pack(name: str, passages: Sequence[Passage], questions: Sequence[Question]) -> bytes:
+    """Return a line of JSON about the world, and then one per passage and per question."""
+    head = {"name": name, "passages": len(passages), "paper_test": draw_panel(questions)}
+    rows: list[object] = [head]
     rows.extend([p.title, p.text, p.document_id, p.part] for p in passages)
     for q in questions:
         hops = [[hop.query, hop.gold, hop.answer] for hop in q.hops]

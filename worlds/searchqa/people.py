@@ -8,7 +8,7 @@ from worlds.dice import Dice
 from worlds.searchqa.geography import Maker
 from worlds.searchqa.phonology import CULTURES
 from worlds.searchqa.values import Date, Entity
-from worlds.searchqa.vocabulary import ATHLETES, OCCUPATIONS
+from worlds.searchqa.vocabulary import OCCUPATIONS, SPORTS
 
 PEOPLE = 1120
 PRESENT = 2015
@@ -67,7 +67,7 @@ class _Settling:
         if trade in ("film director", "actor") and born < 1868:
             trade = dice.pick(("novelist", "painter", "composer", "architect", "explorer"))
         if trade == "athlete":
-            trade = dice.pick(ATHLETES) if born >= 1860 else "physician"
+            trade = dice.pick(list(SPORTS.values())) if born >= 1860 else "physician"
         if trade == "singer" and born < 1915:
             trade = "composer"
         return trade
@@ -102,6 +102,7 @@ class _Settling:
         father, mother = parents
         young = max(parent.year("birth_date") for parent in parents)
         ends = [p.year("death_date") for p in parents if "death_date" in p.facts]
+        names = {""}
         for number in range(dice.between(1, 3)):
             born = young + 20 + number * 3 + dice.between(0, 2)
             if born > min([young + 42, 1988, *(end - 1 for end in ends)]):
@@ -109,8 +110,9 @@ class _Settling:
             surname = father.name.split()[-1]
             gender = dice.pick(("male", "female"))
             elder = self.ancestor(father, gender)
-            namesake = elder if elder and dice.chance(0.3) else ""
+            namesake = elder if elder not in names and dice.chance(0.3) else ""
             child = self.person(person.entity("citizenship"), surname, gender, born, namesake)
+            names.add(child.name)
             child.facts["father"], child.facts["mother"] = father, mother
             if generations > 1 and "spouse" not in child.facts and dice.chance(0.7):
                 self.children_of(child, generations - 1)

@@ -21,7 +21,13 @@ MONTHS = (
     "December",
 )
 
-_UNIT_SHORT = {"kilometres": "km", "metres": "m", "square kilometres": "km2", "minutes": "min"}
+_UNIT_SHORT = {
+    "kilometres": "km",
+    "metres": "m",
+    "millimetres": "mm",
+    "square kilometres": "km2",
+    "minutes": "min",
+}
 
 
 @dataclass(frozen=True, order=True)
@@ -151,6 +157,11 @@ class World:
             for relation, value in entity.facts.items():
                 if isinstance(value, Entity):
                     self._inverse.setdefault((relation, value.number), []).append(entity)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of entities, in the order of the alphabet."""
+        return sorted(self._kinds)
 
     def of_kind(self, *kinds: str) -> list[Entity]:
         """List the entities of some kinds."""

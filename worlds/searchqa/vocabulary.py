@@ -17,14 +17,16 @@ COMPANY_SORTS: dict[str, list[str]] = _WORDS["company_sorts"]
 """What a company's name may end in, by the company's trade."""
 STYLES: tuple[str, ...] = tuple(_WORDS["styles"])
 LANDMARKS: tuple[str, ...] = tuple(_WORDS["landmarks"])
-SPORTS: tuple[str, ...] = tuple(_WORDS["sports"])
+SPORTS: dict[str, str] = _WORDS["sports"]
+"""By sport, who competes in it."""
+CLUB_ENDINGS: tuple[str, ...] = tuple(_WORDS["club_endings"])
 MUSIC: tuple[str, ...] = tuple(_WORDS["music"])
 FILM_GENRES: tuple[str, ...] = tuple(_WORDS["film_genres"])
 NOVEL_GENRES: tuple[str, ...] = tuple(_WORDS["novel_genres"])
 AWARD_FIELDS: tuple[str, ...] = tuple(_WORDS["award_fields"])
 SPECIES: tuple[str, ...] = tuple(_WORDS["species"])
 OCCUPATIONS: tuple[str, ...] = tuple(_WORDS["occupations"])
-ATHLETES: tuple[str, ...] = tuple(_WORDS["athletes"])
+MONTHS: tuple[str, ...] = tuple(_WORDS["months"])
 
 TITLE_PATTERNS: tuple[str, ...] = tuple(_WORDS["titles"]["patterns"])
 ADJECTIVES: tuple[str, ...] = tuple(_WORDS["titles"]["adjectives"])

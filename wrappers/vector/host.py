@@ -32,12 +32,12 @@ class EnvHost:
         self._passing = (Exception, KeyboardInterrupt) if lets_interrupts_pass else (Exception,)
         with self._exits_as_failures():
             self.env = env_fn()
-        self._expert: Iterator[str] | None = None
+        self._moves: Iterator[str] | None = None
         self._closed = False
 
     def reset(self, seed: int | None, options: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:
         """Start an episode."""
-        self._expert = None
+        self._moves = None
         with self._exits_as_failures():
             return self.env.reset(seed=seed, options=options)
 
@@ -57,16 +57,17 @@ class EnvHost:
         with self._exits_as_failures():
             return self.get(name)(*args, **kwargs)
 
-    def expert_action(self, kwargs: Mapping[str, Any]) -> str | None:
-        """Take the next action of `expert(**kwargs)`, None when it has no more.
+    def expert_action(self, floor: str | None, kwargs: Mapping[str, Any]) -> str | None:
+        """Take the next action of `floor(floor)`, or of `expert(**kwargs)`; None at the end.
 
         One iterator serves the episode, so each action must be played before the next is asked for,
         and all are asked for with the same arguments.
         """
-        if self._expert is None:
-            self._expert = self.call("expert", (), dict(kwargs))
+        if self._moves is None:
+            name, args = ("expert", ()) if floor is None else ("floor", (floor,))
+            self._moves = self.call(name, args, dict(kwargs))
         with self._exits_as_failures():
-            return next(self._expert, None)
+            return next(self._moves, None)
 
     def close(self) -> None:
         """Close the environment, once."""

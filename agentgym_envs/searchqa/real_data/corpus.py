@@ -6,7 +6,7 @@ another are one document. A passage's id is its line number, as in wiki-18 itsel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import overload
 
@@ -51,6 +51,10 @@ class FileCorpus(Corpus):
         last = document_id + 1 == len(firsts)
         stop = len(self) if last else int(firsts[document_id + 1])
         return tuple(self.passages[n] for n in range(int(firsts[document_id]), stop))
+
+    def titles(self) -> Collection[str]:
+        """Return none: there may be millions."""
+        return ()
 
     def find_title(self, title: str) -> int | None:
         """Return the id of the document with this title, or None.

@@ -233,7 +233,8 @@ def _read(request: object) -> tuple[list[str], int, bool]:
     longest = max(map(len, queries), default=0)
     if longest > MAX_QUERY_CHARACTERS:
         raise BadRequest(f"at most {MAX_QUERY_CHARACTERS} characters in a query, got {longest}")
-    topk = request.get("topk") or DEFAULT_TOPK
+    topk = request.get("topk")
+    topk = DEFAULT_TOPK if topk is None else topk
     if not isinstance(topk, int) or isinstance(topk, bool) or not 1 <= topk <= MAX_K:
         raise BadRequest(f"'topk' must be an integer in 1 to {MAX_K}, got {topk!r:.40}")
     if len(queries) * topk > MAX_HITS:

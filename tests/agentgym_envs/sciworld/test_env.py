@@ -97,8 +97,13 @@ def test_an_ambiguous_action_is_a_question_that_a_number_answers(env: SciWorldEn
     start(env, BOIL)
     observation, *_, info = env.step("open door")
     assert observation.startswith("Ambiguous request: ")
-    choices = observation.splitlines()[1:]
+    *choices, hint = observation.splitlines()[1:]
     assert choices[0].startswith("0:\topen door between ") and not info["is_valid_action"]
+    assert hint.startswith("To be more specific, say where it is or leads to: 'door to ")
+    observation, *_, info = env.step("look at terminal")
+    *choices, hint = observation.splitlines()[1:]
+    assert len(choices) == 10 and hint.startswith("Choices 10 to ")
+    env.step("open door")
     observation, *_, info = env.step("0")
     assert (observation, info["is_valid_action"]) == ("The door is now open.", True)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agentgym_envs.actions import make_parser
-from agentgym_envs.sciworld.answers import choices, is_question, not_known
+from agentgym_envs.sciworld.answers import choices, is_question, not_known, question
 from agentgym_envs.sciworld.house import ROOMS, next_door, room_shown, rooms_of, tour, way
 from agentgym_envs.sciworld.verbs import CALLABLE, reworded, verb_of
 
@@ -132,6 +132,41 @@ def test_a_questions_choices_are_read() -> None:
     text = "Ambiguous request: which?\n0:\topen door\n1:\topen box\n"
     assert is_question(text)
     assert choices(text) == ["open door", "open box"]
+
+
+def asked(*actions: str) -> str:
+    rows = [f"{number}:\t{action}\n" for number, action in enumerate(actions)]
+    return "Ambiguous request: which?\n" + "".join(rows)
+
+
+def test_a_long_question_shows_ten_choices_and_how_to_be_more_specific() -> None:
+    things = [f"look at terminal {n} (in sink, in bathroom)" for n in range(1, 41)]
+    lines = question(asked(*things)).splitlines()
+    assert lines[:11] == asked(*things[:10]).splitlines()
+    assert lines[11:] == [
+        "Choices 10 to 39 are not shown. To be more specific, say where it is or leads to: "
+        "'terminal 1 in sink'."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("actions", "hint"),
+    [
+        (["pick up air (in kitchen)", "pick up soap (in kitchen)"], "'air in kitchen'"),
+        (["move cup (in sink) to pot", "move cup (in oven) to pot"], "'cup in sink'"),
+        (
+            ["open door between kitchen and hallway", "open door between bathroom and kitchen"],
+            "'door to hallway'",
+        ),
+    ],
+)
+def test_a_question_says_how_to_be_more_specific(actions: list[str], hint: str) -> None:
+    said = question(asked(*actions)).splitlines()[-1]
+    assert said == f"To be more specific, say where it is or leads to: {hint}."
+
+
+def test_a_question_without_places_stays_as_it_is() -> None:
+    assert question(asked("eat red apple", "eat apple")) == asked("eat red apple", "eat apple")[:-1]
 
 
 def test_the_way_leads_through_doors() -> None:

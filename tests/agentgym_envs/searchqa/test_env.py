@@ -93,7 +93,10 @@ def test_what_cannot_be_opened_is_told(env: SearchQAEnv) -> None:
     assert "no search has found anything yet" in refused(env, "<open>Doc 1</open>")
     answer_to(env, "<search>Ivo Brann</search>")
     assert "Doc 1 to Doc 2" in refused(env, "<open>Doc 3</open>")
-    assert "'Nobody'" in refused(env, "<open>Nobody</open>")
+    assert "'Nobody'; take a title as a search shows it." in refused(env, "<open>Nobody</open>")
+    assert "did you mean Orla Venn?" in refused(env, "<open>Orla Ven</open>")
+    assert "did you mean Quill (novel)" in refused(env, "<open>Quill (play)</open>")
+    assert "'xxxx" in refused(env, f"<open>{'x' * 40_000}</open>")
     assert "has 2 pages" in refused(env, "<open>Orla Venn | page 3</open>")
     assert "has 1 page." in refused(env, "<open>Quill | page 0</open>")
 

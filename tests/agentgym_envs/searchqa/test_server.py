@@ -110,7 +110,7 @@ def test_the_reply_has_search_r1s_form(server: RetrievalServer) -> None:
     assert reply["result"][0][0] == document
 
 
-@pytest.mark.parametrize("extra", [{}, {"topk": None}, {"topk": 0}])
+@pytest.mark.parametrize("extra", [{}, {"topk": None}])
 def test_without_topk_there_are_three_hits(server: RetrievalServer, extra: dict[str, Any]) -> None:
     _, reply = post(server, {"queries": [CORPUS.passages[0].text], **extra})
     assert [len(row) for row in reply["result"]] == [3]
@@ -144,6 +144,7 @@ def test_other_paths_are_not_found(server: RetrievalServer, method: str, path: s
         ({"queries": ["x" * 2001]}, "at most 2000 characters in a query, got 2001"),
         ({"queries": ["x"] * 101, "topk": 1000}, "at most 100000 hits in one request"),
         ({"queries": ["x"], "topk": 1001}, "'topk' must be an integer in 1 to 1000"),
+        ({"queries": ["x"], "topk": 0}, "'topk' must be an integer in 1 to 1000, got 0"),
         ({"queries": ["x"], "topk": -1}, "'topk' must be"),
         ({"queries": ["x"], "topk": "3"}, "'topk' must be"),
         ({"queries": ["x"], "topk": True}, "'topk' must be"),

@@ -17,7 +17,6 @@ from agentgym_envs.searchqa.world import (
     embedded_world,
     is_world,
     load_world,
-    unpack,
 )
 
 
@@ -30,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 def test_both_halves_name_the_version_and_the_hash() -> None:
     about = json.loads((EMBEDDED / ABOUT_FILE).read_text("utf-8"))
     corpus, questions = embedded_world()
-    assert corpus.source == questions.source == f"{about['name']} ({about['content'][:12]})"
+    assert corpus.source == questions.source == f"agentgym-world v2 ({about['content'][:12]})"
     assert embedded_world()[0] is corpus
 
 
@@ -70,10 +69,6 @@ def test_damaged_content_is_refused(folder: Path, damage: str) -> None:
 def test_a_folder_without_a_description_is_no_world(folder: Path) -> None:
     (folder / ABOUT_FILE).unlink()
     assert not is_world(folder)
-
-
-def test_content_without_rows_is_empty() -> None:
-    assert unpack(b"[0,0]") == ([], [])
 
 
 def test_the_first_use_needs_no_cache_and_little_time() -> None:

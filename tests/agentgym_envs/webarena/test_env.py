@@ -246,6 +246,15 @@ def test_broken_machinery_is_a_failure(env: WebArenaEnv, monkeypatch: pytest.Mon
     begin(env, 0)
 
 
+@pytest.mark.parametrize("action_format", ["plain", "react", "function_call", "code"])
+def test_a_floor_gives_every_task_up(tmp_path: Path, action_format: str) -> None:
+    env = small_tasks.make(tmp_path, action_format=action_format)
+    begin(env, 0)
+    (action,) = env.floor("not_applicable")
+    *_, terminated, _, info = env.step(action)
+    assert terminated and info["answer"] == "N/A" and not info["success"]
+
+
 def test_given_tasks_have_no_expert(env: WebArenaEnv) -> None:
     begin(env, 0)
     with pytest.raises(NoExpert, match="embedded tasks"):

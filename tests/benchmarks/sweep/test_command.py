@@ -99,6 +99,15 @@ def test_a_policy_that_cannot_be_opened_leaves_no_trace(capsys, tmp_path):
     assert not out.exists()
 
 
+@pytest.mark.usefixtures("counting")
+def test_a_floor_that_an_environment_has_not_leaves_no_trace(capsys, tmp_path):
+    out = tmp_path / "sweep"
+    told = refused(capsys, "--out", str(out), "--policy", "floor:luck")
+    assert "there is no floor 'luck' in " in told and "floors that there are: none" in told
+    assert "chance is the policy random" in told
+    assert not out.exists()
+
+
 def test_a_server_is_asked_what_it_serves_before_the_folder_is_claimed(counting, capsys, tmp_path):
     answers = {"/v1/models": models("one"), "/v1/chat/completions": lambda body: message("double")}
     with serving(answers) as server:

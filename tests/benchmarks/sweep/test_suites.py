@@ -10,7 +10,7 @@ from benchmarks.sweep.suites import task_digest
 
 WHOLE = {
     "agentgym/WebArena-v0": ("paper_test", "4d8e7e184f7b8fb3", (15, 15, 10, 5, 5)),
-    "agentgym/SearchQA-v0": ("paper_test", "577b7e89365d90e0", (50, 50, 50, 50, 50, 100, 50)),
+    "agentgym/SearchQA-v0": ("paper_test", "69c071b987fc8897", (50, 50, 50, 50, 50, 100, 50)),
     "agentgym/TextCraft-v0": ("test", "b5ffee9e1d35711a", (31, 41, 25, 3)),
     "agentgym/BabyAI-v0": ("test", "39377b54fc618b54", (55, 15, 5, 5, 5, 5)),
     "agentgym/SciWorld-v0": ("paper_test", "2d425d72639b9bd8", (53, 83, 44, 5, 15)),
@@ -19,7 +19,7 @@ WHOLE = {
 
 SLICES = {
     "agentgym/WebArena-v0": ("af8cc0442115fc3f", (3, 3, 2, 1, 1)),
-    "agentgym/SearchQA-v0": ("bff353ffa25e02c7", (5, 5, 5, 5, 5, 10, 5)),
+    "agentgym/SearchQA-v0": ("f65c2ceb92dfc14c", (5, 5, 5, 5, 5, 10, 5)),
     "agentgym/TextCraft-v0": ("aba11057f4722d30", (7, 9, 5, 1)),
     "agentgym/BabyAI-v0": ("3b13978e1fee11d5", (11, 3, 1, 1, 1, 1)),
     "agentgym/SciWorld-v0": ("2232ec8076bc7490", (3, 5, 3, 1, 1)),

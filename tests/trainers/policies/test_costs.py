@@ -260,7 +260,11 @@ def test_several_processes_add_to_one_total(tmp_path: Path) -> None:
     ("change", "told"),
     [
         ({"nmae": "x"}, r"unknown key 'nmae'; did you mean name\?"),
-        ({"name": "random"}, "none of expert, expert:privileged, random, tiny; got 'random'"),
+        (
+            {"name": "random"},
+            "none of expert, expert:privileged, random, tiny, nor begin with floor:; got 'random'",
+        ),
+        ({"name": "floor:luck"}, "nor begin with floor:; got 'floor:luck'"),
         ({"name": "a/b"}, "got 'a/b'"),
         ({"name": 7}, "name must be a text, got 7"),
         ({"endpoint": "localhost"}, "an address such as https://host/v1, got 'localhost'"),

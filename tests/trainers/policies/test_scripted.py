@@ -114,6 +114,20 @@ def test_an_environment_without_a_privileged_expert_says_so():
             play(env, TASK_IDS[:1], "expert:privileged")
 
 
+@pytest.mark.parametrize("backend", ["sync", "thread", "process"])
+def test_a_floor_of_the_environment_is_a_policy(backend):
+    with TextVectorEnv("agentgym/BabyAI-v0", 2, backend=backend) as env:
+        trajectories = play(env, ["babyai_31", "babyai_3"], "floor:word_overlap")
+    assert [t.policy for t in trajectories] == ["floor:word_overlap"] * 2
+    assert all(t.turns for t in trajectories)
+
+
+def test_a_floor_that_is_not_there_is_named():
+    with TextVectorEnv("agentgym/BabyAI-v0", 1) as env:
+        with pytest.raises(NoExpert, match="no floor 'luck'; it has: word_overlap"):
+            play(env, ["babyai_31"], "floor:luck")
+
+
 def test_an_unknown_policy_is_named():
     with TextVectorEnv([CountingEnv]) as env, pytest.raises(ValueError, match="'clever'"):
         play(env, TASK_IDS, "clever")

@@ -4,14 +4,23 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from agentgym_envs.searchqa.questions import Question
-from agentgym_envs.searchqa.world import ABOUT_FILE, EMBEDDED, embedded_world, unpack
-from worlds.searchqa.make import SOURCES, make, pack
+from agentgym_envs.searchqa.sources import open_source
+from agentgym_envs.searchqa.world import (
+    ABOUT_FILE,
+    CONTENT_FILE,
+    EMBEDDED,
+    embedded_world,
+    load_world,
+)
+from worlds.searchqa import make as make_module
+from worlds.searchqa.make import SOURCES, VERSION, make, pack
 from worlds.sources import sources_digest
 
 ABOUT = json.loads((EMBEDDED / ABOUT_FILE).read_text("utf-8"))
@@ -29,10 +38,36 @@ def test_the_shipped_content_is_made_by_these_sources() -> None:
 
 
 def test_packing_loses_nothing(questions: list[Question]) -> None:
-    passages = list(embedded_world()[0].passages)
-    content = pack(passages, questions)
-    assert unpack(content) == (passages, questions)
+    corpus, held = embedded_world()
+    name = f"agentgym-world v{VERSION}"
+    content = pack(name, corpus.passages, questions)
     assert sha256(content).hexdigest() == ABOUT["content"]
+    assert corpus.source == held.source == f"{name} ({ABOUT['content'][:12]})"
+
+
+def test_what_is_written_is_what_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, questions: list[Question]
+) -> None:
+    passages = list(embedded_world()[0].passages)[:50]
+    few = [replace(question, number=number) for number, question in enumerate(questions[::300])]
+    monkeypatch.setattr(make_module, "generate", lambda seed: (passages, few))
+    make(tmp_path, seed=3)
+    corpus, held = load_world(tmp_path)
+    assert list(corpus.passages) == passages
+    assert [held.question(number) for number in range(len(held))] == few
+    assert set(held.numbers("paper_test")) <= set(held.numbers("test"))
+    assert corpus.source.startswith(f"agentgym-world v{VERSION} seed 3 (")
+
+
+def test_what_is_written_again_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, questions: list[Question]
+) -> None:
+    """Another version of the compressor writes other bytes for the same content."""
+    monkeypatch.setattr(make_module, "generate", lambda seed: ([], questions[:1]))
+    make(tmp_path, seed=3)
+    (tmp_path / CONTENT_FILE).write_bytes(b"as another compressor writes it")
+    make(tmp_path, seed=3)
+    assert (tmp_path / CONTENT_FILE).read_bytes() == b"as another compressor writes it"
 
 
 def test_there_is_only_one_scale(tmp_path: Path) -> None:
@@ -55,11 +90,9 @@ def test_the_shipped_content_is_made_again_byte_for_byte(tmp_path: Path, hash_se
 def test_another_seed_makes_a_world_that_shares_no_question(
     tmp_path: Path, questions: list[Question]
 ) -> None:
-    from agentgym_envs.searchqa.sources import open_source
-
     make(tmp_path, seed=7)
     fresh = open_source(tmp_path, None)
-    assert fresh.name.startswith(ABOUT["name"] + " seed 7 (")
+    assert fresh.name.startswith(f"agentgym-world v{VERSION} seed 7 (")
     asked = {question.text for question in questions}
     texts = {
         fresh.tasks.questions.question(number).text

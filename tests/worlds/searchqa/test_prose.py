@@ -22,9 +22,9 @@ LINT = {
     "no full stop at the end": r"[^.]$",
     "doubled punctuation": r"\.\.|,,|,\.| [.,;]",
     "a doubled word": r"\b(\w+) \1\b",
-    "a before a vowel": r"\b[Aa] (?!uni|usu|eu|one\b)[aeiou]",
-    "an before a consonant": r"\b[Aa]n (?!hour)[b-df-hj-np-tv-z]",
-    "the wrong article before a number": r"\b[Aa] (8|11\b|18\b)|\b[Aa]n [1-79]",
+    "a before a vowel": r"\b[Aa] (?!uni|uto|us[eu]|eu|one\b)[aeiou]",
+    "an before a consonant": r"\b[Aa]n (?!hour)([b-df-hj-np-tv-z]|uni|uto|us[eu])",
+    "the wrong article before a number": r"\b[Aa] (8|1[18](\d\d)?\b)|\b[Aa]n (?!1[18])[1-79]",
 }
 
 

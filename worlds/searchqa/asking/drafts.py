@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from agentgym_envs.searchqa.questions import Hop
@@ -12,6 +12,7 @@ from worlds.searchqa.asking import phrasing
 from worlds.searchqa.asking.oracle import NoEvidence, Oracle
 from worlds.searchqa.asking.patterns import BACKWARD, JOINS, KIN
 from worlds.searchqa.asking.relations import wording_of
+from worlds.searchqa.asking.shortcuts import Shortcuts
 from worlds.searchqa.asking.splitting import Splitting
 from worlds.searchqa.asking.structure import (
     Anchor,
@@ -39,6 +40,7 @@ class Draft:
         hops: its oracle path.
         structure: its path of relations.
         values: every value on the way, the answer last.
+        coin: where one of two answers must be right, what is asked, and 1 or -1 for which it is.
     """
 
     text: str
@@ -47,6 +49,7 @@ class Draft:
     hops: tuple[Hop, ...]
     structure: str
     values: tuple[Value, ...]
+    coin: tuple[str, int] | None = None
 
 
 class Drafter:
@@ -55,16 +58,19 @@ class Drafter:
     Args:
         world: the facts.
         oracle: writes the hops.
+        shortcuts: knows what can be answered by less than is asked for.
         splitting: says which entities may be named for a split.
         dice: the random source.
     """
 
-    def __init__(self, world: World, oracle: Oracle, splitting: Splitting, dice: Dice) -> None:
+    def __init__(
+        self, world: World, oracle: Oracle, shortcuts: Shortcuts, splitting: Splitting, dice: Dice
+    ) -> None:
         self.world, self.oracle, self.dice = world, oracle, dice
-        self.splitting = splitting
+        self.shortcuts, self.splitting = shortcuts, splitting
         self._mentions: dict[int, list[Mention]] = {}
         self._pools: dict[tuple[str, str | None], list[Entity]] = {}
-        self.kinds = sorted({entity.kind for entity in world.entities})
+        self.kinds = world.kinds
         self.relations: dict[str, list[str]] = {}
         self._backs: dict[str, list[tuple[str, str]]] = {}
         for kind in self.kinds:
@@ -98,9 +104,21 @@ class Drafter:
             ]
         return self._mentions[entity.number]
 
-    def anchor(self, entity: Entity, *, full: bool = False) -> Anchor | None:
-        """Name an entity in one of the plainer ways, or in the fullest."""
-        found = self.mentions_of(entity)
+    def anchor(
+        self, entity: Entity, *, full: bool = False, silent: Collection[str] = ()
+    ) -> Anchor | None:
+        """Name an entity in one of the plainer ways, or in the fullest.
+
+        Args:
+            entity: the entity.
+            full: take the fullest way.
+            silent: what the words must not tell of it, such as `"year"`.
+        """
+        found = [
+            mention
+            for mention in self.mentions_of(entity)
+            if not any(field in silent for field, _ in mention.qualifiers)
+        ]
         if not found:
             return None
         return Anchor(found[-1] if full else self.dice.pick(found[:2]), entity.kind)
@@ -136,7 +154,7 @@ class Drafter:
         value = here.facts[relation]
         if not (last or isinstance(value, Entity)):
             return None
-        return Step(node, relation, here.kind), value
+        return step_of(node, relation, here), value
 
     def back(self, split: str | None) -> Node | None:
         """Ask for the one entity that stands in a relation to a named one."""
@@ -151,7 +169,7 @@ class Drafter:
         """Ask for a relative in two steps of the named person, or of a relation's value."""
         node: Node | None = self.anchor(start)
         if node is not None and relation is not None:
-            node = Step(node, relation, start.kind)
+            node = step_of(node, relation, start)
         word = self.dice.pick(list(KIN))
         return node and Kin(node, word, KIN[word])
 
@@ -186,24 +204,21 @@ class Drafter:
             return None
         other, relation = self.dice.pick(ways)
         inner = self._towards(other, depth - 1, target)
-        return inner and Step(inner, relation, other.kind)
+        return inner and step_of(inner, relation, other)
 
     def draft(self, node: Node | None, style: str = "ask") -> Draft | None:
-        """Put a tree into words and check it: one value at every node, and nothing given away."""
+        """Put a tree into words and check it: one value at every node, and no shortcut."""
         if node is None:
             return None
         values = sole_values(self.world, node)
         if values is None:
             return None
-        answer = values[id(node)]
-        if style == "name":
-            is_person = isinstance(answer, Entity) and answer.kind == "person"
-            text = phrasing.name(node, self.dice, is_person=is_person)
-        else:
-            text = phrasing.ask(node, self.dice)
+        text = (phrasing.name if style == "name" else phrasing.ask)(node, self.dice)
         parts = list(walk(node))
         found = [values[id(part)] for part in parts if not isinstance(part, Anchor)]
         if gives_away(text, found) or _STUTTER.search(text):
+            return None
+        if self.shortcuts.has_any(text, node, values):
             return None
         try:
             hops = self.oracle.hops(node, values)
@@ -223,6 +238,12 @@ class Drafter:
         )
 
 
+def step_of(inner: Node, relation: str, entity: Entity) -> Step:
+    """Return the step from a node, whose value is the entity, along a relation."""
+    value = entity.facts[relation]
+    return Step(inner, relation, entity.kind, value.kind if isinstance(value, Entity) else "")
+
+
 def gives_away(text: str, values: Sequence[Value]) -> bool:
     """Return whether a question names a value that is to be found out."""
     folded = f" {text.casefold()} "
@@ -231,53 +252,15 @@ def gives_away(text: str, values: Sequence[Value]) -> bool:
     )
 
 
-_STUTTER = re.compile(r"\b(\w+) \1\b")
+_STUTTER = re.compile(r"\b(\w+) \1\b|who was born in \d+\W+born")
 
-_BRIDGES = (
-    "author",
-    "director",
-    "lead_actor",
-    "score_composer",
-    "painter",
-    "composer",
-    "librettist",
-    "architect",
-    "founder",
-    "leader",
-    "discoverer",
-    "commander",
-    "spouse",
-    "father",
-    "mother",
-    "mentor",
-    "singer",
-    "producer",
-    "performer",
-    "named_after",
-    "first_climber",
-    "mediator",
-    "birth_place",
-    "capital",
-    "setting",
-    "filming_location",
-    "alma_mater",
-    "employer",
-    "museum",
-    "publisher",
-    "studio",
-    "label",
-    "source",
-    "mouth",
-    "habitat",
-    "depicts",
-    "destination",
-    "based_on",
-    "war",
-    "ended_war",
-    "river",
-    "city",
-    "owner",
-    "sponsor",
-    "premiere_city",
+_BRIDGES = tuple(
+    """
+    author director lead_actor score_composer painter composer librettist architect founder
+    leader discoverer commander spouse father mother mentor singer producer performer
+    named_after first_climber mediator birth_place capital setting filming_location alma_mater
+    employer museum publisher studio label source mouth habitat depicts destination based_on
+    war ended_war river city owner sponsor premiere_city
+    """.split()
 )
 """Relations that lead to an entity that a clue is about."""

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 
 from agentgym_envs.searchqa.questions import FAMILIES
 from worlds.searchqa.asking.comparing import Comparer
-from worlds.searchqa.asking.drafts import Draft, Drafter
+from worlds.searchqa.asking.drafts import Draft, Drafter, step_of
 from worlds.searchqa.asking.rivals import Rivals
-from worlds.searchqa.asking.structure import Step
 from worlds.searchqa.values import Entity
 
 
@@ -57,7 +56,7 @@ class Drawer:
         known = [r for r in drafter.relations[entity.kind] if r in entity.facts]
         if anchor is None or not known:
             return None
-        return drafter.draft(Step(anchor, dice.pick(known), entity.kind))
+        return drafter.draft(step_of(anchor, dice.pick(known), entity))
 
     def popqa(self, split: str) -> Draft | None:
         """A single fact about an entity that hardly any other document mentions."""
@@ -65,11 +64,13 @@ class Drawer:
         return self.drafter.draft(self.drafter.chain(start, 1), "name")
 
     def hotpotqa(self, split: str) -> Draft | None:
-        """Two facts over a bridge, or a comparison."""
+        """Two facts over a bridge, a comparison, or a fact of what comes first in one."""
         roll = self.dice.below(100)
-        if roll < 60:
+        if roll < 70:
             return self.drafter.draft(self.drafter.chain(self._start(split), 2, backs=0.3))
-        return self.comparer.compare() if roll < 80 else self.comparer.same(split)
+        if roll < 80:
+            return self.comparer.winner()
+        return self.comparer.compare() if roll < 90 else self.comparer.same(split)
 
     def wiki(self, split: str) -> Draft | None:
         """A composition, kinship, or a comparison of what is only described."""
@@ -83,8 +84,8 @@ class Drawer:
                 return drafter.draft(drafter.kin(entity))
             ways = [r for r, v in entity.facts.items() if _is_person(v)]
             return drafter.draft(drafter.kin(entity, dice.pick(ways))) if ways else None
-        if roll < 92:
-            return self.comparer.compare(bridged=dice.chance(0.6))
+        if roll < 90:
+            return self.comparer.compare(bridged=roll < 85)
         return self.comparer.same(split, bridged=dice.chance(0.6))
 
     def musique(self, split: str) -> Draft | None:
@@ -104,7 +105,7 @@ class Drawer:
         relation = dice.pick(drafter.relations[target.kind])
         if relation in node.relations or relation not in target.facts:
             return None
-        return drafter.draft(Step(node, relation, target.kind))
+        return drafter.draft(step_of(node, relation, target))
 
     def bamboogle(self, split: str) -> Draft | None:
         """Two hops over a bridge that is easily mistaken for another."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from agentgym_envs.searchqa.questions import FAMILIES, Question
 from worlds.dice import Dice
 from worlds.searchqa.asking.drafts import Draft, Drafter
 from worlds.searchqa.asking.drawing import Drawer
 from worlds.searchqa.asking.oracle import Oracle
 from worlds.searchqa.asking.rivals import Rivals
+from worlds.searchqa.asking.shortcuts import Shortcuts
 from worlds.searchqa.asking.splitting import Splitting
 from worlds.searchqa.prose.writer import Library
 from worlds.searchqa.values import Entity, World, value_forms
@@ -23,6 +26,10 @@ PAPER_SIZES = dict(zip(FAMILIES, (50, 50, 50, 50, 50, 100, 50), strict=True))
 """The sizes of AgentGym-RL's test panel (arXiv 2509.08755)."""
 
 _SHARE_PER_STRUCTURE = 0.06
+_SHARE_PER_ANSWER = 0.005
+_SHARE_PER_BOTH = 0.001
+_SHARE_PER_COIN = 0.03
+"""Of questions that a guess answers every second time: which of two, and yes or no."""
 _MAX_TRIES = 400_000
 
 
@@ -39,6 +46,7 @@ class Examiner:
         self.world, self.seed = world, seed
         self.splitting = Splitting(world)
         self.oracle = Oracle(library)
+        self.shortcuts = Shortcuts(world, library)
         self.rivals = Rivals(world)
         self.inbound = [0] * len(world.entities)
         for entity in world.entities:
@@ -78,34 +86,87 @@ class Examiner:
         return splits.pop() if len(splits) == 1 else None
 
     def _family(self, family: str) -> dict[str, list[Draft]]:
-        """Draw one family, no structure too often."""
+        """Draw one family, no structure and no answer too often."""
         dice = Dice(self.seed, "questions", family)
-        drafter = Drafter(self.world, self.oracle, self.splitting, dice)
+        drafter = Drafter(self.world, self.oracle, self.shortcuts, self.splitting, dice)
         draw = Drawer(drafter, self.inbound, self.rivals).of_family(family)
-        sizes = {split: SPLIT_SIZES[split][family] for split in SPLIT_SIZES}
-        filled: dict[str, list[Draft]] = {split: [] for split in sizes}
-        structures: dict[tuple[str, str], int] = {}
+        rolls = {split: _Roll(SPLIT_SIZES[split][family]) for split in SPLIT_SIZES}
         for _ in range(_MAX_TRIES):
-            open_splits = [split for split in sizes if len(filled[split]) < sizes[split]]
+            open_splits = [split for split, roll in rolls.items() if not roll.is_full]
             if not open_splits:
-                return filled
+                return {split: roll.drafts for split, roll in rolls.items()}
             draft = draw(dice.pick(open_splits))
             split = draft and self.split_of(draft)
-            if draft is None or split not in open_splits:
+            if draft is None or split not in open_splits or not rolls[split].has_room(draft):
                 continue
-            most = max(6, int(sizes[split] * _SHARE_PER_STRUCTURE))
-            if structures.get((split, draft.structure), 0) >= most or not self._is_new(draft):
-                continue
-            structures[split, draft.structure] = structures.get((split, draft.structure), 0) + 1
-            filled[split].append(draft)
+            if not self._is_known(draft) and not self._is_found_at_once(draft):
+                rolls[split].add(draft)
+                self._note(draft)
         raise AssertionError(f"{family}: {_MAX_TRIES} tries left {open_splits} short")
 
-    def _is_new(self, draft: Draft) -> bool:
-        """Return whether neither the words nor the fact were asked before, and note them."""
-        text = draft.text.casefold().rstrip("?.")
-        fact = (draft.structure, *(subject.number for subject in draft.subjects))
-        if text in self._texts or fact in self._facts:
-            return False
-        self._texts.add(text)
-        self._facts.add(fact)
-        return True
+    def _is_found_at_once(self, draft: Draft) -> bool:
+        """Return whether one search answers a question that asks for more."""
+        compared = draft.structure.startswith(("compare(", "same("))
+        return len(draft.hops) > 1 and self.shortcuts.is_found_at_once(
+            draft.text, draft.answer, draft.hops[-2:] if compared else ()
+        )
+
+    def _is_known(self, draft: Draft) -> bool:
+        """Return whether the words or the fact were asked before."""
+        return _words_of(draft) in self._texts or _fact_of(draft) in self._facts
+
+    def _note(self, draft: Draft) -> None:
+        self._texts.add(_words_of(draft))
+        self._facts.add(_fact_of(draft))
+
+
+class _Roll:
+    """The drafts of one family and split.
+
+    Args:
+        size: how many there are to be.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.drafts: list[Draft] = []
+        self._counts: Counter[object] = Counter()
+        self._sides: Counter[str] = Counter()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many as there are to be."""
+        return len(self.drafts) >= self.size
+
+    def has_room(self, draft: Draft) -> bool:
+        """Return whether neither its structure nor its answer has come up too often."""
+        limits: dict[object, int] = {draft.structure: max(6, int(self.size * _SHARE_PER_STRUCTURE))}
+        if draft.coin is None:
+            limits[draft.answer] = max(2, int(self.size * _SHARE_PER_ANSWER))
+            limits[draft.structure, draft.answer] = max(1, int(self.size * _SHARE_PER_BOTH))
+        else:
+            what, side = draft.coin
+            kind = what.split()[0]
+            limits[kind] = int(self.size * _SHARE_PER_COIN)
+            if self._sides[what] * side > 0 or self._sides[kind] * side > 0:
+                return False
+        return all(self._counts[key] < most for key, most in limits.items())
+
+    def add(self, draft: Draft) -> None:
+        """Take a draft."""
+        self.drafts.append(draft)
+        both = (draft.structure, draft.answer)
+        self._counts.update((draft.structure, draft.answer, both))
+        if draft.coin is not None:
+            what, side = draft.coin
+            for key in (what, what.split()[0]):
+                self._counts[key] += 1
+                self._sides[key] += side
+
+
+def _words_of(draft: Draft) -> str:
+    return draft.text.casefold().rstrip("?.")
+
+
+def _fact_of(draft: Draft) -> tuple[object, ...]:
+    return (draft.structure, *(subject.number for subject in draft.subjects))

@@ -33,14 +33,6 @@ def _join(noun: str, clause: str) -> Three:
     )
 
 
-def _compare(noun: str, clause: str) -> Three:
-    return (
-        f"Which {noun} {clause}, {{a}} or {{b}}?",
-        f"Between {{a}} and {{b}}, which {clause}?",
-        f"Of {{a}} and {{b}}, which {noun} {clause}?",
-    )
-
-
 BACKWARD: dict[tuple[str, ...], Wording] = {
     tuple(key.split()): _back(**row) for key, row in _TABLE["backward"].items()
 }
@@ -54,11 +46,8 @@ JOINS: dict[tuple[str, ...], Three] = {
 KIN: dict[str, tuple[str, str]] = {word: (one, two) for word, (one, two) in _TABLE["kin"].items()}
 """Kinship that has a word of its own, as two relations."""
 
-COMPARISONS: tuple[tuple[str, str, str, Three], ...] = tuple(
-    (kind, relation, end, _compare(noun, clause))
-    for kind, relation, end, noun, clause in _TABLE["comparisons"]
-)
-"""Kind, relation, which end wins, and the questions."""
+COMPARISONS: tuple[tuple[str, str, str, str, str], ...] = tuple(map(tuple, _TABLE["comparisons"]))
+"""Kind, relation, which end wins, and the noun and clause for that: "city", "was founded first"."""
 
 SAMENESS: tuple[tuple[str, str, tuple[str, ...]], ...] = tuple(
     (kind, relation, tuple(asks))

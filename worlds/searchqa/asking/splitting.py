@@ -20,7 +20,7 @@ def normal_form(text: str) -> str:
 
 
 class Splitting:
-    """Gives each entity, and each bare word, one split; entities that share a name share it too.
+    """Gives each entity one split; entities that share a name share it too.
 
     Args:
         world: all entities.
@@ -40,7 +40,6 @@ class Splitting:
                 other = first_with.setdefault(form, entity.number)
                 low, high = sorted((root(other), root(entity.number)))
                 parent[high] = low
-        self._of_name = {form: _share(root(number)) for form, number in first_with.items()}
         self._of_entity = [_share(root(number)) for number in range(len(parent))]
 
     def of_entity(self, entity: Entity) -> str:
@@ -48,13 +47,14 @@ class Splitting:
         return self._of_entity[entity.number]
 
     def of_value(self, value: Value) -> str | None:
-        """Return the split of an entity or a bare word; None for dates and numbers."""
-        if isinstance(value, Entity):
-            return self.of_entity(value)
-        if not isinstance(value, str):
+        """Return the split of an entity; None for what is the answer to many questions.
+
+        These are dates, numbers, words, countries and continents: a split that had only some of
+        them would give them away.
+        """
+        if not isinstance(value, Entity) or value.kind in ("country", "continent"):
             return None
-        form = normal_form(value)
-        return self._of_name.get(form) or _share(form)
+        return self.of_entity(value)
 
 
 def _share(key: object) -> str:

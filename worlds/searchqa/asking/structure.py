@@ -28,6 +28,7 @@ class Step:
     inner: Node
     relation: str
     kind: str  # of the inner node's entity
+    value_kind: str = ""  # where the value is an entity
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,13 @@ def evaluate(world: World, node: Node) -> list[Value]:
         return list(resolve(world, node.mention))
     if isinstance(node, Join):
         first, second = (
-            _backwards(world, evaluate(world, branch), relation, node.kind)
+            backwards(world, evaluate(world, branch), relation, node.kind)
             for branch, relation in zip(node.branches, node.relations, strict=True)
         )
         return [value for value in first if value in second]
     inner = evaluate(world, node.inner)
     if isinstance(node, Back):
-        return _backwards(world, inner, node.relation, node.kind)
+        return backwards(world, inner, node.relation, node.kind)
     relations = (node.relation,) if isinstance(node, Step) else node.relations
     for relation in relations:
         inner = _forwards(inner, relation)
@@ -89,7 +90,8 @@ def _forwards(values: list[Value], relation: str) -> list[Value]:
     return list(dict.fromkeys(found))
 
 
-def _backwards(world: World, values: list[Value], relation: str, kind: str) -> list[Value]:
+def backwards(world: World, values: list[Value], relation: str, kind: str) -> list[Value]:
+    """List the entities of a kind whose relation is one of some values."""
     found = (
         entity
         for value in values

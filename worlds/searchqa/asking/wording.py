@@ -1,4 +1,7 @@
-"""The words for a relation, and builders for the usual sorts. `{x}` is the relation's subject."""
+"""The words for a relation, and builders for the usual sorts.
+
+`{x}` is the relation's subject, `{kind}` the kind of its value.
+"""
 
 from __future__ import annotations
 
@@ -63,10 +66,10 @@ def where(ask: tuple[str, str], noun: str, clause: str, keys: str = "") -> Wordi
     )
 
 
-def which(noun: str, ask: str, keys: str = "") -> Wording:
-    """Words for a named thing: "What is the currency of {x}?"."""
+def which(noun: str, ask: str, keys: str = "", *, what: str = "What") -> Wording:
+    """Words for a named thing: "What is the currency of {x}?"; `what` may be "Who"."""
     return Wording(
-        (f"What is the {noun} of {{x}}?", ask, f"Can you name the {noun} of {{x}}?"),
+        (f"{what} is the {noun} of {{x}}?", ask, f"Can you name the {noun} of {{x}}?"),
         (f"the {noun} of {{x}}",),
         keys or noun,
     )

@@ -208,8 +208,9 @@ class Telling:
 def article(match: re.Match[str]) -> str:
     """Return "a" or "an" for the word that follows."""
     word = match[2].lower()
-    vowel = word[0] in "aeiou" and not word.startswith(("uni", "eu", "one"))
-    return match[1] + ("n" if vowel or word[0] == "8" or word in ("11", "18") else "")
+    vowel = word[0] in "aeiou" and not word.startswith(("uni", "uto", "use", "usu", "eu", "one"))
+    # A year is read in pairs: an 1874 novel.
+    return match[1] + ("n" if vowel or re.fullmatch(r"8\d*|1[18](\d\d)?", word) else "")
 
 
 def pronoun(entity: Entity, name: str) -> str:

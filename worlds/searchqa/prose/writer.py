@@ -196,12 +196,12 @@ class Writer:
             source = lines or (fillers if words < MIN_WORDS else [])
             if not source:
                 break
-            line = _take(source, must_name=not sentences)
-            text = telling.fill(line.pattern, naming=naming, other=line.other)
-            naming = _next_naming(line, dice)
-            sentences.append(text)
-            facts.update(line.facts)
-            words += len(text.split())
+            for line in _take(source, must_name=not sentences):
+                text = telling.fill(line.pattern, naming=naming, other=line.other)
+                naming = _next_naming(line, dice)
+                sentences.append(text)
+                facts.update(line.facts)
+                words += len(text.split())
         return " ".join(sentences), facts
 
 
@@ -221,12 +221,17 @@ def _values(entity: Entity, facts: frozenset[Fact]) -> list[object]:
     return [entity.facts[relation] for number, relation in facts if number == entity.number]
 
 
-def _take(lines: list[_Line], *, must_name: bool) -> _Line:
-    """Take the next line, or the next that can name the entity."""
-    for index, line in enumerate(lines):
-        if not must_name or names_subject(line.pattern):
-            return lines.pop(index)
-    return lines.pop(0)
+def _take(lines: list[_Line], *, must_name: bool) -> list[_Line]:
+    """Take the next line, or the next that can name the entity, and what follows on it."""
+    first = next(
+        (n for n, line in enumerate(lines) if not must_name or names_subject(line.pattern)), 0
+    )
+    end = first + 1
+    while end < len(lines) and lines[end].follows:
+        end += 1
+    taken = lines[first:end]
+    del lines[first:end]
+    return taken
 
 
 def _rest_is_short(lines: list[_Line], words: int) -> bool:
