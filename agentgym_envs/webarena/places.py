@@ -73,10 +73,12 @@ class EmbeddedPlace:
     Args:
         backend: one of `BACKENDS`.
         content: what the sites hold when an episode begins.
+        tree: how Chromium shows pages.
     """
 
-    def __init__(self, backend: str, content: SiteContent) -> None:
+    def __init__(self, backend: str, content: SiteContent, *, tree: str = "short") -> None:
         self._backend = backend
+        self._tree = tree
         self._content = content
 
     def fill(self, text: str) -> str:
@@ -101,7 +103,7 @@ class EmbeddedPlace:
         if self._backend == "chromium":
             from agentgym_envs.webarena.browsers.chromium.browser import ChromiumBrowser
 
-            return ChromiumBrowser(state)
+            return ChromiumBrowser(state, tree=self._tree)
         from agentgym_envs.webarena.browsers.text.browser import TextBrowser
 
         return TextBrowser(state)

@@ -27,6 +27,17 @@ class Browser(Protocol):
     def act(self, action: WebAction) -> None:
         """Carry out an action (not `scroll` and `stop`, which are the environment's)."""
 
+    def scroll(self, direction: str, share: float | None = None) -> bool:
+        """Move the window, where pages have scripts that may follow it.
+
+        Args:
+            direction: `"up"` or `"down"`, by the window's height.
+            share: where to instead, from 0, the top of the page, to 1, its end.
+
+        Returns:
+            Whether it has moved.
+        """
+
     def page(self) -> Page:
         """Return the current page. The same object until an action changes the browser."""
 

@@ -63,6 +63,7 @@ class Deployment:
         services: origins that the sites' pages may ask beside the sites, such as a map's router;
             whatever else a page or the agent asks for is answered in the network's place.
         is_verified: record each episode's network traffic, and have `webarena-verified` judge it.
+        tree: how the browser shows pages.
 
     Raises:
         ImportError: `webarena-verified` is to judge, but is not here with all that it requires.
@@ -76,6 +77,7 @@ class Deployment:
         reset_hook: ResetHook | None = None,
         services: Sequence[str] = (),
         is_verified: bool = False,
+        tree: str = "short",
     ) -> None:
         if is_verified:
             # Imported for what it raises: better now than at the end of the first episode.
@@ -85,6 +87,7 @@ class Deployment:
             _check_address("services", service)
         self._services = tuple(services)
         self._is_verified = is_verified
+        self._tree = tree
         self._accounts = {**ACCOUNTS, **(accounts or {})}
         self._reset_hook = reset_hook
         self._cookies: dict[str, tuple[float, dict[str, str]]] = {}
@@ -119,7 +122,9 @@ class Deployment:
         return Episode(self._browser(), cookies, functions)
 
     def _browser(self, har: Path | None = None) -> ChromiumBrowser:
-        return ChromiumBrowser(None, origins=self.sites, services=self._services, har=har)
+        return ChromiumBrowser(
+            None, origins=self.sites, services=self._services, har=har, tree=self._tree
+        )
 
     def _recorded(
         self, task: WebTask, cookies: dict[str, dict[str, str]], functions: OfficialFunctions

@@ -10,7 +10,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from playwright.async_api import BrowserContext
+from playwright.async_api import BrowserContext, Dialog
 from playwright.async_api import Error as PlaywrightError
 
 from agentgym_envs.errors import EnvFailure, InvalidAction
@@ -22,17 +22,24 @@ from agentgym_envs.webarena.browsers.chromium.context import (
     make_forms_plain,
     open_context,
 )
+from agentgym_envs.webarena.browsers.chromium.dialogs import Dialogs
+from agentgym_envs.webarena.browsers.chromium.loading import (
+    LOAD_SECONDS,
+    QUIET_SECONDS,
+    watch_timers,
+)
+from agentgym_envs.webarena.browsers.chromium.look_up import evaluate
 from agentgym_envs.webarena.browsers.chromium.origins import Origins
 from agentgym_envs.webarena.browsers.chromium.pool import Chromium, shared_chromium
+from agentgym_envs.webarena.browsers.chromium.reading import Tree, read_tree
 from agentgym_envs.webarena.browsers.chromium.server import Episode, SiteServer, shared_server
-from agentgym_envs.webarena.browsers.chromium.tab import LOAD_SECONDS, QUIET_SECONDS, Gone, Tab
+from agentgym_envs.webarena.browsers.chromium.tab import Gone, Tab
 from agentgym_envs.webarena.browsers.chromium.tabs import Tabs
-from agentgym_envs.webarena.browsers.chromium.tree import build_tree, read_document
 from agentgym_envs.webarena.page import Node, Page
 from agentgym_envs.webarena.sites.state import SiteState
 
 VIEWPORT = (1280, 720)
-TIMEOUT = 2 * LOAD_SECONDS + QUIET_SECONDS
+TIMEOUT = 3 * LOAD_SECONDS + QUIET_SECONDS
 """Seconds that anything may take before the browser counts as hung."""
 
 _ERROR_PAGE = "chrome-error://"
@@ -54,6 +61,7 @@ class ChromiumBrowser:
         answer: answers all requests in the network's place, where there is no `state`.
         viewport: width and height of the window.
         har: a file for the network traffic of the episode; see `end_recording`.
+        tree: how pages are shown, one of `reading.TREES`.
 
     Raises:
         ImportError: there is no Chromium on this machine.
@@ -69,8 +77,10 @@ class ChromiumBrowser:
         answer: Answering | None = None,
         viewport: tuple[int, int] = VIEWPORT,
         har: Path | None = None,
+        tree: str = "short",
     ) -> None:
         self._state = state
+        self._tree = tree
         self._viewport = viewport
         self._har = har
         self._origins = Origins(origins or {})
@@ -82,9 +92,11 @@ class ChromiumBrowser:
         self._chromium: Chromium | None = None
         self._context: BrowserContext | None = None
         self._open_tabs: Tabs | None = None
+        self._open_dialogs: Dialogs | None = None
+        self._shown_dialog: Dialog | None = None
         self._page: Page | None = None
         self._last_picture: bytes | None = None
-        self._nodes: list[int] = []
+        self._backends: Sequence[int] = ()
 
     # The protocol -----------------------------------------------------------------------------
 
@@ -100,19 +112,27 @@ class ChromiumBrowser:
 
     def act(self, action: WebAction) -> None:
         """Carry out an action."""
-        nodes = self._targets(action)
+        targets = self._targets(action)
         page, self._page = self._page, None
         try:
-            self._run(self._perform(action, nodes))
+            self._run(self._perform(action, targets))
         except InvalidAction as error:
             if not isinstance(error.__cause__, Gone):
                 self._page = page
             raise
 
+    def scroll(self, direction: str, share: float | None = None) -> bool:
+        """Move the window, where pages have scripts or the window alone is shown."""
+        is_felt = self._state is None or self._tree == "webarena_window"
+        if not is_felt or self._dialogs.current is not None:
+            return False
+        self._page = None
+        return bool(self._run(self._dialogs.unless_opened(self._scroll(direction, share))))
+
     def page(self) -> Page:
         """Return the current page."""
         if self._page is None:
-            self._page, self._nodes = self._run(self._read())
+            self._page, self._backends = self._run(self._read())
         return self._page
 
     def look_up(self, url: str, locator: str) -> str:
@@ -130,8 +150,7 @@ class ChromiumBrowser:
         """Return what the window shows, or showed when the recording ended, as a PNG."""
         if self._last_picture is not None:
             return self._last_picture
-        picture: bytes = self._run(self._tabs.current.page.screenshot(animations="disabled"))
-        return picture
+        return self._run(self._take_picture())
 
     def end_recording(self) -> Path:
         """End the recording and return its file, a HAR.
@@ -147,14 +166,14 @@ class ChromiumBrowser:
         self.page()
         self._last_picture = self.screenshot()
         context, self._context = self._context, None
-        self._open_tabs = None
+        self._open_tabs = self._open_dialogs = None
         self._chromium.run(context.close(), timeout=TIMEOUT)
         return self._har
 
     def close(self) -> None:
         """Release everything; safe to call twice."""
         context, self._context = self._context, None
-        self._open_tabs = self._page = self._last_picture = None
+        self._open_tabs = self._open_dialogs = self._page = self._last_picture = None
         try:
             if context is not None and self._chromium is not None and self._chromium.alive:
                 self._chromium.run(context.close(), timeout=TIMEOUT)
@@ -185,10 +204,13 @@ class ChromiumBrowser:
         page = self.page()
         if action.kind not in acts.ON_NODES:
             return []
-        elements = (action.element, action.onto) if action.kind == "drag" else (action.element,)
-        if missing := [element for element in elements if page.node(element) is None]:
-            raise refusals.no_element(missing[0], len(page.nodes))
-        return [(page.nodes[element - 1], self._nodes[element - 1]) for element in elements]
+        targets = []
+        for element in (action.element, action.onto)[: 2 if action.kind == "drag" else 1]:
+            place = page.place(element)
+            if place is None:
+                raise refusals.no_element(element, page)
+            targets.append((page.nodes[place], self._backends[place]))
+        return targets
 
     # In the browser's thread ------------------------------------------------------------------
 
@@ -197,6 +219,12 @@ class ChromiumBrowser:
         if self._open_tabs is None:
             raise EnvFailure("the browser is closed")
         return self._open_tabs
+
+    @property
+    def _dialogs(self) -> Dialogs:
+        if self._open_dialogs is None:
+            raise EnvFailure("the browser is closed")
+        return self._open_dialogs
 
     async def _begin(self, url: str, cookies: Mapping[str, Mapping[str, str]]) -> None:
         assert self._chromium is not None
@@ -209,6 +237,8 @@ class ChromiumBrowser:
         )
         if self._episode is not None:
             await make_forms_plain(self._context)
+        elif self._answer is None:
+            await watch_timers(self._context)
         await self._context.add_cookies(
             [
                 {"name": name, "value": value, "url": self._origins.real_origins[site]}
@@ -219,23 +249,43 @@ class ChromiumBrowser:
         self._open_tabs = Tabs(
             self._context, runs_scripts=self._episode is None, only=self._reached
         )
+        self._open_dialogs = Dialogs(self._context)
         await self._tabs.add()
-        await self._goto(url)
+        await self._dialogs.unless_opened(self._goto(url))
 
-    async def _perform(self, action: WebAction, nodes: Sequence[tuple[Node, int]]) -> None:
+    async def _perform(self, action: WebAction, targets: Sequence[tuple[Node, int]]) -> None:
+        waiting = self._dialogs.current
+        if waiting is None:
+            await self._dialogs.unless_opened(self._do(action, targets))
+            return
+        if waiting is not self._shown_dialog:
+            raise refusals.dialog_has_opened() from Gone()
+        await self._dialogs.act(action, targets[0][0] if targets else None)
+        if self._dialogs.current is None:
+            await self._dialogs.unless_opened(self._settle())
+
+    async def _do(self, action: WebAction, targets: Sequence[tuple[Node, int]]) -> None:
         tab, kind = self._tabs.current, action.kind
-        if nodes:
-            await acts.perform(tab, action, nodes)
+        if targets:
+            await acts.perform(tab, action, targets)
         elif kind == "press":
             await acts.press(tab, action.text)
         elif kind == "goto":
             await self._goto(action.text)
         else:
-            await self._perform_on_tabs(action)
+            await self._do_on_tabs(action)
+        await self._settle()
+
+    async def _settle(self) -> None:
         await self._tabs.settle()
         await self._check_that_it_came()
 
-    async def _perform_on_tabs(self, action: WebAction) -> None:
+    async def _scroll(self, direction: str, share: float | None) -> bool:
+        has_moved = await acts.scroll(self._tabs.current, direction, share)
+        await self._settle()
+        return has_moved
+
+    async def _do_on_tabs(self, action: WebAction) -> None:
         if action.kind == "new_tab":
             await self._tabs.add()
         elif action.kind == "tab_focus":
@@ -267,31 +317,51 @@ class ChromiumBrowser:
             if self._origins.is_of_a_site(url):
                 raise EnvFailure(f"{self._origins.canonical(url):.200}: {tab.error}")
 
-    async def _read(self) -> tuple[Page, list[int]]:
-        await self._check_that_it_came()
-        tab = self._tabs.current
-        ax_nodes, document = await tab.read()
-        root, nodes = build_tree(ax_nodes, read_document(document), self._origins.canonical)
-        titles = [await tab.page.title() for tab in self._tabs.all]
-        url = tab.page.url if not tab.page.url.startswith(_ERROR_PAGE) else await tab.address()
+    async def _read(self) -> tuple[Page, Sequence[int]]:
+        waiting = self._dialogs.current
+        seen = await self._dialogs.unless_opened(self._look()) if waiting is None else None
+        self._shown_dialog = self._dialogs.current
+        tabs = self._tabs
+        titles = tuple(tab.title for tab in tabs.all)
+        if seen is None:
+            seen = tabs.current.page.url, Tree(self._dialogs.tree(tabs.current.title), [0] * 5)
+        url, tree = seen
         page = Page(
             self._origins.canonical(url),
-            titles[self._tabs.index],
-            root,
-            tuple(titles),
-            self._tabs.index,
+            titles[tabs.index],
+            tree.root,
+            titles,
+            tabs.index,
+            tree.ids,
         )
-        return page, nodes
+        return page, tree.backends
+
+    async def _look(self) -> tuple[str, Tree]:
+        """Return the address and the tree of the current tab, and note all tabs' titles."""
+        await self._check_that_it_came()
+        tab = self._tabs.current
+        tree = await read_tree(tab, self._tree, self._origins.canonical, self._viewport)
+        for each in self._tabs.all:
+            each.title = await each.page.title()
+        is_error = tab.page.url.startswith(_ERROR_PAGE)
+        return await tab.address() if is_error else tab.page.url, tree
+
+    async def _take_picture(self) -> bytes:
+        if self._dialogs.current is not None:  # the page gives no picture either
+            return await self._dialogs.take_picture()
+        return await self._tabs.current.page.screenshot(animations="disabled")
 
     async def _look_up(self, url: str, locator: str) -> str:
         assert self._context is not None
+        await self._dialogs.answer(is_accepted=False)
         if url == "last":
-            return await _evaluate(self._tabs.current, locator)
+            return await evaluate(self._tabs.current.page, locator)
         page = await self._context.new_page()
+        self._dialogs.unattended.add(page)
         try:
             tab = await Tab.of(page, runs_scripts=self._episode is None, only=self._reached)
             await tab.goto(self._origins.real(url))
-            return await _evaluate(tab, locator)
+            return await evaluate(page, locator)
         finally:
             await page.close()
 
@@ -299,24 +369,3 @@ class ChromiumBrowser:
 def _origin(address: str) -> str:
     """Return an address's origin as Chromium writes it."""
     return addresses.origin(addresses.normal(address) or address)
-
-
-_OWN_ERRORS = ("SyntaxError", "Execution context was destroyed")
-"""Words of the errors that an expression cannot catch itself: its own, and that its page went."""
-
-
-async def _evaluate(tab: Tab, locator: str) -> str:
-    """Return what an expression gives, `""` where it fails.
-
-    Raises:
-        PlaywrightError: the browser failed, which says nothing about the page.
-    """
-    expression = locator.rstrip("; \n") or "document.body ? document.body.innerText : ''"
-    caught = f"async () => {{ try {{ return await ({expression}) }} catch {{ return '' }} }}"
-    try:
-        result = await tab.page.evaluate(caught)
-    except PlaywrightError as error:
-        if tab.page.is_closed() or not any(words in error.message for words in _OWN_ERRORS):
-            raise
-        return ""
-    return "" if result is None else str(result)

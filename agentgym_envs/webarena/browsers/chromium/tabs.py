@@ -13,7 +13,8 @@ from playwright.async_api import BrowserContext, Page
 
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.webarena.browsers import refusals
-from agentgym_envs.webarena.browsers.chromium.tab import QUIET_SECONDS, Tab
+from agentgym_envs.webarena.browsers.chromium.loading import QUIET_SECONDS
+from agentgym_envs.webarena.browsers.chromium.tab import Tab
 
 
 class Tabs:

@@ -88,6 +88,10 @@ class TextBrowser:
             case _:
                 raise InvalidAction(f"{action.kind} is nothing that a browser does.")
 
+    def scroll(self, direction: str, share: float | None = None) -> bool:
+        """Move no window: there is none."""
+        return False
+
     def page(self) -> Page:
         """Return the current page."""
         if self._page is None:
@@ -145,7 +149,7 @@ class TextBrowser:
         page = self.page()
         node = page.node(element)
         if node is None or self._tree is None:
-            raise refusals.no_element(element, len(page.nodes))
+            raise refusals.no_element(element, page)
         return node, self._tree.element(node)
 
     # Pages ------------------------------------------------------------------------------------
