@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from agentgym_envs.webarena.actions import WebAction
@@ -16,12 +16,15 @@ class Browser(Protocol):
     nothing. A browser that hangs or dies raises `EnvFailure`.
     """
 
-    def open(self, url: str, cookies: Mapping[str, Mapping[str, str]]) -> None:
-        """Begin an episode: one tab at `url`.
+    def open(
+        self, url: str, cookies: Mapping[str, Mapping[str, str]], others: Sequence[str] = ()
+    ) -> None:
+        """Begin an episode: a tab at `url`, which is shown, and tabs behind it.
 
         Args:
             url: canonical address of the first page.
             cookies: for each site, the cookies that are set before: `{site: {name: value}}`.
+            others: addresses of the pages in the tabs behind.
         """
 
     def act(self, action: WebAction) -> None:

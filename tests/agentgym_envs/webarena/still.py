@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agentgym_envs.webarena.actions import WebAction
 from agentgym_envs.webarena.evaluators import Ending, Judge
@@ -29,7 +29,9 @@ class StillBrowser:
         self._found = found or {}
         self.asked: list[tuple[str, str]] = []
 
-    def open(self, url: str, cookies: Mapping[str, Mapping[str, str]]) -> None:
+    def open(
+        self, url: str, cookies: Mapping[str, Mapping[str, str]], others: Sequence[str] = ()
+    ) -> None:
         raise AssertionError("it stands still")
 
     def act(self, action: WebAction) -> None:

@@ -100,15 +100,21 @@ class ChromiumBrowser:
 
     # The protocol -----------------------------------------------------------------------------
 
-    def open(self, url: str, cookies: Mapping[str, Mapping[str, str]]) -> None:
-        """Begin an episode: one tab at `url`."""
+    def open(
+        self, url: str, cookies: Mapping[str, Mapping[str, str]], others: Sequence[str] = ()
+    ) -> None:
+        """Begin an episode: a tab for each address, the first shown."""
         self.close()
         self._chromium = shared_chromium()
         if self._state is not None:
             self._server = self._own_server or shared_server()
             self._episode = self._server.open(self._state)
             self._origins = Origins(self._episode.origins)
-        self._run(self._begin(url, cookies))
+        self._run(self._begin(cookies))
+        for address in (url, *others):
+            self._run(self._open_behind(address))
+        if others:
+            self._run(self._tabs.focus(0))
 
     def act(self, action: WebAction) -> None:
         """Carry out an action."""
@@ -226,7 +232,7 @@ class ChromiumBrowser:
             raise EnvFailure("the browser is closed")
         return self._open_dialogs
 
-    async def _begin(self, url: str, cookies: Mapping[str, Mapping[str, str]]) -> None:
+    async def _begin(self, cookies: Mapping[str, Mapping[str, str]]) -> None:
         assert self._chromium is not None
         self._context = await open_context(
             self._chromium,
@@ -250,6 +256,10 @@ class ChromiumBrowser:
             self._context, runs_scripts=self._episode is None, only=self._reached
         )
         self._open_dialogs = Dialogs(self._context)
+
+    async def _open_behind(self, url: str) -> None:
+        """Open an address in a tab of its own; a dialog that waits in the one before goes."""
+        await self._dialogs.answer(is_accepted=False)
         await self._tabs.add()
         await self._dialogs.unless_opened(self._goto(url))
 
