@@ -31,6 +31,7 @@ from agentgym_envs.webarena.browsers.chromium.loading import (
 from agentgym_envs.webarena.browsers.chromium.look_up import evaluate
 from agentgym_envs.webarena.browsers.chromium.origins import Origins
 from agentgym_envs.webarena.browsers.chromium.pool import Chromium, shared_chromium
+from agentgym_envs.webarena.browsers.chromium.reach import Reach
 from agentgym_envs.webarena.browsers.chromium.reading import Tree, read_tree
 from agentgym_envs.webarena.browsers.chromium.server import Episode, SiteServer, shared_server
 from agentgym_envs.webarena.browsers.chromium.tab import Gone, Tab
@@ -84,7 +85,9 @@ class ChromiumBrowser:
         self._viewport = viewport
         self._har = har
         self._origins = Origins(origins or {})
-        self._reached = tuple(map(_origin, [*(origins or {}).values(), *services]))
+        is_open = state is None and answer is None
+        reached = map(_origin, [*(origins or {}).values(), *services])
+        self._reach = Reach(tuple(reached), is_redirected=is_open)
         self._own_server = server
         self._answer = answer
         self._server: SiteServer | None = None
@@ -110,6 +113,7 @@ class ChromiumBrowser:
             self._server = self._own_server or shared_server()
             self._episode = self._server.open(self._state)
             self._origins = Origins(self._episode.origins)
+            self._reach = Reach([*self._episode.origins.values()], is_redirected=False)
         self._run(self._begin(cookies))
         for address in (url, *others):
             self._run(self._open_behind(address))
@@ -238,7 +242,7 @@ class ChromiumBrowser:
             self._chromium,
             viewport=self._viewport,
             har=self._har,
-            only=self._reached if self._episode is None else [*self._episode.origins.values()],
+            reach=self._reach,
             answer=self._answer,
         )
         if self._episode is not None:
@@ -252,9 +256,7 @@ class ChromiumBrowser:
                 for name, value in values.items()
             ]
         )
-        self._open_tabs = Tabs(
-            self._context, runs_scripts=self._episode is None, only=self._reached
-        )
+        self._open_tabs = Tabs(self._context, runs_scripts=self._episode is None, reach=self._reach)
         self._open_dialogs = Dialogs(self._context)
 
     async def _open_behind(self, url: str) -> None:
@@ -369,7 +371,7 @@ class ChromiumBrowser:
         page = await self._context.new_page()
         self._dialogs.unattended.add(page)
         try:
-            tab = await Tab.of(page, runs_scripts=self._episode is None, only=self._reached)
+            tab = await Tab.of(page, runs_scripts=self._episode is None, reach=self._reach)
             await tab.goto(self._origins.real(url))
             return await evaluate(page, locator)
         finally:

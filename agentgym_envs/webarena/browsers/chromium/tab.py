@@ -6,14 +6,14 @@ Everything here runs in the browser's thread.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, Request, Route
 
-from agentgym_envs.webarena.browsers.chromium.context import refuse_redirects
 from agentgym_envs.webarena.browsers.chromium.loading import Loading
+from agentgym_envs.webarena.browsers.chromium.reach import Reach
 from agentgym_envs.webarena.browsers.chromium.session import Session, is_refusal
 from agentgym_envs.webarena.browsers.chromium.tree import AxNode
 
@@ -55,13 +55,13 @@ class Tab:
         self._posted: dict[int, str] = {}
 
     @classmethod
-    async def of(cls, page: Page, *, runs_scripts: bool, only: Sequence[str] = ()) -> Tab:
+    async def of(cls, page: Page, *, runs_scripts: bool, reach: Reach) -> Tab:
         """Take over a page of Playwright's.
 
         Args:
             page: the page.
             runs_scripts: whether it has scripts.
-            only: the origins that it may be redirected to; none allows all.
+            reach: what it may ask for.
         """
         cdp = await page.context.new_cdp_session(page)
         tab = cls(page, Session(page, cdp), runs_scripts=runs_scripts)
@@ -70,8 +70,8 @@ class Tab:
         page.on("requestfinished", tab._on_answer)
         page.on("requestfailed", tab._on_answer)
         await tab._loading.follow()
-        if only:
-            await refuse_redirects(cdp, only)
+        if await reach.watch(page, cdp):
+            await tab._reload()
         return tab
 
     async def goto(self, url: str) -> None:
@@ -113,11 +113,14 @@ class Tab:
         try:
             await self._navigate_to(entry)
             if self.error == _CACHE_MISS:
-                self._loading.is_coming = True
-                await self._session.send("Page.reload")
-                await self.settle()
+                await self._reload()
         finally:
             await self.page.unroute("**/*", answer)
+
+    async def _reload(self) -> None:
+        self._loading.is_coming = True
+        await self._session.send("Page.reload")
+        await self.settle()
 
     async def address(self) -> str:
         """Return the address that the tab is at or, where nothing came, was to be at."""

@@ -11,6 +11,7 @@ import pytest
 
 from agentgym_envs import NoExpert
 from agentgym_envs.webarena.browsers.chromium.pool import shared_chromium
+from agentgym_envs.webarena.browsers.chromium.reach import Reach
 from agentgym_envs.webarena.browsers.chromium.reading import Tree, read_tree
 from agentgym_envs.webarena.browsers.chromium.server import shared_server
 from agentgym_envs.webarena.browsers.chromium.tab import Tab
@@ -92,7 +93,9 @@ class Pages:
             viewport={"width": width, "height": height}
         )
         self._page = await self._context.new_page()
-        self._tab = await Tab.of(self._page, runs_scripts=True)
+        self._tab = await Tab.of(
+            self._page, runs_scripts=True, reach=Reach((), is_redirected=False)
+        )
         self._cdp = await self._context.new_cdp_session(self._page)
 
     def sign_in(self, origins: Mapping[str, str]) -> None:
