@@ -18,6 +18,7 @@ from playwright.async_api import BrowserContext, Dialog, Page
 
 from agentgym_envs.webarena.actions import WebAction
 from agentgym_envs.webarena.browsers import refusals, tree_rules
+from agentgym_envs.webarena.browsers.chromium.reading import Tree
 from agentgym_envs.webarena.browsers.keys import read_keys
 from agentgym_envs.webarena.page import Node
 
@@ -56,7 +57,7 @@ class Dialogs:
             doing.cancel()
             await asyncio.gather(doing, opening, return_exceptions=True)
 
-    def tree(self, title: str) -> Node:
+    def tree(self, title: str) -> Tree:
         """Return the tree that is shown while a dialog waits.
 
         Args:
@@ -73,7 +74,8 @@ class Dialogs:
             dialog.children.append(field)
         names = (_ACCEPT,) if kind == "alert" else (_ACCEPT, _DISMISS)
         dialog.children += [Node("button", name) for name in names]
-        return Node(tree_rules.ROOT, tree_rules.collapse(title), children=[dialog])
+        root = Node(tree_rules.ROOT, tree_rules.collapse(title), children=[dialog])
+        return Tree(root, [0 for _ in root.walk()])
 
     async def act(self, action: WebAction, node: Node | None) -> None:
         """Answer the dialog that waits, or fill in its field.
@@ -99,7 +101,7 @@ class Dialogs:
 
     async def take_picture(self) -> bytes:
         """Return a picture of the dialog that waits, as a PNG."""
-        message, *others = (node.name for node, _ in self.tree("").children[0].walk())
+        message, *others = (node.name for node, _ in self.tree("").root.children[0].walk())
         page = await self._context.new_page()
         try:
             await page.set_content(f"<p>{escape(message)}</p><p>{escape(' | '.join(others))}</p>")

@@ -73,9 +73,10 @@ class Tabs:
             await self.add()
         self.index = min(self.index, len(self.all) - 1)
         await self.current.settle()
-        if self.current.has_opened:
-            self.current.has_opened = False
+        opener = self.current
+        if opener.has_opened:
             await self._follow()
+            opener.has_opened = False
 
     async def _follow(self) -> None:
         """Go to the tab that the current page has opened, as a person would."""
