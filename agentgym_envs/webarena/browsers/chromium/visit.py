@@ -117,9 +117,14 @@ class Visit:
             await self._dialogs.unless_opened(self._settle())
 
     async def scroll(self, direction: str, share: float | None) -> bool:
-        """Move the window, where its place counts; return whether it has moved."""
-        is_felt = self._runs_scripts or self._look.tree == "webarena_window"
-        if not is_felt or self._dialogs.current is not None:
+        """Move the window, where its place counts; return whether it has moved.
+
+        Raises:
+            InvalidAction: a dialog waits.
+        """
+        if self._dialogs.current is not None:
+            raise refusals.dialog_waits()
+        if not (self._runs_scripts or self._look.tree == "webarena_window"):
             return False
         has_moved = await self._dialogs.unless_opened(self._scroll(direction, share))
         return has_moved is not False

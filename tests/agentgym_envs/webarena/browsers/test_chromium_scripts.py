@@ -123,6 +123,7 @@ def test_nothing_else_is_done_while_a_dialog_waits(begin: Begin) -> None:
         "scroll [down]", "click [99]",
     ):  # fmt: skip
         assert "[2] dialog 'Delete it?'" in player.play(action)
+        assert "dialog waits" in player.text or action == "click [99]"
         assert not player.info["is_valid_action"]
     player.play("stop [42]")
     assert player.info["success"]
