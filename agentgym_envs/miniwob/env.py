@@ -101,13 +101,12 @@ class MiniWoBEnv(TextEnv):
 
     def apply(self, action: str) -> Outcome:
         """Play one action: the browser's, `scroll` or `stop`."""
-        before = self.browser.page()
         try:
             done = parse_action(action, kinds=_KINDS, action_format=self.action_format)
             if done.kind == "stop":
                 return Outcome(prompts.FAILED, terminated=True)
             if done.kind == "scroll":
-                self._view.scroll(done.text, before)
+                self._view.scroll(done.text, self.browser)
             else:
                 self.browser.act(done)
         except InvalidAction as error:

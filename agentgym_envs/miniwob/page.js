@@ -50,22 +50,6 @@ window.agentgym = (() => {
     return listen.call(this, kind, ...parts);
   };
 
-  // A typed text comes into its field at once; pages that follow the keys hear of each.
-  let isByKey = false;
-  document.addEventListener('keydown', event => {
-    if (event.isTrusted) isByKey = event.key.length === 1;
-  }, true);
-  document.addEventListener('input', event => {
-    const isKnown = isByKey;
-    isByKey = false;
-    if (isKnown || !event.isTrusted || event.inputType !== 'insertText') return;
-    for (const key of event.data || '') {
-      const told = {key, keyCode: key.toUpperCase().charCodeAt(0), bubbles: true};
-      event.target.dispatchEvent(new KeyboardEvent('keydown', told));
-      event.target.dispatchEvent(new KeyboardEvent('keyup', told));
-    }
-  });
-
   let isStarted = false;
   let changed = performance.now();
   const watch = new MutationObserver(() => { changed = performance.now(); });

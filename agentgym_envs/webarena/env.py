@@ -26,7 +26,6 @@ with needs_extra("web", "WebArena"):
 
 from gymnasium.error import ResetNeeded
 
-from agentgym_envs.arguments import whole_number
 from agentgym_envs.core import (
     JUDGEMENTS_KEY,
     UNSCORED_KEY,
@@ -57,9 +56,8 @@ from agentgym_envs.webarena.sources import TasksFile, check_evaluation, open_sou
 from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.solution import Case
-from agentgym_envs.webarena.view import View
+from agentgym_envs.webarena.view import View, check_view
 
-MIN_LINES = 5
 OFFICIAL_MAX_TURNS = 15
 """The paper's evaluation turns (arXiv 2509.08755) on the official sites."""
 
@@ -75,7 +73,10 @@ class WebArenaEnv(TextEnv):
 
     Args:
         backend: `"text"`, in process, or `"chromium"`.
-        viewport_lines: lines of a page's tree shown at once; None shows whole pages.
+        tree: how a page is shown: `"short"`, the same in both backends, or `"webarena"`, WebArena's
+            own accessibility tree; that needs `backend="chromium"`.
+        viewport_lines: lines of a page's tree shown at once; None shows whole pages, `"window"`
+            what Chromium's window shows, as WebArena counts it (with `tree="webarena"`).
         tasks_file: tasks in WebArena's own JSON form, to be played on the embedded sites: a file,
             in the test split where a task names none, or `{split: file}`. None takes the embedded
             tasks.
@@ -117,7 +118,8 @@ class WebArenaEnv(TextEnv):
         self,
         *,
         backend: str = "text",
-        viewport_lines: int | None = 60,
+        tree: str = "short",
+        viewport_lines: int | str | None = 60,
         tasks_file: TasksFile | None = None,
         sites_dir: str | Path | None = None,
         judge: Judge | Mapping[str, Any] | str | None = None,
@@ -133,6 +135,7 @@ class WebArenaEnv(TextEnv):
     ) -> None:
         if backend not in BACKENDS:
             raise ValueError(f"unknown backend {backend!r}; allowed: {', '.join(BACKENDS)}")
+        shown_tree, self._lines = check_view(tree, viewport_lines, backend)
         is_verified = check_evaluation(evaluation, sites, tasks_file)
         if backend == "chromium":
             modes = [*self.metadata["render_modes"], "rgb_array"]
@@ -142,6 +145,7 @@ class WebArenaEnv(TextEnv):
             deployment = _deployment(
                 sites,
                 backend,
+                tree=shown_tree,
                 accounts=accounts,
                 log_in=log_in,
                 headers=headers,
@@ -160,9 +164,10 @@ class WebArenaEnv(TextEnv):
         )
         self.source = source.name
         self.backend = backend
-        self.viewport_lines = _checked_lines(viewport_lines)
+        self.tree = tree
+        self.viewport_lines = viewport_lines
         self.judge = read_judge(judge)
-        self._place: Place = deployment or EmbeddedPlace(backend, content)
+        self._place: Place = deployment or EmbeddedPlace(backend, content, tree=shown_tree)
         self._web_tasks = source.tasks
         self._is_embedded = deployment is None
         self._episode: Episode | None = None
@@ -195,7 +200,7 @@ class WebArenaEnv(TextEnv):
         self._answer = ""
         self._verdict: Verdict | None = None
         self._judgements = ""
-        self._view = View(self.viewport_lines)
+        self._view = View(self._lines)
         text = prompts.EpisodeText if self.compat is None else OriginalText
         self._text = text(self.goal, self._view, self.action_format)
         self._episode = self._place.begin(web_task)
@@ -213,7 +218,7 @@ class WebArenaEnv(TextEnv):
             if done.kind == "stop":
                 return self._stop(done.text)
             if done.kind == "scroll":
-                self._view.scroll(done.text, before)
+                self._view.scroll(done.text, self.browser)
             else:
                 self.browser.act(done)
                 self._view.follow(done, before, self.browser.page())
@@ -232,6 +237,8 @@ class WebArenaEnv(TextEnv):
         task = self.web_task
         if task.notes is None or not self._is_embedded:
             raise NoExpert("the embedded tasks alone have an expert")
+        if self.tree != "short":
+            raise NoExpert(f"the expert reads tree='short', not {self.tree!r}")
         case = Case(task.instantiation_dict or {}, task.notes)
         solution = EXPERTS[task.intent_template_id]
         return expert.moves(solution, case, self.browser.page, self._view)
@@ -314,13 +321,6 @@ class WebArenaEnv(TextEnv):
             UNSCORED_KEY: verdict.score is None,
             JUDGEMENTS_KEY: self._judgements,
         }
-
-
-def _checked_lines(viewport_lines: int | None) -> int | None:
-    if viewport_lines is None:
-        return None
-    besides = ", or None for whole pages"
-    return whole_number("viewport_lines", viewport_lines, least=MIN_LINES, besides=besides)
 
 
 def _deployment(sites: Mapping[str, str] | str, backend: str, **kwargs: Any) -> Deployment:

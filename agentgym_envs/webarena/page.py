@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 
@@ -15,7 +15,7 @@ class Node:
         name: the accessible name, white space collapsed.
         properties: what else is told, in order: `{"checked": "true", "url": ...}`.
         children: in document order.
-        element: the id in brackets; numbered by `Page`, in document order from 1.
+        element: the id in brackets; set by `Page`.
     """
 
     role: str
@@ -45,9 +45,10 @@ class Page:
     Attributes:
         url: its address, with the sites' canonical origins whatever the backend's own are.
         title: of the document.
-        root: its accessibility tree; the constructor numbers it.
+        root: its accessibility tree.
         tabs: the titles of all tabs.
         current_tab: index of the current one.
+        ids: of the nodes, in document order; None counts them from 1.
     """
 
     url: str
@@ -55,15 +56,23 @@ class Page:
     root: Node
     tabs: tuple[str, ...] = ("",)
     current_tab: int = 0
+    ids: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         self.nodes = [node for node, _ in self.root.walk()]
-        for number, node in enumerate(self.nodes, 1):
-            node.element = number
+        ids = range(1, len(self.nodes) + 1) if self.ids is None else self.ids
+        for node, element in zip(self.nodes, ids, strict=True):
+            node.element = element
+        self._places = {node.element: place for place, node in enumerate(self.nodes)}
 
     def node(self, element: int) -> Node | None:
         """Return the node of an id, or None."""
-        return self.nodes[element - 1] if 1 <= element <= len(self.nodes) else None
+        place = self.place(element)
+        return None if place is None else self.nodes[place]
+
+    def place(self, element: int) -> int | None:
+        """Return where the node of an id stands among `nodes`, or None."""
+        return self._places.get(element)
 
     def lines(self) -> list[str]:
         """Return the tree as lines, indented by one tab a level."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from agentgym_envs.webarena.actions import WebAction
 from agentgym_envs.webarena.browsers import Browser, addresses
 from agentgym_envs.webarena.evaluators.verdict import Evaluator, SiteFunctions
 from agentgym_envs.webarena.site_functions import EmbeddedFunctions
@@ -73,10 +72,12 @@ class EmbeddedPlace:
     Args:
         backend: one of `BACKENDS`.
         content: what the sites hold when an episode begins.
+        tree: how Chromium shows pages.
     """
 
-    def __init__(self, backend: str, content: SiteContent) -> None:
+    def __init__(self, backend: str, content: SiteContent, *, tree: str = "short") -> None:
         self._backend = backend
+        self._tree = tree
         self._content = content
 
     def fill(self, text: str) -> str:
@@ -101,19 +102,27 @@ class EmbeddedPlace:
         if self._backend == "chromium":
             from agentgym_envs.webarena.browsers.chromium.browser import ChromiumBrowser
 
-            return ChromiumBrowser(state)
+            return ChromiumBrowser(state, tree=self._tree)
         from agentgym_envs.webarena.browsers.text.browser import TextBrowser
 
         return TextBrowser(state)
 
 
 def open_start(place: Place, episode: Episode, task: WebTask) -> None:
-    """Open the pages that a task begins with, each in a tab of its own; the first is shown."""
-    urls = place.fill(task.start_url).split(AND)
-    first, *others = (addresses.normal(url) or url for url in urls)
-    episode.browser.open(first, episode.cookies)
-    for url in others:
-        episode.browser.act(WebAction("new_tab"))
-        episode.browser.act(WebAction("goto", text=url))
-    if others:
-        episode.browser.act(WebAction("tab_focus", element=0))
+    """Open the pages that a task begins with, each in a tab of its own; the first is shown.
+
+    Raises:
+        ValueError: one of them is no address.
+    """
+    urls = []
+    for start in task.start_url.split(AND):
+        url = addresses.normal(place.fill(start))
+        if url is None:
+            raise ValueError(
+                f"the task webarena_{task.task_id} begins at {start!r:.200}, which is no address; "
+                "start_url is an address that begins with http:// or a placeholder such as "
+                f"__SHOPPING__, or several with {AND!r} between them"
+            )
+        urls.append(url)
+    first, *others = urls
+    episode.browser.open(first, episode.cookies, others)

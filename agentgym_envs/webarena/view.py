@@ -1,4 +1,8 @@
-"""Tracks which part of a page is on the screen, counted in lines of its tree, not in pixels."""
+"""Tracks which part of a page is on the screen, counted in lines of its tree, not in pixels.
+
+Where the window counts (`viewport_lines="window"`), the browser shows no more than its own part of
+the page, and all lines of that are on the screen.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,47 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from agentgym_envs.actions.verbs import clipped
-from agentgym_envs.errors import InvalidAction
+from agentgym_envs.arguments import whole_number
 from agentgym_envs.webarena.actions import WebAction
+from agentgym_envs.webarena.browsers import Browser, refusals
 from agentgym_envs.webarena.page import Page
 
+MIN_LINES = 5
+TREES = ("short", "webarena")
+WINDOW = "window"
 MAX_LINE = 2000
 """Characters of a line that are shown; a policy may type more than anybody wants to read."""
 
 _STAYING = ("hover", "select", "type")
 _LEADING = ("link", "button")
+
+
+def check_view(tree: str, viewport_lines: int | str | None, backend: str) -> tuple[str, int | None]:
+    """Return the tree that a browser is to show, and how many of its lines are shown at once.
+
+    Raises:
+        ValueError: a value is not allowed, or not with the others.
+    """
+    if tree not in TREES:
+        raise ValueError(f"unknown tree {tree!r}; allowed: {', '.join(TREES)}")
+    if tree == "webarena" and backend != "chromium":
+        raise ValueError(
+            f"tree='webarena' is Chromium's own and needs backend='chromium', got {backend!r}; "
+            "the text backend shows tree='short'"
+        )
+    if viewport_lines is None:
+        return tree, None
+    if viewport_lines == WINDOW:
+        if tree == "short":
+            raise ValueError(
+                "viewport_lines='window' needs tree='webarena', got 'short'; give a number of "
+                "lines, or None for whole pages"
+            )
+        return "webarena_window", None
+    besides = ", or None for whole pages"
+    if tree == "webarena":
+        besides = ", None for whole pages, or 'window'"
+    return tree, whole_number("viewport_lines", viewport_lines, least=MIN_LINES, besides=besides)
 
 
 class Shown(NamedTuple):
@@ -49,20 +85,21 @@ class View:
             total - end,
         )
 
-    def scroll(self, direction: str, page: Page) -> None:
-        """Move by one screen.
+    def scroll(self, direction: str, browser: Browser) -> None:
+        """Move by one screen, and the browser's window with it.
+
+        Where all lines are on the screen the window moves alone; a page may grow when it does.
 
         Raises:
             InvalidAction: the page ends here.
         """
+        page = browser.page()
         top = self._scrolled(self.top, direction, page)
-        if top == self.top:
-            raise InvalidAction(
-                "The page ends here; there is nothing below."
-                if direction == "down"
-                else "This is the top of the page; there is nothing above."
-            )
-        self.top = top
+        if top != self.top:
+            self.top = top
+            browser.scroll(direction, top / self._last_top(len(page.nodes)))
+        elif not browser.scroll(direction):
+            raise refusals.page_ends(direction)
 
     def scrolls_to(self, element: int, page: Page) -> list[str]:
         """Return the directions in which to scroll until an element is on the screen."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from agentgym_envs.webarena.actions import WebAction
@@ -16,16 +16,30 @@ class Browser(Protocol):
     nothing. A browser that hangs or dies raises `EnvFailure`.
     """
 
-    def open(self, url: str, cookies: Mapping[str, Mapping[str, str]]) -> None:
-        """Begin an episode: one tab at `url`.
+    def open(
+        self, url: str, cookies: Mapping[str, Mapping[str, str]], others: Sequence[str] = ()
+    ) -> None:
+        """Begin an episode: a tab at `url`, which is shown, and tabs behind it.
 
         Args:
             url: canonical address of the first page.
             cookies: for each site, the cookies that are set before: `{site: {name: value}}`.
+            others: addresses of the pages in the tabs behind.
         """
 
     def act(self, action: WebAction) -> None:
         """Carry out an action (not `scroll` and `stop`, which are the environment's)."""
+
+    def scroll(self, direction: str, share: float | None = None) -> bool:
+        """Move the window, where pages have scripts that may follow it.
+
+        Args:
+            direction: `"up"` or `"down"`, by the window's height.
+            share: where to instead, from 0, the top of the page, to 1, its end.
+
+        Returns:
+            Whether it has moved.
+        """
 
     def page(self) -> Page:
         """Return the current page. The same object until an action changes the browser."""

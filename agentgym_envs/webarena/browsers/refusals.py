@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentgym_envs.errors import InvalidAction
-from agentgym_envs.webarena.page import Node
+from agentgym_envs.webarena.page import Node, Page
 
 _SHOWN = 8
 
 
-def no_element(element: int, last: int) -> InvalidAction:
+def no_element(element: int, page: Page) -> InvalidAction:
     """No element of the page has this id."""
-    return InvalidAction(f"There is no element [{element}] on this page; ids go from 1 to {last}.")
+    ids = f"ids go from 1 to {len(page.nodes)}" if page.ids is None else "take an id that it shows"
+    return InvalidAction(f"There is no element [{element}] on this page; {ids}.")
 
 
 def is_gone(node: Node) -> InvalidAction:
@@ -90,6 +91,25 @@ def nothing_before() -> InvalidAction:
 def nothing_after() -> InvalidAction:
     """The tab's history ends here."""
     return InvalidAction("There is no page to go forward to in this tab.")
+
+
+def page_ends(direction: str) -> InvalidAction:
+    """There is no more of the page in this direction."""
+    return InvalidAction(
+        "The page ends here; there is nothing below."
+        if direction == "down"
+        else "This is the top of the page; there is nothing above."
+    )
+
+
+def dialog_waits() -> InvalidAction:
+    """A dialog holds the page up until it is answered."""
+    return InvalidAction("A dialog waits for an answer; click one of its buttons.")
+
+
+def dialog_has_opened() -> InvalidAction:
+    """A dialog has opened since the page was looked at."""
+    return InvalidAction("A dialog has opened meanwhile; answer it first.")
 
 
 def _shown(node: Node) -> str:

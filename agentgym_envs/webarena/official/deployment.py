@@ -67,6 +67,7 @@ class Deployment:
         services: origins that the sites' pages may ask beside the sites, such as a map's router;
             whatever else a page or the agent asks for is answered in the network's place.
         is_verified: record each episode's network traffic, and have `webarena-verified` judge it.
+        tree: how the browser shows pages.
 
     Raises:
         ValueError: an argument has a value that is not allowed.
@@ -84,6 +85,7 @@ class Deployment:
         reset: str = "changed",
         services: Sequence[str] = (),
         is_verified: bool = False,
+        tree: str = "short",
     ) -> None:
         if is_verified:
             # Imported for what it raises: better now than at the end of the first episode.
@@ -93,6 +95,7 @@ class Deployment:
             _check_address("services", service)
         self._services = tuple(services)
         self._is_verified = is_verified
+        self._tree = tree
         self._accounts = read_accounts(accounts)
         if log_in not in LOG_INS:
             raise ValueError(f"unknown log_in {log_in!r}; allowed: {', '.join(LOG_INS)}")
@@ -151,7 +154,12 @@ class Deployment:
         self, headers: Mapping[str, Mapping[str, str]], har: Path | None = None
     ) -> ChromiumBrowser:
         return ChromiumBrowser(
-            None, origins=self.sites, services=self._services, headers=headers, har=har
+            None,
+            origins=self.sites,
+            services=self._services,
+            headers=headers,
+            har=har,
+            tree=self._tree,
         )
 
     def _recorded(

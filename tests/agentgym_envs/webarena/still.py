@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agentgym_envs.webarena.actions import WebAction
 from agentgym_envs.webarena.evaluators import Ending, Judge
@@ -16,22 +16,29 @@ class StillBrowser:
     Args:
         url: its address.
         found: what locators give, by (url, locator).
+        shown: the page, if it is to be another than an empty one.
     """
 
     def __init__(
         self,
         url: str = "http://shopping.test/",
         found: Mapping[tuple[str, str], str] | None = None,
+        shown: Page | None = None,
     ) -> None:
-        self._page = Page(url, "Still", Node("RootWebArea", "Still"), ("Still",))
+        self._page = shown or Page(url, "Still", Node("RootWebArea", "Still"), ("Still",))
         self._found = found or {}
         self.asked: list[tuple[str, str]] = []
 
-    def open(self, url: str, cookies: Mapping[str, Mapping[str, str]]) -> None:
+    def open(
+        self, url: str, cookies: Mapping[str, Mapping[str, str]], others: Sequence[str] = ()
+    ) -> None:
         raise AssertionError("it stands still")
 
     def act(self, action: WebAction) -> None:
         raise AssertionError("it stands still")
+
+    def scroll(self, direction: str, share: float | None = None) -> bool:
+        return False
 
     def page(self) -> Page:
         return self._page

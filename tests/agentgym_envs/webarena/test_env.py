@@ -265,6 +265,12 @@ def test_given_tasks_have_no_expert(env: WebArenaEnv) -> None:
     ("kwargs", "message"),
     [
         ({"backend": "lynx"}, "unknown backend 'lynx'; allowed: text, chromium"),
+        ({"tree": "html"}, "unknown tree 'html'; allowed: short, webarena"),
+        ({"tree": "webarena"}, "needs backend='chromium', got 'text'; the text backend shows"),
+        (
+            {"viewport_lines": "window"},
+            "viewport_lines='window' needs tree='webarena', got 'short'",
+        ),
         ({"viewport_lines": 4}, "viewport_lines must be >= 5, or None for whole pages, got 4"),
         ({"viewport_lines": "60"}, "got '60'; give a whole number without quotes"),
         ({"tasks_file": {"dev": "x.json"}}, "unknown splits"),

@@ -12,6 +12,7 @@ from agentgym_envs.webarena.page import Node, Page
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.solution import Case
 from agentgym_envs.webarena.view import View
+from tests.agentgym_envs.webarena.still import StillBrowser
 
 Solve = Callable[[Screen], Iterator[ExpertMove]]
 
@@ -31,7 +32,7 @@ def played(solve: Solve, *, top: int = 0) -> list[str]:
     for move in expert.moves(lambda case, screen: solve(screen), Case({}, {}), lambda: page, view):
         actions.append(move.action)
         if move.action.startswith("scroll"):
-            view.scroll("down" if "down" in move.action else "up", page)
+            view.scroll("down" if "down" in move.action else "up", StillBrowser(shown=page))
         view.show(page)
     return actions
 

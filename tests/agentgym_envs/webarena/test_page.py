@@ -7,6 +7,7 @@ from agentgym_envs.webarena.actions import WebAction
 from agentgym_envs.webarena.page import Node, Page
 from agentgym_envs.webarena.prompts import page_text
 from agentgym_envs.webarena.view import MAX_LINE, View
+from tests.agentgym_envs.webarena.still import StillBrowser
 
 
 def page(num_items: int = 0, *, url: str = "http://shopping.test/") -> Page:
@@ -47,23 +48,23 @@ def test_a_view_shows_a_part_and_counts_the_rest() -> None:
     assert (view.show(shown).above, len(view.show(shown).lines), view.show(shown).below) == (
         (0, 8, 12)
     )
-    view.scroll("down", shown)
+    view.scroll("down", StillBrowser(shown=shown))
     assert view.show(shown)[1:] == (8, 4)
-    view.scroll("down", shown)
+    view.scroll("down", StillBrowser(shown=shown))
     assert view.show(shown)[1:] == (12, 0)
     with pytest.raises(InvalidAction, match="nothing below"):
-        view.scroll("down", shown)
-    view.scroll("up", shown)
-    view.scroll("up", shown)
+        view.scroll("down", StillBrowser(shown=shown))
+    view.scroll("up", StillBrowser(shown=shown))
+    view.scroll("up", StillBrowser(shown=shown))
     with pytest.raises(InvalidAction, match="nothing above"):
-        view.scroll("up", shown)
+        view.scroll("up", StillBrowser(shown=shown))
     assert [*View(None).show(shown)] == [shown.lines(), 0, 0]
 
 
 def test_a_whole_page_cannot_be_scrolled() -> None:
     for view, shown in ((View(None), page(50)), (View(60), page(2))):
         with pytest.raises(InvalidAction):
-            view.scroll("down", shown)
+            view.scroll("down", StillBrowser(shown=shown))
 
 
 def test_the_text_tells_what_is_above_and_below() -> None:
@@ -76,7 +77,7 @@ def test_the_text_tells_what_is_above_and_below() -> None:
             "(5 lines below: scroll [down])",
         ]
     )
-    view.scroll("down", shown)
+    view.scroll("down", StillBrowser(shown=shown))
     assert page_text(shown, view).splitlines()[2:4] == [
         "(5 lines above: scroll [up])",
         shown.lines()[5],
@@ -96,7 +97,7 @@ def test_scrolls_lead_to_an_element(target: int) -> None:
         view = View(8)
         view.top = start
         for direction in view.scrolls_to(target, shown):
-            view.scroll(direction, shown)
+            view.scroll(direction, StillBrowser(shown=shown))
         assert shown.lines()[target - 1] in view.show(shown).lines
 
 
@@ -116,7 +117,7 @@ def test_scrolls_lead_to_an_element(target: int) -> None:
 )
 def test_the_screen_stays_where_a_page_only_changes(action: WebAction, top: int) -> None:
     view, before = View(8), page(17)
-    view.scroll("down", before)
+    view.scroll("down", StillBrowser(shown=before))
     view.follow(action, before, page(17))
     assert view.top == top
     view.top = 8
@@ -126,5 +127,5 @@ def test_the_screen_stays_where_a_page_only_changes(action: WebAction, top: int)
 
 def test_a_page_that_has_shrunk_is_shown_to_its_end() -> None:
     view = View(8)
-    view.scroll("down", page(17))
+    view.scroll("down", StillBrowser(shown=page(17)))
     assert view.show(page(7))[1:] == (2, 0)

@@ -39,6 +39,13 @@ _STATE = f"""function () {{
 
 _HITS = f"""function (x, y) {{
     {_ELEMENT}
+    for (let inner = window; inner !== window.top; inner = inner.parent) {{
+        const frame = inner.frameElement;
+        if (!frame) return true;  // another site's page around this one does not tell where it is
+        const box = frame.getBoundingClientRect();
+        x -= box.left + frame.clientLeft;
+        y -= box.top + frame.clientTop;
+    }}
     const hit = document.elementFromPoint(x, y);
     return !!hit && (e.contains(hit) || hit.contains(e));
 }}"""
@@ -94,6 +101,18 @@ _CHOOSE = f"""function () {{
     list.dispatchEvent(new Event('input', {{bubbles: true}}));
     list.dispatchEvent(new Event('change', {{bubbles: true}}));
 }}"""
+
+_SCROLL = """([direction, share]) => {
+    const page = document.scrollingElement || document.body, before = page.scrollTop;
+    const step = direction === 'down' ? window.innerHeight : -window.innerHeight;
+    const top = share === null ? before + step
+        : share * (page.scrollHeight - window.innerHeight);
+    page.scrollTo({top, behavior: 'instant'});
+    return page.scrollTop !== before;
+}"""
+
+_KEYS = 200
+"""Characters that are typed one by one, where pages have scripts; more come in at once before."""
 
 ON_NODES = ("click", "hover", "type", "select", "drag")
 """The actions that name nodes of the page."""
@@ -205,12 +224,27 @@ async def type_text(tab: Tab, node: Node, where: int, text: str, *, press_enter:
         await tab.call(where, _SET_VALUE, text)
     else:
         await tab.call(where, _SELECT_ALL)
-        if text:
-            await tab.page.keyboard.insert_text(text)
-        else:
-            await tab.page.keyboard.press("Delete")
+        await _enter(tab, text)
     if press_enter:
         await tab.page.keyboard.press("Enter")
+
+
+async def _enter(tab: Tab, text: str) -> None:
+    """Replace what is selected; a page with scripts hears of each key."""
+    keyboard = tab.page.keyboard
+    if not text:
+        await keyboard.press("Delete")
+        return
+    at_once = text[:-_KEYS] if tab.runs_scripts else text
+    if at_once:
+        await keyboard.insert_text(at_once)
+    if tab.runs_scripts:
+        await keyboard.type(text[-_KEYS:])
+
+
+async def scroll(tab: Tab, direction: str, share: float | None) -> bool:
+    """Move the window by its height, or to a share of the page; return whether it has moved."""
+    return bool(await tab.page.evaluate(_SCROLL, [direction, share]))
 
 
 async def select(tab: Tab, node: Node, where: int, option: str) -> None:

@@ -1,17 +1,13 @@
-"""Plays an episode in a real browser: tabs, addresses and cookies.
+"""Plays an episode in a real browser, which works in a thread of its own.
 
-What an action does inside of a page is in `acts`.
+What is done there is in `visit`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
-
-from playwright.async_api import BrowserContext
-from playwright.async_api import Error as PlaywrightError
 
 from agentgym_envs.errors import EnvFailure, InvalidAction
 from agentgym_envs.webarena.actions import WebAction
@@ -23,23 +19,24 @@ from agentgym_envs.webarena.browsers.chromium.context import (
     make_forms_plain,
     open_context,
 )
+from agentgym_envs.webarena.browsers.chromium.loading import (
+    LOAD_SECONDS,
+    QUIET_SECONDS,
+    watch_timers,
+)
 from agentgym_envs.webarena.browsers.chromium.origins import Origins
 from agentgym_envs.webarena.browsers.chromium.pool import Chromium, shared_chromium
+from agentgym_envs.webarena.browsers.chromium.reach import Reach
 from agentgym_envs.webarena.browsers.chromium.server import Episode, SiteServer, shared_server
-from agentgym_envs.webarena.browsers.chromium.tab import LOAD_SECONDS, QUIET_SECONDS, Gone, Tab
-from agentgym_envs.webarena.browsers.chromium.tabs import Tabs
-from agentgym_envs.webarena.browsers.chromium.tree import build_tree, read_document
+from agentgym_envs.webarena.browsers.chromium.tab import Gone
+from agentgym_envs.webarena.browsers.chromium.visit import Look, Visit
 from agentgym_envs.webarena.page import Node, Page
 from agentgym_envs.webarena.sites.state import SiteState
 
 VIEWPORT = (1280, 720)
-TIMEOUT = 2 * LOAD_SECONDS + QUIET_SECONDS
+TIMEOUT = 3 * LOAD_SECONDS + QUIET_SECONDS
 """Seconds that anything may take before the browser counts as hung."""
 
-_ERROR_PAGE = "chrome-error://"
-_NO_ANSWER = re.compile(
-    r"net::ERR_(ADDRESS|CONNECTION|EMPTY_RESPONSE|INTERNET|NAME|NETWORK|PROXY|SOCKET|SSL|TIMED)"
-)
 _T = TypeVar("_T")
 
 
@@ -56,6 +53,7 @@ class ChromiumBrowser:
         answer: answers all requests in the network's place, where there is no `state`.
         viewport: width and height of the window.
         har: a file for the network traffic of the episode; see `end_recording`.
+        tree: how pages are shown, one of `reading.TREES`.
 
     Raises:
         ImportError: there is no Chromium on this machine.
@@ -72,12 +70,14 @@ class ChromiumBrowser:
         answer: Answering | None = None,
         viewport: tuple[int, int] = VIEWPORT,
         har: Path | None = None,
+        tree: str = "short",
     ) -> None:
         self._state = state
+        self._tree = tree
         self._viewport = viewport
         self._har = har
         self._origins = Origins(origins or {})
-        self._reached = tuple(map(_origin, [*(origins or {}).values(), *services]))
+        self._reached = [_origin(url) for url in (*(origins or {}).values(), *services)]
         self._headers = {
             _origin((origins or {})[site]): values for site, values in (headers or {}).items()
         }
@@ -86,58 +86,71 @@ class ChromiumBrowser:
         self._server: SiteServer | None = None
         self._episode: Episode | None = None
         self._chromium: Chromium | None = None
-        self._context: BrowserContext | None = None
-        self._open_tabs: Tabs | None = None
+        self._visit: Visit | None = None
         self._page: Page | None = None
         self._last_picture: bytes | None = None
-        self._nodes: list[int] = []
+        self._backends: Sequence[int] = ()
 
     # The protocol -----------------------------------------------------------------------------
 
-    def open(self, url: str, cookies: Mapping[str, Mapping[str, str]]) -> None:
-        """Begin an episode: one tab at `url`."""
+    def open(
+        self, url: str, cookies: Mapping[str, Mapping[str, str]], others: Sequence[str] = ()
+    ) -> None:
+        """Begin an episode: a tab for each address, the first shown."""
         self.close()
         self._chromium = shared_chromium()
         if self._state is not None:
             self._server = self._own_server or shared_server()
             self._episode = self._server.open(self._state)
             self._origins = Origins(self._episode.origins)
-        self._run(self._begin(url, cookies))
+            reach = Reach([*self._episode.origins.values()], is_redirected=False)
+        else:
+            reach = Reach(self._reached, is_redirected=self._answer is None)
+        self._run(self._begin(reach))
+        self._run(self._open_visit.set_cookies(cookies))
+        for address in (url, *others):
+            self._run(self._open_visit.open(address))
+        if others:
+            self._run(self._open_visit.show_first())
 
     def act(self, action: WebAction) -> None:
         """Carry out an action."""
-        nodes = self._targets(action)
+        targets = self._targets(action)
         page, self._page = self._page, None
         try:
-            self._run(self._perform(action, nodes))
+            self._run(self._open_visit.act(action, targets))
         except InvalidAction as error:
             if not isinstance(error.__cause__, Gone):
                 self._page = page
             raise
 
+    def scroll(self, direction: str, share: float | None = None) -> bool:
+        """Move the window, where pages have scripts or the window alone is shown."""
+        self._page = None
+        return self._run(self._open_visit.scroll(direction, share))
+
     def page(self) -> Page:
         """Return the current page."""
         if self._page is None:
-            self._page, self._nodes = self._run(self._read())
+            self._page, self._backends = self._run(self._open_visit.read())
         return self._page
 
     def look_up(self, url: str, locator: str) -> str:
         """Return what a JavaScript expression gives on a page."""
-        return self._origins.canonical(self._run(self._look_up(url, locator)))
+        return self._origins.canonical(self._run(self._open_visit.look_up(url, locator)))
 
     def cookies(self, site: str) -> dict[str, str]:
         """Return the cookies that a site has set: `{name: value}`."""
-        if self._context is None:
+        if self._visit is None:
             return {}
-        cookies = self._run(self._context.cookies(self._origins.real_origins[site]))
+        cookies = self._run(self._visit.context.cookies(self._origins.real_origins[site]))
         return {cookie["name"]: cookie["value"] for cookie in cookies}
 
     def screenshot(self) -> bytes:
         """Return what the window shows, or showed when the recording ended, as a PNG."""
         if self._last_picture is not None:
             return self._last_picture
-        picture: bytes = self._run(self._tabs.current.page.screenshot(animations="disabled"))
-        return picture
+        return self._run(self._open_visit.take_picture())
 
     def end_recording(self) -> Path:
         """End the recording and return its file, a HAR.
@@ -148,22 +161,21 @@ class ChromiumBrowser:
         Raises:
             EnvFailure: there is no recording, or it was lost.
         """
-        if self._har is None or self._context is None or self._chromium is None:
+        if self._har is None or self._visit is None or self._chromium is None:
             raise EnvFailure("no network traffic is being recorded")
         self.page()
         self._last_picture = self.screenshot()
-        context, self._context = self._context, None
-        self._open_tabs = None
-        self._chromium.run(context.close(), timeout=TIMEOUT)
+        visit, self._visit = self._visit, None
+        self._chromium.run(visit.context.close(), timeout=TIMEOUT)
         return self._har
 
     def close(self) -> None:
         """Release everything; safe to call twice."""
-        context, self._context = self._context, None
-        self._open_tabs = self._page = self._last_picture = None
+        visit, self._visit = self._visit, None
+        self._page = self._last_picture = None
         try:
-            if context is not None and self._chromium is not None and self._chromium.alive:
-                self._chromium.run(context.close(), timeout=TIMEOUT)
+            if visit is not None and self._chromium is not None and self._chromium.alive:
+                self._chromium.run(visit.context.close(), timeout=TIMEOUT)
         except EnvFailure:
             pass  # it is gone, which is what was wanted
         finally:
@@ -172,6 +184,12 @@ class ChromiumBrowser:
             self._episode = None
 
     # In this thread ---------------------------------------------------------------------------
+
+    @property
+    def _open_visit(self) -> Visit:
+        if self._visit is None:
+            raise EnvFailure("the browser is closed")
+        return self._visit
 
     def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Run work in the browser's thread, and wait until the server is done with it too."""
@@ -191,139 +209,35 @@ class ChromiumBrowser:
         page = self.page()
         if action.kind not in acts.ON_NODES:
             return []
-        elements = (action.element, action.onto) if action.kind == "drag" else (action.element,)
-        if missing := [element for element in elements if page.node(element) is None]:
-            raise refusals.no_element(missing[0], len(page.nodes))
-        return [(page.nodes[element - 1], self._nodes[element - 1]) for element in elements]
+        targets = []
+        for element in (action.element, action.onto)[: 2 if action.kind == "drag" else 1]:
+            place = page.place(element)
+            if place is None:
+                raise refusals.no_element(element, page)
+            targets.append((page.nodes[place], self._backends[place]))
+        return targets
 
     # In the browser's thread ------------------------------------------------------------------
 
-    @property
-    def _tabs(self) -> Tabs:
-        if self._open_tabs is None:
-            raise EnvFailure("the browser is closed")
-        return self._open_tabs
-
-    async def _begin(self, url: str, cookies: Mapping[str, Mapping[str, str]]) -> None:
+    async def _begin(self, reach: Reach) -> None:
         assert self._chromium is not None
-        self._context = await open_context(
-            self._chromium,
-            viewport=self._viewport,
-            har=self._har,
-            only=self._reached if self._episode is None else [*self._episode.origins.values()],
-            answer=self._answer,
+        context = await open_context(
+            self._chromium, viewport=self._viewport, har=self._har, reach=reach, answer=self._answer
         )
-        await add_headers(self._context, self._headers)
+        await add_headers(context, self._headers)
         if self._episode is not None:
-            await make_forms_plain(self._context)
-        await self._context.add_cookies(
-            [
-                {"name": name, "value": value, "url": self._origins.real_origins[site]}
-                for site, values in cookies.items()
-                for name, value in values.items()
-            ]
+            await make_forms_plain(context)
+        elif self._answer is None:
+            await watch_timers(context)
+        self._visit = Visit(
+            context,
+            origins=self._origins,
+            reach=reach,
+            look=Look(self._tree, self._viewport),
+            runs_scripts=self._episode is None,
         )
-        self._open_tabs = Tabs(
-            self._context, runs_scripts=self._episode is None, only=self._reached
-        )
-        await self._tabs.add()
-        await self._goto(url)
-
-    async def _perform(self, action: WebAction, nodes: Sequence[tuple[Node, int]]) -> None:
-        tab, kind = self._tabs.current, action.kind
-        if nodes:
-            await acts.perform(tab, action, nodes)
-        elif kind == "press":
-            await acts.press(tab, action.text)
-        elif kind == "goto":
-            await self._goto(action.text)
-        else:
-            await self._perform_on_tabs(action)
-        await self._tabs.settle()
-        await self._check_that_it_came()
-
-    async def _perform_on_tabs(self, action: WebAction) -> None:
-        if action.kind == "new_tab":
-            await self._tabs.add()
-        elif action.kind == "tab_focus":
-            await self._tabs.focus(action.element)
-        elif action.kind == "close_tab":
-            await self._tabs.close()
-        elif action.kind == "go_back":
-            if not await self._tabs.current.travel(-1):
-                raise refusals.nothing_before()
-        elif action.kind == "go_forward":
-            if not await self._tabs.current.travel(1):
-                raise refusals.nothing_after()
-        else:
-            raise ValueError(f"{action.kind!r} is no action of a browser")
-
-    async def _goto(self, url: str) -> None:
-        try:
-            await self._tabs.current.goto(self._origins.real(addresses.typed(url)))
-        except PlaywrightError as error:
-            if "invalid URL" in error.message:
-                raise refusals.no_address(url) from error
-            raise
-
-    async def _check_that_it_came(self) -> None:
-        """Raise where Chromium shows an error of its own because a site does not answer."""
-        tab = self._tabs.current
-        if tab.page.url.startswith(_ERROR_PAGE) and _NO_ANSWER.match(tab.error):
-            url = await tab.address()
-            if self._origins.is_of_a_site(url):
-                raise EnvFailure(f"{self._origins.canonical(url):.200}: {tab.error}")
-
-    async def _read(self) -> tuple[Page, list[int]]:
-        await self._check_that_it_came()
-        tab = self._tabs.current
-        ax_nodes, document = await tab.read()
-        root, nodes = build_tree(ax_nodes, read_document(document), self._origins.canonical)
-        titles = [await tab.page.title() for tab in self._tabs.all]
-        url = tab.page.url if not tab.page.url.startswith(_ERROR_PAGE) else await tab.address()
-        page = Page(
-            self._origins.canonical(url),
-            titles[self._tabs.index],
-            root,
-            tuple(titles),
-            self._tabs.index,
-        )
-        return page, nodes
-
-    async def _look_up(self, url: str, locator: str) -> str:
-        assert self._context is not None
-        if url == "last":
-            return await _evaluate(self._tabs.current, locator)
-        page = await self._context.new_page()
-        try:
-            tab = await Tab.of(page, runs_scripts=self._episode is None, only=self._reached)
-            await tab.goto(self._origins.real(url))
-            return await _evaluate(tab, locator)
-        finally:
-            await page.close()
 
 
 def _origin(address: str) -> str:
     """Return an address's origin as Chromium writes it."""
     return addresses.origin(addresses.normal(address) or address)
-
-
-_OWN_ERRORS = ("SyntaxError", "Execution context was destroyed")
-"""Words of the errors that an expression cannot catch itself: its own, and that its page went."""
-
-
-async def _evaluate(tab: Tab, locator: str) -> str:
-    """Return what an expression gives, `""` where it fails.
-
-    Raises:
-        PlaywrightError: the browser failed, which says nothing about the page.
-    """
-    expression = locator.rstrip("; \n") or "document.body ? document.body.innerText : ''"
-    caught = f"async () => {{ try {{ return await ({expression}) }} catch {{ return '' }} }}"
-    try:
-        result = await tab.page.evaluate(caught)
-    except PlaywrightError as error:
-        if tab.page.is_closed() or not any(words in error.message for words in _OWN_ERRORS):
-            raise
-        return ""
-    return "" if result is None else str(result)

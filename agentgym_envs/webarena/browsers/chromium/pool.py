@@ -155,6 +155,9 @@ class Chromium:
             executable_path=executable,
             # Root has no user namespace to build the sandbox in.
             chromium_sandbox=os.geteuid() != 0,
+            # A page and what it frames, of whatever site, answer to one session: it reads them all,
+            # and is asked about all that they ask for.
+            args=["--disable-site-isolation-trials"],
             handle_sigint=False,
             handle_sigterm=False,
             handle_sighup=False,

@@ -1,35 +1,23 @@
-"""Drives one tab of Chromium: opens addresses, waits until a page stands still, calls into nodes.
+"""Drives one tab of Chromium: opens addresses, reads pages, calls into nodes.
 
 Everything here runs in the browser's thread.
-
-Chromium does not say that an action has had its effect, so a tab follows the events of its main
-frame: a navigation that was asked for is waited for until it has loaded, and a page that asked for
-none is left when its own event loop has made a turn.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from playwright.async_api import CDPSession, Page, Request, Route
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page, Request, Route
 
-from agentgym_envs.errors import EnvFailure
-from agentgym_envs.webarena.browsers.chromium.context import refuse_redirects
-
-LOAD_SECONDS = 20.0
-"""How long a page may take to load."""
-QUIET_SECONDS = 5.0
-"""How long a page's own requests are waited for, after it has loaded."""
+from agentgym_envs.webarena.browsers.chromium.loading import Loading
+from agentgym_envs.webarena.browsers.chromium.reach import Reach
+from agentgym_envs.webarena.browsers.chromium.session import Session, is_refusal
+from agentgym_envs.webarena.browsers.chromium.tree import AxNode
 
 _CACHE_MISS = "net::ERR_CACHE_MISS"
-
-# Whatever a page's own event loop has set off before it answers this has been told before.
-_QUESTION = {"expression": "0"}
-_LATER_QUESTION = {"expression": "new Promise(done => setTimeout(done))", "awaitPromise": True}
 
 
 class NoBox(Exception):
@@ -40,85 +28,60 @@ class Gone(Exception):
     """A node is no longer part of the page."""
 
 
-def is_refusal(error: PlaywrightError) -> bool:
-    """Return whether a living browser refused what it was asked, or else is gone."""
-    message = error.message
-    return "Protocol error" in message and "closed" not in message and "crashed" not in message
-
-
 class Tab:
     """A tab.
 
     Args:
         page: Playwright's page.
         session: a session of the DevTools protocol with it.
-        runs_scripts: whether pages have scripts, so that what they begin is waited for as well.
+        runs_scripts: whether pages have scripts.
 
     Attributes:
+        runs_scripts: as given.
         has_opened: whether the page has asked for another tab; whoever waits for that resets it.
+        title: of the page when it was last read.
         error: why the last page did not come, as Chromium calls it, such as `net::ERR_...`.
     """
 
-    def __init__(self, page: Page, session: CDPSession, *, runs_scripts: bool) -> None:
+    def __init__(self, page: Page, session: Session, *, runs_scripts: bool) -> None:
         self.page = page
-        self.session = session
-        self._runs_scripts = runs_scripts
+        self.runs_scripts = runs_scripts
         self.has_opened = False
+        self.title = ""
         self.error = ""
+        self._session = session
+        self._loading = Loading(session, runs_scripts=runs_scripts)
         self._navigation: Request | None = None
         self._posted: dict[int, str] = {}
-        self._is_coming = False
-        self._is_loading = False
-        self._is_scheduled = False
-        self._requests: set[str] = set()
-        self._changed = asyncio.Event()
-        self._end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._frame = ""
 
     @classmethod
-    async def of(cls, page: Page, *, runs_scripts: bool, only: Sequence[str] = ()) -> Tab:
+    async def of(cls, page: Page, *, runs_scripts: bool, reach: Reach) -> Tab:
         """Take over a page of Playwright's.
 
         Args:
             page: the page.
             runs_scripts: whether it has scripts.
-            only: the origins that it may be redirected to; none allows all.
+            reach: what it may ask for.
         """
-        session = await page.context.new_cdp_session(page)
-        tab = cls(page, session, runs_scripts=runs_scripts)
-        session.on("Page.windowOpen", tab._on_window)
-        session.on("Page.frameRequestedNavigation", tab._on_requested)
-        session.on("Page.frameScheduledNavigation", tab._on_scheduled)
-        session.on("Page.frameStartedLoading", tab._on_started)
-        session.on("Page.frameStoppedLoading", tab._on_stopped)
-        session.on("Page.frameClearedScheduledNavigation", tab._on_settled)
-        session.on("Page.navigatedWithinDocument", tab._on_settled)
-        page.on("crash", tab._on_end)
-        page.on("close", tab._on_end)
+        cdp = await page.context.new_cdp_session(page)
+        tab = cls(page, Session(page, cdp), runs_scripts=runs_scripts)
+        cdp.on("Page.windowOpen", tab._on_window)
         page.on("request", tab._on_request)
         page.on("requestfinished", tab._on_answer)
         page.on("requestfailed", tab._on_answer)
-        if runs_scripts:
-            # Told by the page itself, before it answers a question; a gate tells of them later.
-            session.on("Network.requestWillBeSent", tab._on_sent)
-            session.on("Network.loadingFinished", tab._on_received)
-            session.on("Network.loadingFailed", tab._on_received)
-            await session.send("Network.enable")
-        tree = await session.send("Page.getFrameTree")
-        tab._frame = tree["frameTree"]["frame"]["id"]
-        await session.send("Page.enable")
-        if only:
-            await refuse_redirects(session, only)
+        await tab._loading.follow()
+        if await reach.watch(page, cdp):
+            await tab._reload()
         return tab
 
     async def goto(self, url: str) -> None:
         """Open an address."""
-        await self._send("Page.navigate", {"url": url})
+        await self._session.send("Page.navigate", {"url": url})
         await self.settle()
 
     async def travel(self, by: int) -> bool:
         """Go through the tab's history; tell whether there was such an entry."""
-        history = await self._send("Page.getNavigationHistory")
+        history = await self._session.send("Page.getNavigationHistory")
         index = history["currentIndex"] + by
         if not 0 <= index < len(history["entries"]):
             return False
@@ -132,8 +95,8 @@ class Tab:
         return True
 
     async def _navigate_to(self, entry: int) -> None:
-        self._is_coming = True  # until it starts there is nothing to see of it
-        await self._send("Page.navigateToHistoryEntry", {"entryId": entry})
+        self._loading.is_coming = True  # until it starts there is nothing to see of it
+        await self._session.send("Page.navigateToHistoryEntry", {"entryId": entry})
         await self.settle()
 
     async def _show_again(self, entry: int) -> None:
@@ -150,15 +113,18 @@ class Tab:
         try:
             await self._navigate_to(entry)
             if self.error == _CACHE_MISS:
-                self._is_coming = True
-                await self._send("Page.reload")
-                await self.settle()
+                await self._reload()
         finally:
             await self.page.unroute("**/*", answer)
 
+    async def _reload(self) -> None:
+        self._loading.is_coming = True
+        await self._session.send("Page.reload")
+        await self.settle()
+
     async def address(self) -> str:
         """Return the address that the tab is at or, where nothing came, was to be at."""
-        history = await self._send("Page.getNavigationHistory")
+        history = await self._session.send("Page.getNavigationHistory")
         return str(history["entries"][history["currentIndex"]]["url"])
 
     async def settle(self) -> None:
@@ -167,34 +133,32 @@ class Tab:
         Raises:
             EnvFailure: the page crashed, or takes too long.
         """
-        try:
-            async with asyncio.timeout(LOAD_SECONDS):
-                await self._turn()
-                while self._is_coming or self._is_loading:
-                    self._changed.clear()
-                    await self._changed.wait()
-                    await self._turn()
-        except TimeoutError as error:
-            raise EnvFailure(f"a page did not load within {LOAD_SECONDS:g} s") from error
+        await self._loading.settle()
         await self._keep_what_was_posted()
-        if self._runs_scripts:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(QUIET_SECONDS):
-                    while self._requests:
-                        self._changed.clear()
-                        await self._changed.wait()
-                        await self._turn()
 
-    async def read(self) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    async def read(self) -> tuple[list[AxNode], Mapping[str, Any]]:
         """Return the accessibility tree's nodes and the document, as the protocol has them."""
+        # Piercing tells of frames, which plain pages have none of.
+        has_frames = len(self.page.frames) > 1
         # Enabled for this one question: else every change of the page would be reported.
         answers = await asyncio.gather(
-            self._send("DOM.enable", {"includeWhitespace": "all"}),
-            self._send("DOM.getDocument", {"depth": -1}),
-            self._send("DOM.disable"),
-            self._send("Accessibility.getFullAXTree"),
+            self._session.send("DOM.enable", {"includeWhitespace": "all"}),
+            self._session.send("DOM.getDocument", {"depth": -1, "pierce": has_frames}),
+            self._session.send("DOM.disable"),
+            self.read_tree(),
         )
-        return answers[3]["nodes"], answers[1]["root"]
+        return answers[3], answers[1]["root"]
+
+    async def read_tree(self, frame: str | None = None) -> list[AxNode]:
+        """Return the accessibility tree's nodes of the page or of a frame; none if it is gone."""
+        where = {} if frame is None else {"frameId": frame}
+        try:
+            answer = await self._session.send("Accessibility.getFullAXTree", where)
+        except PlaywrightError as error:
+            if frame is None or not is_refusal(error):
+                raise
+            return []
+        return list(answer["nodes"])
 
     async def call(self, node: int, function: str, *arguments: Any) -> Any:
         """Call a JavaScript function with a node as `this`.
@@ -208,12 +172,12 @@ class Tab:
             Gone: there is no such node any more.
         """
         try:
-            resolved = await self._send("DOM.resolveNode", {"backendNodeId": node})
+            resolved = await self._session.send("DOM.resolveNode", {"backendNodeId": node})
         except PlaywrightError as error:
             if not is_refusal(error):
                 raise
             raise Gone from error
-        answer = await self._send(
+        answer = await self._session.send(
             "Runtime.callFunctionOn",
             {
                 "objectId": resolved["object"]["objectId"],
@@ -235,8 +199,8 @@ class Tab:
         """
         where = {"backendNodeId": node}
         try:
-            await self._send("DOM.scrollIntoViewIfNeeded", where)
-            quads = (await self._send("DOM.getContentQuads", where))["quads"]
+            await self._session.send("DOM.scrollIntoViewIfNeeded", where)
+            quads = (await self._session.send("DOM.getContentQuads", where))["quads"]
         except PlaywrightError as error:
             if not is_refusal(error):
                 raise
@@ -253,85 +217,21 @@ class Tab:
         if request is not None and request.method == "POST" and not self.error:
             response = await request.response()
             if response is not None:
-                history = await self._send("Page.getNavigationHistory")
+                history = await self._session.send("Page.getNavigationHistory")
                 entry = history["entries"][history["currentIndex"]]["id"]
                 self._posted[entry] = await response.text()
-
-    async def _send(self, method: str, parameters: Mapping[str, Any] | None = None) -> Any:
-        """Send a command of the protocol; a page that crashes would never answer."""
-        question = None if parameters is None else dict(parameters)
-        answer = asyncio.ensure_future(self.session.send(method, question))
-        try:
-            await asyncio.wait((answer, self._end), return_when=asyncio.FIRST_COMPLETED)
-            if answer.done():
-                return answer.result()
-            raise EnvFailure("a page crashed, or was closed")
-        finally:
-            answer.cancel()
-
-    def _check_that_it_lives(self) -> None:
-        if self._end.done():
-            raise EnvFailure("a page crashed, or was closed")
-
-    async def _turn(self) -> None:
-        """Let the page's event loop make a turn; what an action set off has begun after it."""
-        # A page that is just being left forgets the question; its events say how it goes on.
-        with contextlib.suppress(PlaywrightError):
-            question = _LATER_QUESTION if self._runs_scripts else _QUESTION
-            await self._send("Runtime.evaluate", question)
-        self._check_that_it_lives()
 
     def _on_window(self, _: Mapping[str, Any]) -> None:
         self.has_opened = True
 
-    def _on_requested(self, event: Mapping[str, Any]) -> None:
-        if event["frameId"] == self._frame and event["disposition"] == "currentTab":
-            # A script's address runs in the page and loads nothing.
-            self._note(is_coming=not event["url"].lower().startswith("javascript:"))
-
-    def _on_scheduled(self, event: Mapping[str, Any]) -> None:
-        if event["frameId"] == self._frame and event["delay"] == 0:
-            self._is_scheduled = True  # by a page that may still be loading
-            self._note(is_coming=not self._is_loading)
-
-    def _on_started(self, event: Mapping[str, Any]) -> None:
-        if event["frameId"] == self._frame:
-            self._is_loading = True
-            self._is_scheduled = False
-            self._requests.clear()  # of the page that is being left
-            self._note(is_coming=False)
-
-    def _on_stopped(self, event: Mapping[str, Any]) -> None:
-        if event["frameId"] == self._frame:
-            self._is_loading = False
-            self._note(is_coming=self._is_scheduled)
-
-    def _on_settled(self, event: Mapping[str, Any]) -> None:
-        if event["frameId"] == self._frame:
-            self._is_scheduled = False
-            self._note(is_coming=False)
-
-    def _on_end(self, _: Page) -> None:
-        if not self._end.done():
-            self._end.set_result(None)
-        self._note(is_coming=False)
-
     def _on_request(self, request: Request) -> None:
-        if request.is_navigation_request():
+        if self._is_for_the_tab(request):
             self._navigation, self.error = request, ""
 
     def _on_answer(self, request: Request) -> None:
-        if request.is_navigation_request() and request.failure:
+        if self._is_for_the_tab(request) and request.failure:
             self.error = request.failure
 
-    def _on_sent(self, event: Mapping[str, Any]) -> None:
-        if event.get("type") != "Document":  # those are what is loading
-            self._requests.add(event["requestId"])
-
-    def _on_received(self, event: Mapping[str, Any]) -> None:
-        self._requests.discard(event["requestId"])
-        self._changed.set()
-
-    def _note(self, *, is_coming: bool) -> None:
-        self._is_coming = is_coming
-        self._changed.set()
+    def _is_for_the_tab(self, request: Request) -> bool:
+        """Return whether a request asks for the tab's page, not for that of a frame."""
+        return request.is_navigation_request() and request.frame == self.page.main_frame

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
 
 from playwright.async_api import BrowserContext, Page
 
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.webarena.browsers import refusals
-from agentgym_envs.webarena.browsers.chromium.tab import QUIET_SECONDS, Tab
+from agentgym_envs.webarena.browsers.chromium.loading import QUIET_SECONDS
+from agentgym_envs.webarena.browsers.chromium.reach import Reach
+from agentgym_envs.webarena.browsers.chromium.tab import Tab
 
 
 class Tabs:
@@ -22,19 +23,17 @@ class Tabs:
     Args:
         context: whose they are.
         runs_scripts: whether the pages have scripts.
-        only: the origins that pages may be redirected to; none allows all.
+        reach: what the pages may ask for.
 
     Attributes:
         all: in the order in which they were opened.
         index: of the current one.
     """
 
-    def __init__(
-        self, context: BrowserContext, *, runs_scripts: bool, only: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, context: BrowserContext, *, runs_scripts: bool, reach: Reach) -> None:
         self._context = context
         self._runs_scripts = runs_scripts
-        self._only = only
+        self._reach = reach
         self._opened = asyncio.Event()
         self.all: list[Tab] = []
         self.index = 0
@@ -74,9 +73,10 @@ class Tabs:
             await self.add()
         self.index = min(self.index, len(self.all) - 1)
         await self.current.settle()
-        if self.current.has_opened:
-            self.current.has_opened = False
+        opener = self.current
+        if opener.has_opened:
             await self._follow()
+            opener.has_opened = False
 
     async def _follow(self) -> None:
         """Go to the tab that the current page has opened, as a person would."""
@@ -92,6 +92,6 @@ class Tabs:
                 await self.current.settle()
 
     async def _show(self, page: Page) -> None:
-        tab = await Tab.of(page, runs_scripts=self._runs_scripts, only=self._only)
+        tab = await Tab.of(page, runs_scripts=self._runs_scripts, reach=self._reach)
         self.all.append(tab)
         self.index = len(self.all) - 1

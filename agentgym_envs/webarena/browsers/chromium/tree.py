@@ -1,7 +1,8 @@
 """Turns Chromium's accessibility tree into the suite's: the same lines as the text browser's.
 
 Takes what the DevTools protocol answers: the accessibility tree with roles, names and states,
-and the document with the white space and the elements around a text.
+and the document with the white space and the elements around a text. The pages in frames stand
+where their frames are.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from agentgym_envs.webarena.browsers.tree_rules import Item, Text
 from agentgym_envs.webarena.page import Node
 
 _TEXT_NODE = 3
-_DROPPED = frozenset({"InlineTextBox", "ListMarker", "Iframe", "RubyAnnotation"})
+_DROPPED = frozenset({"InlineTextBox", "ListMarker", "RubyAnnotation"})
+_FRAME = "Iframe"
+_RICH = "richtext"
 _GAUGES = frozenset({"meter", "progressbar"})
 _WITH_VALUE = tree_rules.TEXT_FIELDS | {"combobox", "slider"}
 _OF_PARTS = frozenset({"Date", "DateTime", "InputTime"})  # the focus is in one of their parts
@@ -42,16 +45,19 @@ class Document(NamedTuple):
     Attributes:
         texts: by backend id.
         required: the backend ids of the controls that must be filled in.
+        frames: of each element that holds a frame, by backend id, the frame's id.
     """
 
     texts: Mapping[int, Source]
     required: frozenset[int]
+    frames: Mapping[int, str]
 
 
 def read_document(root: Mapping[str, Any]) -> Document:
     """Read the answer of `DOM.getDocument`."""
     texts: dict[int, Source] = {}
     required: set[int] = set()
+    frames: dict[int, str] = {}
     is_spaced = False
     waiting = [(root, 0)]
     while waiting:
@@ -68,14 +74,18 @@ def read_document(root: Mapping[str, Any]) -> Document:
         if "required" in node.get("attributes", ())[::2]:
             required.add(backend)
         inner = [*node.get("children", ()), *node.get("shadowRoots", ())]
+        if "contentDocument" in node:
+            frames[backend] = node["frameId"]
+            inner.append(node["contentDocument"])
         waiting += [(child, block) for child in reversed(inner)]
-    return Document(texts, frozenset(required))
+    return Document(texts, frozenset(required), frames)
 
 
 def build_tree(
     ax_nodes: Sequence[AxNode],
     document: Document,
     canonical: Callable[[str], str],
+    frames: Mapping[str, Sequence[AxNode]] | None = None,
 ) -> tuple[Node, list[int]]:
     """Build the tree of a page.
 
@@ -83,11 +93,12 @@ def build_tree(
         ax_nodes: the nodes of `Accessibility.getFullAXTree`.
         document: what it does not tell.
         canonical: writes addresses as the sites' canonical ones.
+        frames: the nodes of the pages in frames, by the frames' ids.
 
     Returns:
         The root, and the backend ids of all nodes in document order; 0 where there is none.
     """
-    return _Builder(ax_nodes, document, canonical).build()
+    return _Builder(ax_nodes, document, canonical, frames or {}).build()
 
 
 class _Builder:
@@ -96,15 +107,23 @@ class _Builder:
         ax_nodes: Sequence[AxNode],
         document: Document,
         canonical: Callable[[str], str],
+        frames: Mapping[str, Sequence[AxNode]],
     ) -> None:
-        self._nodes = {node["nodeId"]: node for node in ax_nodes}
+        # A page and those in its frames are of one process, which gives each node an id of its own.
+        everything = [*ax_nodes, *(node for nodes in frames.values() for node in nodes)]
+        self._nodes = {node["nodeId"]: node for node in everything}
         self._top = ax_nodes[0]
+        self._frames = {
+            backend: frames[frame][0]
+            for backend, frame in document.frames.items()
+            if frames.get(frame)
+        }
         self._document = document
         self._canonical = canonical
         self._backends: dict[int, int] = {}
         self._naming = {
             related["backendDOMNodeId"]
-            for node in ax_nodes
+            for node in everything
             for entry in node.get("properties", ())
             if entry["name"] == "labelledby"
             for related in entry["value"].get("relatedNodes", ())
@@ -120,8 +139,13 @@ class _Builder:
         role = _role(ax)
         if role in _DROPPED:
             return []
+        if role == _FRAME:
+            page = self._frames.get(ax.get("backendDOMNodeId", 0))
+            return [] if page is None else self._below(page)
         if ax["ignored"]:
             return self._below(ax)
+        if role == "generic" and self._is_editor(ax):
+            return [self._editor(ax)]
         if role == "LineBreak":
             return [Text(Node(tree_rules.TEXT, ""), -int(ax["backendDOMNodeId"]))]
         if role == tree_rules.TEXT:
@@ -171,6 +195,27 @@ class _Builder:
         if options:
             yield "options", tree_rules.options_property(options)
 
+    def _is_editor(self, ax: AxNode) -> bool:
+        """Return whether this is where an editable part of the page begins."""
+        outer = self._nodes.get(ax.get("parentId", ""))
+        return _property(ax, "editable") == _RICH and (
+            outer is None or _property(outer, "editable") != _RICH
+        )
+
+    def _editor(self, ax: AxNode) -> Node:
+        """Return an editable part of the page as the text field that it is."""
+        node = self._node(ax, "textbox")
+        texts = [_value(inner, "name") for inner in self._all(ax) if _role(inner) == "StaticText"]
+        if text := tree_rules.collapse(self._canonical(" ".join(texts))):
+            node.properties = {"value": tree_rules.value_property(text), **node.properties}
+        return node
+
+    def _all(self, ax: AxNode) -> Iterator[AxNode]:
+        for child in ax.get("childIds", ()):
+            if child in self._nodes:
+                yield self._nodes[child]
+                yield from self._all(self._nodes[child])
+
     def _holds_focus(self, ax: AxNode) -> bool:
         inner = [self._nodes[child] for child in ax.get("childIds", ()) if child in self._nodes]
         return any(_is_focused(child) or self._holds_focus(child) for child in inner)
@@ -185,11 +230,13 @@ class _Builder:
         return options
 
 
+def _property(ax: AxNode, name: str) -> Any:
+    entries = ax.get("properties", ())
+    return next((e["value"].get("value") for e in entries if e["name"] == name), None)
+
+
 def _is_focused(ax: AxNode) -> bool:
-    return any(
-        entry["name"] == "focused" and entry["value"].get("value") is True
-        for entry in ax.get("properties", ())
-    )
+    return _property(ax, "focused") is True
 
 
 def _states(role: str, properties: Mapping[str, Any]) -> Iterator[Property]:

@@ -10,7 +10,7 @@ It does what Chromium does with plain HTML, with these differences, for a policy
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from lxml.etree import _Element as Element
 
@@ -48,13 +48,17 @@ class TextBrowser:
 
     # The protocol -----------------------------------------------------------------------------
 
-    def open(self, url: str, cookies: Mapping[str, Mapping[str, str]]) -> None:
-        """Begin an episode: one tab at `url`, with these cookies set before."""
+    def open(
+        self, url: str, cookies: Mapping[str, Mapping[str, str]], others: Sequence[str] = ()
+    ) -> None:
+        """Begin an episode: a tab for each address, with these cookies set before."""
         self._loader = Loader(self._state, self._fetch, cookies)
-        self._tabs = [_blank_tab()]
-        self._current = 0
-        self._changed()
-        self._go(url)
+        self._tabs = []
+        for index, address in enumerate((url, *others)):
+            self._tabs.append(_blank_tab())
+            self._show_tab(index)
+            self._go(address)
+        self._show_tab(0)
 
     def act(self, action: WebAction) -> None:
         """Carry out an action.
@@ -87,6 +91,10 @@ class TextBrowser:
                 self._travel(1)
             case _:
                 raise InvalidAction(f"{action.kind} is nothing that a browser does.")
+
+    def scroll(self, direction: str, share: float | None = None) -> bool:
+        """Move no window: there is none."""
+        return False
 
     def page(self) -> Page:
         """Return the current page."""
@@ -145,7 +153,7 @@ class TextBrowser:
         page = self.page()
         node = page.node(element)
         if node is None or self._tree is None:
-            raise refusals.no_element(element, len(page.nodes))
+            raise refusals.no_element(element, page)
         return node, self._tree.element(node)
 
     # Pages ------------------------------------------------------------------------------------

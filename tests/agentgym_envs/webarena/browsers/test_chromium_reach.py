@@ -18,8 +18,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("chromium")]
 
 REFUSED = "This site can't be reached"
 PAGE = """<title>Site</title><h1>{path}</h1><a href="{to}/link">Link</a>
-<a href="{to}/popup" target="_blank">Popup</a> <a href="/away?to={to}/redirected">Redirect</a>
+<a href="{to}/popup" target="_blank">Popup</a>
+<a href="/away?to={to}/popup" target="_blank" rel="noopener">Redirected popup</a>
+<button onclick="window.open('/away?to=' + encodeURIComponent('/away?to={to}/opened'))">Open
+</button>
+<a href="/away?to={to}/redirected">Redirect</a>
 <form action="{to}/form" method="post"><button>Send</button></form>"""
+FRAMED = """<title>Framed</title><iframe src="{to}/leaks?to={leak}"></iframe>
+<iframe src="{to}/away?to={leak}/framed"></iframe>
+<iframe src="{to}/?to={leak}" width="900" height="300"></iframe>"""
 LEAKS = """<title>Leaks</title><img src="{to}/image"><img src="/away?to={to}/image-redirected">
 <iframe src="{to}/frame"></iframe><script src="{to}/script"></script>
 <link rel="stylesheet" href="{to}/style"><script>
@@ -39,13 +46,15 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.asked.append(self.path)
         url = urlsplit(self.path)
-        to = parse_qs(url.query).get("to", [""])[0]
+        query = parse_qs(url.query)
+        to, leak = query.get("to", [""])[0], query.get("leak", [""])[0]
         if url.path == "/away":
             self.send_response(302)
             self.send_header("Location", to)
             body = b""
         else:
-            body = (LEAKS if url.path == "/leaks" else PAGE).format(to=to, path=url.path).encode()
+            page = {"/leaks": LEAKS, "/framed": FRAMED}.get(url.path, PAGE)
+            body = page.format(to=to, leak=leak, path=url.path).encode()
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(body)))
@@ -87,7 +96,9 @@ def browser(sites: tuple[Site, Site]) -> Iterator[ChromiumBrowser]:
     browser.close()
 
 
-@pytest.mark.parametrize("how", ["goto", "Link", "Popup", "Redirect", "Send"])
+@pytest.mark.parametrize(
+    "how", ["goto", "Link", "Popup", "Redirected popup", "Open", "Redirect", "Send"]
+)
 def test_no_way_leads_out_of_the_sites(
     browser: ChromiumBrowser, sites: tuple[Site, Site], how: str
 ) -> None:
@@ -96,7 +107,7 @@ def test_no_way_leads_out_of_the_sites(
     if how == "goto":
         browser.act(WebAction("goto", text=f"{other.origin}/"))
     else:
-        play(browser, f"click [{'button' if how == 'Send' else 'link'}:{how}]")
+        play(browser, f"click [{'button' if how in ('Send', 'Open') else 'link'}:{how}]")
     assert browser.page().title == REFUSED
     assert "127.0.0.1 is outside of what this browser may open." in [
         node.name for node in browser.page().nodes
@@ -127,6 +138,41 @@ def test_what_a_page_loads_comes_from_the_sites_alone(
     assert browser.look_up("last", "document.title") == "Tried"
     assert other.asked == []
     assert any(path.endswith("/fetch-redirected") for path in site.asked)
+
+
+def test_a_page_that_opens_within_the_sites_comes_once_it_is_watched(
+    browser: ChromiumBrowser, sites: tuple[Site, Site]
+) -> None:
+    site, _ = sites
+    browser.act(WebAction("goto", text=f"{site.origin}/?to={site.origin}"))
+    for name in ("Popup", "Redirected popup"):
+        play(browser, f"click [link:{name}]")
+        assert (browser.page().url, browser.page().title) == ("http://shopping.test/popup", "Site")
+        play(browser, "close_tab")
+    assert site.asked.count("/popup") == 2
+    play(browser, "click [button:Open]")
+    assert browser.page().url == "http://shopping.test/opened"
+    assert browser.look_up("last", "opener.document.title") == "Site"
+
+
+def test_a_page_of_another_site_in_a_frame_reaches_the_sites_alone(
+    sites: tuple[Site, Site],
+) -> None:
+    site, other = sites
+    by_name = site.origin.replace("127.0.0.1", "localhost")  # another site, as browsers see it
+    browser = ChromiumBrowser(origins={"shopping": site.origin, "map": by_name})
+    framed = f"{site.origin}/framed?to={by_name}&leak={other.origin}"
+    browser.open(framed, {})
+    assert any(path.endswith("/fetch-redirected") for path in site.asked)
+    assert REFUSED in [node.name for node in browser.page().nodes]
+    for name in ("Link", "Redirect"):
+        play(browser, f"click [link:{name}]")
+        assert REFUSED in [node.name for node in browser.page().nodes]
+        browser.act(
+            WebAction("goto", text=f"{site.origin}/framed?to={by_name}&leak={other.origin}")
+        )
+    assert other.asked == []
+    browser.close()
 
 
 def test_a_named_service_is_reached(sites: tuple[Site, Site]) -> None:

@@ -21,6 +21,7 @@ from benchmarks.viewer.scenes import scene, webarena
 from benchmarks.viewer.scenes.replay import NotReplayed
 from benchmarks.viewer.scenes.searchqa import documents, marked
 from benchmarks.viewer.scenes.webarena import page, target
+from tests.agentgym_envs.webarena.still import StillBrowser
 
 
 def turn(observation="", completion="", **values):
@@ -163,7 +164,7 @@ def test_a_page_is_read_as_it_was_written(shop):
 
 def test_the_part_that_is_on_the_screen_says_how_much_is_around_it(shop):
     view = View(2)
-    view.scroll("down", shop)
+    view.scroll("down", StillBrowser(shown=shop))
     shown = page(web_prompts.page_text(shop, view))
     assert (shown["above"], shown["below"], len(shown["nodes"])) == (2, 1, 2)
 
