@@ -105,7 +105,8 @@ class Dialogs:
         page = await self._context.new_page()
         try:
             await page.set_content(f"<p>{escape(message)}</p><p>{escape(' | '.join(others))}</p>")
-            return await page.screenshot()
+            picture: bytes = await page.screenshot()
+            return picture
         finally:
             await page.close()
 

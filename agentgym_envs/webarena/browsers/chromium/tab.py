@@ -234,4 +234,4 @@ class Tab:
 
     def _is_for_the_tab(self, request: Request) -> bool:
         """Return whether a request asks for the tab's page, not for that of a frame."""
-        return request.is_navigation_request() and request.frame == self.page.main_frame
+        return bool(request.is_navigation_request() and request.frame == self.page.main_frame)

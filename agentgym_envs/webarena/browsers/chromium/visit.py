@@ -144,7 +144,8 @@ class Visit:
         """Return a picture of the window, as a PNG."""
         if self._dialogs.current is not None:  # the page gives no picture either
             return await self._dialogs.take_picture()
-        return await self._tabs.current.page.screenshot(animations="disabled")
+        picture: bytes = await self._tabs.current.page.screenshot(animations="disabled")
+        return picture
 
     async def look_up(self, url: str, locator: str) -> str:
         """Return what an expression gives on a page, `""` where it fails.
