@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("playwright")
+
 from agentgym_envs.webarena.browsers.chromium import webarena_tree
 from agentgym_envs.webarena.browsers.chromium.webarena_tree import is_in_window
 from agentgym_envs.webarena.page import Page
