@@ -160,7 +160,10 @@ class WebArenaEnv(TextEnv):
         source = open_source(tasks_file, content, sites=origins, is_verified=is_verified)
         super().__init__(source.tasks, **kwargs)
         self.instructions = prompts.instructions(
-            self.action_format, compat=self.compat, is_verified=is_verified
+            self.action_format,
+            compat=self.compat,
+            is_verified=is_verified,
+            asks_reason=deployment is None,
         )
         self.source = source.name
         self.backend = backend

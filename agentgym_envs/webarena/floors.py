@@ -12,6 +12,6 @@ if TYPE_CHECKING:
 
 
 def not_applicable(env: WebArenaEnv) -> Iterator[ExpertMove]:
-    """Say at once that the task cannot be done, whatever it is."""
+    """Say at once that the task cannot be done, whatever it is, for the commonest reason."""
     del env
-    yield ExpertMove("stop [N/A]")
+    yield ExpertMove("stop [N/A - there is no such thing: none was found]")

@@ -27,11 +27,14 @@ scroll [down] and scroll [up]: show the next and the previous part of the page.
 goto [url]: opens an address. go_back and go_forward move through the tab's history.
 new_tab, tab_focus [index] and close_tab manage the tabs; the first tab has the index 0.
 stop [answer]: ends the task. Give the answer if the task asks for one, else leave it empty: stop []
-Answer N/A if the task cannot be done."""
+{impossible}"""
 
 _CALLS = """\
 Act by calling functions. An element is named by its id, the number in brackets. stop ends the task;
-give the answer if the task asks for one, else leave it out. Answer N/A if it cannot be done."""
+give the answer if the task asks for one, else leave it out. {impossible}"""
+
+_NOT_APPLICABLE = "If the task cannot be done, answer N/A."
+_WITH_REASON = "If the task cannot be done, answer N/A and say why, as in: N/A - the reason"
 
 _SITES = """\
 You are signed in where the task needs it. http://homepage.test lists the sites. The ids belong to
@@ -44,8 +47,8 @@ the objective and your previous action."""
 _COMPAT_GRAMMAR = """\
 The actions are: click [id], hover [id],
 type [id] [content] [0|1], press [key_comb], scroll [down|up], new_tab, tab_focus [tab_index],
-close_tab, goto [url], go_back, go_forward, and stop [answer], which ends the task; answer N/A if it
-is impossible. Issue one action at a time, between triple backticks."""
+close_tab, goto [url], go_back, go_forward, and stop [answer], which ends the task. {impossible}
+Issue one action at a time, between triple backticks."""
 
 _VERIFIED_ANSWER = """
 
@@ -59,7 +62,11 @@ UNSCORED = "The task is over. Nobody here can judge the answer."
 
 
 def instructions(
-    action_format: str, *, compat: str | None = None, is_verified: bool = False
+    action_format: str,
+    *,
+    compat: str | None = None,
+    is_verified: bool = False,
+    asks_reason: bool = True,
 ) -> str:
     """Return what the policy is told about the browser.
 
@@ -67,12 +74,14 @@ def instructions(
         action_format: those that call functions are not taught WebArena's brackets.
         compat: `"agentgym"` for the original's objective and actions.
         is_verified: whether an answer may be JSON.
+        asks_reason: whether N/A needs a reason, as on the embedded sites.
     """
     calls = action_format in CALL_FORMATS
     if compat is None:
         text = "\n\n".join([_BROWSER, _CALLS if calls else _GRAMMAR, _SITES])
     else:
         text = f"{_COMPAT_BROWSER}\n\n{_CALLS}" if calls else f"{_COMPAT_BROWSER} {_COMPAT_GRAMMAR}"
+    text = text.replace("{impossible}", _WITH_REASON if asks_reason else _NOT_APPLICABLE)
     if is_verified:
         answer = '[["first", "second"]]'
         text += _VERIFIED_ANSWER.replace("{example}", answer if calls else f"stop {answer}")

@@ -23,7 +23,7 @@ from agentgym_envs.webarena.tasks.files import WebTask
 from worlds.sites.databases import NAMES, make_database
 from worlds.sites.setting import Setting
 from worlds.sources import sources_digest
-from worlds.tasks.drawing import INSTANCES, TEMPLATES, draw_tasks
+from worlds.tasks.drawing import TEMPLATES, draw_tasks
 from worlds.tasks.panel import draw_panel
 from worlds.tasks.template import World
 
@@ -64,8 +64,8 @@ def _draw(world: World, setting: Setting) -> list[WebTask]:
     tasks: list[WebTask] = []
     for number, template in TEMPLATES.items():
         drawn = list(draw_tasks(template, world, setting.dice("tasks", number)))
-        if len(drawn) < INSTANCES:
-            print(f"template {number}: {len(drawn)} of {INSTANCES} tasks on this world")
+        if len(drawn) < template.instances:
+            print(f"template {number}: {len(drawn)} of {template.instances} tasks on this world")
         tasks += drawn
     return tasks
 

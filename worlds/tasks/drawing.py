@@ -6,15 +6,17 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
+from agentgym_envs.webarena.evaluators.state_change import record_change
 from agentgym_envs.webarena.tasks.files import WebTask
+from agentgym_envs.webarena.tasks.screen import ElementNotFound
 from worlds.dice import Dice
 from worlds.tasks import across, gitlab, reddit, shopping, shopping_admin
 from worlds.tasks import map as map_tasks
+from worlds.tasks.playing import played
 from worlds.tasks.template import Case, Template, World
-
-INSTANCES = 50
-"""Instances of each template."""
 
 STRIDE = 100
 """A task's number is its template's number times this, plus the instance's."""
@@ -38,46 +40,71 @@ TEMPLATES: dict[int, Template] = {
 
 
 def draw_tasks(template: Template, world: World, dice: Dice) -> Iterator[WebTask]:
-    """Draw a template's tasks, fewer than `INSTANCES` where the world holds no more.
+    """Draw a template's tasks, fewer than its `instances` where the world holds no more.
 
     Each has an intent of its own, and as long as there are others a goal of its own: what decides
     whether it is done. Where goals run out, all are drawn about equally often.
+
+    Raises:
+        ValueError: the expert changes something else than the draw knows it must.
     """
     intents: set[str] = set()
     goals: Counter[str] = Counter()
     repeats = missed = 0  # how often a goal may have been drawn before; throws since the last case
-    for _ in range(_THROWS * INSTANCES):
-        if len(intents) == INSTANCES:
+    for _ in range(_THROWS * template.instances):
+        if len(intents) == template.instances:
             return
         missed += 1
         if missed > _PATIENCE:
             repeats, missed = repeats + 1, 0
         case = template.draw(world, dice)
-        if case is None or (intent := template.intent.format_map(case.values)) in intents:
+        if case is None:
             continue
-        goal = json.dumps(case.evaluation, sort_keys=True)
+        task = _task(template, case, len(intents))
+        if task.intent in intents:
+            continue
+        try:
+            evaluation = _evaluation(template, case, task, world)
+        except ElementNotFound as error:
+            print(f"{task.intent!r}: the expert does not find its way ({error})")
+            continue
+        goal = json.dumps(evaluation, sort_keys=True)
         if goals[goal] > repeats and not template.is_impossible:
             continue
         goals[goal] += 1
         missed = 0
-        yield _task(template, case, intent, template.number * STRIDE + len(intents))
-        intents.add(intent)
+        yield replace(task, eval=evaluation)
+        intents.add(task.intent)
 
 
-def _task(template: Template, case: Case, intent: str, number: int) -> WebTask:
+def _evaluation(template: Template, case: Case, task: WebTask, world: World) -> dict[str, Any]:
+    """Let the expert do what a goal asks to change, and record the change."""
+    if not case.goal.changes:
+        return case.goal.evaluation([{}])
+    with played(task, world.content) as ending:
+        if ending.state is None:
+            raise ValueError("changes are recorded on the embedded sites alone")
+        way = record_change(ending.state, loosely=case.goal.loosely)
+    if not way or (wrong := case.goal.contradictions(way)):
+        raise ValueError(f"{task.intent!r}: {wrong if way else 'the expert changes nothing'}")
+    return case.goal.evaluation([way, *template.other_ways(case, way)])
 
+
+def _task(template: Template, case: Case, instance: int) -> WebTask:
+    """Write a task; what decides whether it is done is not known yet."""
     signed_in = f"./.auth/{'.'.join(sorted(template.sites))}_state.json"
+    intent = template.intents[instance % len(template.intents)]
     return WebTask(
         sites=template.sites,
-        task_id=number,
+        task_id=template.number * STRIDE + instance,
         start_url=template.start or f"__{template.sites[0].upper()}__",
-        intent=intent,
-        eval=case.evaluation,
+        intent=intent.format_map(case.values),
+        eval={},
         require_login=template.signed_in,
         storage_state=signed_in if template.signed_in else None,
-        intent_template=_SLOT.sub(r"{{\1}}", template.intent),
+        intent_template=_SLOT.sub(r"{{\1}}", intent),
         instantiation_dict=dict(case.values),
-        require_reset="db_state" in case.evaluation["eval_types"],
+        require_reset=case.goal.changes,
         intent_template_id=template.number,
         split=template.split,
         notes=json.loads(json.dumps(case.notes)),  # as a reader of the file has them

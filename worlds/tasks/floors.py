@@ -1,8 +1,9 @@
 """Counts what the embedded tasks pay to a blind policy: `python -m worlds.tasks.floors`.
 
-A floor is the share of a split's tasks that one rule solves without reading a page: `stop [N/A]` at
-once, or for each template the answer that is right for most of its instances. Beside it stands how
-many different goals the possible tasks have, a goal being what decides whether a task is done.
+A floor is the share of a split's tasks that one rule solves without reading a page: N/A at once,
+whatever reason it takes, or for each template the answer that is right for most of its instances.
+Beside it stands how many different goals the possible tasks have, a goal being what decides whether
+a task is done.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from dataclasses import dataclass
 
 from agentgym_envs.webarena.sites.content import open_content
 from agentgym_envs.webarena.tasks.files import WebTask
-from agentgym_envs.webarena.tasks.solution import IMPOSSIBLE
 from agentgym_envs.webarena.tasks.task_set import EmbeddedTasks
 
 
@@ -24,7 +24,7 @@ class Floors:
 
     Attributes:
         tasks: how many there are.
-        impossible: share that `stop [N/A]` solves.
+        impossible: share that N/A with a reason solves.
         fixed_answer: share that one answer for each template solves, N/A among them.
         possible: how many can be done.
         goals: how many different goals these have.
@@ -47,7 +47,7 @@ def floors(tasks: Sequence[WebTask], siblings: Iterable[WebTask]) -> Floors:
     usual = usual_answers(siblings)
     answers = [(answer_of(task), usual[task.intent_template_id]) for task in tasks]
     guessed = sum(right == guess is not None for right, guess in answers)
-    possible = [task for task in tasks if answer_of(task) != IMPOSSIBLE]
+    possible = [task for task in tasks if not is_impossible(task)]
     return Floors(
         len(tasks),
         (len(tasks) - len(possible)) / len(tasks),
@@ -58,11 +58,15 @@ def floors(tasks: Sequence[WebTask], siblings: Iterable[WebTask]) -> Floors:
 
 
 def answer_of(task: WebTask) -> str | None:
-    """Return the answer that alone solves a task, or None where it takes more than an answer."""
-    if task.eval["eval_types"] != ["string_match"]:
+    """Write down the answer that alone solves a task; None where it takes more than an answer."""
+    if task.eval["state_change"] != [{}] or "page_shown" in task.eval:
         return None
-    answer: str | None = task.eval["reference_answers"].get("exact_match")
-    return answer
+    return json.dumps(task.eval["typed_answer"], sort_keys=True)
+
+
+def is_impossible(task: WebTask) -> bool:
+    """Return whether the right answer is that the task cannot be done."""
+    return bool(task.eval.get("typed_answer", {}).get("type") == "impossible")
 
 
 def usual_answers(tasks: Iterable[WebTask]) -> dict[int, str | None]:

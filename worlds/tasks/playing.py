@@ -12,24 +12,31 @@ from agentgym_envs.webarena.sites.content import SiteContent
 from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.screen import Screen
-from agentgym_envs.webarena.tasks.solution import Case
+from agentgym_envs.webarena.tasks.solution import Case, Solution
 
 
 @contextmanager
-def played(task: WebTask, content: SiteContent) -> Iterator[Ending]:
+def played(
+    task: WebTask, content: SiteContent, solution: Solution | None = None
+) -> Iterator[Ending]:
     """Let the expert play a task, and give what it leaves: pages, databases and the answer.
 
     Args:
         task: as it was drawn, or is read from a file.
         content: of the sites; none of it is changed.
+        solution: plays it in the expert's place.
+
+    Raises:
+        ElementNotFound: the expert does not find what it looks for.
     """
+    solution = solution or EXPERTS[task.intent_template_id]
     place = EmbeddedPlace("text", content)
     episode = place.begin(task)
     try:
         open_start(place, episode, task)
         answer = ""
         case = Case(task.instantiation_dict or {}, task.notes or {})
-        for move in EXPERTS[task.intent_template_id](case, Screen(episode.browser.page)):
+        for move in solution(case, Screen(episode.browser.page)):
             action = parse_action(move.action)
             if action.kind == "stop":
                 answer = action.text

@@ -113,6 +113,10 @@ class Screen:
         """End the task."""
         return ExpertMove(f"stop [{answer}]", thought or "The task is done.")
 
+    def give_up(self, reason: str) -> ExpertMove:
+        """End a task that cannot be done, and say why."""
+        return self.stop(f"N/A: {reason}", reason)
+
 
 def first_of(items: Sequence[_Item]) -> _Item:
     """Return the first of what was found on the screen.

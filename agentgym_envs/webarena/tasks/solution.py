@@ -9,9 +9,6 @@ from typing import Any
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.screen import Screen
 
-IMPOSSIBLE = "N/A"
-"""The right answer to a task that cannot be done."""
-
 
 @dataclass(frozen=True)
 class Case:

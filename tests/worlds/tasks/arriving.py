@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.sites.content import open_content
@@ -10,12 +12,21 @@ from agentgym_envs.webarena.sites.names import fill_placeholders
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.task_set import EmbeddedTasks
 from worlds.sites.setting import Setting
-from worlds.tasks.drawing import INSTANCES, STRIDE
+from worlds.tasks.drawing import STRIDE, TEMPLATES
 from worlds.tasks.floors import Floors, floors
-from worlds.tasks.template import Case, World
+from worlds.tasks.template import World
 
 TASKS = EmbeddedTasks(open_content())
 WORLD = World(open_content(), Setting().people)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A task as the tests look at it."""
+
+    values: Mapping[str, str]
+    evaluation: Mapping[str, Any]
+    notes: Mapping[str, Any]
 
 
 def task_of(number: int) -> WebTask:
@@ -30,23 +41,23 @@ def floors_of(numbers: Iterable[int]) -> Floors:
     return floors([task_of(number) for number in numbers], everything())
 
 
-def case_at(number: int) -> Case:
+def case_at(number: int) -> Drawn:
     task = task_of(number)
-    return Case(task.instantiation_dict or {}, task.eval, task.notes or {})
+    return Drawn(task.instantiation_dict or {}, task.eval, task.notes or {})
 
 
-def case_of(template: int, instance: int) -> Case:
+def case_of(template: int, instance: int) -> Drawn:
     return case_at(template * STRIDE + instance)
 
 
-def cases(template: int) -> list[Case]:
-    return [case_of(template, instance) for instance in range(INSTANCES)]
+def cases(template: int) -> list[Drawn]:
+    return [case_of(template, instance) for instance in range(TEMPLATES[template].instances)]
 
 
-def reference(case: Case) -> str:
+def reference(case: Drawn) -> str:
     """Return the address that is wanted."""
-    assert case.evaluation["eval_types"] == ["url_match"]
-    return fill_placeholders(case.evaluation["reference_url"])
+    (url,) = case.evaluation["page_shown"]
+    return fill_placeholders(url)
 
 
 def ends_at(env: WebArenaEnv, template: int, instance: int, *urls: str) -> float:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from agentgym_envs.webarena.sites.shopping.delivery import CANCEL_REASONS
-from agentgym_envs.webarena.sites.state import NOW
 from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.shopping.draws import BOUGHT, orders_with, quoted, rows, unchanged
-from worlds.tasks.template import Case, Template, World, changed, impossible, state_of
+from worlds.tasks.goals import NONE, changes, impossible, row
+from worlds.tasks.shopping.draws import BOUGHT, orders_with, rows
+from worlds.tasks.template import FEW, Case, Template, World
 
 
 class CancelOrder(Template):
@@ -16,32 +16,24 @@ class CancelOrder(Template):
     number = 13
     sites = (SITE,)
     split = "train"
-    intent = "Cancel my pending order that contains {product}. Give this reason: {reason}."
+    intents = (
+        "Cancel my pending order with {product}; the reason: {reason}.",
+        "There is a pending order of mine that contains {product}. Please cancel it, and give "
+        '"{reason}" as the reason.',
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a product that only one pending order holds."""
         product = dice.pick(rows(world, BOUGHT))["name"]
-        pending = [row for row in orders_with(world, product) if row["status"] == "pending"]
+        pending = [each for each in orders_with(world, product) if each["status"] == "pending"]
         if len(pending) != 1:
             return None
         order, reason = pending[0]["id"], dice.pick(CANCEL_REASONS)
-        # A comment of the day: older ones may say the same.
-        comment = (
-            f"SELECT status FROM order_comments WHERE order_id = {order} "
-            f"AND text = {quoted(reason)} AND created_at = {quoted(NOW)}"
+        goal = changes(
+            row("orders", id=order, status="cancelled"),
+            row("order_comments", order_id=order, status="cancelled", text=reason),
         )
-        return Case(
-            {"product": product, "reason": reason},
-            changed(
-                state_of(SITE, f"SELECT status FROM orders WHERE id = {order}", [["cancelled"]]),
-                state_of(SITE, comment, [["cancelled"]]),
-                unchanged(
-                    world,
-                    f"SELECT status, count(*) FROM orders WHERE id != {order} GROUP BY status "
-                    "ORDER BY status",
-                ),
-            ),
-        )
+        return Case({"product": product, "reason": reason}, goal)
 
 
 class CancelSentOrder(Template):
@@ -51,12 +43,14 @@ class CancelSentOrder(Template):
     sites = (SITE,)
     split = "train"
     is_impossible = True
-    intent = CancelOrder.intent
+    instances = FEW
+    intents = CancelOrder.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a product all orders of which are settled."""
         product = dice.pick(rows(world, BOUGHT))["name"]
         open_ones = {"pending", "processing", "on hold"}
-        if open_ones & {row["status"] for row in orders_with(world, product)}:
+        if open_ones & {each["status"] for each in orders_with(world, product)}:
             return None
-        return Case({"product": product, "reason": dice.pick(CANCEL_REASONS)}, impossible())
+        goal = impossible(("pending", "order"), (*NONE, "complete", "shipped", "already"))
+        return Case({"product": product, "reason": dice.pick(CANCEL_REASONS)}, goal)

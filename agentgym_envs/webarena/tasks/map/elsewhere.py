@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.map import steps
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
-from agentgym_envs.webarena.tasks.solution import IMPOSSIBLE, Case
+from agentgym_envs.webarena.tasks.solution import Case
 
 
 def place_in_another_town(case: Case, screen: Screen) -> Iterator[ExpertMove]:
@@ -17,4 +17,4 @@ def place_in_another_town(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield from steps.search(screen, place, f"Nothing in {town}; I look whether it is elsewhere.")
     if any(f"{town}" in text for link, text in steps.results(screen) if link.name == place):
         raise ElementNotFound(f"{place} is in {town} after all")
-    yield screen.stop(IMPOSSIBLE, f"{town} has no {place}.")
+    yield screen.give_up(f"{town} has no {place}.")

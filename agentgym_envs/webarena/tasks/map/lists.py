@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.map import steps
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
-from agentgym_envs.webarena.tasks.solution import IMPOSSIBLE, Case
+from agentgym_envs.webarena.tasks.solution import Case
 
 
 def _open_list(screen: Screen, name: str) -> Iterator[ExpertMove]:
@@ -50,7 +50,7 @@ def move_unsaved(case: Case, screen: Screen) -> Iterator[ExpertMove]:
         yield screen.click("link", "Next", "It is not on this page of the list.")
     if screen.has("button", button):
         raise ElementNotFound(f"{place} is on the list after all")
-    yield screen.stop(IMPOSSIBLE, f"{place} in {town} is not on this list.")
+    yield screen.give_up(f"{place} in {town} is not on this list.")
 
 
 def _note(screen: Screen, button: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
 from agentgym_envs.webarena.tasks.shopping.steps import order_links, show_orders
-from agentgym_envs.webarena.tasks.solution import IMPOSSIBLE, Case
+from agentgym_envs.webarena.tasks.solution import Case
 
 
 def cancel_order(case: Case, screen: Screen) -> Iterator[ExpertMove]:
@@ -25,4 +25,4 @@ def cancel_sent_order(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield from show_orders(screen, status="Pending", product=case.values["product"])
     if order_links(screen):
         raise ElementNotFound("a pending order holds it after all")
-    yield screen.stop(IMPOSSIBLE, "No pending order contains it.")
+    yield screen.give_up("No pending order contains it.")

@@ -12,7 +12,7 @@ from agentgym_envs.webarena.tasks.shopping_admin.steps import (
     open_line,
     open_section,
 )
-from agentgym_envs.webarena.tasks.solution import IMPOSSIBLE, Case
+from agentgym_envs.webarena.tasks.solution import Case
 
 
 def _find(screen: Screen, case: Case) -> Iterator[ExpertMove]:
@@ -39,4 +39,4 @@ def ship_sent_order(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     if lines(screen, "Customer"):
         raise ElementNotFound("there is such an order after all")
     customer, status = case.values["customer"], case.values["status"]
-    yield screen.stop(IMPOSSIBLE, f"{customer} has no {status} order.")
+    yield screen.give_up(f"{customer} has no {status} order.")

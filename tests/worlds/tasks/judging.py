@@ -1,0 +1,80 @@
+"""Plays freshly drawn tasks in other ways and with damage done, and tells what that is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from agentgym_envs.core import ExpertMove
+from agentgym_envs.webarena.evaluators import build_evaluators, multiply
+from agentgym_envs.webarena.evaluators.verdict import Verdict
+from agentgym_envs.webarena.places import EmbeddedPlace
+from agentgym_envs.webarena.sites.content import open_content
+from agentgym_envs.webarena.tasks.experts import EXPERTS
+from agentgym_envs.webarena.tasks.files import WebTask
+from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.solution import Case, Solution
+from tests.worlds.tasks.arriving import TASKS
+from worlds.tasks.drawing import STRIDE, TEMPLATES
+from worlds.tasks.playing import played
+
+Damage = Callable[[Screen], Iterator[ExpertMove]]
+"""Does something that no task asks for, through the forms of a site; it begins on any page."""
+
+
+@cache
+def some(template: int, instance: int = 0) -> WebTask:
+    """Return a task; instance 0 has the short wording and instance 1 the longer one."""
+    return TASKS.task(template * STRIDE + instance)
+
+
+def verdict(task: WebTask, solution: Solution | None = None) -> Verdict:
+    """Play a task by its expert or in another way, and judge it."""
+    with played(task, open_content(), solution) as ending:
+        place = EmbeddedPlace("text", open_content())
+        evaluation = dict(task.eval)
+        if "page_shown" in evaluation:
+            evaluation["page_shown"] = [place.fill(url) for url in evaluation["page_shown"]]
+        return multiply(evaluate(ending) for evaluate in build_evaluators(evaluation))
+
+
+def after(damage: Damage, template: int) -> Solution:
+    """Return the expert's way with damage done before the last move, ending on the same page."""
+
+    def solution(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        for move in EXPERTS[template](case, screen):
+            if move.action.startswith("stop"):
+                url = screen.url
+                yield from damage(screen)
+                yield ExpertMove(f"goto [{url}]", "Back to where the task ends.")
+            yield move
+
+    return solution
+
+
+def answering(answer: str, template: int) -> Solution:
+    """Return the expert's way with another answer."""
+
+    def solution(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        for move in EXPERTS[template](case, screen):
+            yield screen.stop(answer) if move.action.startswith("stop") else move
+
+    return solution
+
+
+def changing(site: str) -> list[int]:
+    """List the templates that change something and begin on a site."""
+    return [
+        number
+        for number, template in TEMPLATES.items()
+        if template.sites[0] == site and some(number).eval["state_change"] != [{}]
+    ]
+
+
+def reading(site: str) -> list[int]:
+    """List the templates that change nothing and begin on a site."""
+    return [
+        number
+        for number, template in TEMPLATES.items()
+        if template.sites[0] == site and some(number).eval["state_change"] == [{}]
+    ]
