@@ -30,7 +30,7 @@ def drawn(template: Template, seed: int = 0) -> Case:
     return next(case for _ in range(500) if (case := template.draw(WORLD, dice)) is not None)
 
 
-CHANGES = [t for t in TEMPLATES if "db_state" in drawn(t).evaluation["eval_types"]]
+CHANGES = [t for t in TEMPLATES if "state_change" in drawn(t).evaluation["eval_types"]]
 
 
 class Play:
