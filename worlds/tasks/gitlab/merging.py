@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from agentgym_envs.webarena.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.gitlab.merging import APPROVE_ALL_RELATIONS, raised
-from agentgym_envs.webarena.tasks.gitlab.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.gitlab.draws import DEVELOPING, draw_project, one_more, parts_of, quoted, same
-from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.gitlab.draws import DEVELOPING, draw_project, ids_in, parts_of
+from worlds.tasks.goals import changes, row
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _REMARKS: tuple[str, ...] = WORDS["gitlab"]["review_remarks"]
@@ -21,9 +21,10 @@ class CommentOnRequest(Template):
 
     number = 110
     sites = (SITE,)
-    intent = (
-        'Leave the comment "{remark}" on the open merge request of {project} that is about the '
-        "{part}."
+    intents = (
+        'Comment "{remark}" on {project}\'s open merge request about the {part}.',
+        "One of the open merge requests of {project} is about the {part}. Leave the comment "
+        '"{remark}" on it.',
     )
     split = "test"
 
@@ -40,18 +41,9 @@ class CommentOnRequest(Template):
         )
         if len(rows) != 1:
             return None
-        return Case(
-            values={"remark": remark, "project": project["name"], "part": part},
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    f"SELECT author_id FROM notes WHERE merge_request_id = {rows[0]['id']} "
-                    f"AND body = {quoted(remark)}",
-                    [[1]],
-                ),
-                one_more(world, "notes"),
-            ),
-        )
+        note = row("notes", merge_request_id=rows[0]["id"], author_id=AGENT_ID, body=remark)
+        values = {"remark": remark, "project": project["name"], "part": part}
+        return Case(values, changes(note))
 
 
 class RaiseVersion(Template):
@@ -59,43 +51,28 @@ class RaiseVersion(Template):
 
     number = 112
     sites = (SITE,)
-    intent = (
-        "Raise the version in the file VERSION of {project} to the next {kind} release (as 1.4.2 "
-        'would become {example}). Commit it to the branch main with the message "{message}".'
+    intents = (
+        "Bump {project}'s file VERSION to the next {kind} release on main, with the commit message "
+        '"{message}".',
+        "The version of {project} stands in its file VERSION. Raise it to the next {kind} release, "
+        'as semantic versioning has it, and commit this to main with the message "{message}".',
     )
     split = "train"
 
-    _EXAMPLES = {"major": "2.0.0", "minor": "1.5.0", "patch": "1.4.3"}
-
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a project in which the agent may commit."""
-        project, kind = draw_project(world, dice, DEVELOPING), dice.pick(tuple(self._EXAMPLES))
+        project, kind = draw_project(world, dice, DEVELOPING), dice.pick(_RELEASES)
         message = dice.pick(_MESSAGES)
-        where = f"project_id = {project['id']} AND branch = 'main' AND path = 'VERSION'"
-        version = world.value(SITE, f"SELECT content FROM files WHERE {where}").strip()
-        return Case(
-            values={
-                "project": project["name"],
-                "kind": kind,
-                "example": self._EXAMPLES[kind],
-                "message": message,
-            },
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    f"SELECT trim(content, ' ' || char(10)) FROM files WHERE {where}",
-                    [[raised(version, kind)]],
-                ),
-                state_of(
-                    SITE,
-                    "SELECT project_id, branch, message, author_id FROM commits "
-                    "ORDER BY id DESC LIMIT 1",
-                    [[project["id"], "main", message, 1]],
-                ),
-                one_more(world, "commits"),
-                same(world, "SELECT count(*) FROM files"),
-            ),
+        sql = "SELECT * FROM files WHERE project_id = ? AND branch = 'main' AND path = 'VERSION'"
+        (file,) = world.rows(SITE, sql, project["id"])
+        goal = changes(
+            row("files", id=file["id"], content=f"{raised(file['content'].strip(), kind)}\n"),
+            row("commits", project_id=project["id"], branch="main", message=message),
         )
+        return Case({"project": project["name"], "kind": kind, "message": message}, goal)
+
+
+_RELEASES = ("major", "minor", "patch")
 
 
 class ApproveAll(Template):
@@ -103,7 +80,11 @@ class ApproveAll(Template):
 
     number = 121
     sites = (SITE,)
-    intent = "Approve every open merge request in {project} that {person} {relation}."
+    intents = (
+        "Approve every open merge request in {project} that {person} {relation}.",
+        "Look for the open merge requests of {project} that {person} {relation}, and approve all "
+        "of them, without merging any.",
+    )
     split = "train"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -123,26 +104,8 @@ class ApproveAll(Template):
         if not rows:
             return None
         person = dice.pick(rows)
-        ids = person["ids"]
-        number = len(ids.split(","))
-        return Case(
-            values={
-                "project": project["name"],
-                "person": person["name"],
-                "relation": relation,
-            },
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    "SELECT count(*) FROM approvals WHERE user_id = 1 "
-                    f"AND merge_request_id IN ({ids})",
-                    [[number]],
-                ),
-                state_of(
-                    SITE,
-                    "SELECT count(*) FROM approvals",
-                    [[world.value(SITE, "SELECT count(*) FROM approvals") + number]],
-                ),
-                same(world, "SELECT state, count(*) FROM merge_requests GROUP BY state"),
-            ),
-        )
+        approvals = [
+            row("approvals", merge_request_id=number, user_id=AGENT_ID) for number in ids_in(person)
+        ]
+        values = {"project": project["name"], "person": person["name"], "relation": relation}
+        return Case(values, changes(*approvals))

@@ -55,7 +55,7 @@ def assign_stranger(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield from open_part(screen, case.values["project"], "Members")
     if screen.has("link", person) or screen.has("button", "Invite"):
         raise ElementNotFound("the person could be assigned after all")
-    yield screen.stop("N/A", f"{person} is no member, and I may not invite anybody.")
+    yield screen.give_up(f"{person} is no member of the project, and I may not invite anybody.")
 
 
 def reopen_last(case: Case, screen: Screen) -> Iterator[ExpertMove]:
