@@ -153,6 +153,12 @@ class AssignStranger(Template):
         return Case({"project": project["name"], "person": person["name"]}, goal)
 
 
+_CLOSED = (
+    "SELECT id, author_id, confidential, closed_at FROM issues "
+    "WHERE project_id = ? AND state = 'closed' ORDER BY id"
+)
+
+
 class ReopenLast(Template):
     """Reopen what was closed last, and say why."""
 
@@ -168,8 +174,7 @@ class ReopenLast(Template):
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a project with one issue that was closed last."""
         project, remark = draw_project(world, dice, REPORTING), dice.pick(_REMARKS)
-        sql = "SELECT id, closed_at FROM issues WHERE project_id = ? AND state = 'closed'"
-        issue = standing_out(world.rows(SITE, sql, project["id"]), "closed_at DESC")
+        issue = standing_out(world.rows(SITE, _CLOSED, project["id"]), "closed_at DESC")
         if issue is None:
             return None
         goal = changes(
@@ -177,3 +182,35 @@ class ReopenLast(Template):
             row("notes", issue_id=issue["id"], author_id=AGENT_ID, body=remark),
         )
         return Case({"project": project["name"], "remark": remark}, goal)
+
+
+class ReopenForeign(Template):
+    """Reopen what was closed last in a project where the agent has no say."""
+
+    number = 160
+    sites = (SITE,)
+    intents = ReopenLast.intents
+    split = "validation"
+    is_impossible = True
+    instances = FEW
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a project of others, and an issue that is not the agent's own."""
+        project, remark = draw_project(world, dice), dice.pick(_REMARKS)
+        issues = [
+            each for each in world.rows(SITE, _CLOSED, project["id"]) if not each["confidential"]
+        ]
+        issue = standing_out(issues, "closed_at DESC")
+        sql = "SELECT role FROM members WHERE project_id = ? AND user_id = ?"
+        role = world.value(SITE, sql, project["id"], AGENT_ID)
+        if role in REPORTING or issue is None or issue["author_id"] == AGENT_ID:
+            return None
+        goal = impossible(_NO_RIGHT, NONE)
+        return Case({"project": project["name"], "remark": remark}, goal)
+
+
+_NO_RIGHT = (
+    *("may not reopen", "allowed", "permi", "rights", "the right to", "role", "reporter", "button"),
+    *("member", "access", "authoris", "authoriz", "privilege", "option to reopen", "its author"),
+)
+"""How a reason says that somebody may not do it."""

@@ -6,14 +6,20 @@ from agentgym_envs.webarena.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.gitlab.merging import APPROVE_ALL_RELATIONS, raised
 from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.gitlab.draws import DEVELOPING, draw_project, ids_in, parts_of
-from worlds.tasks.goals import changes, row
-from worlds.tasks.template import Case, Template, World
+from worlds.tasks.gitlab.draws import DEVELOPING, draw_project, ids_in, no_such, parts_of
+from worlds.tasks.goals import changes, impossible, row
+from worlds.tasks.template import FEW, Case, Template, World
 from worlds.tasks.words import WORDS
 
 _REMARKS: tuple[str, ...] = WORDS["gitlab"]["review_remarks"]
 
 _MESSAGES = ("Prepare the next release", "Raise the version", "New release")
+
+
+_ABOUT = (
+    "SELECT id FROM merge_requests WHERE project_id = ? AND state = 'open' "
+    "AND instr(lower({columns}), lower(?))"
+)
 
 
 class CommentOnRequest(Template):
@@ -32,18 +38,32 @@ class CommentOnRequest(Template):
         """Draw a subject that one open merge request has."""
         project = draw_project(world, dice)
         part, remark = dice.pick(parts_of(project["name"])), dice.pick(_REMARKS)
-        rows = world.rows(
-            SITE,
-            "SELECT id FROM merge_requests WHERE project_id = ? AND state = 'open' "
-            "AND instr(lower(title), lower(?))",
-            project["id"],
-            part,
-        )
+        rows = world.rows(SITE, _ABOUT.format(columns="title"), project["id"], part)
         if len(rows) != 1:
             return None
         note = row("notes", merge_request_id=rows[0]["id"], author_id=AGENT_ID, body=remark)
         values = {"remark": remark, "project": project["name"], "part": part}
         return Case(values, changes(note))
+
+
+class CommentOnMissing(Template):
+    """Comment on an open merge request about a subject that none is about."""
+
+    number = 161
+    sites = (SITE,)
+    intents = CommentOnRequest.intents
+    split = "test"
+    is_impossible = True
+    instances = FEW
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a subject that no open merge request speaks of."""
+        project = draw_project(world, dice)
+        part, remark = dice.pick(parts_of(project["name"])), dice.pick(_REMARKS)
+        if world.rows(SITE, _ABOUT.format(columns="title || body"), project["id"], part):
+            return None
+        values = {"remark": remark, "project": project["name"], "part": part}
+        return Case(values, impossible(("request", " mr"), no_such("merge request")))
 
 
 class RaiseVersion(Template):

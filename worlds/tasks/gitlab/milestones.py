@@ -5,9 +5,9 @@ from __future__ import annotations
 from agentgym_envs.webarena.sites.filters import day
 from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.gitlab.draws import DEVELOPING, REPORTING, draw_day, draw_project, ids_in
-from worlds.tasks.goals import changes, row
-from worlds.tasks.template import Case, Template, World
+from worlds.tasks.gitlab.draws import DEVELOPING, REPORTING, draw_day, draw_project, ids_in, no_such
+from worlds.tasks.goals import changes, impossible, row
+from worlds.tasks.template import FEW, Case, Template, World
 from worlds.tasks.words import WORDS
 
 _MILESTONES: tuple[str, ...] = WORDS["gitlab"]["milestones"]
@@ -86,3 +86,27 @@ class PostponeMilestone(Template):
             goal=changes(*(row("issues", id=number, due_on=due) for number in ids_in(milestone))),
             notes={"due": due},
         )
+
+
+class PostponeMissing(Template):
+    """Give the issues of a milestone that a project lacks a new due date."""
+
+    number = 163
+    sites = (SITE,)
+    intents = PostponeMilestone.intents
+    split = "test"
+    is_impossible = True
+    instances = FEW
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a milestone of other projects."""
+        project, due = draw_project(world, dice, DEVELOPING), draw_day(dice)
+        titles = world.rows(
+            SITE,
+            "SELECT DISTINCT title FROM milestones WHERE title NOT IN "
+            "(SELECT title FROM milestones WHERE project_id = ?) ORDER BY title",
+            project["id"],
+        )
+        values = {"milestone": dice.pick(titles)["title"], "project": project["name"]}
+        goal = impossible(("milestone",), no_such("milestone"))
+        return Case(values | {"due": day(due)}, goal)

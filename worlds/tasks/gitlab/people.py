@@ -16,8 +16,8 @@ from worlds.tasks.gitlab.draws import (
     members_of,
     strangers_of,
 )
-from worlds.tasks.goals import changes, row
-from worlds.tasks.template import Case, Template, World
+from worlds.tasks.goals import changes, impossible, row
+from worlds.tasks.template import FEW, Case, Template, World
 from worlds.tasks.words import WORDS
 
 _STATUSES: tuple[str, ...] = WORDS["gitlab"]["statuses"]
@@ -141,6 +141,36 @@ class FollowAuthor(Template):
         goal = changes(row("follows", follower_id=AGENT_ID, followed_id=request["author_id"]))
         values = {"state": request["state"], "title": request["title"]}
         return Case(values | {"project": project["name"]}, goal)
+
+
+class FollowOneself(Template):
+    """Follow whoever opened a merge request that is the agent's own."""
+
+    number = 162
+    sites = (SITE,)
+    intents = FollowAuthor.intents
+    split = "train"
+    is_impossible = True
+    instances = FEW
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a merge request of the agent's."""
+        project = draw_project(world, dice)
+        sql = "SELECT title, state FROM merge_requests WHERE project_id = ? AND author_id = ?"
+        rows = world.rows(SITE, f"{sql} ORDER BY id", project["id"], AGENT_ID)
+        if not rows:
+            return None
+        request = dice.pick(rows)
+        values = {"state": request["state"], "title": request["title"]}
+        return Case(values | {"project": project["name"]}, impossible(_ONESELF))
+
+
+_ONESELF = (
+    *("myself", "yourself", "oneself", "themselves", "opened by me", "i opened", "i am the author"),
+    *("my own", "your own", "is me", "was me", "your account", "my account", "i'm the author"),
+    *("same user", "same account", "same person", "mira halden"),
+)
+"""How a reason says that somebody is the agent's own user."""
 
 
 class FinishTodos(Template):
