@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from agentgym_envs.webarena.evaluators.db_state import DatabaseEvaluator
 
 from agentgym_envs.webarena.actions import parse_action
 from agentgym_envs.webarena.browsers.text.browser import TextBrowser
 from agentgym_envs.webarena.browsers.text.fetch import fetch
-from agentgym_envs.webarena.evaluators.db_state import DatabaseEvaluator
 from agentgym_envs.webarena.evaluators.verdict import Ending
 from agentgym_envs.webarena.site_functions import EmbeddedFunctions
 from agentgym_envs.webarena.sites.state import SiteState
