@@ -179,9 +179,11 @@ def _says_nothing(text: str, words: frozenset[str]) -> bool:
 
 
 def _stems(word: str) -> tuple[str, ...]:
-    """Return what `closes`, `passed` and `reviews` may come from."""
+    """Return what `closes`, `passed` and `reviews` may come from, and the plural of `reviewer`."""
     endings = [ending for ending in ("s", "es", "d", "ed") if word.endswith(ending)]
-    return () if word in _DOUBTING else tuple(word.removesuffix(ending) for ending in endings)
+    if word in _DOUBTING:
+        return ()
+    return (word + "s", *(word.removesuffix(ending) for ending in endings))
 
 
 def _without_repeats(text: str, task: str, words: frozenset[str]) -> str:

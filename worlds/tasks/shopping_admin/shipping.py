@@ -82,6 +82,6 @@ class ShipSentOrder(Template):
         goal = impossible(
             ("order",),
             (values["status"], "open ", "unshipped", "to ship", "complete", "shipped", "cancelled"),
-            (*NONE, "already", "every ", "all "),
+            (*NONE, "already", "every ", "all ", "only "),
         )
         return Case(values, goal)

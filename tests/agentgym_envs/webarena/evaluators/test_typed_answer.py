@@ -164,6 +164,11 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         ["Silas", "Silas, Otto", "Silas, Otto K, Mira", "Silas or Otto K", "Silasson, Otto K"],
     ),
     (
+        one("identifier", "SB3371-1"), "Which reviewers liked it least? Give the SKU.",
+        ["SB3371-1", "The SKU is SB3371-1.", "SKU: sb3371-1", "The reviewer liked SB3371-1."],
+        ["SB3371-11", "SB3371-1 or SB3371-2", "SKU", "The critic liked SB3371-1."],
+    ),
+    (
         one("time", "17:30"), "At what time does The Wild Spoke close on Friday?",
         ["17:30", "5:30 pm", "5:30 p.m.", "It closes at 17:30.", "17:30:00"],
         ["5:30", "17:00", "closed", "17:30 or 18:30", "09:00-17:30", "17 minutes"],
