@@ -28,7 +28,9 @@ class EditNoComment(Template):
     split = "train"
     is_impossible = True
     intents = EditComment.intents
-    _mine = (" i ", "i'", "my", "mine", " me", "you", "mira", "own comment", "no edit", "other")
+    _mine = (
+        " i ", " i'", "my", "mine", " me", "you", "mira", "own comment", "edit comment", "other",
+    )  # fmt: skip
     _none = (*NONE, "all ", "only", "others", "other people", "somebody else", "someone else")
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -196,7 +196,7 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         ["N/A - no such order", "n/a: there is no such order", "N/A (no pending order has it)",
          "This cannot be done: there is no pending order with it.",
          "Not possible, because none of my orders is pending."],
-        ["N/A", "no such order", "N/A - the page broke", "done", ""],
+        ["N/A", "no such order", "N/A - the page broke", "N/A - I now know the order", "done", ""],
     ),
 ]
 # fmt: on
