@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from agentgym_envs.webarena.evaluators.db_state import DatabaseEvaluator
 from agentgym_envs.webarena.evaluators.judging import RecordedJudge
 from agentgym_envs.webarena.evaluators.page_shown import PageShownEvaluator
 from agentgym_envs.webarena.evaluators.program_html import PageEvaluator
@@ -42,7 +41,6 @@ EVALUATORS: dict[str, Callable[[Mapping[str, Any]], Evaluator]] = {
     "string_match": StringEvaluator,
     "url_match": UrlEvaluator,
     "program_html": PageEvaluator,
-    "db_state": DatabaseEvaluator,
     "state_change": StateChangeEvaluator,
     "typed_answer": TypedAnswerEvaluator,
     "page_shown": PageShownEvaluator,
@@ -63,8 +61,7 @@ def build_evaluators(
     Args:
         evaluation: with the keys of WebArena's task files: `eval_types`, `reference_answers`,
             `reference_url`, `program_html`; and
-            of ours: `state_change`, `typed_answer`, `page_shown`, `db_state`. Addresses are
-            filled in already.
+            of ours: `state_change`, `typed_answer`, `page_shown`. Addresses are filled in already.
         is_original: have WebArena's own three follow its rules to the letter, as the official
             tasks are scored; otherwise they are stricter where its rules let wrong ends through.
 

@@ -132,8 +132,9 @@ def _words_of(task: str) -> frozenset[str]:
 def _gives_reason(reason: Sequence[Sequence[str]], text: str) -> bool:
     if not _IMPOSSIBLE.search(text):
         return False
-    text = _IMPOSSIBLE.sub(" ", text)
-    return all(any(plain(phrase) in text for phrase in phrases) for phrases in reason)
+    # A blank in a phrase is where a word ends: "no " is not in "I know".
+    text = f" {_IMPOSSIBLE.sub(' ', text)} "
+    return all(any(phrase.casefold() in text for phrase in phrases) for phrases in reason)
 
 
 def _says(text: str, value: bool, words: frozenset[str]) -> bool:

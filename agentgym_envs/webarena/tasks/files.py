@@ -1,7 +1,7 @@
 """Tasks as WebArena's task files hold them: one JSON object each.
 
-Three things are added for the embedded sites, which may be left out: the evaluator `db_state`
-inside `eval`, the task's `split`, and `notes` for its expert.
+Three things are added for the embedded sites, which may be left out: evaluators of ours inside
+`eval`, the task's `split`, and `notes` for its expert.
 """
 
 from __future__ import annotations

@@ -63,11 +63,9 @@ TASKS = [
     task(
         4,
         {
-            "eval_types": ["db_state", "string_match"],
+            "eval_types": ["state_change", "string_match"],
             "reference_answers": {"must_include": ["done"]},
-            "db_state": [
-                {"site": "shopping", "query": "SELECT count(*) FROM admins", "expected": [[-1]]}
-            ],
+            "state_change": [{"shopping": {"admins": {"removed": [{"id": 1}]}}}],
         },
         sites=["shopping"],
         intent="Do the impossible.",

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import sqlite3
 from typing import Any
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from agentgym_envs.webarena.evaluators import Verdict, build_evaluators, multiply
 from agentgym_envs.webarena.evaluators.functions import post_url, read_call
 from agentgym_envs.webarena.evaluators.string_match import clean, includes
-from agentgym_envs.webarena.sites.state import Database, SiteState
 from tests.agentgym_envs.webarena.still import StillBrowser, StrictJudge, ending
 
 
@@ -298,68 +296,6 @@ def test_nothing_but_the_five_functions_is_called(text: str) -> None:
             build_evaluators(html(url, locator, {"exact_match": "x"}))
 
 
-# db_state ---------------------------------------------------------------------------------------
-
-
-class _Orders(SiteState):
-    """One small database under every name."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.connection = sqlite3.connect(":memory:", factory=Database)
-        self.connection.executescript(
-            "CREATE TABLE orders (id INTEGER, note TEXT, weight REAL);"
-            "INSERT INTO orders VALUES (1, 'red', 0.5), (2, NULL, 2.0);"
-        )
-
-    def database(self, site: str) -> sqlite3.Connection:
-        return self.connection
-
-
-def rows(query: str, expected: list[list[Any]]) -> dict[str, Any]:
-    state = {"site": "shopping", "query": query, "expected": expected}
-    return {"eval_types": ["db_state"], "db_state": [state]}
-
-
-def test_rows_must_be_as_expected() -> None:
-    state = _Orders()
-    everything = "SELECT id, note, weight FROM orders ORDER BY id"
-    assert score(rows(everything, [[1, "red", 0.5], [2, None, 2.0]]), state=state) == 1.0
-    assert score(rows(everything, [[1, "red", 0.5]]), state=state) == 0.0
-    assert score(rows("SELECT count(*) FROM orders", [[2]]), state=state) == 1.0
-    assert score(rows("SELECT upper(note) FROM orders WHERE id = 1", [["RED"]]), state=state) == 1.0
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "DELETE FROM orders",
-        "INSERT INTO orders VALUES (3, '', 0)",
-        "UPDATE orders SET note = ''",
-        "DROP TABLE orders",
-        "PRAGMA writable_schema = 1",
-        "ATTACH '/tmp/x' AS y",
-        "SELECT 1; DELETE FROM orders",
-        "SELECT nothing FROM orders",
-        "SELECT load_extension('x')",
-        "nonsense",
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
-    ],
-)
-def test_a_query_that_is_wrong_or_writes_is_an_error_that_names_it(query: str) -> None:
-    state = _Orders()
-    with pytest.raises(ValueError, match="one SELECT that fits") as error:
-        score(rows(query, []), state=state)
-    assert query[:20] in str(error.value)
-    state.connection.execute("INSERT INTO orders VALUES (3, 'later', 1.0)")  # it writes again
-    assert state.connection.execute("SELECT count(*) FROM orders").fetchone() == (3,)
-
-
-def test_foreign_sites_have_no_database() -> None:
-    with pytest.raises(ValueError, match="embedded sites"):
-        score(rows("SELECT 1", [[1]]))
-
-
 # All together -----------------------------------------------------------------------------------
 
 
@@ -390,15 +326,6 @@ def test_zero_beats_unscored_and_unscored_beats_one() -> None:
         (html("", HEADING, {"exact_match": "x"}), "needs url"),
         (html("last", "fetch('x')", {"exact_match": "x"}), "unknown locator"),
         (html("last", HEADING, {"includes": "x"}), "required_contents"),
-        ({"eval_types": ["db_state"]}, "db_state must be a list"),
-        ({"eval_types": ["db_state"], "db_state": [{"site": "map"}]}, "an entry of db_state"),
-        (
-            {
-                "eval_types": ["db_state"],
-                "db_state": [{"site": "wiki", "query": "SELECT 1", "expected": []}],
-            },
-            "unknown site 'wiki'",
-        ),
     ],
 )
 def test_an_evaluation_of_another_form_is_refused(evaluation: dict[str, Any], message: str) -> None:

@@ -35,13 +35,13 @@ def test_the_shipped_content_is_made_again_byte_for_byte(tmp_path: Path, hash_se
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sites")
-    make(folder, seed=7)
+    make(folder, seed=7, instances=2)
     return folder
 
 
 def test_a_fresh_world_is_played_with_its_own_tasks(fresh: Path) -> None:
     env, shipped = WebArenaEnv(sites_dir=fresh), WebArenaEnv()
-    assert env.source.startswith("agentgym-sites v4 seed 7 (")
+    assert env.source.startswith("agentgym-sites v5 seed 7 (")
     assert env.source != shipped.source
     numbers = [each.task_ids[0] for each in open_content(fresh.resolve()).templates][::10]
     different = 0

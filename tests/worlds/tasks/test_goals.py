@@ -6,14 +6,11 @@ import re
 
 import pytest
 
-from agentgym_envs.webarena.env import WebArenaEnv
-from tests.worlds.tasks.arriving import TASKS, case_of, cases, floors_of
+from tests.worlds.tasks.arriving import TASKS, cases, floors_of
 from worlds.dice import Dice
-from worlds.tasks.drawing import INSTANCES, STRIDE, TEMPLATES
+from worlds.tasks.drawing import TEMPLATES
 from worlds.tasks.reddit import phrases
 from worlds.tasks.template import World
-
-ALL = range(INSTANCES)
 
 
 def test_days_of_the_month_are_days_that_every_month_has() -> None:
@@ -59,30 +56,8 @@ def test_the_worst_rating_is_the_worst_as_it_is_shown(world: World) -> None:
     ],
 )
 def test_a_goal_asks_for_what_is_judged(template: int, wrong: str, right: str) -> None:
-    intent = TEMPLATES[template].intent
-    assert wrong not in intent and right in intent
-
-
-def test_no_answer_is_right_because_it_lists_every_candidate() -> None:
-    for number in TEMPLATES:
-        references = case_of(number, 0).evaluation["reference_answers"] or {}
-        assert set(references) <= {"exact_match"}, number
-
-
-@pytest.mark.parametrize("template", [35, 61, 69])
-def test_an_answer_of_several_parts_is_right_in_one_order_alone(template: int) -> None:
-    number, right = next(
-        (template * STRIDE + instance, answer)
-        for instance, case in enumerate(cases(template))
-        if ", " in (answer := case.evaluation["reference_answers"]["exact_match"])
-    )
-    backwards = ", ".join(right.split(", ")[::-1])
-    rewards = {}
-    env = WebArenaEnv()
-    for answer in (right, backwards, f"{right}, Millbrook"):
-        env.reset(options={"task_id": number})
-        rewards[answer] = env.step(f"stop [{answer}]")[1]
-    assert list(rewards.values()) == [1.0, 0.0, 0.0]
+    for intent in TEMPLATES[template].intents:
+        assert wrong not in intent and right in intent
 
 
 @pytest.mark.parametrize("split", ["train", "validation", "test"])
