@@ -8,11 +8,16 @@ from agentgym_envs.webarena.evaluators.typed_answer import is_answer
 from tests.worlds.tasks.judging import answering, some, verdict
 
 RIGHT = {
-    60: ("131", "131 minutes", "2 h 11 min", "The quickest drive takes 2 hours and 11 minutes."),
+    60: (
+        "131",
+        "131 minutes",
+        "2 h 11 min",
+        "From Taverna Oscar to Oscar and Dora it takes 131 min.",
+    ),
     61: ("Alderbrook, 65.4 km", "It is Alderbrook, 65.4 kilometres", "65.4 (Alderbrook)"),
     62: ("046 458 410", "046458410", "The phone number is 046 458 410.", "Phone: 046 458 410"),
     63: ("1", "one", "1 supermarket", "Only 1 of them is open at 21:15."),
-    67: ("193.0", "193 km", "193.0 kilometres longer", "It gets 193 km longer."),
+    67: ("193.0", "193 km", "193.0 kilometres longer", "It is 193 km longer."),
     68: (
         "Orchard Vale, Millbrook, Willowmere",
         "Orchard Vale, then Millbrook and finally Willowmere",
