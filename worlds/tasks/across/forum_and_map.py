@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from agentgym_envs.webarena.sites.map.hours import DAYS, span
+from agentgym_envs.webarena.sites.people import AGENT_ID
 from worlds.dice import Dice
+from worlds.tasks.goals import changes, row
 from worlds.tasks.map import draws
-from worlds.tasks.reddit import draws as forum_draws
 from worlds.tasks.reddit.lookups import pick_forum
-from worlds.tasks.template import Case, Template, World, changed
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 
@@ -17,10 +18,12 @@ class PublishPhone(Template):
     number = 131
     sites = ("map", "reddit")
     split = "train"
-    intent = (
+    intents = (
+        "Post the {what} of {place} in {town}, as Wayfinder writes it and nothing else, under the "
+        "title “{title}” in {community} on Commonplace.",
         "Look up the {what} of {place} in {town} on Wayfinder, and publish a post with the title "
-        "“{title}” in the community {community} on Commonplace. Its text shall be the {what} "
-        "exactly as written on the map, and nothing else."
+        "“{title}” in the community {community} on Commonplace. Its text shall be that alone, "
+        "exactly as it is written on the map.",
     )
     titles: tuple[str, ...] = WORDS["across"]["titles"]
 
@@ -40,10 +43,6 @@ class PublishPhone(Template):
             text = span(hours[0]["opens"], hours[0]["closes"])
         number, community = pick_forum(world, dice)
         title = dice.pick(self.titles)
-        query = (
-            "SELECT forum_id, user_id, title, body FROM posts"
-            f" WHERE id > {forum_draws.last_id(world, 'posts')}"
-        )
         values = {
             "what": what,
             "place": place["name"],
@@ -51,10 +50,5 @@ class PublishPhone(Template):
             "title": title,
             "community": community,
         }
-        return Case(
-            values,
-            changed(
-                forum_draws.expected(query, (number, forum_draws.ME, title, text)),
-                forum_draws.totals(world, posts=1),
-            ),
-        )
+        post = {"forum_id": number, "user_id": AGENT_ID, "title": title, "body": text}
+        return Case(values, changes(row("posts", **post)))

@@ -10,14 +10,15 @@ from agentgym_envs.webarena.sites.map.routes import CAR
 from agentgym_envs.webarena.sites.people import AGENT_ID
 from worlds.dice import Dice
 from worlds.tasks.gitlab import draws as code_draws
+from worlds.tasks.goals import answers, changes, measure, row
 from worlds.tasks.map import draws
 from worlds.tasks.shopping import draws as shop_draws
-from worlds.tasks.template import Case, Template, World, changed, exact_answer, state_of
+from worlds.tasks.template import Case, Template, World
 
 
 def _draw_order(world: World, dice: Dice) -> sqlite3.Row:
     sql = "SELECT * FROM orders WHERE customer_id = ? ORDER BY id"
-    return dice.pick(shop_draws.rows(world, sql, shop_draws.AGENT_ID))
+    return dice.pick(shop_draws.rows(world, sql, AGENT_ID))
 
 
 class DriveToParcel(Template):
@@ -26,9 +27,11 @@ class DriveToParcel(Template):
     number = 130
     sites = ("shopping", "map")
     split = "train"
-    intent = (
-        "How many minutes does the quickest drive take on Wayfinder from {start} to the town that "
-        "my order {order} at Larder & Loom is delivered to? Answer with the number alone."
+    intents = (
+        "How many minutes is the quickest drive on Wayfinder from {start} to the town that my "
+        "order {order} goes to?",
+        "My order {order} at Larder & Loom is delivered to some town. According to Wayfinder, how "
+        "long does the quickest drive from {start} to that town take?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -37,7 +40,8 @@ class DriveToParcel(Template):
         if order["town"] == start:
             return None
         way = draws.way_between(world, [start, order["town"]], CAR)
-        return Case({"start": start, "order": order["number"]}, exact_answer(str(way.minutes)))
+        goal = answers(measure("duration", f"{way.minutes} minutes", "minute"))
+        return Case({"start": start, "order": order["number"]}, goal)
 
 
 class BestRatedThere(Template):
@@ -46,9 +50,10 @@ class BestRatedThere(Template):
     number = 136
     sites = ("shopping", "map")
     split = "validation"
-    intent = (
+    intents = (
+        "Put the best rated {kind} of the town that my order {order} goes to on my list {list}.",
         "Find out to which town my order {order} at Larder & Loom is delivered, and put the best "
-        "rated {kind} of that town on my Wayfinder list {list}."
+        "rated {kind} of that town on my Wayfinder list {list}.",
     )
     kinds = ("Cafe", "Restaurant", "Hotel", "Museum", "Bakery", "Pub", "Park", "Bookshop")
 
@@ -70,20 +75,12 @@ class BestRatedThere(Template):
         is_there = "SELECT count(*) FROM saved WHERE list_id = ? AND place_id = ?"
         if world.value("map", is_there, chosen["id"], place):
             return None
-        number = world.value("map", "SELECT count(*) FROM saved")
-        query = f"SELECT count(*) FROM saved WHERE list_id = {chosen['id']} AND place_id = {place}"
         values = {
             "order": order["number"],
             "kind": BY_NAME[kind].name.lower(),
             "list": chosen["name"],
         }
-        return Case(
-            values,
-            changed(
-                state_of("map", query, [[1]]),
-                state_of("map", "SELECT count(*) FROM saved", [[number + 1]]),
-            ),
-        )
+        return Case(values, changes(row("saved", list_id=chosen["id"], place_id=place)))
 
 
 class RefundIssue(Template):
@@ -92,24 +89,24 @@ class RefundIssue(Template):
     number = 132
     sites = ("shopping", "gitlab")
     split = "train"
-    intent = (
+    intents = (
+        "Open an issue “Refund for order {order}” in the Forgeyard project {project}, with the "
+        "order's total, as the shop writes it, as its description.",
         "In the Forgeyard project {project}, open an issue titled “Refund for order {order}” whose "
         "description is the total of that order at Larder & Loom, written as the shop writes it, "
-        "and nothing else."
+        "and nothing else.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw an order and a project in which the agent may open issues."""
         order = _draw_order(world, dice)
         project = code_draws.draw_project(world, dice, code_draws.REPORTING)
-        last = world.value("gitlab", "SELECT max(id) FROM issues")
-        query = (
-            "SELECT project_id, author_id, title, body, state FROM issues"
-            f" WHERE id > {last} ORDER BY id"
-        )
-        title = f"Refund for order {order['number']}"
-        expected = [project["id"], 1, title, money(order["total"]), "open"]
-        return Case(
-            {"project": project["name"], "order": order["number"]},
-            changed(state_of("gitlab", query, [expected]), code_draws.one_more(world, "issues")),
-        )
+        issue = {
+            "project_id": project["id"],
+            "author_id": AGENT_ID,
+            "title": f"Refund for order {order['number']}",
+            "body": money(order["total"]),
+            "state": "open",
+        }
+        values = {"project": project["name"], "order": order["number"]}
+        return Case(values, changes(row("issues", **issue)))

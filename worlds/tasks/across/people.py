@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from agentgym_envs.webarena.sites.people import AGENT_ID
 from worlds.dice import Dice
 from worlds.tasks.gitlab import draws as code_draws
-from worlds.tasks.reddit import draws as forum_draws
-from worlds.tasks.shopping_admin import draws as office_draws
-from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.goals import changes, row
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 
@@ -16,9 +16,10 @@ class MessageBuyer(Template):
     number = 135
     sites = ("shopping_admin", "reddit")
     split = "train"
-    intent = (
+    intents = (
+        "Send whoever placed order {order} at Larder & Loom this message on Commonplace: “{text}”",
         "The customer who placed order {order} at Larder & Loom has the same user name on "
-        "Commonplace. Send them this message there: “{text}”"
+        "Commonplace. Send them this message there: “{text}”",
     )
     texts: tuple[str, ...] = WORDS["across"]["texts"]
 
@@ -37,20 +38,12 @@ class MessageBuyer(Template):
             " AND id NOT IN (SELECT blocked_id FROM blocked_users)",
             order["username"],
         )
-        if user is None or user == forum_draws.ME:
+        if user is None or user == AGENT_ID:
             return None
         text = dice.pick(self.texts)
-        query = (
-            "SELECT from_id, to_id, body FROM messages"
-            f" WHERE id > {forum_draws.last_id(world, 'messages')}"
-        )
-        return Case(
-            {"order": order["number"], "text": text},
-            changed(
-                forum_draws.expected(query, (forum_draws.ME, user, text)),
-                forum_draws.totals(world, messages=1),
-            ),
-        )
+        message = {"from_id": AGENT_ID, "to_id": user, "body": text}
+        values = {"order": order["number"], "text": text}
+        return Case(values, changes(row("messages", **message)))
 
 
 class GroupOfContributor(Template):
@@ -59,10 +52,12 @@ class GroupOfContributor(Template):
     number = 133
     sites = ("gitlab", "shopping_admin")
     split = "test"
-    intent = (
+    intents = (
+        "Put whoever has the most commits on the default branch of {project} into the customer "
+        "group {group} of Larder & Loom.",
         "Who has the most commits on the default branch of {project} on Forgeyard? That person is "
         "also a customer of Larder & Loom: in the shop's administration, put them into the "
-        "customer group {group}."
+        "customer group {group}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -83,16 +78,8 @@ class GroupOfContributor(Template):
         group = dice.pick(("General", "Wholesale", "Retailer"))
         if not customers or customers[0]["group_name"] == group:
             return None
-        customer = customers[0]["id"]
-        others = f"SELECT id, group_name FROM customers WHERE id != {customer} ORDER BY id"
-        query = f"SELECT group_name FROM customers WHERE id = {customer}"
-        return Case(
-            {"project": project["name"], "group": group},
-            changed(
-                state_of("shopping_admin", query, [[group]]),
-                office_draws.same(world, others),
-            ),
-        )
+        values = {"project": project["name"], "group": group}
+        return Case(values, changes(row("customers", id=customers[0]["id"], group_name=group)))
 
 
 _OWNERS = (
@@ -107,9 +94,10 @@ class StarAuthorsBest(Template):
     number = 134
     sites = ("reddit", "gitlab")
     split = "test"
-    intent = (
+    intents = (
+        "Star the most starred Forgeyard project of whoever wrote the Commonplace post “{title}”.",
         "Whoever wrote the post “{title}” on Commonplace also has projects on Forgeyard, under the "
-        "same user name. Star the one of their projects that has the most stars."
+        "same user name. Star the one of their projects that has the most stars.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -131,14 +119,9 @@ class StarAuthorsBest(Template):
         if not projects:
             return None
         best = projects[0]["id"]
-        starred = "SELECT count(*) FROM stars WHERE user_id = 1 AND project_id = ?"
+        starred = f"SELECT count(*) FROM stars WHERE user_id = {AGENT_ID} AND project_id = ?"
         is_shared = len(projects) > 1 and projects[1]["star_count"] == projects[0]["star_count"]
         if is_shared or world.value("gitlab", starred, best):
             return None
-        mine = [
-            row["project_id"]
-            for row in world.rows("gitlab", "SELECT project_id FROM stars WHERE user_id = 1")
-        ]
-        query = "SELECT project_id FROM stars WHERE user_id = 1 ORDER BY project_id"
-        expected = [[number] for number in sorted([*mine, best])]
-        return Case({"title": post["title"]}, changed(state_of("gitlab", query, expected)))
+        goal = changes(row("stars", user_id=AGENT_ID, project_id=best))
+        return Case({"title": post["title"]}, goal)

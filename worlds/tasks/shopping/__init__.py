@@ -1,4 +1,4 @@
-"""The tasks in the shop; numbers 0 to 29."""
+"""The tasks in the shop; numbers 0 to 29, and 145 to 147."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from worlds.tasks.shopping.lookups import (
     CheapestInColour,
     CountUnderFilters,
     LatestAuthor,
+    LatestAuthorOfNone,
     PriceByWeight,
     WordInReviews,
 )
@@ -27,9 +28,11 @@ from worlds.tasks.shopping.past_orders import (
     OrderAgain,
     SpentInMonths,
     TrackingNumber,
+    TrackUnsentOrder,
 )
 from worlds.tasks.shopping.personal import (
     AddAddress,
+    MovedFromElsewhere,
     MovedHouse,
     NewPhone,
     ReviewFromOrder,
@@ -63,5 +66,8 @@ TEMPLATES: tuple[Template, ...] = (
     ReviewMostReduced(),
     JoinAndWish(),
     BestStockedVariant(),
+    TrackUnsentOrder(),
+    MovedFromElsewhere(),
+    LatestAuthorOfNone(),
 )
 """Every template of the site, by number."""

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.filters import money
+from agentgym_envs.webarena.sites.people import AGENT_ID
 from agentgym_envs.webarena.sites.shopping.delivery import (
     PAYMENT_METHODS,
     SHIPPING_METHODS,
     discount_of,
 )
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.shopping.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.shopping.draws import AGENT_ID, COST, cart_is, rows, same_number_of
-from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.goals import amount, changes, row
+from worlds.tasks.shopping.draws import COST, LEAVES, in_cart, rows
+from worlds.tasks.template import Case, Template, World
 
 _ON_SALE = (
     f"SELECT p.id, p.name, p.stock, {COST} AS cost FROM products p WHERE p.is_enabled "
@@ -28,20 +27,17 @@ class BuyMostReviewed(Template):
     number = 6
     sites = (SITE,)
     split = "train"
-    intent = (
-        "Order {quantity} of the most reviewed product in the category {category}. Have them sent "
-        "to my address in {town} by {method} and choose {payment} as payment method."
+    intents = (
+        "Order {quantity} of the most reviewed product in {category}, by {method} to my address in "
+        "{town}, payment by {payment}.",
+        "Order {quantity} of the product in the category {category} that has the most reviews. "
+        "Have them sent to the address in {town} of my address book by {method}, and choose "
+        "{payment} as payment method.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw category, quantity, address and methods."""
-        leaf = dice.pick(
-            rows(
-                world,
-                "SELECT c.id, c.name, g.name AS above FROM categories c JOIN categories g "
-                "ON g.id = c.parent_id ORDER BY c.id",
-            )
-        )
+        leaf = dice.pick(rows(world, LEAVES))
         products = rows(
             world,
             "SELECT p.id, p.name, p.stock, (SELECT count(*) FROM reviews r WHERE "
@@ -49,28 +45,25 @@ class BuyMostReviewed(Template):
             "WHERE p.category_id = ? AND p.is_enabled ORDER BY reviews DESC, p.id",
             leaf["id"],
         )
-        quantity = dice.between(2, 9)
-        if products[0]["reviews"] == products[1]["reviews"] or products[0]["stock"] < quantity:
+        product, quantity = products[0], dice.between(2, 9)
+        if product["reviews"] == products[1]["reviews"] or product["stock"] < quantity:
             return None
         address = dice.pick(
             rows(world, f"SELECT * FROM addresses WHERE customer_id = {AGENT_ID} ORDER BY id")
         )
         method, payment = dice.pick(SHIPPING_METHODS).title, dice.pick(PAYMENT_METHODS)[1]
-        last = world.value(SITE, "SELECT max(id) FROM orders")
-        order = [AGENT_ID, "pending", address["name"], address["street"], method, payment]
-        goal = changed(
-            state_of(
-                SITE,
-                "SELECT customer_id, status, name, street, shipping_method, payment_method "
-                f"FROM orders WHERE id > {last} ORDER BY id",
-                [order],
+        goal = changes(
+            row(
+                "orders",
+                **{column: address[column] for column in ("name", "street", "town", "postcode")},
+                customer_id=AGENT_ID,
+                status="pending",
+                shipping_method=method,
+                payment_method=payment,
+                coupon=None,
             ),
-            state_of(
-                SITE,
-                f"SELECT product_id, quantity FROM order_items WHERE order_id > {last} ORDER BY id",
-                [[products[0]["id"], quantity]],
-            ),
-            cart_is(),
+            row("order_items", product_id=product["id"], quantity=quantity),
+            row("products", id=product["id"], stock=product["stock"] - quantity),
         )
         values = {
             "quantity": str(quantity),
@@ -88,9 +81,10 @@ class SpendBudget(Template):
     number = 11
     sites = (SITE,)
     split = "train"
-    intent = (
-        "Put as many pieces of {product} into my cart as {budget} can pay for, not counting "
-        "shipping. Do not check out."
+    intents = (
+        "Put as many {product} into my cart as {budget} can pay for, shipping not counted.",
+        "I have {budget} to spend on {product}. Put as many pieces of it into my cart as that pays "
+        "for, not counting shipping, and do not check out.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -100,10 +94,8 @@ class SpendBudget(Template):
         dollars = (cost * quantity + dice.below(cost)) // 100
         if quantity > product["stock"] or dollars * 100 // cost != quantity:
             return None
-        return Case(
-            {"product": product["name"], "budget": f"${dollars:,}"},
-            changed(cart_is((product["id"], quantity)), same_number_of(world, "orders")),
-        )
+        values = {"product": product["name"], "budget": f"${dollars:,}"}
+        return Case(values, changes(in_cart(product["id"], quantity)))
 
 
 class OfferTotal(Template):
@@ -112,9 +104,11 @@ class OfferTotal(Template):
     number = 12
     sites = (SITE,)
     split = "train"
-    intent = (
-        'Put {quantity} of {product} into my cart and use the coupon code of the offer "{offer}". '
-        "What is the total of the cart then? Answer with the amount alone, written like $1,234.50."
+    intents = (
+        'Put {quantity} of {product} into my cart and apply the coupon of the offer "{offer}"; '
+        "what is the total?",
+        "I want {quantity} of {product}. Put them into my cart, use the coupon code of the current "
+        'offer "{offer}", and tell me what the total of the cart is then.',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -128,16 +122,14 @@ class OfferTotal(Template):
         offer, quantity = dice.pick(offers), dice.between(2, 5)
         subtotal = product["cost"] * quantity
         total = subtotal - discount_of(subtotal, offer["percent"])
-        coupon = f"SELECT coupon FROM checkouts WHERE customer_id = {AGENT_ID}"
         values = {
             "quantity": str(quantity),
             "product": product["name"],
             "offer": offer["name"],
         }
-        goal = changed(
-            cart_is((product["id"], quantity)),
-            state_of(SITE, coupon, [[offer["code"]]]),
-            same_number_of(world, "orders"),
-            answer=money(total),
+        goal = changes(
+            in_cart(product["id"], quantity),
+            row("checkouts", customer_id=AGENT_ID, coupon=offer["code"]),
+            answer=amount(total),
         )
         return Case(values, goal)

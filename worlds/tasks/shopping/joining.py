@@ -5,8 +5,9 @@ from __future__ import annotations
 from agentgym_envs.webarena.tasks.shopping.joining import NEWSLETTER
 from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.shopping.draws import rows, same_number_of, unchanged
-from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.goals import changes, row
+from worlds.tasks.shopping.draws import rows
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _HOSTS = ("inbox.test", "letterbox.test", "post.test")
@@ -20,9 +21,11 @@ class JoinAndWish(Template):
     sites = (SITE,)
     split = "train"
     signed_in = False
-    intent = (
+    intents = (
+        "Create an account ({name}, {email}, password {password}) and put {product} on its wish "
+        "list. {newsletter}.",
         "I have no account in this shop yet. Create one with the name {name}, the email address "
-        "{email} and the password {password}. {newsletter}. Then put {product} on my wish list."
+        "{email} and the password {password}. {newsletter}. Then put {product} on my wish list.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -37,32 +40,9 @@ class JoinAndWish(Template):
         product = dice.pick(
             rows(world, "SELECT id, name FROM products WHERE is_enabled ORDER BY id")
         )
-        values = {
-            "name": f"{first} {last}",
-            "email": email,
-            "password": password,
-            "newsletter": newsletter,
-            "product": product["name"],
-        }
-        account = [values["name"], email, password, int(NEWSLETTER[newsletter])]
-        last_id = world.value(SITE, "SELECT max(id) FROM customers")
-        return Case(
-            values,
-            changed(
-                state_of(
-                    SITE,
-                    f"SELECT name, email, password, newsletter FROM customers WHERE id > {last_id}",
-                    [account],
-                ),
-                state_of(
-                    SITE,
-                    f"SELECT product_id FROM wishlist_items WHERE customer_id > {last_id}",
-                    [[product["id"]]],
-                ),
-                unchanged(
-                    world,
-                    f"SELECT count(*) FROM wishlist_items WHERE customer_id <= {last_id}",
-                ),
-                same_number_of(world, "orders", "cart_items", "addresses"),
-            ),
+        account = {"name": f"{first} {last}", "email": email, "password": password}
+        goal = changes(
+            row("customers", **account, newsletter=int(NEWSLETTER[newsletter])),
+            row("wishlist_items", product_id=product["id"]),
         )
+        return Case(account | {"newsletter": newsletter, "product": product["name"]}, goal)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.tasks.shopping.lookups import uses
-from agentgym_envs.webarena.tasks.shopping.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
 from worlds.sites.shopping.reviews import ASPECTS
-from worlds.tasks.shopping.draws import COST, rows
-from worlds.tasks.template import Case, Template, World, exact_answer
+from worlds.tasks.goals import NONE, all_of, amount, answers, impossible, name, number
+from worlds.tasks.shopping.draws import COST, GROUPS, LEAVES, rows
+from worlds.tasks.template import FEW, Case, Template, World
 
 _REVIEWED = (
     "SELECT p.id, p.name FROM products p WHERE p.is_enabled AND (SELECT count(*) FROM reviews r "
@@ -24,20 +22,15 @@ class CheapestInColour(Template):
     number = 0
     sites = (SITE,)
     split = "train"
-    intent = (
-        "What is the cheapest product in {colour} in the category {category} that is in stock? "
-        "Answer with its name, exactly as the shop writes it."
+    intents = (
+        "What is the cheapest {colour} product in {category} that is in stock?",
+        "Of all products in the category {category} that come in {colour} and are in stock, which "
+        "one has the lowest price?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a category and a colour; the cheapest product must be only one."""
-        leaf = dice.pick(
-            rows(
-                world,
-                "SELECT c.id, c.name, g.name AS above FROM categories c JOIN categories g "
-                "ON g.id = c.parent_id ORDER BY c.id",
-            )
-        )
+        leaf = dice.pick(rows(world, LEAVES))
         products = rows(
             world,
             f"SELECT p.name, p.colour, p.stock, {COST} AS cost FROM products p "
@@ -55,7 +48,7 @@ class CheapestInColour(Template):
             return None  # the filters must matter
         return Case(
             {"colour": colour, "category": leaf["name"]},
-            exact_answer(fitting[0]["name"]),
+            answers(name(fitting[0]["name"])),
             {"above": leaf["above"]},
         )
 
@@ -66,9 +59,11 @@ class WordInReviews(Template):
     number = 1
     sites = (SITE,)
     split = "test"
-    intent = (
-        'How many reviews of {product} use the word "{word}", in the title or the text, and how '
-        "many stars do these give in all? Answer with the two numbers, like 3, 11"
+    intents = (
+        'How many reviews of {product} use the word "{word}", and how many stars do these give in '
+        "all?",
+        'Read all reviews of {product}. In how many of them does the word "{word}" stand in the '
+        "title or the text, and what is the sum of the stars that these reviews give?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -84,8 +79,18 @@ class WordInReviews(Template):
         stars = [row["rating"] for row in texts if uses(word, row["text"])]
         if not 2 <= len(stars) < len(texts):
             return None
-        answer = f"{len(stars)}, {sum(stars)}"
-        return Case({"product": product["name"], "word": word}, exact_answer(answer))
+        answer = all_of(number(len(stars), "review"), number(sum(stars), "star"))
+        return Case({"product": product["name"], "word": word}, answers(answer))
+
+
+_BY_DATE = (
+    "SELECT nickname, rating, created_at FROM reviews WHERE product_id = ? "
+    "AND status = 'approved' ORDER BY created_at DESC, id DESC"
+)
+
+
+def _stars(rating: int) -> str:
+    return "1 star" if rating == 1 else f"{rating} stars"
 
 
 class LatestAuthor(Template):
@@ -94,31 +99,45 @@ class LatestAuthor(Template):
     number = 2
     sites = (SITE,)
     split = "train"
-    intent = (
-        "Who wrote the latest review of {product} that gives {stars}? Answer with the nickname "
-        "alone."
+    intents = (
+        "Who wrote the latest review that gives {stars} to {product}?",
+        "Some of the reviews of {product} give {stars}. Find the latest one of these, and tell me "
+        "the nickname under which it was written.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a product and a rating whose latest review is not the latest of all."""
         product = dice.pick(rows(world, _REVIEWED, 5, 60))
         stars = dice.between(1, 5)
-        reviews = rows(
-            world,
-            "SELECT nickname, rating, created_at FROM reviews WHERE product_id = ? "
-            "AND status = 'approved' ORDER BY created_at DESC, id DESC",
-            product["id"],
-        )
+        reviews = rows(world, _BY_DATE, product["id"])
         fitting = [row for row in reviews if row["rating"] == stars]
         if not fitting or reviews[0]["nickname"] == fitting[0]["nickname"]:
             return None
         days = [row["created_at"][:10] for row in fitting[:2]]
         if len(set(days)) < len(days):
             return None  # the site shows no hours
-        rating = "1 star" if stars == 1 else f"{stars} stars"
-        return Case(
-            {"product": product["name"], "stars": rating}, exact_answer(fitting[0]["nickname"])
-        )
+        goal = answers(name(fitting[0]["nickname"]))
+        return Case({"product": product["name"], "stars": _stars(stars)}, goal)
+
+
+class LatestAuthorOfNone(Template):
+    """Who gave so many stars last, where nobody did."""
+
+    number = 147
+    sites = (SITE,)
+    split = "train"
+    is_impossible = True
+    instances = FEW
+    intents = LatestAuthor.intents
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a product and a rating that none of its reviews gives."""
+        product = dice.pick(rows(world, _REVIEWED, 5, 60))
+        stars = dice.between(1, 5)
+        if any(row["rating"] == stars for row in rows(world, _BY_DATE, product["id"])):
+            return None
+        rating = ("star", f"rating of {stars}", f"rated {stars}", "such", "that rating")
+        return Case({"product": product["name"], "stars": _stars(stars)}, impossible(rating, NONE))
 
 
 class PriceByWeight(Template):
@@ -127,9 +146,10 @@ class PriceByWeight(Template):
     number = 15
     sites = (SITE,)
     split = "test"
-    intent = (
-        "Take whichever of {first} and {second} is cheaper by weight. What do 100 g of it cost? "
-        "Answer with that price alone, rounded to the cent and written like $1.23."
+    intents = (
+        "What do 100 g of {first} or {second}, whichever is cheaper by weight, cost to the cent?",
+        "I want the cheaper food by weight, so compare {first} with {second}. What is the price of "
+        "100 g of whichever is cheaper, rounded to the cent?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -148,10 +168,8 @@ class PriceByWeight(Template):
             return None
         if abs(min(prices) % 1 - 0.5) < 0.02:
             return None  # nobody shall quarrel about rounding
-        return Case(
-            {"first": first["name"], "second": second["name"]},
-            exact_answer(money(round(min(prices)))),
-        )
+        goal = answers(amount(round(min(prices))))
+        return Case({"first": first["name"], "second": second["name"]}, goal)
 
 
 class CountUnderFilters(Template):
@@ -160,16 +178,16 @@ class CountUnderFilters(Template):
     number = 18
     sites = (SITE,)
     split = "validation"
-    intent = (
-        "How many products by {brand} in the category {category} cost between {least} and {most} "
-        "and are rated with {stars} stars or more? Answer with the number alone."
+    intents = (
+        "How many {brand} products in {category} cost {least} to {most} and have {stars} stars or "
+        "more?",
+        "Count the products by {brand} in the category {category} that cost between {least} and "
+        "{most} and are rated with {stars} stars or more. How many are there?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw the conditions; a few products must fulfil them."""
-        group = dice.pick(
-            rows(world, "SELECT id, name FROM categories WHERE parent_id IS NULL ORDER BY id")
-        )
+        group = dice.pick(rows(world, GROUPS))
         products = rows(
             world,
             f"SELECT p.brand, {COST} AS cost, (SELECT round(avg(r.rating), 1) FROM reviews r "
@@ -181,14 +199,10 @@ class CountUnderFilters(Template):
         brand = dice.pick(sorted({row["brand"] for row in products}))
         least = dice.pick(range(5, 60, 5))
         most, stars = least + dice.pick(range(15, 120, 5)), dice.pick((3, 4))
-        count = sum(
-            row["brand"] == brand
-            and least * 100 <= row["cost"] <= most * 100
-            and (row["stars"] or 0) >= stars
-            for row in products
-        )
-        if count < 2:
-            return None
+        good = [row for row in products if row["brand"] == brand and (row["stars"] or 0) >= stars]
+        count = sum(least * 100 < row["cost"] < most * 100 for row in good)
+        if count < 2 or any(row["cost"] in (least * 100, most * 100) for row in good):
+            return None  # nobody shall ask whether the bounds count
         values = {
             "brand": brand,
             "category": group["name"],
@@ -196,4 +210,4 @@ class CountUnderFilters(Template):
             "most": f"${most}",
             "stars": str(stars),
         }
-        return Case(values, exact_answer(str(count)))
+        return Case(values, answers(number(count, "product")))

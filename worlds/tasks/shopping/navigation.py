@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from agentgym_envs.webarena.evaluators.url_match import OR
 from agentgym_envs.webarena.tasks.shopping.navigation import ORDERS
 from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.shopping.draws import COST, rows
-from worlds.tasks.template import Case, Template, World, at_url
+from worlds.tasks.goals import shows
+from worlds.tasks.shopping.draws import COST, GROUPS, LEAVES, rows
+from worlds.tasks.template import Case, Template, World
 
 PAGE_OF_LIST = 12
 PAGE_OF_REVIEWS = 6
-_GROUPS = "SELECT id, name, slug FROM categories WHERE parent_id IS NULL ORDER BY id"
-_LEAVES = (
-    "SELECT c.id, c.name, g.name AS above FROM categories c JOIN categories g "
-    "ON g.id = c.parent_id ORDER BY c.id"
-)
-
-
-def begins_another(world: World, table: str, slug: str) -> bool:
-    """Return whether a longer address begins with this one, so that it would pass for it."""
-    longer = f"SELECT count(*) FROM {table} WHERE instr(slug, ?) = 1"
-    return bool(world.value(SITE, longer, slug) != 1)
 
 
 class SecondPageOfList(Template):
@@ -32,14 +21,16 @@ class SecondPageOfList(Template):
     number = 20
     sites = (SITE,)
     split = "train"
-    intent = (
+    intents = (
+        "Show page 2 of the {brand} products in {category}, in stock and for {most} or less, "
+        "{order}.",
         "List the products by {brand} in the category {category} that cost {most} or less and are "
-        "in stock, {order}, and show me the second page of this list."
+        "in stock, {order}, and show me the second page of this list.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw the conditions; two or three pages must fulfil them, and some products not."""
-        group = dice.pick(rows(world, _GROUPS))
+        group = dice.pick(rows(world, GROUPS))
         products = rows(
             world,
             f"SELECT p.brand, p.stock, {COST} AS cost FROM products p JOIN categories c "
@@ -52,16 +43,10 @@ class SecondPageOfList(Template):
         number = sum(cost <= most * 100 for cost in costs)
         if not PAGE_OF_LIST < number <= min(3 * PAGE_OF_LIST, len(costs) - 1):
             return None
-        if begins_another(world, "categories", group["slug"]):
-            return None
-        query = {"sort": ORDERS[order][0], "brand": brand, "stock": 1, "page": 2}
-        urls = [
-            f"__SHOPPING__/category/{group['slug']}?{urlencode({**query, 'max': amount})}"
-            # The filter takes an amount in any of these forms, and the address keeps the form.
-            for amount in (f"{most}", f"{most}.00", f"${most}", f"${most}.00")
-        ]
+        query = {"sort": ORDERS[order][0], "brand": brand, "stock": 1, "page": 2, "max": most}
+        url = f"__SHOPPING__/category/{group['slug']}?{urlencode(query)}"
         values = {"brand": brand, "category": group["name"], "most": f"${most}", "order": order}
-        return Case(values, at_url(OR.join(urls)))
+        return Case(values, shows(url))
 
 
 class StarsOfMostReviewed(Template):
@@ -70,14 +55,16 @@ class StarsOfMostReviewed(Template):
     number = 21
     sites = (SITE,)
     split = "train"
-    intent = (
-        "Find the most reviewed product by {brand} in the category {category}, and show me only "
-        "those of its reviews that give it {stars}."
+    intents = (
+        "Show only the reviews that give {stars} to the most reviewed {brand} product in "
+        "{category}.",
+        "Find the product by {brand} in the category {category} that has the most reviews, and "
+        "show me only those of its reviews that give it {stars}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a brand with one most reviewed product, and a rating that fills up to one page."""
-        leaf, stars = dice.pick(rows(world, _LEAVES)), dice.between(1, 5)
+        leaf, stars = dice.pick(rows(world, LEAVES)), dice.between(1, 5)
         products = rows(
             world,
             "SELECT p.brand, p.slug, count(r.id) AS reviews, total(r.rating = ?) AS fitting "
@@ -92,15 +79,13 @@ class StarsOfMostReviewed(Template):
             return None
         if not 1 <= first["fitting"] <= min(PAGE_OF_REVIEWS, first["reviews"] - 1):
             return None
-        if begins_another(world, "products", first["slug"]):
-            return None
         values = {
             "brand": brand,
             "category": leaf["name"],
             "stars": "1 star" if stars == 1 else f"{stars} stars",
         }
         url = f"__SHOPPING__/product/{first['slug']}?stars={stars}"
-        return Case(values, at_url(url), {"above": leaf["above"]})
+        return Case(values, shows(url), {"above": leaf["above"]})
 
 
 class ReviewMostReduced(Template):
@@ -109,10 +94,12 @@ class ReviewMostReduced(Template):
     number = 22
     sites = (SITE,)
     split = "test"
-    intent = (
+    intents = (
+        "Open the review form of the {category} product now at {least} to {most} with the largest "
+        "price cut in dollars.",
         "Of the products in the category {category} that now cost at least {least} and at most "
         "{most}, I want to review the one whose price has been cut by the most dollars. Open the "
-        "form for its review; I will fill it in myself."
+        "form for me.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -136,7 +123,7 @@ class ReviewMostReduced(Template):
             return None
         return Case(
             {"category": product["name"], "least": f"${least}", "most": f"${most}"},
-            at_url(f"__SHOPPING__/product/{product['slug']}/review"),
+            shows(f"__SHOPPING__/product/{product['slug']}/review"),
             {"above": product["above"]},
         )
 
@@ -147,9 +134,10 @@ class BestStockedVariant(Template):
     number = 24
     sites = (SITE,)
     split = "validation"
-    intent = (
-        "There are several variants of the {family}. Open the page of the one of which the shop "
-        "has the most pieces in stock."
+    intents = (
+        "Open the page of the variant of the {family} that is best in stock.",
+        "The shop sells several variants of the {family}. Open the page of the one of which it has "
+        "the most pieces in stock.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -168,4 +156,4 @@ class BestStockedVariant(Template):
         if len(products) < 3 or products[0]["stock"] == products[1]["stock"]:
             return None
         url = f"__SHOPPING__/product/{products[0]['slug']}"
-        return Case({"family": family}, at_url(url, exact=True))
+        return Case({"family": family}, shows(url))

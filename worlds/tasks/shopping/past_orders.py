@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.filters import MONTHS, money
+from agentgym_envs.webarena.sites.filters import MONTHS
+from agentgym_envs.webarena.sites.people import AGENT_ID
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.shopping.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.shopping.draws import AGENT_ID, BOUGHT, cart_is, orders_with, rows, same_number_of
-from worlds.tasks.template import Case, Template, World, changed, exact_answer
+from worlds.tasks.goals import (
+    NONE,
+    all_of,
+    amount,
+    answers,
+    changes,
+    identifier,
+    impossible,
+    number,
+)
+from worlds.tasks.shopping.draws import BOUGHT, in_cart, orders_with, rows
+from worlds.tasks.template import FEW, Case, Template, World
 
 
 def _month_name(months: int) -> str:
@@ -22,10 +31,10 @@ class SpentInMonths(Template):
     number = 3
     sites = (SITE,)
     split = "train"
-    intent = (
-        "How much did I spend from the beginning of {first} to the end of {last}, shipping "
-        "included, counting complete orders only? Answer with the amount alone, written like "
-        "$1,234.50."
+    intents = (
+        "How much did I spend on complete orders from {first} to {last}, shipping included?",
+        "Add up what I spent in this shop from the beginning of {first} to the end of {last}, "
+        "shipping included, counting complete orders only. How much is it?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -44,10 +53,8 @@ class SpentInMonths(Template):
         ]
         if len(totals) < 2:
             return None
-        return Case(
-            {"first": _month_name(first), "last": _month_name(last)},
-            exact_answer(money(sum(totals))),
-        )
+        goal = answers(amount(sum(totals)))
+        return Case({"first": _month_name(first), "last": _month_name(last)}, goal)
 
 
 class TrackingNumber(Template):
@@ -56,9 +63,10 @@ class TrackingNumber(Template):
     number = 4
     sites = (SITE,)
     split = "test"
-    intent = (
-        "I want to know what became of the latest order in which I bought {product}. What is its "
-        "tracking number? Answer with the tracking number alone."
+    intents = (
+        "What is the tracking number of my latest order with {product}?",
+        "I want to know what became of the latest order in which I bought {product}. Under which "
+        "tracking number was it sent?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -68,7 +76,28 @@ class TrackingNumber(Template):
         sent = rows(world, "SELECT * FROM shipments WHERE order_id = ?", latest["id"])
         if len(sent) != 1:
             return None
-        return Case({"product": product}, exact_answer(sent[0]["tracking_number"]))
+        return Case({"product": product}, answers(identifier(sent[0]["tracking_number"])))
+
+
+class TrackUnsentOrder(Template):
+    """The tracking number of an order that was never sent."""
+
+    number = 145
+    sites = (SITE,)
+    split = "test"
+    is_impossible = True
+    instances = FEW
+    intents = TrackingNumber.intents
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a product whose latest order was not sent."""
+        product = dice.pick(rows(world, BOUGHT))["name"]
+        latest = orders_with(world, product)[0]
+        if rows(world, "SELECT * FROM shipments WHERE order_id = ?", latest["id"]):
+            return None
+        status = (latest["status"], latest["status"].replace("cancelled", "canceled"))
+        sending = ("track", "ship", "sent", "dispatch", "deliver")
+        return Case({"product": product}, impossible((*sending, *status), (*NONE, *status)))
 
 
 class OrderAgain(Template):
@@ -77,9 +106,10 @@ class OrderAgain(Template):
     number = 5
     sites = (SITE,)
     split = "train"
-    intent = (
-        "Put everything from my latest order that contains {product} into my cart again, in the "
-        "same quantities. Do not check out."
+    intents = (
+        "Put everything from my latest order with {product} into my cart again.",
+        "I need the same things again as in my latest order that contains {product}. Put all of "
+        "them into my cart, in the same quantities, but do not check out.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -94,8 +124,8 @@ class OrderAgain(Template):
         )
         if not all(item["can_be_had"] for item in items):
             return None
-        goal = cart_is(*((item["product_id"], item["quantity"]) for item in items))
-        return Case({"product": product}, changed(goal, same_number_of(world, "orders")))
+        goal = changes(*(in_cart(item["product_id"], item["quantity"]) for item in items))
+        return Case({"product": product}, goal)
 
 
 class BoughtInYears(Template):
@@ -104,9 +134,11 @@ class BoughtInYears(Template):
     number = 19
     sites = (SITE,)
     split = "test"
-    intent = (
-        "How many pieces of {product} did I buy in {years} in all, and what did these pieces cost "
-        "without discounts and shipping? Count complete orders only, and answer like 4, $1,234.50"
+    intents = (
+        "Counting complete orders only, how many {product} did I buy in {years}, and for how much "
+        "before discounts and shipping?",
+        "Look through my complete orders, and no others: how many pieces of {product} did I buy in "
+        "{years} in all, and what did these pieces cost together, without discounts and shipping?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -126,5 +158,5 @@ class BoughtInYears(Template):
         )[0]
         if count < 2:
             return None
-        answer = f"{int(count)}, {money(int(cents))}"
-        return Case({"product": product, "years": years}, exact_answer(answer))
+        answer = all_of(number(int(count), "piece"), amount(int(cents)))
+        return Case({"product": product, "years": years}, answers(answer))

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from agentgym_envs.webarena.sites.people import AGENT, AGENT_ID
 from agentgym_envs.webarena.tasks.shopping.personal import DEFAULT
-from agentgym_envs.webarena.tasks.shopping.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
 from worlds.sites.setting import TOWNS
 from worlds.sites.shopping.customers import phone, postcode_of, street
-from worlds.tasks.shopping.draws import AGENT_ID, rows, same_number_of, unchanged
-from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.goals import NONE, Way, changes, impossible, row
+from worlds.tasks.shopping.draws import rows
+from worlds.tasks.template import FEW, Case, Template, World
 from worlds.tasks.words import WORDS
 
-_ADDRESSES = (
-    "SELECT name, street, town, postcode, phone, is_default FROM addresses "
-    f"WHERE customer_id = {AGENT_ID} ORDER BY id"
-)
+_ADDRESSES = f"SELECT * FROM addresses WHERE customer_id = {AGENT_ID} ORDER BY is_default DESC, id"
 
 
 class AddAddress(Template):
@@ -25,9 +24,10 @@ class AddAddress(Template):
     number = 8
     sites = (SITE,)
     split = "train"
-    intent = (
-        "Add an address to my address book: {name}, {street}, {postcode} {town}, phone {phone}. "
-        "{default}"
+    intents = (
+        "Add {name}, {street}, {postcode} {town}, phone {phone}, to my address book. {default}",
+        "My address book lacks somebody: {name}, who lives at {street}, {postcode} {town}, and has "
+        "the phone number {phone}. Add this address. {default}",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -41,43 +41,72 @@ class AddAddress(Template):
             "phone": phone(dice),
             "default": dice.pick(sorted(DEFAULT)),
         }
-        is_default = DEFAULT[values["default"]]
-        expected = [list(row) for row in rows(world, _ADDRESSES)]
-        for row in expected:
-            row[-1] = int(row[-1] and not is_default)
-        new = [values[key] for key in ("name", "street", "town", "postcode", "phone")]
-        return Case(
-            values, changed(state_of(SITE, _ADDRESSES, [*expected, [*new, int(is_default)]]))
-        )
+        is_default = int(DEFAULT[values["default"]])
+        new = {key: values[key] for key in ("name", "street", "town", "postcode", "phone")}
+        address = row("addresses", customer_id=AGENT_ID, is_default=is_default, **new)
+        old = row("addresses", id=rows(world, _ADDRESSES)[0]["id"], is_default=0)
+        return Case(values, changes(address, *([old] if is_default else [])))
 
 
 class MovedHouse(Template):
-    """Correct an address of somebody who has moved within the town or out of it."""
+    """Correct an address of somebody who has moved to another town."""
 
     number = 9
     sites = (SITE,)
     split = "validation"
-    intent = (
-        "{person}, who is in my address book with an address in {town}, has moved to {street}, "
-        "{postcode} {new_town}. Correct the address; name and phone number stay as they are."
+    intents = (
+        "Change the {town} address of {person} in my address book to {street}, {postcode} "
+        "{new_town}.",
+        "{person}, whose address in {town} is in my address book, has moved to {street}, "
+        "{postcode} {new_town}. Correct that address; name and phone number stay as they are.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw an address and a new place."""
-        addresses = [list(row) for row in rows(world, _ADDRESSES)]
-        changing = dice.pick(addresses[1:])
-        town = dice.pick(TOWNS)
-        values = {
-            "person": changing[0],
-            "town": changing[2],
-            "street": street(dice),
-            "postcode": postcode_of(town),
-            "new_town": town,
-        }
-        if town == changing[2]:
+        old = dice.pick(rows(world, _ADDRESSES)[1:])
+        values = _moving(dice, old["name"], old["town"])
+        if values["new_town"] == old["town"]:
             return None
-        changing[1:4] = [values["street"], town, values["postcode"]]
-        return Case(values, changed(state_of(SITE, _ADDRESSES, addresses)))
+        goal = changes(row("addresses", id=old["id"], **_new_place(values)))
+        return Case(values, goal, {"old": dict(old)})
+
+    def other_ways(self, case: Case, way: Way) -> Sequence[Way]:
+        """Let the address be deleted and entered anew."""
+        new = case.notes["old"] | _new_place(case.values)
+        key = {"id": new.pop("id")}
+        return [{SITE: {"addresses": {"removed": [key], "added": [new]}}}]
+
+
+class MovedFromElsewhere(Template):
+    """Correct an address that is not in the address book."""
+
+    number = 146
+    sites = (SITE,)
+    split = "validation"
+    is_impossible = True
+    instances = FEW
+    intents = MovedHouse.intents
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw somebody of the address book and a town where only somebody else has an address."""
+        addresses = rows(world, _ADDRESSES)
+        person, town = (dice.pick(addresses[1:])[column] for column in ("name", "town"))
+        towns = [address["town"] for address in addresses if address["name"] == person]
+        values = _moving(dice, person, town)
+        if town in towns or values["new_town"] in (town, *towns):
+            return None
+        which = (town, *towns, "no such", "no matching", "such an address", "that address")
+        return Case(values, impossible(which, (*NONE, *towns)))
+
+
+def _moving(dice: Dice, person: str, town: str) -> dict[str, str]:
+    new = dice.pick(TOWNS)
+    place = {"street": street(dice), "postcode": postcode_of(new), "new_town": new}
+    return {"person": person, "town": town, **place}
+
+
+def _new_place(values: Mapping[str, str]) -> dict[str, str]:
+    return {"street": values["street"], "town": values["new_town"], "postcode": values["postcode"]}
 
 
 class ReviewFromOrder(Template):
@@ -86,9 +115,11 @@ class ReviewFromOrder(Template):
     number = 10
     sites = (SITE,)
     split = "test"
-    intent = (
+    intents = (
+        "Review the product with the highest unit price in my order {order}: {stars} stars, "
+        '"{title}", "{text}"',
         "Write a review of the product in my order {order} that has the highest price for one "
-        'piece: {stars} stars, the title "{title}", and the text "{text}"'
+        'piece. Give it {stars} stars, the title "{title}" and the text "{text}"',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -105,15 +136,15 @@ class ReviewFromOrder(Template):
         stars, title, text = dice.pick(WORDS["shopping"]["opinions"])
         if len(items) < 2 or items[0]["price"] == items[1]["price"] or not items[0]["is_enabled"]:
             return None
-        last = world.value(SITE, "SELECT max(id) FROM reviews")
-        query = (
-            f"SELECT product_id, customer_id, rating, title, body FROM reviews WHERE id > {last}"
+        written = {"rating": stars, "title": title, "body": text, "status": "pending"}
+        product = items[0]["product_id"]
+        goal = changes(
+            row("reviews", product_id=product, customer_id=AGENT_ID, **written),
+            # The form suggests the first name; whoever writes more of the name is as right.
+            loosely={"reviews.nickname": {"includes": [AGENT.name.split()[0]]}},
         )
-        written = [items[0]["product_id"], AGENT_ID, stars, title, text]
-        return Case(
-            {"order": order["number"], "stars": str(stars), "title": title, "text": text},
-            changed(state_of(SITE, query, [written])),
-        )
+        values = {"order": order["number"], "stars": str(stars), "title": title, "text": text}
+        return Case(values, goal)
 
 
 class NewPhone(Template):
@@ -122,18 +153,16 @@ class NewPhone(Template):
     number = 14
     sites = (SITE,)
     split = "train"
-    intent = (
-        "I have a new phone number, {phone}. Change it in my personal data (not in my addresses), "
-        "and subscribe me to the newsletter."
+    intents = (
+        "Change the phone number in my personal data (not in my addresses) to {phone} and "
+        "subscribe me to the newsletter.",
+        "My phone number is now {phone}. Change it in my personal data, leave my addresses as they "
+        "are, and subscribe me to the newsletter of the shop as well.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a number."""
         number = phone(dice)
-        query = f"SELECT name, email, phone, newsletter FROM customers WHERE id = {AGENT_ID}"
-        name, email, *_ = rows(world, query)[0]
-        goal = state_of(SITE, query, [[name, email, number, 1]])
         return Case(
-            {"phone": number},
-            changed(goal, unchanged(world, _ADDRESSES), same_number_of(world, "customers")),
+            {"phone": number}, changes(row("customers", id=AGENT_ID, phone=number, newsletter=1))
         )

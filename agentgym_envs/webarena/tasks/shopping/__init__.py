@@ -40,5 +40,8 @@ EXPERTS: dict[int, Solution] = {
     22: navigation.review_most_reduced,
     23: joining.join_and_wish,
     24: navigation.best_stocked_variant,
+    145: past_orders.track_unsent_order,
+    146: personal.moved_from_elsewhere,
+    147: lookups.latest_author_of_none,
 }
 """By the number of the template."""

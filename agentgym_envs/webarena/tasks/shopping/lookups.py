@@ -56,12 +56,24 @@ def _stars_of(screen: Screen, word: str) -> list[int]:
 
 def latest_author(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Filter the reviews; the latest comes first."""
-    yield from open_product(screen, case.values["product"])
-    yield screen.choose("Rating", case.values["stars"], "Only reviews with this rating count.")
-    yield screen.click("button", "Filter reviews", "I filter the reviews.")
+    yield from _filter_reviews(case, screen)
     author = screen.starting("StaticText", "By ").name
     nickname = author.removeprefix("By ").rsplit(" on ", 1)[0]
     yield screen.stop(nickname, "The first review in the list is the latest.")
+
+
+def latest_author_of_none(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Filter the reviews; none is left."""
+    yield from _filter_reviews(case, screen)
+    if any(text.name.startswith("By ") for text in screen.all("StaticText")):
+        raise ElementNotFound("a review gives this rating after all")
+    yield screen.give_up(f"No review of this product gives {case.values['stars']}.")
+
+
+def _filter_reviews(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    yield from open_product(screen, case.values["product"])
+    yield screen.choose("Rating", case.values["stars"], "Only reviews with this rating count.")
+    yield screen.click("button", "Filter reviews", "I filter the reviews.")
 
 
 def price_by_weight(case: Case, screen: Screen) -> Iterator[ExpertMove]:

@@ -39,21 +39,31 @@ def spent_in_months(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 def tracking_number(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Find the order by the product, then read."""
-    yield from show_orders(screen, product=case.values["product"])
-    link, _ = first_of(order_links(screen))
-    yield screen.click_node(link, "The latest order comes first.")
+    yield from _open_latest(case, screen)
     text = screen.starting("StaticText", "Sent on ").name
     yield screen.stop(text.rsplit(" ", 1)[1], "The number stands under delivery.")
+
+
+def track_unsent_order(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Look at the order; no delivery is there."""
+    yield from _open_latest(case, screen)
+    if any(text.name.startswith("Sent on ") for text in screen.all("StaticText")):
+        raise ElementNotFound("the order was sent after all")
+    yield screen.give_up("The latest order with it was not sent, so it has no tracking number.")
 
 
 def order_again(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Find the order and use its button."""
     yield from empty_cart(screen)
+    yield from _open_latest(case, screen)
+    yield screen.click("button", "Reorder", "This puts everything into the cart.")
+    yield screen.stop()
+
+
+def _open_latest(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield from show_orders(screen, product=case.values["product"])
     link, _ = first_of(order_links(screen))
     yield screen.click_node(link, "The latest order comes first.")
-    yield screen.click("button", "Reorder", "This puts everything into the cart.")
-    yield screen.stop()
 
 
 def bought_in_years(case: Case, screen: Screen) -> Iterator[ExpertMove]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.page import Node
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
 from agentgym_envs.webarena.tasks.shopping.steps import (
     cents_in,
     open_account,
@@ -35,15 +36,34 @@ def add_address(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 def moved_house(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Edit three lines."""
     yield from open_account(screen, "Address book")
-    for node in screen.all("link"):
-        if node.name.startswith("Edit ") and node.name.endswith(f", {case.values['town']}"):
-            yield screen.click_node(node, "This is the address that has changed.")
-            break
+    edit = first_of(_edit_links(screen, case.values))
+    yield screen.click_node(edit, "This is the address that has changed.")
     yield screen.fill("textbox", "Street", case.values["street"])
     yield screen.fill("textbox", "Town", case.values["new_town"])
     yield screen.fill("textbox", "Postcode", case.values["postcode"])
     yield screen.click("button", "Save address", "Name and phone stay.")
     yield screen.stop()
+
+
+def moved_from_elsewhere(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Read the address book; the address is not there."""
+    yield from open_account(screen, "Address book")
+    if _edit_links(screen, case.values):
+        raise ElementNotFound("the address book has the address after all")
+    person, town = case.values["person"], case.values["town"]
+    yield screen.give_up(f"There is no address of {person} in {town} in the address book.")
+
+
+def _edit_links(screen: Screen, values: Mapping[str, str]) -> list[Node]:
+    """List the links to the addresses of a person in a town."""
+    return [
+        link
+        for item in screen.all("listitem")
+        for link in screen.below(item, "link")
+        if link.name.startswith("Edit ")
+        and link.name.endswith(f", {values['town']}")
+        and any(values["person"] in text.name for text in screen.below(item, "StaticText"))
+    ]
 
 
 def review_from_order(case: Case, screen: Screen) -> Iterator[ExpertMove]:

@@ -102,6 +102,11 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         ["31, 7", "7", "31", "7, 32", "7 stars, 31 reviews", "7, 31, 2"],
     ),
     (
+        group("all", number(3, "review"), number(3, "star")), STARS,
+        ["3, 3", "3 and 3", "3 reviews and 3 stars", "3 (three) reviews, 3 stars"],
+        ["3", "3 reviews", "3, 3, 3 and 2"],
+    ),
+    (
         group("all", number(3, "piece"), one("currency", "$44.25")), BOUGHT,
         ["3, $44.25", "3 pieces, $44.25", "3 pieces for $44.25", "$44.25 for 3 pieces", "3, 44.25"],
         ["44.25, 3", "3, $44.52", "4, $44.25", "$44.25", "3", "3 pieces, 44 minutes"],
