@@ -132,8 +132,9 @@ def _words_of(task: str) -> frozenset[str]:
 def _gives_reason(reason: Sequence[Sequence[str]], text: str) -> bool:
     if not _IMPOSSIBLE.search(text):
         return False
-    text = _IMPOSSIBLE.sub(" ", text)
-    return all(any(plain(phrase) in text for phrase in phrases) for phrases in reason)
+    # A blank in a phrase is where a word ends: "no " is not in "I know".
+    text = f" {_IMPOSSIBLE.sub(' ', text)} "
+    return all(any(phrase.casefold() in text for phrase in phrases) for phrases in reason)
 
 
 def _says(text: str, value: bool, words: frozenset[str]) -> bool:
@@ -179,9 +180,11 @@ def _says_nothing(text: str, words: frozenset[str]) -> bool:
 
 
 def _stems(word: str) -> tuple[str, ...]:
-    """Return what `closes`, `passed` and `reviews` may come from."""
+    """Return what `closes`, `passed` and `reviews` may come from, and the plural of `reviewer`."""
     endings = [ending for ending in ("s", "es", "d", "ed") if word.endswith(ending)]
-    return () if word in _DOUBTING else tuple(word.removesuffix(ending) for ending in endings)
+    if word in _DOUBTING:
+        return ()
+    return (word + "s", *(word.removesuffix(ending) for ending in endings))
 
 
 def _without_repeats(text: str, task: str, words: frozenset[str]) -> str:

@@ -9,7 +9,7 @@ from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.gitlab.draws import address_of, no_such, standing_out
 from worlds.tasks.goals import impossible, shows
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 
 _MINE = (
     "SELECT p.*, {column} AS shown, c.id AS condition FROM projects p "
@@ -100,7 +100,6 @@ class EditMissingIssue(Template):
     intents = EditExtremeIssue.intents
     split = "train"
     is_impossible = True
-    instances = FEW
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a condition that no open issue meets."""

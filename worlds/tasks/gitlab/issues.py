@@ -19,7 +19,7 @@ from worlds.tasks.gitlab.draws import (
     strangers_of,
 )
 from worlds.tasks.goals import NONE, changes, impossible, row
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _NEW_TITLES: tuple[str, ...] = WORDS["gitlab"]["new_titles"]
@@ -141,7 +141,6 @@ class AssignStranger(Template):
     intents = AssignFirstDue.intents
     split = "train"
     is_impossible = True
-    instances = FEW
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a project where the agent may assign, but not invite."""
@@ -192,7 +191,6 @@ class ReopenForeign(Template):
     intents = ReopenLast.intents
     split = "validation"
     is_impossible = True
-    instances = FEW
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a project of others, and an issue that is not the agent's own."""

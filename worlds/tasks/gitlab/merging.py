@@ -8,7 +8,7 @@ from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.gitlab.draws import DEVELOPING, draw_project, ids_in, no_such, parts_of
 from worlds.tasks.goals import changes, impossible, row
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _REMARKS: tuple[str, ...] = WORDS["gitlab"]["review_remarks"]
@@ -54,7 +54,6 @@ class CommentOnMissing(Template):
     intents = CommentOnRequest.intents
     split = "test"
     is_impossible = True
-    instances = FEW
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a subject that no open merge request speaks of."""

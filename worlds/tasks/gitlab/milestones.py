@@ -7,7 +7,7 @@ from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.gitlab.draws import DEVELOPING, REPORTING, draw_day, draw_project, ids_in, no_such
 from worlds.tasks.goals import changes, impossible, row
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _MILESTONES: tuple[str, ...] = WORDS["gitlab"]["milestones"]
@@ -96,7 +96,6 @@ class PostponeMissing(Template):
     intents = PostponeMilestone.intents
     split = "test"
     is_impossible = True
-    instances = FEW
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a milestone of other projects."""

@@ -17,7 +17,7 @@ from worlds.tasks.gitlab.draws import (
     strangers_of,
 )
 from worlds.tasks.goals import changes, impossible, row
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _STATUSES: tuple[str, ...] = WORDS["gitlab"]["statuses"]
@@ -151,7 +151,6 @@ class FollowOneself(Template):
     intents = FollowAuthor.intents
     split = "train"
     is_impossible = True
-    instances = FEW
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a merge request of the agent's."""

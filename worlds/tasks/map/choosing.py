@@ -10,7 +10,7 @@ from agentgym_envs.webarena.sites.people import AGENT_ID
 from worlds.dice import Dice
 from worlds.tasks.goals import NONE, answers, changes, impossible, name, number, row
 from worlds.tasks.map import draws
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 
 
 class OpenAtTime(Template):
@@ -129,7 +129,6 @@ class NoSuchHotel(Template):
     sites = ("map",)
     split = "validation"
     is_impossible = True
-    instances = FEW
     intents = CheapestHotel.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:

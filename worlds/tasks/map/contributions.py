@@ -10,7 +10,7 @@ from agentgym_envs.webarena.sites.people import AGENT_ID
 from worlds.dice import Dice
 from worlds.tasks.goals import changes, impossible, row
 from worlds.tasks.map import draws
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 
@@ -99,7 +99,6 @@ class NothingAtAddress(Template):
     sites = ("map",)
     split = "train"
     is_impossible = True
-    instances = FEW
     intents = ReviewPlace.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -7,7 +7,7 @@ from worlds.dice import Dice
 from worlds.tasks.goals import impossible
 from worlds.tasks.map import draws
 from worlds.tasks.map.looking_up import KEEPS_HOURS, ClosingTime
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 
 
 class PlaceInAnotherTown(Template):
@@ -17,7 +17,6 @@ class PlaceInAnotherTown(Template):
     sites = ("map",)
     split = "train"
     is_impossible = True
-    instances = FEW
     intents = ClosingTime.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -8,7 +8,7 @@ from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.people import AGENT_ID
 from worlds.dice import Dice
 from worlds.tasks.goals import changes, gone, impossible, row
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _SAVED = (
@@ -95,7 +95,6 @@ class MoveUnsaved(Template):
     sites = ("map",)
     split = "test"
     is_impossible = True
-    instances = FEW
     intents = MoveSaved.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:

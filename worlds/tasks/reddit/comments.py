@@ -17,7 +17,7 @@ class EditComment(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        'Replace my comment on "{title}" by "{text}"',
+        'Edit my comment on "{title}" so that it says: "{text}"',
         'I have written a comment on the post "{title}" that I want to word anew. Change it, so '
         'that its whole text is: "{text}"',
     )

@@ -48,7 +48,7 @@ class BusiestAuthor(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Who wrote the most of the {n} newest posts in {community}?",
+        "Which user wrote the most of the {n} newest posts in {community}?",
         "Look at the newest {n} posts in the community {community}: which user has written more "
         "of them than anybody else? I want the user name.",
     )

@@ -17,7 +17,7 @@ from worlds.tasks.reddit.comments import EditComment
 from worlds.tasks.reddit.draws import ME, pick_forum
 from worlds.tasks.reddit.lookups import BEST_POSTS, TopPostComments
 from worlds.tasks.reddit.navigation import DEEPEST, BestCommentOf, NewestSuch, posts_of_kind
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 
 
 class EditNoComment(Template):
@@ -27,9 +27,10 @@ class EditNoComment(Template):
     sites = (SITE,)
     split = "train"
     is_impossible = True
-    instances = FEW
     intents = EditComment.intents
-    _mine = (" i ", "i'", "my", "mine", " me", "you", "mira", "own comment", "no edit", "other")
+    _mine = (
+        " i ", " i'", "my", "mine", " me", "you", "mira", "own comment", "edit comment", "other",
+    )  # fmt: skip
     _none = (*NONE, "all ", "only", "others", "other people", "somebody else", "someone else")
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -51,7 +52,6 @@ class NewestSuchOfNone(Template):
     sites = (SITE,)
     split = "validation"
     is_impossible = True
-    instances = FEW
     intents = NewestSuch.intents
     _such = ("such post", "fit", "match", "meet", "criteri", "condition", "qualif", "satisf")
     _none = (
@@ -79,7 +79,6 @@ class BestCommentOfNone(Template):
     sites = (SITE,)
     split = "test"
     is_impossible = True
-    instances = FEW
     intents = BestCommentOf.intents
     _where = ("user", "they", "their", "person", "communit", "there")
     _none = (*NONE, "only", "elsewhere", "other communities")
@@ -117,7 +116,6 @@ class TopPostOfNone(Template):
     sites = (SITE,)
     split = "train"
     is_impossible = True
-    instances = FEW
     intents = TopPostComments.intents
     _when = (
         "day", "week", "month", "recent", "period", "time", "filter", "since", " here", "old",

@@ -41,7 +41,7 @@ class ReviewRating(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        "Who gives {product} the {extreme} rating in {community}, and which rating out of 10?",
+        "Which user gives {product} the {extreme} rating out of 10 in {community}, and which one?",
         "Several posts in the community {community} are reviews of the product {product}. What is "
         "the {extreme} rating out of 10 that one of them gives, and which user gives it?",
     )
@@ -78,7 +78,7 @@ class EventSum(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        "Add up the {what} in all posts {age} with the flair Event in {community}.",
+        "What do the {what} in all Event posts {age} in {community} add up to?",
         "Each post with the flair Event in the community {community} announces one event. Read "
         "those {age} and tell me what their {what} add up to.",
     )

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import NONE, amount, answers, changes, identifier, impossible, name, row
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 
 
 class CallingCustomer(Template):
@@ -153,7 +153,6 @@ class NeverBought(Template):
     sites = (SITE,)
     split = "train"
     is_impossible = True
-    instances = FEW
     intents = ReturnedGoods.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -7,7 +7,7 @@ from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import impossible, shows
 from worlds.tasks.shopping_admin.draws import draw_period
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 
 
 class AddressForm(Template):
@@ -98,7 +98,6 @@ class ProductOfNoOrder(Template):
     sites = (SITE,)
     split = "test"
     is_impossible = True
-    instances = FEW
     intents = BoughtProduct.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:

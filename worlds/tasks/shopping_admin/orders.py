@@ -8,7 +8,7 @@ from worlds.dice import Dice
 from worlds.sites.setting import TOWNS
 from worlds.sites.shopping.customers import postcode_of, street
 from worlds.tasks.goals import changes, impossible, row
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _OPEN = "('pending', 'processing')"
@@ -130,7 +130,6 @@ class RedirectUnknownOrder(Template):
     sites = (SITE,)
     split = "validation"
     is_impossible = True
-    instances = FEW
     intents = RedirectOrder.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:

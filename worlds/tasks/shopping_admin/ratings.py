@@ -8,7 +8,7 @@ from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import NONE, answers, impossible, name
 from worlds.tasks.shopping_admin.draws import BRANDS
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 
 _LEAST = range(6, 13)
 """So many reviews may be asked for: some brands have products with as many, some have none."""
@@ -60,7 +60,6 @@ class TooFewReviews(Template):
     sites = (SITE,)
     split = "test"
     is_impossible = True
-    instances = FEW
     intents = WorstRated.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -6,7 +6,7 @@ from agentgym_envs.webarena.sites.shopping.delivery import CARRIERS
 from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import NONE, changes, impossible, row
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 
 _OPEN = "('pending', 'processing')"
 
@@ -61,7 +61,6 @@ class ShipSentOrder(Template):
     sites = (SITE,)
     split = "train"
     is_impossible = True
-    instances = FEW
     intents = ShipOrder.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -83,6 +82,6 @@ class ShipSentOrder(Template):
         goal = impossible(
             ("order",),
             (values["status"], "open ", "unshipped", "to ship", "complete", "shipped", "cancelled"),
-            (*NONE, "already", "every ", "all "),
+            (*NONE, "already", "every ", "all ", "only "),
         )
         return Case(values, goal)

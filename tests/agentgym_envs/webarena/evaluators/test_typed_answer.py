@@ -164,6 +164,11 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         ["Silas", "Silas, Otto", "Silas, Otto K, Mira", "Silas or Otto K", "Silasson, Otto K"],
     ),
     (
+        one("identifier", "SB3371-1"), "Which reviewers liked it least? Give the SKU.",
+        ["SB3371-1", "The SKU is SB3371-1.", "SKU: sb3371-1", "The reviewer liked SB3371-1."],
+        ["SB3371-11", "SB3371-1 or SB3371-2", "SKU", "The critic liked SB3371-1."],
+    ),
+    (
         one("time", "17:30"), "At what time does The Wild Spoke close on Friday?",
         ["17:30", "5:30 pm", "5:30 p.m.", "It closes at 17:30.", "17:30:00"],
         ["5:30", "17:00", "closed", "17:30 or 18:30", "09:00-17:30", "17 minutes"],
@@ -191,7 +196,7 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         ["N/A - no such order", "n/a: there is no such order", "N/A (no pending order has it)",
          "This cannot be done: there is no pending order with it.",
          "Not possible, because none of my orders is pending."],
-        ["N/A", "no such order", "N/A - the page broke", "done", ""],
+        ["N/A", "no such order", "N/A - the page broke", "N/A - I now know the order", "done", ""],
     ),
 ]
 # fmt: on
