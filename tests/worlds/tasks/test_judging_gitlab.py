@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import cycle
 
 import pytest
 
@@ -15,19 +14,26 @@ from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.solution import Case, Solution
 from tests.worlds.tasks.gitlab_damage import DAMAGE, SITE, UNDONE, by_the_agent
 from tests.worlds.tasks.gitlab_ways import WAYS
-from tests.worlds.tasks.judging import after, answering, changing, reading, some, verdict
+from tests.worlds.tasks.judging import (
+    after,
+    answering,
+    changing,
+    each_with_every,
+    in_turn_with,
+    reading,
+    some,
+    verdict,
+)
 
 CHANGING, READING = changing(SITE), reading(SITE)
 
 
-@pytest.mark.parametrize("number", CHANGING)
-def test_any_damage_spoils_what_was_done(number: int) -> None:
-    assert verdict(some(number)).score == 1.0
-    for name, damage in DAMAGE.items():
-        assert verdict(some(number), after(by_the_agent(damage), number)).score == 0.0, name
+@pytest.mark.parametrize(("number", "name"), each_with_every(CHANGING, DAMAGE))
+def test_any_damage_spoils_what_was_done(number: int, name: str) -> None:
+    assert verdict(some(number), after(by_the_agent(DAMAGE[name]), number)).score == 0.0
 
 
-@pytest.mark.parametrize(("number", "name"), list(zip(READING, cycle(DAMAGE))))
+@pytest.mark.parametrize(("number", "name"), in_turn_with(READING, DAMAGE))
 def test_who_was_to_look_may_change_nothing(number: int, name: str) -> None:
     assert verdict(some(number)).score == 1.0
     assert verdict(some(number), after(by_the_agent(DAMAGE[name]), number)).score == 0.0

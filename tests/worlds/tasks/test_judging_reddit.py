@@ -14,7 +14,16 @@ from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.solution import Case, Solution
 from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.judging import Damage, after, changing, reading, some, verdict
+from tests.worlds.tasks.judging import (
+    Damage,
+    after,
+    changing,
+    each_with_every,
+    in_turn_with,
+    reading,
+    some,
+    verdict,
+)
 
 HOME = "http://reddit.test"
 ME = 1
@@ -165,15 +174,13 @@ def damaged(kind: str, template: int) -> Solution:
     return after(by_mira(damage) if template == REGISTERING else damage, template)
 
 
-@pytest.mark.parametrize("kind", DAMAGE)
-@pytest.mark.parametrize("template", CHANGING)
+@pytest.mark.parametrize(("template", "kind"), each_with_every(CHANGING, DAMAGE))
 def test_what_nobody_asked_for_spoils_a_change(template: int, kind: str) -> None:
     assert verdict(some(template), damaged(kind, template)).score == 0.0
 
 
-@pytest.mark.parametrize(("place", "template"), list(enumerate(READING)))
-def test_what_nobody_asked_for_spoils_an_answer_and_a_page(place: int, template: int) -> None:
-    kind = list(DAMAGE)[place % len(DAMAGE)]
+@pytest.mark.parametrize(("template", "kind"), in_turn_with(READING, DAMAGE))
+def test_what_nobody_asked_for_spoils_an_answer_and_a_page(template: int, kind: str) -> None:
     assert verdict(some(template), damaged(kind, template)).score == 0.0
 
 

@@ -18,7 +18,16 @@ from tests.worlds.tasks.damage_shopping import (
     submitting,
     use_coupon,
 )
-from tests.worlds.tasks.judging import after, answering, changing, reading, some, verdict
+from tests.worlds.tasks.judging import (
+    after,
+    answering,
+    changing,
+    each_with_every,
+    in_turn_with,
+    reading,
+    some,
+    verdict,
+)
 from tests.worlds.tasks.mistaking import mistaken, slots, unfinished
 from tests.worlds.tasks.ways_shopping import WAYS
 from worlds.tasks.drawing import TEMPLATES
@@ -27,9 +36,11 @@ from worlds.tasks.floors import is_impossible
 CHANGING, READING = changing("shopping"), reading("shopping")
 SIGNED_OUT = 23
 DAMAGE = ANYBODY | AGENT_ALONE | THROUGH_OFFICE
-FEASIBLE = [(number, damage) for number in CHANGING for damage in DAMAGE
-            if number != SIGNED_OUT or damage in ANYBODY]  # fmt: skip
-"""A new account has no orders, no addresses and no key to the office."""
+FEASIBLE = [
+    *each_with_every([number for number in CHANGING if number != SIGNED_OUT], DAMAGE),
+    # A new account has no orders, no addresses and no key to the office.
+    *each_with_every([SIGNED_OUT], ANYBODY),
+]
 
 
 # Damage -----------------------------------------------------------------------------------------
@@ -40,10 +51,7 @@ def test_what_is_done_besides_undoes_the_task(number: int, damage: str) -> None:
     assert verdict(some(number), after(DAMAGE[damage], number)).score == 0.0
 
 
-@pytest.mark.parametrize(
-    ("number", "damage"),
-    [(number, list(DAMAGE)[place % len(DAMAGE)]) for place, number in enumerate(READING)],
-)
+@pytest.mark.parametrize(("number", "damage"), in_turn_with(READING, DAMAGE))
 def test_nothing_may_change_where_a_task_reads_or_shows(number: int, damage: str) -> None:
     assert verdict(some(number), after(DAMAGE[damage], number)).score == 0.0
 
