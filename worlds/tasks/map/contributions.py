@@ -116,10 +116,12 @@ class NothingAtAddress(Template):
             return None
         text = dice.pick(ReviewPlace.texts)
         values = _values(place, f"{house} {rows[0]['name']}", dice.between(1, 5), text)
-        return Case(values, impossible(("address", values["address"], values["kind"]), _NOTHING))
+        here = ("address", values["address"], f"no {values['kind']}")
+        return Case(values, impossible(here, (*_NOTHING, f"no {values['kind']}")))
 
 
-_NOTHING = ("no ", "not exist", "n't exist", "nothing", "not find", "n't find", "not found", "none",
-            "not list", "n't list", "is not at", "isn't at", "not on the map", "n't on the map",
-            "not have", "n't have", "not show", "missing", "lacks")  # fmt: skip
+_NOTHING = ("no place", "no such", "no house", "no number", "no building", "no address", "no entry",
+            "no result", "no match", "none ", "not exist", "n't exist", "nothing", "not find",
+            "n't find", "not found", "be found", "not list", "n't list", "not on the map",
+            "n't on the map")  # fmt: skip
 """How a reason says that there is no such place."""

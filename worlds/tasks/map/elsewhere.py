@@ -38,10 +38,11 @@ class PlaceInAnotherTown(Template):
 def _reason(place: str, town: str, real_town: str) -> tuple[tuple[str, ...], ...]:
     """Say in what words the place is told to be nowhere in the town, or where it really is."""
     here = tuple(f"{no} {at}{town}" for no in ("not", "n't") for at in ("in ", "located in "))
-    nowhere = ("no such", "no place", "not exist", "n't exist", "not find", "n't find", "not found",
-               "nothing", "no result", "no match", "not there", "n't there", "nowhere", "no entry",
-               "elsewhere", "another town", "other town", "different town", "wrong town",
-               "not on the map", "not have a place", "n't have a place", "not list")  # fmt: skip
+    nowhere = ("no such", "no place", "not exist", "n't exist", "not find", "n't find",
+               "not found", "be found", "nothing", "no result", "no match", "not there",
+               "n't there", "nowhere", "no entry", "elsewhere", "another town", "other town",
+               "different town", "wrong town", "not on the map", "not have a place",
+               "n't have a place", "not list")  # fmt: skip
     names = (
         f"no {place}",
         f"not have {place}",

@@ -113,8 +113,8 @@ class MoveUnsaved(Template):
 _NOT_THERE = ("not on", "n't on", "not in", "n't in", "not saved", "n't saved", "not contain",
               "n't contain", "not include", "n't include", "not hold", "n't hold", "not there",
               "n't there", "not listed", "not have", "n't have", "not find", "n't find",
-              "not found", "not part", "no such place", "no place", "no entry", "none of",
-              "absent", "missing", "without", "lacks", "never")  # fmt: skip
+              "not found", "be found", "not part", "no such place", "no place", "no entry",
+              "none of", "absent", "missing", "without", "lacks", "never")  # fmt: skip
 """How a reason says that something is not on a list."""
 
 

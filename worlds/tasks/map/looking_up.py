@@ -77,6 +77,6 @@ class ClosingTime(Template):
 
 
 _CLOSED: Answer = {
-    **name("closed"),
-    "also": ["does not open", "doesn't open", "is not open", "isn't open", "not open"],
+    **name("closed all day"),
+    "also": ["closed", "does not open", "doesn't open", "is not open", "isn't open", "not open"],
 }

@@ -76,7 +76,8 @@ class DetourLength(Template):
     sites = ("map",)
     split = "validation"
     intents = (
-        "How many kilometres longer is the quickest drive from {start} to {goal} through {via}?",
+        "How many kilometres longer is the quickest drive from {start} to {goal} if it passes "
+        "{via}?",
         "I drive from {start} to {goal} on the quickest way. How many kilometres longer does the "
         "quickest drive get if it has to go through {via}?",
     )

@@ -135,7 +135,7 @@ class LatestAuthorOfNone(Template):
         stars = dice.between(1, 5)
         if any(row["rating"] == stars for row in rows(world, _BY_DATE, product["id"])):
             return None
-        rating = ("star", f"rating of {stars}", f"rated {stars}", "such", "that rating")
+        rating = ("star", "that rating", "such review", "such a review", "rated")
         return Case({"product": product["name"], "stars": _stars(stars)}, impossible(rating, NONE))
 
 

@@ -118,7 +118,7 @@ def _draw_address(dice: Dice) -> dict[str, str]:
 
 
 _UNKNOWN = ("no order", "no such", "not exist", "n't exist", "not find", "n't find", "not found",
-            "nothing", "no match", "no result", "unknown", "none of", "invalid order",
+            "be found", "nothing", "no match", "no result", "unknown", "none of", "invalid order",
             "number is invalid", "number is not", "number isn't", "is missing")  # fmt: skip
 """How a reason says that there is no such order."""
 

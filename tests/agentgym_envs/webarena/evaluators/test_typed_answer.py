@@ -164,13 +164,19 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         ["Silas", "Silas, Otto", "Silas, Otto K, Mira", "Silas or Otto K", "Silasson, Otto K"],
     ),
     (
+        one("name", "closed"), "When does The Wild Spoke close on Friday, if it opens at all?",
+        ["closed", "It is closed on Friday.", "On Friday: closed"],
+        ["open", "The Wild Spoke", "not closed", "closed on Saturday", "17:30"],
+    ),
+    (
         one("identifier", "SB3371-1"), "Which reviewers liked it least? Give the SKU.",
         ["SB3371-1", "The SKU is SB3371-1.", "SKU: sb3371-1", "The reviewer liked SB3371-1."],
         ["SB3371-11", "SB3371-1 or SB3371-2", "SKU", "The critic liked SB3371-1."],
     ),
     (
         one("time", "17:30"), "At what time does The Wild Spoke close on Friday?",
-        ["17:30", "5:30 pm", "5:30 p.m.", "It closes at 17:30.", "17:30:00"],
+        ["17:30", "5:30 pm", "5:30 p.m.", "It closes at 17:30.", "17:30:00",
+         "On Friday it closes at 17:30.", "The Wild Spoke closes at 5:30 pm."],
         ["5:30", "17:00", "closed", "17:30 or 18:30", "09:00-17:30", "17 minutes"],
     ),
     (
