@@ -13,13 +13,14 @@ from tests.worlds.tasks.arriving import WORLD
 from tests.worlds.tasks.judging import Damage
 
 SITE = "gitlab"
+Moves = Iterator[ExpertMove]
 MINE = f"~{AGENT.username}/fieldnotes"
 
 
 def form(path: str, fields: Mapping[str, str], button: str) -> Damage:
     """Open a page, fill in some of its fields, and press a button."""
 
-    def moves(screen: Screen) -> Iterator[ExpertMove]:
+    def moves(screen: Screen) -> Moves:
         yield screen.go(f"{ORIGINS[SITE]}/{path}")
         yield from fill(screen, fields)
         yield screen.click_node(screen.starting("button", button))
@@ -27,7 +28,7 @@ def form(path: str, fields: Mapping[str, str], button: str) -> Damage:
     return moves
 
 
-def fill(screen: Screen, fields: Mapping[str, str]) -> Iterator[ExpertMove]:
+def fill(screen: Screen, fields: Mapping[str, str]) -> Moves:
     """Fill in a form's fields; a checkbox's value does not matter."""
     for name, text in fields.items():
         if screen.has("combobox", name):
@@ -41,7 +42,7 @@ def fill(screen: Screen, fields: Mapping[str, str]) -> Iterator[ExpertMove]:
 def in_turn(*all_moves: Damage) -> Damage:
     """Do one after the other."""
 
-    def moves(screen: Screen) -> Iterator[ExpertMove]:
+    def moves(screen: Screen) -> Moves:
         for each in all_moves:
             yield from each(screen)
 
@@ -51,7 +52,7 @@ def in_turn(*all_moves: Damage) -> Damage:
 def by_the_agent(damage: Damage) -> Damage:
     """Let the agent's own user do it, whoever is signed in."""
 
-    def moves(screen: Screen) -> Iterator[ExpertMove]:
+    def moves(screen: Screen) -> Moves:
         yield screen.go(f"{ORIGINS[SITE]}/")
         if not screen.has("link", AGENT.name):
             if screen.has("button", "Sign out"):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +28,7 @@ from tests.worlds.tasks.judging import (
 )
 
 CHANGING, READING = changing(SITE), reading(SITE)
+WORDINGS = tomllib.loads(Path(__file__).with_name("gitlab_answers.toml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(("number", "name"), each_with_every(CHANGING, DAMAGE))
@@ -111,183 +114,22 @@ def written(task: WebTask) -> list[str]:
     return [str(part["value"]) for part in expected.get("of", [expected])]
 
 
-ANSWERS = {
-    100: (
-        ["{0}, {1}", 'There are {0} commits; the last one says "{1}".', "**{0}** - {1}"],
-        ["{0}", "{1}", "{0}1, {1}", "{0}, {1} again", "1{0} commits, {1}"],
-    ),
-    101: (
-        ["{0}", "The e-mail address is {0}.", "It is `{0}`"],
-        ["x{0}", "{0}.au", "{0} or nora.dahl@post.test", "not {0}"],
-    ),
-    111: (
-        ["{0}", 'It is called "{0}".', "The title is: {0}"],
-        ["{0} v2", "{0} and Tests for the search command", "Not {0}", "the oldest one"],
-    ),
-    117: (
-        ["{0}", "{0} has the most.", "The project {0}"],
-        ["{0} Eastwick II", "{0} or Stockhouse", "Probably {0}", "all of them"],
-    ),
-    120: (
-        ["{0}", "The profile gives {0}.", "They live in {0}"],
-        ["{0} or Willowbank", "New {0} Town", "nowhere", "perhaps {0}"],
-    ),
-    124: (
-        ["{0}", "{0} stars", "They have {0} stars in total."],
-        ["{0}0", "about {0}", "{0} forks", "1{0}", "between 1 and {0}"],
-    ),
-}
-"""By the number of the template: right wordings of an answer of these parts, and wrong ones."""
-
-
-@pytest.mark.parametrize("number", ANSWERS)
+@pytest.mark.parametrize("number", sorted(WORDINGS["answers"]))
 @pytest.mark.parametrize("instance", [0, 1])
-def test_the_wording_of_an_answer_is_free_and_its_value_is_not(number: int, instance: int) -> None:
-    task = some(number, instance)
-    for wordings, score in zip(ANSWERS[number], (1.0, 0.0), strict=True):
-        for wording in wordings:
+def test_the_wording_of_an_answer_is_free_and_its_value_is_not(number: str, instance: int) -> None:
+    task = some(int(number), instance)
+    for kind, score in (("right", 1.0), ("wrong", 0.0)):
+        for wording in WORDINGS["answers"][number][kind]:
             answer = wording.format(*written(task))
-            assert verdict(task, answering(answer, number)).score == score, answer
+            assert verdict(task, answering(answer, int(number))).score == score, answer
 
 
-REASONS = {
-    115: (
-        [
-            "{person} is not a member of {project}",
-            "{person} is no member, so the issue cannot be assigned to them",
-            "{person} does not appear in the assignee list",
-            "there's no {person} among the project's members and I lack the rights to invite",
-            "the person isn't a project member and I'm not a maintainer",
-            "{person} cannot be assigned: nobody of that name is a member",
-            "no member called {person}",
-            "I can't assign it; the list of assignees lacks {person}",
-            "{person} doesn't belong to {project}",
-            "Only members can be assignees, and {person} is not one",
-        ],
-        [
-            "there is no open issue without an assignment",
-            "no issue has a due date",
-            "the project does not exist",
-            "{person} does not exist",
-            "the issue is already closed",
-        ],
-    ),
-    128: (
-        [
-            "No open issue fits",
-            "{project} has no such issue that is open",
-            "there are no issues that {condition}",
-            "none of the open issues matches this condition",
-            "there isn't any open issue like this",
-            "the filtered list of issues is empty",
-            "0 issues found",
-            "no matching issues exist in {project}",
-            "I did not find an open issue that meets this",
-            "nothing to edit: the issue list shows nothing",
-        ],
-        [
-            "the issue is confidential",
-            "I may not edit this issue",
-            "the project is archived",
-            "the form of the issue does not load",
-            "several issues tie",
-        ],
-    ),
-    160: (
-        [
-            "I am not allowed to reopen it",
-            "there is no reopen button on the issue",
-            "I don't have permission to reopen issues in {project}",
-            "I'm not a member of {project}",
-            "no rights to change the state of the issue",
-            "reopening takes the role Reporter, which I do not have",
-            "my account lacks the privileges",
-            "the issue page offers no button for that",
-            "the user has no access to this",
-            "not authorized to reopen issues there",
-        ],
-        [
-            "there is no closed issue in {project}",
-            "{project} does not exist",
-            "the comment could not be found",
-            "two issues were closed on that day, so it is not clear",
-            "the issue is not closed",
-        ],
-    ),
-    161: (
-        [
-            "No open merge request of {project} is about the {part}",
-            "there is no such merge request",
-            "none of the open merge requests mentions the {part}",
-            "{project} has no merge request about the {part}",
-            "I could not find an open merge request on the {part}",
-            "there aren't any open MRs about the {part}",
-            "the search for merge requests about the {part} shows nothing",
-            "a merge request about the {part} does not exist",
-            "there isn't a single merge request that concerns it",
-            "0 merge requests match {part}",
-        ],
-        [
-            "I am not allowed to comment on merge requests",
-            "{project} could not be found",
-            "the merge request is already merged",
-            "the comment is too long",
-            "two merge requests are about the {part}",
-        ],
-    ),
-    162: (
-        [
-            "I cannot follow myself",
-            "I opened it",
-            "the merge request is my own",
-            "it was opened by me, so there is nobody to follow",
-            "the author is Mira Halden, who is signed in",
-            "users cannot follow themselves",
-            "you opened this merge request yourself",
-            "the author is the same user",
-            "one cannot follow oneself",
-            "the request was opened from your account",
-        ],
-        [
-            "there is no such merge request",
-            "I already follow this person",
-            "the author's profile does not exist",
-            "I am not allowed to follow people",
-            "the project {project} is unknown to me",
-        ],
-    ),
-    163: (
-        [
-            '{project} has no milestone "{milestone}"',
-            "there is no such milestone",
-            "the milestone {milestone} does not exist in {project}",
-            "I could not find the milestone",
-            "no milestone of this name",
-            "{project} doesn't have a milestone called {milestone}",
-            "{milestone} is not among the milestones",
-            "that milestone isn't listed",
-            "none of the milestones is called {milestone}",
-            "the milestone is missing",
-        ],
-        [
-            "all its issues are closed",
-            "{project} does not exist",
-            "the milestone {milestone} is closed already",
-            "I am not allowed to edit milestones",
-            "the milestone cannot be postponed",
-        ],
-    ),
-}
-"""By the number of the template: reasons that are right, and others."""
-
-
-@pytest.mark.parametrize("number", REASONS)
-def test_giving_up_takes_the_right_reason(number: int) -> None:
-    task = some(number)
-    for reasons, is_right in zip(REASONS[number], (True, False), strict=True):
-        for reason in reasons:
+@pytest.mark.parametrize("number", sorted(WORDINGS["reasons"]))
+def test_giving_up_takes_the_right_reason(number: str) -> None:
+    task = some(int(number))
+    for kind, is_right in (("right", True), ("wrong", False)):
+        for reason in WORDINGS["reasons"][number][kind]:
             answer = f"N/A: {reason.format_map(task.instantiation_dict or {})}."
-            assert is_answer(task.eval["typed_answer"], answer, task=task.intent) == is_right, (
-                answer
-            )
-    assert verdict(task, answering("N/A", number)).score == 0.0
+            result = is_answer(task.eval["typed_answer"], answer, task=task.intent)
+            assert result == is_right, answer
+    assert verdict(task, answering("N/A", int(number))).score == 0.0
