@@ -16,10 +16,10 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tests.faults.processes import hit, kill, of_kind, stop
+from tests.faults.processes import descendants, hit, kill, of_kind, stop
 
 EPISODES = 8
 GROUP = 4
@@ -119,10 +119,18 @@ class Storm:
         return True
 
     def kill_run(self) -> bool:
+        started = descendants(self._run.pid)
         self._run.kill()
         self._run.wait()
+        self._wake(started)
         self._run = self._start(resume=True)
         return True
+
+    @staticmethod
+    def _wake(pids: Iterable[int]) -> None:
+        """Let processes go on that the storm has stopped, so that they see their run end."""
+        for pid in pids:
+            hit(pid, signal.SIGCONT)
 
     def _hit(self, kind: str, how: Callable[[int], bool]) -> bool:
         there = of_kind(kind, self._run.pid)
@@ -159,8 +167,10 @@ class Storm:
         self._retriever = subprocess.Popen(command, stdout=self._log, stderr=self._log)
 
     def _end(self) -> None:
+        started = descendants(self._run.pid)
         self._run.terminate()
         self._run.wait(180)
+        self._wake(started)
         if self._retriever is not None:
             self._retriever.kill()
             self._retriever.wait()

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from io import BytesIO
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,13 +39,16 @@ SOURCES = (
 """What a change of content begins in, or nearly always does."""
 
 
-def make(out: Path | None, *, seed: int = 0, scale: int = 1) -> None:
+def make(
+    out: Path | None, *, seed: int = 0, scale: int = 1, instances: int | None = None
+) -> None:
     """Make a world and write it.
 
     Args:
         out: the folder; None writes the one that is shipped.
         seed: another one makes another world.
         scale: how many times the rows.
+        instances: at most so many tasks of each template; the shipped world has all.
 
     Raises:
         ValueError: the scale is out of bounds.
@@ -54,18 +57,19 @@ def make(out: Path | None, *, seed: int = 0, scale: int = 1) -> None:
     databases = {f"{name}.sqlite": make_database(name, setting) for name in NAMES}
     with TemporaryDirectory() as draft:
         _write(Path(draft), setting, databases, [])
-        tasks = _draw(World(SiteContent(Path(draft)), setting.people), setting)
+        tasks = _draw(World(SiteContent(Path(draft)), setting.people), setting, instances)
     folder = SHIPPED if out is None else out
     _write(folder, setting, databases, tasks)
     print(f"{SiteContent(folder).name} with {len(tasks):,} tasks in {folder}")
 
 
-def _draw(world: World, setting: Setting) -> list[WebTask]:
+def _draw(world: World, setting: Setting, instances: int | None) -> list[WebTask]:
     tasks: list[WebTask] = []
     for number, template in TEMPLATES.items():
-        drawn = list(draw_tasks(template, world, setting.dice("tasks", number)))
-        if len(drawn) < template.instances:
-            print(f"template {number}: {len(drawn)} of {template.instances} tasks on this world")
+        expected = min(template.instances, instances or template.instances)
+        drawn = list(islice(draw_tasks(template, world, setting.dice("tasks", number)), expected))
+        if len(drawn) < expected:
+            print(f"template {number}: {len(drawn)} of {expected} tasks on this world")
         tasks += drawn
     return tasks
 

@@ -1,4 +1,4 @@
-"""What decides whether a task is done: a typed answer, the pages shown, and the change of databases.
+"""What decides whether a task is done: a typed answer, the page shown, and what has changed.
 
 Everything that a goal does not ask to change must be as it was. A change is not written down here:
 the expert makes it when the world is made, and all that it changed is recorded (`drawing`). What

@@ -20,10 +20,10 @@ from worlds.dice import Dice
 from worlds.tasks.goals import Goal, Way
 
 INSTANCES = 50
-"""Instances of a template, unless it says otherwise."""
+"""Instances of a template that can be done."""
 
-FEW = 15
-"""Instances of a template that cannot be done: so N/A everywhere earns little."""
+FEW = {"train": 15, "validation": 6, "test": 12}
+"""Instances of one that cannot be done, by split: N/A everywhere earns at most 5%."""
 
 
 class World:
@@ -85,7 +85,6 @@ class Template(ABC):
         start: where it begins, with WebArena's placeholders; None is the first site's home page.
         signed_in: whether the agent's user is signed in at the start.
         is_impossible: the task cannot be done, and the right answer is N/A and the reason.
-        instances: how many are drawn.
     """
 
     number: ClassVar[int]
@@ -95,7 +94,11 @@ class Template(ABC):
     start: ClassVar[str | None] = None
     signed_in: ClassVar[bool] = True
     is_impossible: ClassVar[bool] = False
-    instances: ClassVar[int] = INSTANCES
+
+    @property
+    def instances(self) -> int:
+        """How many are drawn."""
+        return FEW[self.split] if self.is_impossible else INSTANCES
 
     @abstractmethod
     def draw(self, world: World, dice: Dice) -> Case | None:

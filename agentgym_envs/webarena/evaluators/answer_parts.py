@@ -70,7 +70,8 @@ def are_quantities(
         found: in a text, in its order.
         is_ordered: they stand in the parts' order, unless their units tell which is which.
     """
-    found = _distinct(found)
+    if len(found) > len(parts):
+        found = _distinct(found)
     if len(parts) != len(found):
         return False
     units = {singular(part["unit"]) for part in parts if "unit" in part}

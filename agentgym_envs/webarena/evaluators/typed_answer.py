@@ -7,8 +7,8 @@
     {"type": "impossible", "reason": [["pending"], ["no ", "none", "not"]]}
 
 An answer is right if it holds these values, and beside them only words that say nothing: those of
-`words.toml`, and the lower-case ones of the task. Another number, name or unit makes it wrong, and
-so does a word of doubt.
+`words.toml` and of the task, except for its names where a name is asked for. Another number, name
+or unit makes it wrong, and so does a word of doubt.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ TYPES = (*QUANTITIES, *NAMES, "boolean", *GROUPS, "impossible")
 _PUNCTUATION = set(",.;:!?()[]{}\"'-=>&/|#\\")
 _AROUND = frozenset(WORDS["around"].split())
 _DOUBTING = frozenset(WORDS["doubting"].split())
+_WEEKDAYS = frozenset(WORDS["weekdays"].split())
 _YES, _NO = WORDS["yes"].split(), WORDS["no"].split()
 _IMPOSSIBLE = re.compile("|".join(rf"(?<!\w){pattern}" for pattern in WORDS["impossible"]))
 _TOKEN = re.compile(r"\w+(?:'\w+)?|[^\w\s]")
@@ -107,7 +108,8 @@ def is_answer(expected: Mapping[str, Any], answer: str, *, task: str = "") -> bo
     text = plain(_BULLET.sub(" ", answer) if "\n" in answer.strip() else answer)
     if expected["type"] == "impossible":
         return _gives_reason(expected["reason"], text)
-    words = _words_of(task)
+    parts = expected.get("of", [expected])
+    words = _words_of(task, with_names=not any(part["type"] in NAMES for part in parts))
     if expected["type"] == "boolean":
         return _says(text, bool(expected["value"]), words)
     return any(
@@ -115,14 +117,20 @@ def is_answer(expected: Mapping[str, Any], answer: str, *, task: str = "") -> bo
     )
 
 
-def _words_of(task: str) -> frozenset[str]:
-    """Return the lower-case words of a task; its names, which are not, could be answers."""
+def _words_of(task: str, *, with_names: bool) -> frozenset[str]:
+    """Return the words of a task that say nothing in its answer.
+
+    Where a name is asked for, the task's own names could be answers; only its lower-case words and
+    its days of the week cannot.
+    """
+    if with_names:
+        return frozenset(re.findall(r"[^\W\d_]+", plain(task)))
     stripped = (word.strip(",.;:!?\"'()") for word in task.split())
     return frozenset(
         part
         for word in stripped
-        if word.islower() and word.replace("-", "").isalpha()
-        for part in word.split("-")
+        if word.replace("-", "").isalpha() and (word.islower() or word.casefold() in _WEEKDAYS)
+        for part in word.casefold().split("-")
     )
 
 
@@ -132,8 +140,9 @@ def _words_of(task: str) -> frozenset[str]:
 def _gives_reason(reason: Sequence[Sequence[str]], text: str) -> bool:
     if not _IMPOSSIBLE.search(text):
         return False
-    text = _IMPOSSIBLE.sub(" ", text)
-    return all(any(plain(phrase) in text for phrase in phrases) for phrases in reason)
+    # A blank in a phrase is where a word ends: "no " is not in "I know".
+    text = f" {_IMPOSSIBLE.sub(' ', text)} "
+    return all(any(phrase.casefold() in text for phrase in phrases) for phrases in reason)
 
 
 def _says(text: str, value: bool, words: frozenset[str]) -> bool:
@@ -179,9 +188,11 @@ def _says_nothing(text: str, words: frozenset[str]) -> bool:
 
 
 def _stems(word: str) -> tuple[str, ...]:
-    """Return what `closes`, `passed` and `reviews` may come from."""
+    """Return what `closes`, `passed` and `reviews` may come from, and the plural of `reviewer`."""
     endings = [ending for ending in ("s", "es", "d", "ed") if word.endswith(ending)]
-    return () if word in _DOUBTING else tuple(word.removesuffix(ending) for ending in endings)
+    if word in _DOUBTING:
+        return ()
+    return (word + "s", *(word.removesuffix(ending) for ending in endings))
 
 
 def _without_repeats(text: str, task: str, words: frozenset[str]) -> str:

@@ -98,6 +98,11 @@ class Screen:
             f"type [{node.element}] [{text}] [{int(enter)}]", thought or f"I fill in {name!r}."
         )
 
+    def hover(self, role: str, name: str, thought: str = "", *, nth: int = 0) -> ExpertMove:
+        """Move the pointer over an element, which opens its menu."""
+        node = self.find(role, name, nth=nth)
+        return ExpertMove(f"hover [{node.element}]", thought or f"I point at {name!r}.")
+
     def choose(self, name: str, option: str, thought: str = "", *, nth: int = 0) -> ExpertMove:
         """Choose an option of a list box."""
         node = self.find("combobox", name, nth=nth)

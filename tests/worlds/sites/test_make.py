@@ -35,7 +35,7 @@ def test_the_shipped_content_is_made_again_byte_for_byte(tmp_path: Path, hash_se
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sites")
-    make(folder, seed=7)
+    make(folder, seed=7, instances=2)
     return folder
 
 

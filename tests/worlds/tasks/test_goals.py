@@ -6,10 +6,9 @@ import re
 
 import pytest
 
-from agentgym_envs.webarena.env import WebArenaEnv
-from tests.worlds.tasks.arriving import TASKS, case_of, cases, floors_of
+from tests.worlds.tasks.arriving import TASKS, cases, floors_of
 from worlds.dice import Dice
-from worlds.tasks.drawing import STRIDE, TEMPLATES
+from worlds.tasks.drawing import TEMPLATES
 from worlds.tasks.reddit import phrases
 from worlds.tasks.template import World
 

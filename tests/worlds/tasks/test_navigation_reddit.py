@@ -11,9 +11,9 @@ from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.sites.people import PASSWORD
 from agentgym_envs.webarena.sites.state import NOW
 from agentgym_envs.webarena.tasks.screen import Screen
-from tests.worlds.tasks.arriving import WORLD, cases, ends_at, reference
-from worlds.tasks.drawing import INSTANCES, STRIDE
-from worlds.tasks.template import Case
+from tests.worlds.tasks.arriving import WORLD, Drawn, cases, ends_at, reference
+from worlds.tasks.drawing import STRIDE
+from worlds.tasks.template import INSTANCES
 
 HOME = "http://reddit.test"
 NAVIGATION = (140, 141, 142, 144)
@@ -48,7 +48,7 @@ def test_a_list_is_that_of_the_post_s_community_and_flair() -> None:
         assert dict(parse_qsl(parts.query)) == {"sort": sort, "within": days, "flair": flair}
 
 
-def test_a_list_fills_one_page_and_its_order_matters() -> None:
+def test_a_list_has_an_order() -> None:
     for case in cases(140):
         parts = urlsplit(reference(case))
         query = dict(parse_qsl(parts.query))
@@ -60,12 +60,7 @@ def test_a_list_fills_one_page_and_its_order_matters() -> None:
             NOW,
             int(query["within"]),
         )[0]
-        assert isinstance(number, int) and 2 <= number <= 10, case.values
-
-
-def test_no_community_s_address_begins_another_one_s() -> None:
-    names = [str(name) for (name,) in rows("SELECT name FROM forums")]
-    assert not [(a, b) for a in names for b in names if a != b and b.startswith(a)]
+        assert isinstance(number, int) and number >= 2, case.values
 
 
 def test_the_message_is_for_the_author_of_the_one_best_comment() -> None:
@@ -97,7 +92,6 @@ def test_the_comment_is_the_one_best_or_newest_of_somebody_s() -> None:
         assert seen.count(best) == 1 and len(seen) >= 2, case.values
         _, number, author = shown[seen.index(best)]
         assert reference(case) == f"{HOME}/comments/{number}" and author != 1
-        assert rows("SELECT id FROM comments WHERE id LIKE ? || '%'", number) == [(number,)]
 
 
 def test_the_post_is_the_newest_that_fits_and_not_the_newest_of_all() -> None:
@@ -111,23 +105,22 @@ def test_the_post_is_the_newest_that_fits_and_not_the_newest_of_all() -> None:
     for case in cases(144):
         fits = conditions[case.values["condition"]]
         listed = rows(
-            f"SELECT substr(p.created_at, 1, 16), p.id, p.user_id, {fits} FROM posts p "
+            f"SELECT substr(p.created_at, 1, 16), p.id, {fits} FROM posts p "
             "JOIN forums f ON f.id = p.forum_id WHERE f.title = ? AND p.flair = ?",
             case.values["community"],
             case.values["flair"],
         )
-        fitting = sorted((row for row in listed if row[3]), reverse=True)
-        moment, number, author, _ = fitting[0]
+        fitting = sorted((row for row in listed if row[2]), reverse=True)
+        moment, number, _ = fitting[0]
         assert all(row[0] != moment for row in fitting[1:]), case.values
         assert max(str(row[0]) for row in listed) > str(moment), case.values
-        assert reference(case) == f"{HOME}/p/{number}" and author != 1
-        assert rows("SELECT id FROM posts WHERE id LIKE ? || '%'", number) == [(number,)]
+        assert reference(case) == f"{HOME}/p/{number}"
 
 
 # What its like earn -----------------------------------------------------------------------------
 
 
-def like(case: Case) -> list[str]:
+def like(case: Drawn) -> list[str]:
     """List addresses of pages that differ from the right one in one respect each."""
     parts = urlsplit(reference(case))
     query = dict(parse_qsl(parts.query))
@@ -171,21 +164,37 @@ def test_the_form_s_own_address_counts_whatever_is_left_open(env: WebArenaEnv) -
 # Signed out -------------------------------------------------------------------------------------
 
 
+def change(instance: int) -> dict[str, dict[str, list[dict[str, object]]]]:
+    """Return what must change on the forum."""
+    (way,) = cases(REGISTERING)[instance].evaluation["state_change"]
+    tables: dict[str, dict[str, list[dict[str, object]]]] = way["reddit"]
+    return tables
+
+
+def post_of(instance: int) -> object:
+    tables = change(instance)
+    (done,) = (tables.get("saved_posts") or tables["post_votes"])["added"]
+    return done["post_id"]
+
+
 def test_who_registers_is_new_and_the_post_the_newest() -> None:
-    for case in cases(REGISTERING):
+    for instance, case in enumerate(cases(REGISTERING)):
         assert not rows("SELECT 1 FROM users WHERE username = ?", case.values["username"])
-        account, done, _ = case.evaluation["db_state"]
+        tables = change(instance)
+        (account,) = tables["users"]["added"]
         names = ("username", "name", "email", "password")
-        assert account["expected"] == [[case.values[name] for name in names]]
+        assert {name: account[name] for name in names} == {
+            name: case.values[name] for name in names
+        }
         newest = rows(
             "SELECT p.id FROM posts p WHERE substr(p.created_at, 1, 16) = (SELECT "
             "max(substr(q.created_at, 1, 16)) FROM posts q WHERE q.forum_id = p.forum_id) "
             "AND p.forum_id = (SELECT id FROM forums WHERE title = ?)",
             case.values["community"],
         )
-        assert [(row[0],) for row in done["expected"]] == newest
-        value = {"upvote": [1], "downvote": [-1], "save": []}[case.values["deed"]]
-        assert done["expected"][0][1:] == value
+        assert [(post_of(instance),)] == newest
+        votes = [vote["value"] for vote in tables.get("post_votes", {}).get("added", [])]
+        assert votes == {"upvote": [1], "downvote": [-1], "save": []}[case.values["deed"]]
 
 
 def start_signed_out(env: WebArenaEnv, instance: int) -> Screen:
@@ -224,8 +233,7 @@ def test_an_old_account_does_not_do(env: WebArenaEnv) -> None:
     env.step(screen.fill("textbox", "User name or email", "mira.halden").action)
     env.step(screen.fill("textbox", "Password", PASSWORD, enter=True).action)
     assert screen.has("button", "Sign out")
-    _, done, _ = cases(REGISTERING)[instance].evaluation["db_state"]
-    env.step(f"goto [{HOME}/p/{done['expected'][0][0]}]")
+    env.step(f"goto [{HOME}/p/{post_of(instance)}]")
     button = "Upvote post" if screen.has("button", "Upvote post") else "Retract upvote post"
     *_, info = env.step(screen.click("button", button).action)
     assert info["is_valid_action"]
@@ -234,7 +242,6 @@ def test_an_old_account_does_not_do(env: WebArenaEnv) -> None:
 
 def test_who_is_signed_out_can_do_nothing_to_a_post(env: WebArenaEnv) -> None:
     screen = start_signed_out(env, 0)
-    _, done, _ = cases(REGISTERING)[0].evaluation["db_state"]
-    env.step(f"goto [{HOME}/p/{done['expected'][0][0]}]")
+    env.step(f"goto [{HOME}/p/{post_of(0)}]")
     names = {button.name for button in screen.all("button")}
     assert not {"Upvote post", "Downvote post", "Save post"} & names

@@ -7,7 +7,7 @@ from agentgym_envs.webarena.sites.people import AGENT_ID
 from worlds.dice import Dice
 from worlds.tasks.goals import changes, row
 from worlds.tasks.map import draws
-from worlds.tasks.reddit.lookups import pick_forum
+from worlds.tasks.reddit.draws import pick_forum
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 

@@ -1,4 +1,4 @@
-"""The tasks on the code host; numbers 100 to 129."""
+"""The tasks on the code host."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from worlds.tasks.gitlab.issues import (
     AssignStranger,
     CloseLabelled,
     CreateIssue,
+    ReopenForeign,
     ReopenLast,
 )
 from worlds.tasks.gitlab.merging import (
     ApproveAll,
+    CommentOnMissing,
     CommentOnRequest,
     RaiseVersion,
 )
-from worlds.tasks.gitlab.milestones import PlanMilestone, PostponeMilestone
+from worlds.tasks.gitlab.milestones import PlanMilestone, PostponeMilestone, PostponeMissing
 from worlds.tasks.gitlab.navigation import FilterIssues, PeopleAroundRequest
 from worlds.tasks.gitlab.people import (
     ChangeRoles,
     FinishTodos,
     FollowAuthor,
+    FollowOneself,
     InviteMember,
     UpdateProfile,
 )
@@ -74,5 +77,9 @@ TEMPLATES: tuple[Template, ...] = (
     PeopleAroundRequest(),
     EditMissingIssue(),
     TakeIssueAs(),
+    ReopenForeign(),
+    CommentOnMissing(),
+    FollowOneself(),
+    PostponeMissing(),
 )
 """Every template of the site, by number."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import calendar
 
 from agentgym_envs.webarena.sites.filters import MONTHS
-from agentgym_envs.webarena.tasks.gitlab.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.gitlab.draws import draw_project
-from worlds.tasks.template import Case, Template, World, exact_answer
+from worlds.tasks.goals import all_of, answers, name, number
+from worlds.tasks.template import Case, Template, World
 
 _AUTHORS = (
     "SELECT u.id, u.name, u.email, count(*) AS number FROM commits c "
@@ -24,9 +23,11 @@ class CommitsInMonth(Template):
 
     number = 100
     sites = (SITE,)
-    intent = (
-        "How many commits did {person} make on the main branch of {project} in {month}, and what "
-        "is the message of the last of them? Answer with both, like 3, Update the manual"
+    intents = (
+        "How many commits did {person} make on main of {project} in {month}, and what is the last "
+        "one's message?",
+        "Look at the commits that {person} made on the main branch of {project} in {month}. Tell "
+        "me how many there are, and what the message of the latest one is.",
     )
     split = "train"
 
@@ -52,7 +53,7 @@ class CommitsInMonth(Template):
                 "project": project["name"],
                 "month": f"{MONTHS[month - 1]} {year}",
             },
-            evaluation=exact_answer(f"{len(commits)}, {commits[0]['message']}"),
+            goal=answers(all_of(number(len(commits), "commit"), name(commits[0]["message"]))),
             notes={"first": first, "last": f"{first[:8]}{last:02}"},
         )
 
@@ -62,9 +63,11 @@ class TopContributor(Template):
 
     number = 101
     sites = (SITE,)
-    intent = (
-        "What is the e-mail address of the person with the {rank} commits on the default branch "
-        "of {project}? Answer with the address alone."
+    intents = (
+        "What is the e-mail address of whoever made the {rank} commits on {project}'s default "
+        "branch?",
+        "Find the person with the {rank} commits on the default branch of {project}, and tell me "
+        "the e-mail address that their profile gives.",
     )
     split = "test"
 
@@ -79,7 +82,7 @@ class TopContributor(Template):
             return None
         return Case(
             values={"rank": rank, "project": project["name"]},
-            evaluation=exact_answer(rows[place]["email"]),
+            goal=answers(name(rows[place]["email"])),
             notes={"place": place},
         )
 
@@ -89,9 +92,10 @@ class WhereTheyLive(Template):
 
     number = 120
     sites = (SITE,)
-    intent = (
-        "According to their profile, in which town is the person who made the last change to the "
-        "file {path} in {project}? Answer with the town alone."
+    intents = (
+        "What location does the profile of whoever last changed {path} in {project} give?",
+        "Find out who made the last change to the file {path} in {project}, and tell me the town "
+        "that this person's profile names as their location.",
     )
     split = "train"
 
@@ -110,5 +114,5 @@ class WhereTheyLive(Template):
         file = dice.pick(files)
         return Case(
             values={"path": file["path"], "project": project["name"]},
-            evaluation=exact_answer(file["location"]),
+            goal=answers(name(file["location"])),
         )

@@ -1,4 +1,4 @@
-"""What the code host's templates share: queries for drawing, and states that they expect."""
+"""What the code host's templates share: queries for drawing."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
 
 from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.sites.gitlab.projects_list import PROJECTS, TOPICS
 from worlds.sites.gitlab.words import PARTS
-from worlds.tasks.template import World, state_of
+from worlds.tasks.template import World
 
 SEEN = (
     "(p.visibility <> 'private' OR EXISTS "
@@ -57,6 +56,11 @@ def strangers_of(world: World, project: int) -> list[sqlite3.Row]:
         "(SELECT user_id FROM members WHERE project_id = ?) ORDER BY id",
         project,
     )
+
+
+def ids_in(row: sqlite3.Row) -> list[int]:
+    """Read a row's column `ids`, made by `group_concat`."""
+    return [int(number) for number in row["ids"].split(",")]
 
 
 def parts_of(project: str) -> tuple[str, ...]:
@@ -135,17 +139,15 @@ _SOME_OWNER = (
 )
 
 
-def same(world: World, query: str) -> dict[str, Any]:
-    """Expect a query to give at the end what it gives at the start."""
-    return state_of(SITE, query, [tuple(row) for row in world.rows(SITE, query)])
+def no_such(noun: str) -> tuple[str, ...]:
+    """Return how the reason for giving up may say that there is no such thing."""
+    nots = [f"{word} {rest}" for word in ("not", "n't") for rest in _NOT]
+    return (*(f"no {kind}{noun}" for kind in _KINDS), *nots, *_NEITHER)
 
 
-def one_more(world: World, table: str) -> dict[str, Any]:
-    """Expect a table to have one row more than at the start."""
-    query = f"SELECT count(*) FROM {table}"
-    return state_of(SITE, query, [[world.value(SITE, query) + 1]])
-
-
-def quoted(text: str) -> str:
-    """Write a text as it stands in SQL."""
-    return "'" + text.replace("'", "''") + "'"
+_KINDS = ("", "such ", "open ", "matching ", "fitting ")
+_NOT = (
+    *("any", "exist", "find", "found", "one of", "among", "listed", "appear", "there"),
+    *("have a", "have one", "have the", "a single", "contain", "include"),
+)
+_NEITHER = ("none", "nothing", "without", "lacks", "missing", "nonexistent", "zero", "0 ", "empty")

@@ -7,8 +7,9 @@ import sqlite3
 from agentgym_envs.webarena.tasks.gitlab.forms import EXTREMES
 from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.gitlab.draws import address_of, standing_out
-from worlds.tasks.template import Case, Template, World, at_url, impossible
+from worlds.tasks.gitlab.draws import address_of, no_such, standing_out
+from worlds.tasks.goals import impossible, shows
+from worlds.tasks.template import Case, Template, World
 
 _MINE = (
     "SELECT p.*, {column} AS shown, c.id AS condition FROM projects p "
@@ -70,9 +71,10 @@ class EditExtremeIssue(Template):
 
     number = 125
     sites = (SITE,)
-    intent = (
-        "Among the open issues of {project} that {condition}, find the one {which}, and open the "
-        "form for editing it."
+    intents = (
+        "Open the edit form of the issue {which} among {project}'s open ones that {condition}.",
+        "Have a look at the open issues of {project} that {condition}. Find the one among them "
+        "{which}, and open the form in which it can be edited.",
     )
     split = "train"
 
@@ -85,7 +87,7 @@ class EditExtremeIssue(Template):
             return None
         return Case(
             values=_values(project, label, which),
-            evaluation=at_url(f"{address_of(world, project)}/issues/{issue['iid']}/edit"),
+            goal=shows(f"{address_of(world, project)}/issues/{issue['iid']}/edit"),
             notes={"label": label, "shown": project["shown"]},
         )
 
@@ -95,7 +97,7 @@ class EditMissingIssue(Template):
 
     number = 128
     sites = (SITE,)
-    intent = EditExtremeIssue.intent
+    intents = EditExtremeIssue.intents
     split = "train"
     is_impossible = True
 
@@ -104,6 +106,6 @@ class EditMissingIssue(Template):
         project, label, _ = _condition(world, dice, is_met=False)
         return Case(
             values=_values(project, label, dice.pick(tuple(EXTREMES))),
-            evaluation=impossible(),
+            goal=impossible(("issue",), no_such("issue")),
             notes={"label": label, "shown": project["shown"]},
         )

@@ -5,24 +5,24 @@ from __future__ import annotations
 import sqlite3
 
 from agentgym_envs.webarena.sites.filters import day
+from agentgym_envs.webarena.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.gitlab.draws import (
     REPORTING,
     draw_day,
     draw_project,
+    ids_in,
     members_of,
-    one_more,
     parts_of,
-    quoted,
-    same,
+    standing_out,
     strangers_of,
 )
-from worlds.tasks.template import Case, Template, World, changed, impossible, state_of
+from worlds.tasks.goals import NONE, changes, impossible, row
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _NEW_TITLES: tuple[str, ...] = WORDS["gitlab"]["new_titles"]
-
 _REMARKS: tuple[str, ...] = WORDS["gitlab"]["remarks"]
 
 
@@ -31,43 +31,34 @@ class CreateIssue(Template):
 
     number = 102
     sites = (SITE,)
-    intent = (
-        'Open an issue titled "{title}" in {project}, label it {label}, assign it to {person} and '
-        "make it due on {due}."
+    intents = (
+        'Create the issue "{title}" in {project}: label {label}, assignee {person}, due {due}.',
+        'Open a new issue in {project} with the title "{title}". It gets the label {label}, is '
+        "assigned to {person}, and its due date is {due}.",
     )
     split = "train"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a project and what the issue holds."""
         project = draw_project(world, dice, REPORTING)
-        label = dice.pick(
-            world.rows(
-                SITE, "SELECT name FROM labels WHERE project_id = ? ORDER BY id", project["id"]
-            )
-        )["name"]
+        sql = "SELECT id, name FROM labels WHERE project_id = ? ORDER BY id"
+        label = dice.pick(world.rows(SITE, sql, project["id"]))
         person = dice.pick(members_of(world, project["id"]))
         title = dice.pick(_NEW_TITLES).format(part=dice.pick(parts_of(project["name"])))
         due = draw_day(dice)
+        issue = {"project_id": project["id"], "title": title, "author_id": AGENT_ID}
         return Case(
             values={
                 "title": title,
                 "project": project["name"],
-                "label": label,
+                "label": label["name"],
                 "person": person["name"],
                 "due": day(due),
             },
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    "SELECT i.assignee_id, i.due_on, i.state, i.author_id, group_concat(l.name) "
-                    "FROM issues i LEFT JOIN issue_labels x ON x.issue_id = i.id "
-                    "LEFT JOIN labels l ON l.id = x.label_id "
-                    f"WHERE i.project_id = {project['id']} AND i.title = {quoted(title)} "
-                    "GROUP BY i.id",
-                    [[person["id"], due, "open", 1, label]],
-                ),
-                one_more(world, "issues"),
-                one_more(world, "issue_labels"),
+            goal=changes(
+                row("issues", **issue, assignee_id=person["id"], due_on=due, state="open"),
+                row("issue_labels", label_id=label["id"]),
+                row("todos", user_id=person["id"], action="assigned"),
             ),
             notes={"due": due},
         )
@@ -78,7 +69,11 @@ class CloseLabelled(Template):
 
     number = 103
     sites = (SITE,)
-    intent = 'Close every open issue in {project} that has the label "{label}".'
+    intents = (
+        'Close every open issue in {project} that has the label "{label}".',
+        'Go through the open issues of {project} that are labelled "{label}" and close all of '
+        "them. Issues without this label are to stay as they are.",
+    )
     split = "train"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -95,19 +90,8 @@ class CloseLabelled(Template):
         if not rows:
             return None
         label = dice.pick(rows)
-        ids = label["ids"]
-        return Case(
-            values={"project": project["name"], "label": label["name"]},
-            evaluation=changed(
-                state_of(
-                    SITE, f"SELECT DISTINCT state FROM issues WHERE id IN ({ids})", [["closed"]]
-                ),
-                same(
-                    world, f"SELECT state, count(*) FROM issues WHERE id NOT IN ({ids}) GROUP BY 1"
-                ),
-                same(world, f"SELECT count(*) FROM issue_labels WHERE issue_id IN ({ids})"),
-            ),
-        )
+        closed = [row("issues", id=number, state="closed") for number in ids_in(label)]
+        return Case({"project": project["name"], "label": label["name"]}, changes(*closed))
 
 
 def _first_due(world: World, project: int) -> sqlite3.Row | None:
@@ -128,9 +112,10 @@ class AssignFirstDue(Template):
 
     number = 104
     sites = (SITE,)
-    intent = (
-        "In {project}, look at the open issues that nobody is assigned to, and assign the one "
-        "whose due date comes first to {person}."
+    intents = (
+        "Assign {project}'s unassigned open issue with the earliest due date to {person}.",
+        "In {project}, look at the open issues that nobody is assigned to yet, and assign the one "
+        "whose due date comes first to {person}.",
     )
     split = "train"
 
@@ -140,22 +125,12 @@ class AssignFirstDue(Template):
         first = _first_due(world, project["id"])
         if first is None:
             return None
-        person, issue = dice.pick(members_of(world, project["id"])), first["id"]
-        return Case(
-            values={"project": project["name"], "person": person["name"]},
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    f"SELECT assignee_id, due_on, state FROM issues WHERE id = {issue}",
-                    [[person["id"], first["due_on"], "open"]],
-                ),
-                same(
-                    world,
-                    "SELECT count(*), count(assignee_id), total(assignee_id) FROM issues "
-                    f"WHERE id <> {issue}",
-                ),
-            ),
+        person = dice.pick(members_of(world, project["id"]))
+        goal = changes(
+            row("issues", id=first["id"], assignee_id=person["id"]),
+            row("todos", user_id=person["id"], action="assigned", issue_id=first["id"]),
         )
+        return Case({"project": project["name"], "person": person["name"]}, goal)
 
 
 class AssignStranger(Template):
@@ -163,7 +138,7 @@ class AssignStranger(Template):
 
     number = 115
     sites = (SITE,)
-    intent = AssignFirstDue.intent
+    intents = AssignFirstDue.intents
     split = "train"
     is_impossible = True
 
@@ -173,7 +148,14 @@ class AssignStranger(Template):
         if _first_due(world, project["id"]) is None:
             return None
         person = dice.pick(strangers_of(world, project["id"]))
-        return Case({"project": project["name"], "person": person["name"]}, impossible())
+        goal = impossible(("member", "assignee", "belong", "offered", "list"), NONE)
+        return Case({"project": project["name"], "person": person["name"]}, goal)
+
+
+_CLOSED = (
+    "SELECT id, author_id, confidential, closed_at FROM issues "
+    "WHERE project_id = ? AND state = 'closed' ORDER BY id"
+)
 
 
 class ReopenLast(Template):
@@ -181,35 +163,52 @@ class ReopenLast(Template):
 
     number = 119
     sites = (SITE,)
-    intent = (
-        "Reopen the issue of {project} that was closed most recently, and leave the comment "
-        '"{remark}" on it.'
+    intents = (
+        'Reopen {project}\'s most recently closed issue and comment "{remark}" on it.',
+        "Find the issue of {project} that was closed most recently. Open it again, and leave the "
+        'comment "{remark}" on it so that people know why.',
     )
     split = "validation"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a project with one issue that was closed last."""
-        project = draw_project(world, dice, REPORTING)
-        rows = world.rows(
-            SITE,
-            "SELECT id, closed_at FROM issues WHERE project_id = ? AND state = 'closed' "
-            "ORDER BY closed_at DESC LIMIT 2",
-            project["id"],
-        )
-        if len(rows) < 2 or rows[0]["closed_at"][:10] == rows[1]["closed_at"][:10]:
+        project, remark = draw_project(world, dice, REPORTING), dice.pick(_REMARKS)
+        issue = standing_out(world.rows(SITE, _CLOSED, project["id"]), "closed_at DESC")
+        if issue is None:
             return None
-        issue, remark = rows[0]["id"], dice.pick(_REMARKS)
-        return Case(
-            values={"project": project["name"], "remark": remark},
-            evaluation=changed(
-                state_of(SITE, f"SELECT state FROM issues WHERE id = {issue}", [["open"]]),
-                same(world, f"SELECT state, count(*) FROM issues WHERE id <> {issue} GROUP BY 1"),
-                state_of(
-                    SITE,
-                    f"SELECT count(*) FROM notes WHERE issue_id = {issue} AND author_id = 1 "
-                    f"AND body = {quoted(remark)}",
-                    [[1]],
-                ),
-                one_more(world, "notes"),
-            ),
+        goal = changes(
+            row("issues", id=issue["id"], state="open", closed_at=None),
+            row("notes", issue_id=issue["id"], author_id=AGENT_ID, body=remark),
         )
+        return Case({"project": project["name"], "remark": remark}, goal)
+
+
+class ReopenForeign(Template):
+    """Reopen what was closed last in a project where the agent has no say."""
+
+    number = 160
+    sites = (SITE,)
+    intents = ReopenLast.intents
+    split = "validation"
+    is_impossible = True
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a project of others, and an issue that is not the agent's own."""
+        project, remark = draw_project(world, dice), dice.pick(_REMARKS)
+        issues = [
+            each for each in world.rows(SITE, _CLOSED, project["id"]) if not each["confidential"]
+        ]
+        issue = standing_out(issues, "closed_at DESC")
+        sql = "SELECT role FROM members WHERE project_id = ? AND user_id = ?"
+        role = world.value(SITE, sql, project["id"], AGENT_ID)
+        if role in REPORTING or issue is None or issue["author_id"] == AGENT_ID:
+            return None
+        goal = impossible(_NO_RIGHT, NONE)
+        return Case({"project": project["name"], "remark": remark}, goal)
+
+
+_NO_RIGHT = (
+    *("may not reopen", "allowed", "permi", "rights", "the right to", "role", "reporter", "button"),
+    *("member", "access", "authoris", "authoriz", "privilege", "option to reopen", "its author"),
+)
+"""How a reason says that somebody may not do it."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from agentgym_envs.webarena.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.gitlab.merging import APPROVE_ALL_RELATIONS, raised
-from agentgym_envs.webarena.tasks.gitlab.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.gitlab.draws import DEVELOPING, draw_project, one_more, parts_of, quoted, same
-from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.gitlab.draws import DEVELOPING, draw_project, ids_in, no_such, parts_of
+from worlds.tasks.goals import changes, impossible, row
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _REMARKS: tuple[str, ...] = WORDS["gitlab"]["review_remarks"]
@@ -16,14 +16,21 @@ _REMARKS: tuple[str, ...] = WORDS["gitlab"]["review_remarks"]
 _MESSAGES = ("Prepare the next release", "Raise the version", "New release")
 
 
+_ABOUT = (
+    "SELECT id FROM merge_requests WHERE project_id = ? AND state = 'open' "
+    "AND instr(lower({columns}), lower(?))"
+)
+
+
 class CommentOnRequest(Template):
     """Comment on the merge request about a subject."""
 
     number = 110
     sites = (SITE,)
-    intent = (
-        'Leave the comment "{remark}" on the open merge request of {project} that is about the '
-        "{part}."
+    intents = (
+        'Comment "{remark}" on {project}\'s open merge request about the {part}.',
+        "One of the open merge requests of {project} is about the {part}. Leave the comment "
+        '"{remark}" on it.',
     )
     split = "test"
 
@@ -31,27 +38,31 @@ class CommentOnRequest(Template):
         """Draw a subject that one open merge request has."""
         project = draw_project(world, dice)
         part, remark = dice.pick(parts_of(project["name"])), dice.pick(_REMARKS)
-        rows = world.rows(
-            SITE,
-            "SELECT id FROM merge_requests WHERE project_id = ? AND state = 'open' "
-            "AND instr(lower(title), lower(?))",
-            project["id"],
-            part,
-        )
+        rows = world.rows(SITE, _ABOUT.format(columns="title"), project["id"], part)
         if len(rows) != 1:
             return None
-        return Case(
-            values={"remark": remark, "project": project["name"], "part": part},
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    f"SELECT author_id FROM notes WHERE merge_request_id = {rows[0]['id']} "
-                    f"AND body = {quoted(remark)}",
-                    [[1]],
-                ),
-                one_more(world, "notes"),
-            ),
-        )
+        note = row("notes", merge_request_id=rows[0]["id"], author_id=AGENT_ID, body=remark)
+        values = {"remark": remark, "project": project["name"], "part": part}
+        return Case(values, changes(note))
+
+
+class CommentOnMissing(Template):
+    """Comment on an open merge request about a subject that none is about."""
+
+    number = 161
+    sites = (SITE,)
+    intents = CommentOnRequest.intents
+    split = "test"
+    is_impossible = True
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a subject that no open merge request speaks of."""
+        project = draw_project(world, dice)
+        part, remark = dice.pick(parts_of(project["name"])), dice.pick(_REMARKS)
+        if world.rows(SITE, _ABOUT.format(columns="title || body"), project["id"], part):
+            return None
+        values = {"remark": remark, "project": project["name"], "part": part}
+        return Case(values, impossible(("request", " mr"), no_such("merge request")))
 
 
 class RaiseVersion(Template):
@@ -59,43 +70,28 @@ class RaiseVersion(Template):
 
     number = 112
     sites = (SITE,)
-    intent = (
-        "Raise the version in the file VERSION of {project} to the next {kind} release (as 1.4.2 "
-        'would become {example}). Commit it to the branch main with the message "{message}".'
+    intents = (
+        "Bump {project}'s file VERSION to the next {kind} release on main, with the commit message "
+        '"{message}".',
+        "The version of {project} stands in its file VERSION. Raise it to the next {kind} release, "
+        'as semantic versioning has it, and commit this to main with the message "{message}".',
     )
     split = "train"
 
-    _EXAMPLES = {"major": "2.0.0", "minor": "1.5.0", "patch": "1.4.3"}
-
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a project in which the agent may commit."""
-        project, kind = draw_project(world, dice, DEVELOPING), dice.pick(tuple(self._EXAMPLES))
+        project, kind = draw_project(world, dice, DEVELOPING), dice.pick(_RELEASES)
         message = dice.pick(_MESSAGES)
-        where = f"project_id = {project['id']} AND branch = 'main' AND path = 'VERSION'"
-        version = world.value(SITE, f"SELECT content FROM files WHERE {where}").strip()
-        return Case(
-            values={
-                "project": project["name"],
-                "kind": kind,
-                "example": self._EXAMPLES[kind],
-                "message": message,
-            },
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    f"SELECT trim(content, ' ' || char(10)) FROM files WHERE {where}",
-                    [[raised(version, kind)]],
-                ),
-                state_of(
-                    SITE,
-                    "SELECT project_id, branch, message, author_id FROM commits "
-                    "ORDER BY id DESC LIMIT 1",
-                    [[project["id"], "main", message, 1]],
-                ),
-                one_more(world, "commits"),
-                same(world, "SELECT count(*) FROM files"),
-            ),
+        sql = "SELECT * FROM files WHERE project_id = ? AND branch = 'main' AND path = 'VERSION'"
+        (file,) = world.rows(SITE, sql, project["id"])
+        goal = changes(
+            row("files", id=file["id"], content=f"{raised(file['content'].strip(), kind)}\n"),
+            row("commits", project_id=project["id"], branch="main", message=message),
         )
+        return Case({"project": project["name"], "kind": kind, "message": message}, goal)
+
+
+_RELEASES = ("major", "minor", "patch")
 
 
 class ApproveAll(Template):
@@ -103,7 +99,11 @@ class ApproveAll(Template):
 
     number = 121
     sites = (SITE,)
-    intent = "Approve every open merge request in {project} that {person} {relation}."
+    intents = (
+        "Approve every open merge request in {project} that {person} {relation}.",
+        "Look for the open merge requests of {project} that {person} {relation}, and approve all "
+        "of them, without merging any.",
+    )
     split = "train"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -123,26 +123,8 @@ class ApproveAll(Template):
         if not rows:
             return None
         person = dice.pick(rows)
-        ids = person["ids"]
-        number = len(ids.split(","))
-        return Case(
-            values={
-                "project": project["name"],
-                "person": person["name"],
-                "relation": relation,
-            },
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    "SELECT count(*) FROM approvals WHERE user_id = 1 "
-                    f"AND merge_request_id IN ({ids})",
-                    [[number]],
-                ),
-                state_of(
-                    SITE,
-                    "SELECT count(*) FROM approvals",
-                    [[world.value(SITE, "SELECT count(*) FROM approvals") + number]],
-                ),
-                same(world, "SELECT state, count(*) FROM merge_requests GROUP BY state"),
-            ),
-        )
+        approvals = [
+            row("approvals", merge_request_id=number, user_id=AGENT_ID) for number in ids_in(person)
+        ]
+        values = {"project": project["name"], "person": person["name"], "relation": relation}
+        return Case(values, changes(*approvals))

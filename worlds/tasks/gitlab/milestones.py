@@ -5,16 +5,9 @@ from __future__ import annotations
 from agentgym_envs.webarena.sites.filters import day
 from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.gitlab.draws import (
-    DEVELOPING,
-    REPORTING,
-    draw_day,
-    draw_project,
-    one_more,
-    quoted,
-    same,
-)
-from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.gitlab.draws import DEVELOPING, REPORTING, draw_day, draw_project, ids_in, no_such
+from worlds.tasks.goals import changes, impossible, row
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _MILESTONES: tuple[str, ...] = WORDS["gitlab"]["milestones"]
@@ -25,25 +18,23 @@ class PlanMilestone(Template):
 
     number = 109
     sites = (SITE,)
-    intent = (
-        'Create the milestone "{title}" in {project}, from {start} to {end}, and put the open '
-        'issue "{issue}" into it.'
+    intents = (
+        'Create the milestone "{title}" in {project}, {start} to {end}, and put the open issue '
+        '"{issue}" into it.',
+        'Plan a new milestone of {project} with the title "{title}". It starts on {start} and is '
+        'due on {end}. Then move the open issue "{issue}" into it.',
     )
     split = "train"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a project, an issue, and when the milestone is."""
         project = draw_project(world, dice, REPORTING)
-        issue = dice.pick(
-            world.rows(
-                SITE,
-                "SELECT id, title FROM issues WHERE project_id = ? AND state = 'open' ORDER BY id",
-                project["id"],
-            )
-        )
+        sql = "SELECT id, title FROM issues WHERE project_id = ? AND state = 'open' ORDER BY id"
+        issue = dice.pick(world.rows(SITE, sql, project["id"]))
         title, first, last = dice.pick(_MILESTONES), draw_day(dice, days=60), draw_day(dice)
         if last <= first:
             return None
+        milestone = {"project_id": project["id"], "title": title, "state": "open"}
         return Case(
             values={
                 "title": title,
@@ -52,19 +43,9 @@ class PlanMilestone(Template):
                 "end": day(last),
                 "issue": issue["title"],
             },
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    "SELECT m.starts_on, m.due_on, m.state, i.id FROM milestones m "
-                    "LEFT JOIN issues i ON i.milestone_id = m.id "
-                    f"WHERE m.project_id = {project['id']} AND m.title = {quoted(title)}",
-                    [[first, last, "open", issue["id"]]],
-                ),
-                one_more(world, "milestones"),
-                same(
-                    world,
-                    f"SELECT count(*), total(milestone_id) FROM issues WHERE id <> {issue['id']}",
-                ),
+            goal=changes(
+                row("milestones", **milestone, starts_on=first, due_on=last),
+                row("issues", id=issue["id"]),
             ),
             notes={"first": first, "last": last},
         )
@@ -75,8 +56,10 @@ class PostponeMilestone(Template):
 
     number = 123
     sites = (SITE,)
-    intent = (
-        'Set the due date of every open issue in the milestone "{milestone}" of {project} to {due}.'
+    intents = (
+        'Set the due date of every open issue in {project}\'s milestone "{milestone}" to {due}.',
+        'The milestone "{milestone}" of {project} is late. Give each issue in it that is still '
+        "open the due date {due}; the milestone itself stays as it is.",
     )
     split = "test"
 
@@ -94,21 +77,35 @@ class PostponeMilestone(Template):
         if not rows:
             return None
         milestone, due = dice.pick(rows), draw_day(dice)
-        ids = milestone["ids"]
         return Case(
             values={
                 "milestone": milestone["title"],
                 "project": project["name"],
                 "due": day(due),
             },
-            evaluation=changed(
-                state_of(SITE, f"SELECT DISTINCT due_on FROM issues WHERE id IN ({ids})", [[due]]),
-                same(
-                    world,
-                    "SELECT count(*), count(due_on), total(julianday(due_on)) FROM issues "
-                    f"WHERE id NOT IN ({ids})",
-                ),
-                same(world, f"SELECT id, state, milestone_id FROM issues WHERE id IN ({ids})"),
-            ),
+            goal=changes(*(row("issues", id=number, due_on=due) for number in ids_in(milestone))),
             notes={"due": due},
         )
+
+
+class PostponeMissing(Template):
+    """Give the issues of a milestone that a project lacks a new due date."""
+
+    number = 163
+    sites = (SITE,)
+    intents = PostponeMilestone.intents
+    split = "test"
+    is_impossible = True
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a milestone of other projects."""
+        project, due = draw_project(world, dice, DEVELOPING), draw_day(dice)
+        titles = world.rows(
+            SITE,
+            "SELECT DISTINCT title FROM milestones WHERE title NOT IN "
+            "(SELECT title FROM milestones WHERE project_id = ?) ORDER BY title",
+            project["id"],
+        )
+        values = {"milestone": dice.pick(titles)["title"], "project": project["name"]}
+        goal = impossible(("milestone",), no_such("milestone"))
+        return Case(values | {"due": day(due)}, goal)

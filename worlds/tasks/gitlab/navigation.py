@@ -16,7 +16,8 @@ from agentgym_envs.webarena.tasks.gitlab.navigation import (
 from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.gitlab.draws import address_of, draw_project, standing_out
-from worlds.tasks.template import Case, Template, World, at_url
+from worlds.tasks.goals import shows
+from worlds.tasks.template import Case, Template, World
 
 _FILTERS = {
     "label": ("Label", 'have the label "{}"', ""),
@@ -42,10 +43,12 @@ class FilterIssues(Template):
 
     number = 126
     sites = (SITE,)
-    intent = "Show me the {state} issues of {project} that {first} and that {second}, {order}."
+    intents = (
+        "Show me the {state} issues of {project} that {first} and that {second}, {order}.",
+        "I need a list of the {state} issues of {project}, but only of those that {first} and that "
+        "{second}. Sort it with {order}.",
+    )
     split = "train"
-
-    # No state or order that the list has by itself: each has to stand in the address.
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw filters and an order, each of which makes a difference."""
@@ -74,7 +77,7 @@ class FilterIssues(Template):
                 "second": texts[1],
                 "order": order,
             },
-            evaluation=at_url(
+            goal=shows(
                 f"{address_of(world, project)}/issues?state={FILTER_ISSUES_STATES[state]}{query}"
                 f"&sort={FILTER_ISSUES_ORDERS[order][0]}"
             ),
@@ -125,9 +128,10 @@ class PeopleAroundRequest(Template):
 
     number = 127
     sites = (SITE,)
-    intent = (
-        "Open the list of the people {people} the {role} of the merge request of {project} that "
-        "{which}."
+    intents = (
+        "List the people {people} the {role} of {project}'s merge request that {which}.",
+        "Among the merge requests of {project}, find the one that {which}. Then open the list of "
+        "the people {people} its {role}.",
     )
     split = "test"
 
@@ -159,7 +163,5 @@ class PeopleAroundRequest(Template):
             return None
         return Case(
             values={"people": people, "role": role, "project": project["name"], "which": which},
-            evaluation=at_url(
-                f"__GITLAB__/~{request[role]}/{PEOPLE_AROUND_REQUEST_PEOPLE[people]}"
-            ),
+            goal=shows(f"__GITLAB__/~{request[role]}/{PEOPLE_AROUND_REQUEST_PEOPLE[people]}"),
         )

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from agentgym_envs.webarena.sites.filters import day
+from agentgym_envs.webarena.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.gitlab.people import FINISH_TODOS_REASONS
-from agentgym_envs.webarena.tasks.gitlab.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.sites.setting import TOWNS
 from worlds.tasks.gitlab.draws import (
     MANAGING,
     draw_day,
     draw_project,
+    ids_in,
     members_of,
-    one_more,
-    quoted,
-    same,
     strangers_of,
 )
-from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.goals import changes, impossible, row
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _STATUSES: tuple[str, ...] = WORDS["gitlab"]["statuses"]
@@ -32,9 +30,10 @@ class InviteMember(Template):
 
     number = 105
     sites = (SITE,)
-    intent = (
-        "Make {person} a member of {project} with the role {role}; their access should end on "
-        "{until}."
+    intents = (
+        "Add {person} to {project} as a {role} whose access ends on {until}.",
+        "Make {person} a member of {project} with the role {role}. They are not to stay for ever: "
+        "let their access end on {until}.",
     )
     split = "test"
 
@@ -50,14 +49,14 @@ class InviteMember(Template):
                 "role": role,
                 "until": day(until),
             },
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    "SELECT role, expires_on FROM members "
-                    f"WHERE project_id = {project['id']} AND user_id = {person['id']}",
-                    [[role, until]],
-                ),
-                one_more(world, "members"),
+            goal=changes(
+                row(
+                    "members",
+                    project_id=project["id"],
+                    user_id=person["id"],
+                    role=role,
+                    expires_on=until,
+                )
             ),
             notes={"until": until},
         )
@@ -68,7 +67,11 @@ class ChangeRoles(Template):
 
     number = 116
     sites = (SITE,)
-    intent = "In {project}, change the role of every member who is a {old} to {new}."
+    intents = (
+        "Make every {old} of {project} a {new}.",
+        "Look at the members of {project}, and change the role of everybody who is a {old} there "
+        "to {new}. The days on which their access ends stay the same.",
+    )
     split = "train"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -76,28 +79,14 @@ class ChangeRoles(Template):
         project = draw_project(world, dice, MANAGING)
         old, new = dice.sample(_ROLES, 2)
         members = members_of(world, project["id"])
-        chosen = [row["id"] for row in members if row["role"] == old]
+        chosen = [each["id"] for each in members if each["role"] == old]
         # The agent may be a maintainer and would take their own role away.
         if old == "Maintainer" or not 1 <= len(chosen) <= 3:
             return None
-        expected = [
-            [row["id"], new if row["id"] in chosen else row["role"], row["expires_on"]]
-            for row in members
-        ]
         return Case(
             values={"project": project["name"], "old": old, "new": new},
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    "SELECT user_id, role, expires_on FROM members "
-                    f"WHERE project_id = {project['id']} AND user_id <> 1 ORDER BY user_id",
-                    expected,
-                ),
-                same(
-                    world,
-                    "SELECT role, count(*) FROM members "
-                    f"WHERE project_id <> {project['id']} OR user_id = 1 GROUP BY role",
-                ),
+            goal=changes(
+                *(row("members", project_id=project["id"], user_id=u, role=new) for u in chosen)
             ),
         )
 
@@ -107,26 +96,21 @@ class UpdateProfile(Template):
 
     number = 106
     sites = (SITE,)
-    intent = (
-        'Set my status to "{status}" and my location to {town}, and leave the rest of my profile '
-        "as it is."
+    intents = (
+        'Set my status to "{status}" and my location to {town}.',
+        'Change my profile so that its status is "{status}" and its location is {town}. What else '
+        "it says is to stay as it is.",
     )
     split = "train"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a status and a town."""
+        """Draw a status and a town that differ from what the profile says."""
         status, town = dice.pick(_STATUSES), dice.pick(TOWNS)
-        query = "SELECT status_text, location, name, bio, email FROM users WHERE id = 1"
-        before = world.rows(SITE, query)[0]
-        if before["location"] == town:
+        (before,) = world.rows(SITE, "SELECT * FROM users WHERE id = ?", AGENT_ID)
+        if before["location"] == town or before["status_text"] == status:
             return None
-        return Case(
-            values={"status": status, "town": town},
-            evaluation=changed(
-                state_of(SITE, query, [[status, town, *tuple(before)[2:]]]),
-                same(world, "SELECT count(*) FROM users"),
-            ),
-        )
+        goal = changes(row("users", id=AGENT_ID, status_text=status, location=town))
+        return Case({"status": status, "town": town}, goal)
 
 
 class FollowAuthor(Template):
@@ -134,7 +118,11 @@ class FollowAuthor(Template):
 
     number = 122
     sites = (SITE,)
-    intent = 'Follow the person who opened the {state} merge request "{title}" in {project}.'
+    intents = (
+        'Follow whoever opened the {state} merge request "{title}" in {project}.',
+        'In {project} there is the {state} merge request "{title}". Find out who opened it, and '
+        "follow this person from now on.",
+    )
     split = "train"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -150,22 +138,38 @@ class FollowAuthor(Template):
         if not rows:
             return None
         request = dice.pick(rows)
-        return Case(
-            values={
-                "state": request["state"],
-                "title": request["title"],
-                "project": project["name"],
-            },
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    "SELECT count(*) FROM follows WHERE follower_id = 1 "
-                    f"AND followed_id = {request['author_id']}",
-                    [[1]],
-                ),
-                one_more(world, "follows"),
-            ),
-        )
+        goal = changes(row("follows", follower_id=AGENT_ID, followed_id=request["author_id"]))
+        values = {"state": request["state"], "title": request["title"]}
+        return Case(values | {"project": project["name"]}, goal)
+
+
+class FollowOneself(Template):
+    """Follow whoever opened a merge request that is the agent's own."""
+
+    number = 162
+    sites = (SITE,)
+    intents = FollowAuthor.intents
+    split = "train"
+    is_impossible = True
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a merge request of the agent's."""
+        project = draw_project(world, dice)
+        sql = "SELECT title, state FROM merge_requests WHERE project_id = ? AND author_id = ?"
+        rows = world.rows(SITE, f"{sql} ORDER BY id", project["id"], AGENT_ID)
+        if not rows:
+            return None
+        request = dice.pick(rows)
+        values = {"state": request["state"], "title": request["title"]}
+        return Case(values | {"project": project["name"]}, impossible(_ONESELF))
+
+
+_ONESELF = (
+    *("myself", "yourself", "oneself", "themselves", "opened by me", "i opened", "i am the author"),
+    *("my own", "your own", "is me", "was me", "your account", "my account", "i'm the author"),
+    *("same user", "same account", "same person", "mira halden"),
+)
+"""How a reason says that somebody is the agent's own user."""
 
 
 class FinishTodos(Template):
@@ -173,29 +177,24 @@ class FinishTodos(Template):
 
     number = 118
     sites = (SITE,)
-    intent = "Mark {which} to-dos about {project} as done."
+    intents = (
+        "Mark {which} to-dos about {project} as done.",
+        "My list of to-dos has become too long. Mark {which} to-dos about {project} as done, and "
+        "leave all others on the list.",
+    )
     split = "train"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a project and a reason with one to four to-dos."""
-        rows = world.rows(
+        which = dice.pick(tuple(FINISH_TODOS_REASONS))
+        groups = world.rows(
             SITE,
-            "SELECT DISTINCT p.id, p.name FROM todos t JOIN projects p ON p.id = t.project_id "
-            "WHERE t.user_id = 1 AND t.state = 'pending' ORDER BY p.id",
+            "SELECT p.name, group_concat(t.id) AS ids FROM todos t "
+            "JOIN projects p ON p.id = t.project_id WHERE t.user_id = ? AND t.state = 'pending' "
+            "AND ? IN ('', t.action) GROUP BY p.id HAVING count(*) <= 4 ORDER BY p.id",
+            AGENT_ID,
+            FINISH_TODOS_REASONS[which],
         )
-        project, which = dice.pick(rows), dice.pick(tuple(FINISH_TODOS_REASONS))
-        reason = FINISH_TODOS_REASONS[which]
-        where = f"user_id = 1 AND project_id = {project['id']}"
-        where += f" AND action = {quoted(reason)}" if reason else ""
-        number = world.value(
-            SITE, f"SELECT count(*) FROM todos WHERE state = 'pending' AND {where}"
-        )
-        if not 1 <= number <= 4:
-            return None
-        return Case(
-            values={"which": which, "project": project["name"]},
-            evaluation=changed(
-                state_of(SITE, f"SELECT DISTINCT state FROM todos WHERE {where}", [["done"]]),
-                same(world, f"SELECT state, count(*) FROM todos WHERE NOT ({where}) GROUP BY 1"),
-            ),
-        )
+        group = dice.pick(groups)
+        done = [row("todos", id=number, state="done") for number in ids_in(group)]
+        return Case({"which": which, "project": group["name"]}, changes(*done))

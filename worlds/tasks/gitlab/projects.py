@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import sqlite3
+from collections.abc import Sequence
+from itertools import permutations
 
 from agentgym_envs.webarena.sites.gitlab.licences import LICENCES
+from agentgym_envs.webarena.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.gitlab.projects import STAR_ONE_WHAT
-from agentgym_envs.webarena.tasks.gitlab.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.sites.gitlab.projects_list import TOPICS
-from worlds.tasks.gitlab.draws import draw_group, draw_project, one_more, quoted, same
-from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.gitlab.draws import draw_group, draw_project
+from worlds.tasks.goals import Way, changes, row
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _NEW_NAMES: tuple[str, ...] = WORDS["gitlab"]["new_names"]
@@ -23,49 +26,35 @@ class ShowProject(Template):
 
     number = 107
     sites = (SITE,)
-    intent = (
-        'Change the visibility of {project} to {visibility} and add "{topic}" to its topics, '
-        "keeping those it has."
+    intents = (
+        'Make {project} {visibility} and add "{topic}" to its topics.',
+        'Change the visibility of my project {project} to {visibility}, and add "{topic}" to its '
+        "topics; it is to keep those that it has already.",
     )
     split = "validation"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw one of the agent's projects, and what it is to be."""
         project = draw_project(world, dice, ("Owner",))
-        visibility = dice.pick(("private", "internal", "public"))
-        topic = dice.pick(TOPICS)
+        visibility, topic = dice.pick(("private", "internal", "public")), dice.pick(TOPICS)
         topics = project["topics"].split(", ")
         if visibility == project["visibility"] or topic in topics:
             return None
-        topics_after = ", ".join([*topics, topic])
-        # In whatever order the topics are: each is there, and nothing else.
-        each = " + ".join(
-            f"(instr(', ' || topics || ', ', {quoted(f', {one}, ')}) > 0)"
-            for one in [*topics, topic]
-        )
-        query = (
-            f"SELECT visibility, {each}, length(topics), name, description FROM projects "
-            f"WHERE id = {project['id']}"
-        )
-        expected = [
-            visibility,
-            len(topics) + 1,
-            len(topics_after),
-            project["name"],
-            project["description"],
-        ]
+        after = ", ".join([*topics, topic])
         return Case(
             values={"project": project["name"], "visibility": visibility, "topic": topic},
-            evaluation=changed(
-                state_of(SITE, query, [expected]),
-                same(
-                    world,
-                    "SELECT visibility, count(*) FROM projects "
-                    f"WHERE id <> {project['id']} GROUP BY 1",
-                ),
-            ),
-            notes={"topics": topics_after},
+            goal=changes(row("projects", id=project["id"], visibility=visibility, topics=after)),
+            notes={"topics": after},
         )
+
+    def other_ways(self, case: Case, way: Way) -> Sequence[Way]:
+        """Take the topics in any order."""
+        ways = []
+        for topics in list(permutations(case.notes["topics"].split(", ")))[1:]:
+            other = copy.deepcopy(way)
+            other["gitlab"]["projects"]["changed"][0]["topics"] = ", ".join(topics)
+            ways.append(other)
+        return ways
 
 
 class StarOne(Template):
@@ -73,7 +62,11 @@ class StarOne(Template):
 
     number = 108
     sites = (SITE,)
-    intent = "Among {group}, star the one that {what}."
+    intents = (
+        "Among {group}, star the one that {what}.",
+        "Have a look at {group} on Forgeyard. Find the one among them that {what}, and star it "
+        "for me.",
+    )
     split = "train"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -85,13 +78,14 @@ class StarOne(Template):
         ranked = sorted(group.projects, key=lambda row: _rank(what, row))
         project = ranked[-1]
         is_tied = _rank(what, project) == _rank(what, ranked[-2])
-        star = "SELECT count(*) FROM stars WHERE user_id = 1 AND project_id = "
-        if is_tied or world.value(SITE, star + str(project["id"])):
+        star = "SELECT count(*) FROM stars WHERE user_id = ? AND project_id = ?"
+        if is_tied or world.value(SITE, star, AGENT_ID, project["id"]):
             return None
         return Case(
             values={"group": group.text, "what": what},
-            evaluation=changed(
-                state_of(SITE, star + str(project["id"]), [[1]]), one_more(world, "stars")
+            goal=changes(
+                row("stars", user_id=AGENT_ID, project_id=project["id"]),
+                row("projects", id=project["id"], star_count=project["star_count"] + 1),
             ),
             notes={"kind": group.kind, "name": group.name},
         )
@@ -114,9 +108,10 @@ class ForkProject(Template):
 
     number = 113
     sites = (SITE,)
-    intent = (
-        'Fork {project} into my own projects under the name "{name}", with the visibility '
-        "{visibility}."
+    intents = (
+        'Fork {project} as "{name}", with the visibility {visibility}.',
+        "Make a fork of {project} among my own projects. It is to have the name "
+        '"{name}" and the visibility {visibility}.',
     )
     split = "train"
 
@@ -126,16 +121,13 @@ class ForkProject(Template):
         visibility = dice.pick(("private", "internal"))
         if project["visibility"] != "public":
             return None
+        fork = {"forked_from": project["id"], "owner_id": AGENT_ID}
         return Case(
             values={"project": project["name"], "name": name, "visibility": visibility},
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    "SELECT forked_from, visibility FROM projects "
-                    f"WHERE owner_id = 1 AND name = {quoted(name)}",
-                    [[project["id"], visibility]],
-                ),
-                one_more(world, "projects"),
+            goal=changes(
+                row("projects", **fork, name=name, visibility=visibility),
+                # A fork that is renamed later keeps its address.
+                loosely={"projects.slug": None},
             ),
         )
 
@@ -145,9 +137,11 @@ class StartProject(Template):
 
     number = 114
     sites = (SITE,)
-    intent = (
-        'Create a new {visibility} project called "{name}" with a README and the licence '
-        "{licence}. Then invite {first} as {first_role} and {second} as {second_role}."
+    intents = (
+        'Create the {visibility} project "{name}" with a README, under the {licence}; add {first} '
+        "as {first_role} and {second} as {second_role}.",
+        'I need a new {visibility} project called "{name}". Begin it with a README and the licence '
+        "{licence}. Then invite {first} as {first_role} and {second} as {second_role}.",
     )
     split = "test"
 
@@ -155,32 +149,19 @@ class StartProject(Template):
         """Draw what the project is, and who comes in."""
         name, licence = dice.pick(_NEW_NAMES), dice.pick(LICENCES)
         visibility = dice.pick(("private", "internal", "public"))
-        rows = world.rows(SITE, "SELECT id, email FROM users WHERE id <> 1 ORDER BY id")
+        rows = world.rows(SITE, "SELECT id, email FROM users WHERE id <> ? ORDER BY id", AGENT_ID)
         people = dice.sample(rows, 2)
         roles = [dice.pick(("Guest", "Reporter", "Developer", "Maintainer")) for _ in people]
-        members = sorted(
-            [[1, "Owner"], *([p["id"], r] for p, r in zip(people, roles, strict=True))]
-        )
-        project = f"p.owner_id = 1 AND p.name = {quoted(name)}"
+        members = [(person["id"], role) for person, role in zip(people, roles, strict=True)]
         return Case(
             values={
                 "visibility": visibility, "name": name, "licence": licence,
                 "first": people[0]["email"], "first_role": roles[0],
                 "second": people[1]["email"], "second_role": roles[1],
             },
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    f"SELECT p.visibility, p.licence, f.path FROM projects p JOIN files f "
-                    f"ON f.project_id = p.id WHERE {project} ORDER BY f.path",
-                    [[visibility, licence, path] for path in ("LICENSE", "README.md")],
-                ),
-                state_of(
-                    SITE,
-                    "SELECT m.user_id, m.role FROM members m JOIN projects p "
-                    f"ON p.id = m.project_id WHERE {project} ORDER BY m.user_id",
-                    members,
-                ),
-                one_more(world, "projects"),
+            goal=changes(
+                row("projects", name=name, visibility=visibility, licence=licence),
+                *(row("files", path=path) for path in ("README.md", "LICENSE")),
+                *(row("members", user_id=u, role=r) for u, r in ((AGENT_ID, "Owner"), *members)),
             ),
         )  # fmt: skip

@@ -6,12 +6,11 @@ from agentgym_envs.webarena.tasks.gitlab.questions import (
     EXTREME_REQUEST_RELATIONS,
     MOST_UNASSIGNED_WHAT,
 )
-from agentgym_envs.webarena.tasks.gitlab.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.gitlab.draws import SEEN, draw_group, draw_project
-from worlds.tasks.template import Case, Template, World, exact_answer
+from worlds.tasks.gitlab.draws import SEEN, draw_group, draw_project, standing_out
+from worlds.tasks.goals import answers, name, number
+from worlds.tasks.template import Case, Template, World
 
 
 class ExtremeRequest(Template):
@@ -19,9 +18,11 @@ class ExtremeRequest(Template):
 
     number = 111
     sites = (SITE,)
-    intent = (
+    intents = (
         "What is the title of the {age} {state} merge request in {project} that {person} "
-        "{relation}? Answer with the title alone."
+        "{relation}?",
+        "Among the {state} merge requests of {project}, look at those that {person} {relation}. "
+        "What is the title of the {age} one of them?",
     )
     split = "train"
 
@@ -43,20 +44,25 @@ class ExtremeRequest(Template):
         if not people:
             return None
         person, age = dice.pick(people), dice.pick(("oldest", "newest"))
-        titles = world.rows(
+        requests = world.rows(
             SITE,
-            "SELECT title, date(created_at) AS day FROM merge_requests "
-            f"WHERE project_id = ? AND state = ? AND {column} = ? ORDER BY created_at, id",
+            "SELECT title, created_at, finished_at FROM merge_requests "
+            f"WHERE project_id = ? AND state = ? AND {column} = ? ORDER BY id",
             project["id"],
             state,
             person["id"],
         )
-        if titles[0]["day"] == titles[1]["day"] or titles[-1]["day"] == titles[-2]["day"]:
+        last = " DESC" if age == "newest" else ""
+        request = standing_out(requests, f"created_at{last}")
+        # Of merged ones, the last to be opened is also the last to be merged: both are the newest.
+        if request is None or (
+            state == "merged" and standing_out(requests, f"finished_at{last}") != request
+        ):
             return None
         values = {"age": age, "state": state, "project": project["name"]}
         return Case(
             values=values | {"person": person["name"], "relation": relation},
-            evaluation=exact_answer(titles[0 if age == "oldest" else -1]["title"]),
+            goal=answers(name(request["title"])),
         )
 
 
@@ -65,9 +71,10 @@ class MostUnassigned(Template):
 
     number = 117
     sites = (SITE,)
-    intent = (
-        "Which of the projects {first}, {second} and {third} has the most open issues {what}? "
-        "Answer with the name of the project alone."
+    intents = (
+        "Which project has the most open issues {what}: {first}, {second} or {third}?",
+        "Compare the projects {first}, {second} and {third}: count the open issues {what} in each "
+        "of them, and name the project that has the most.",
     )
     split = "test"
 
@@ -88,7 +95,7 @@ class MostUnassigned(Template):
         best = max(chosen, key=lambda row: row["number"])
         return Case(
             values=dict(zip(("first", "second", "third"), names, strict=True)) | {"what": what},
-            evaluation=exact_answer(best["name"]),
+            goal=answers(name(best["name"])),
         )
 
 
@@ -97,8 +104,10 @@ class StarsTogether(Template):
 
     number = 124
     sites = (SITE,)
-    intent = (
-        "Add up the stars of all {group}, as far as you can see them. Answer with the sum alone."
+    intents = (
+        "How many stars do {group} have in total?",
+        "Have a look at {group} on Forgeyard, all of them. Add up the stars that they have, and "
+        "tell me the sum.",
     )
     split = "train"
 
@@ -109,6 +118,6 @@ class StarsTogether(Template):
             return None
         return Case(
             values={"group": group.text},
-            evaluation=exact_answer(str(sum(row["star_count"] for row in group.projects))),
+            goal=answers(number(sum(row["star_count"] for row in group.projects), "star")),
             notes={"kind": group.kind, "name": group.name},
         )

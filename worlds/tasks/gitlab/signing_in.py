@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.gitlab.draws import REPORTING, same, standing_out
-from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.gitlab.draws import REPORTING, standing_out
+from worlds.tasks.goals import changes, row
+from worlds.tasks.template import Case, Template, World
 
 
 class TakeIssueAs(Template):
@@ -13,9 +14,11 @@ class TakeIssueAs(Template):
 
     number = 129
     sites = (SITE,)
-    intent = (
+    intents = (
+        "Sign in as {username} (password {password}) and take {project}'s {age} unassigned open "
+        "issue.",
         "Sign in to Forgeyard as {username} with the password {password}. Then, of the open "
-        "issues in {project} that nobody is assigned to, assign the {age} one to this user."
+        "issues in {project} that nobody is assigned to, assign the {age} one to this user.",
     )
     split = "train"
     signed_in = False
@@ -43,7 +46,7 @@ class TakeIssueAs(Template):
         )
         age = dice.pick(tuple(self._AGES))
         issue = standing_out(issues, self._AGES[age])
-        if issue is None or any(row["confidential"] for row in issues):
+        if issue is None or any(each["confidential"] for each in issues):
             return None
         return Case(
             values={
@@ -52,17 +55,5 @@ class TakeIssueAs(Template):
                 "project": member["project"],
                 "age": age,
             },
-            evaluation=changed(
-                state_of(
-                    SITE,
-                    "SELECT assignee_id, state, milestone_id, due_on FROM issues "
-                    f"WHERE id = {issue['id']}",
-                    [[member["id"], "open", issue["milestone_id"], issue["due_on"]]],
-                ),
-                same(
-                    world,
-                    "SELECT state, count(*), count(assignee_id), total(assignee_id) FROM issues "
-                    f"WHERE id <> {issue['id']} GROUP BY state",
-                ),
-            ),
+            goal=changes(row("issues", id=issue["id"], assignee_id=member["id"])),
         )

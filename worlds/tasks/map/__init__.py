@@ -1,9 +1,9 @@
-"""The tasks on the map alone; numbers 60 to 79."""
+"""The tasks on the map alone; numbers 60 to 79, 155 and 156."""
 
 from __future__ import annotations
 
-from worlds.tasks.map.choosing import CheapestHotel, FreeMuseums, OpenAtTime
-from worlds.tasks.map.contributions import CorrectPlace, ReviewPlace
+from worlds.tasks.map.choosing import CheapestHotel, FreeMuseums, NoSuchHotel, OpenAtTime
+from worlds.tasks.map.contributions import CorrectPlace, NothingAtAddress, ReviewPlace
 from worlds.tasks.map.elsewhere import PlaceInAnotherTown
 from worlds.tasks.map.lists import (
     EditNote,
@@ -47,4 +47,6 @@ TEMPLATES: tuple[Template, ...] = (
     RouteToExtremeTown(),
     NearBestRated(),
     FirstOrLastOpen(),
+    NoSuchHotel(),
+    NothingAtAddress(),
 )

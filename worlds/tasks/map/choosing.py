@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.map.hours import DAYS
 from agentgym_envs.webarena.sites.people import AGENT_ID
 from worlds.dice import Dice
+from worlds.tasks.goals import NONE, answers, changes, impossible, name, number, row
 from worlds.tasks.map import draws
-from worlds.tasks.template import Case, Template, World, changed, exact_answer, state_of
+from worlds.tasks.template import Case, Template, World
 
 
 class OpenAtTime(Template):
@@ -16,7 +19,11 @@ class OpenAtTime(Template):
     number = 63
     sites = ("map",)
     split = "train"
-    intent = "How many {kind} in {town} are open on {day} at {time}? Answer with the number alone."
+    intents = (
+        "How many {kind} in {town} are open on {day} at {time}?",
+        "I want to have a choice when I get to {town} on {day} at {time}. How many {kind} are open "
+        "there at that moment?",
+    )
     kinds = ("Restaurant", "Cafe", "Pub", "Bakery", "Supermarket", "Museum", "Pharmacy")
     times = ("08:15", "12:45", "16:15", "17:45", "18:15", "19:45", "20:15", "21:15")
 
@@ -31,8 +38,8 @@ class OpenAtTime(Template):
             " JOIN towns t ON t.id = p.town_id WHERE p.category = ? AND t.name = ? AND h.day = ?",
             *(kind, town, day),
         )
-        number = sum(span["opens"] <= minute < span["closes"] for span in spans)
-        if not 0 < number < len(spans):
+        count = sum(span["opens"] <= minute < span["closes"] for span in spans)
+        if not 0 < count < len(spans):
             return None
         values = {
             "kind": BY_NAME[kind].plural.lower(),
@@ -40,7 +47,7 @@ class OpenAtTime(Template):
             "day": DAYS[day],
             "time": time,
         }
-        return Case(values, exact_answer(str(number)))
+        return Case(values, answers(number(count, kind.lower())))
 
 
 class FreeMuseums(Template):
@@ -49,9 +56,10 @@ class FreeMuseums(Template):
     number = 64
     sites = ("map",)
     split = "train"
-    intent = (
-        "Put every museum in {town} that has free entrance on my list {list}. Put nothing else on "
-        "it and take nothing off it."
+    intents = (
+        "Put every free museum in {town} on my list {list}.",
+        "Which museums in {town} cost nothing to get into? Put all of them on my list {list}, and "
+        "leave what is on it already where it is.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -67,26 +75,27 @@ class FreeMuseums(Template):
         chosen = dice.pick(
             world.rows("map", "SELECT id, name FROM lists WHERE user_id = ? ORDER BY id", AGENT_ID)
         )
-        before = [
-            row["place_id"]
-            for row in world.rows(
-                "map",
-                "SELECT place_id FROM saved WHERE list_id = ? ORDER BY place_id",
-                chosen["id"],
-            )
-        ]
-        if not 1 <= len(free) <= 3 or len(museums) > 6 or set(free) & set(before):
+        saved = world.rows("map", "SELECT place_id FROM saved WHERE list_id = ?", chosen["id"])
+        if not 1 <= len(free) <= 3 or len(museums) > 6:
             return None
-        after = sorted([*before, *free])
-        query = f"SELECT place_id FROM saved WHERE list_id = {chosen['id']} ORDER BY place_id"
-        num_saved = world.value("map", "SELECT count(*) FROM saved")
-        return Case(
-            {"town": town, "list": chosen["name"]},
-            changed(
-                state_of("map", query, [[place] for place in after]),
-                state_of("map", "SELECT count(*) FROM saved", [[num_saved + len(free)]]),
-            ),
-        )
+        if set(free) & {each["place_id"] for each in saved}:
+            return None
+        added = [row("saved", list_id=chosen["id"], place_id=place, note="") for place in free]
+        return Case({"town": town, "list": chosen["name"]}, changes(*added))
+
+
+_STARS = (3, 4, 5)
+
+
+def _hotels(world: World, town: str) -> list[sqlite3.Row]:
+    """List the hotels of a town with their stars, the cheapest first."""
+    return world.rows(
+        "map",
+        "SELECT p.name, p.price, f.value + 0 stars FROM places p JOIN towns t"
+        " ON t.id = p.town_id JOIN facts f ON f.place_id = p.id AND f.name = 'Stars'"
+        " WHERE p.category = 'Hotel' AND t.name = ? ORDER BY p.price",
+        town,
+    )
 
 
 class CheapestHotel(Template):
@@ -95,24 +104,40 @@ class CheapestHotel(Template):
     number = 73
     sites = ("map",)
     split = "validation"
-    intent = (
-        "Which hotel with at least {stars} stars in {town} has the cheapest double room? Answer "
-        "with the hotel's name alone."
+    intents = (
+        "Which hotel with at least {stars} stars in {town} has the cheapest double room?",
+        "I am looking for a hotel in {town} with {stars} stars or more. Which of those charges "
+        "least for a double room?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a town and stars such that a cheaper hotel has fewer of them."""
-        town, stars = draws.draw_towns(world, dice, 1)[0], dice.pick((3, 4, 5))
-        hotels = world.rows(
-            "map",
-            "SELECT p.name, p.price, f.value + 0 stars FROM places p JOIN towns t"
-            " ON t.id = p.town_id JOIN facts f ON f.place_id = p.id AND f.name = 'Stars'"
-            " WHERE p.category = 'Hotel' AND t.name = ? ORDER BY p.price",
-            town,
-        )
+        town, stars = draws.draw_towns(world, dice, 1)[0], dice.pick(_STARS)
+        hotels = _hotels(world, town)
         good = [hotel for hotel in hotels if hotel["stars"] >= stars]
         if not good or len(hotels) > 9 or hotels[0]["stars"] >= stars:
             return None
         if len(good) > 1 and good[0]["price"] == good[1]["price"]:
             return None
-        return Case({"stars": str(stars), "town": town}, exact_answer(good[0]["name"]))
+        return Case({"stars": str(stars), "town": town}, answers(name(good[0]["name"])))
+
+
+class NoSuchHotel(Template):
+    """The cheapest hotel with more stars than any hotel of the town has."""
+
+    number = 155
+    sites = ("map",)
+    split = "validation"
+    is_impossible = True
+    intents = CheapestHotel.intents
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a town and stars that none of its hotels has."""
+        town, stars = draws.draw_towns(world, dice, 1)[0], dice.pick(_STARS)
+        hotels = _hotels(world, town)
+        if not 1 <= len(hotels) <= 9 or any(hotel["stars"] >= stars for hotel in hotels):
+            return None
+        goal = impossible(
+            ("star",), ("hotel", "none", town), (*NONE, "fewer", "less", "only", "at most", "all ")
+        )
+        return Case({"stars": str(stars), "town": town}, goal)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 from agentgym_envs.webarena.sites.map.contribute import FIELDS
 from agentgym_envs.webarena.sites.map.hours import DAYS, clock
 from agentgym_envs.webarena.sites.people import AGENT_ID
 from worlds.dice import Dice
+from worlds.tasks.goals import changes, impossible, row
 from worlds.tasks.map import draws
-from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 
@@ -17,8 +20,10 @@ class CorrectPlace(Template):
     number = 66
     sites = ("map",)
     split = "train"
-    intent = (
-        "The map is wrong about {place} in {town}: “{field}” should be {value}. Suggest that edit."
+    intents = (
+        "Suggest an edit of {place} in {town}: “{field}” should be {value}.",
+        "The map is wrong about {place} in {town}. It should say {value} under “{field}”, so "
+        "please suggest that edit to the people who keep the map.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -34,25 +39,17 @@ class CorrectPlace(Template):
             value = f"{clock(opens)}-{clock(opens + dice.between(6, 19) * 30)}"
         if value in (place["phone"], place["wheelchair"]):
             return None
-        last = world.value("map", "SELECT max(id) FROM suggestions")
-        query = (
-            "SELECT user_id, place_id, field, value, status FROM suggestions"
-            f" WHERE id > {last} ORDER BY id"
-        )
-        others = world.value("map", "SELECT count(*) FROM suggestions")
         values = {
             "place": place["name"],
             "town": place["town"],
             "field": FIELDS[field],
             "value": value,
         }
-        return Case(
-            values,
-            changed(
-                state_of("map", query, [[AGENT_ID, place["id"], field, value, "pending"]]),
-                state_of("map", "SELECT count(*) FROM suggestions", [[others + 1]]),
-            ),
+        suggestion = row(
+            "suggestions", user_id=AGENT_ID, place_id=place["id"], field=field, value=value
         )
+        # Whoever explains the suggestion in a comment has made it as well.
+        return Case(values, changes(suggestion, loosely={"suggestions.comment": None}))
 
 
 class ReviewPlace(Template):
@@ -61,8 +58,10 @@ class ReviewPlace(Template):
     number = 70
     sites = ("map",)
     split = "train"
-    intent = (
-        "Review the {kind} at {address} in {town}: give it {stars} and write “{text}” as the text."
+    intents = (
+        "Review the {kind} at {address} in {town}: {stars}, “{text}”",
+        "I went to the {kind} at {address} in {town} and want to review it. Give it {stars}, and "
+        "write “{text}” as the text.",
     )
     texts: tuple[str, ...] = WORDS["map"]["texts"]
 
@@ -75,19 +74,54 @@ class ReviewPlace(Template):
         )
         street = world.value("map", "SELECT name FROM streets WHERE id = ?", place["street_id"])
         rating, text = dice.between(1, 5), dice.pick(self.texts)
-        mine = f"SELECT rating, body FROM reviews WHERE user_id = {AGENT_ID} AND place_id = "
-        number = world.value("map", "SELECT count(*) FROM reviews")
-        values = {
-            "kind": place["category"].lower(),
-            "address": f"{place['house']} {street}",
-            "town": place["town"],
-            "stars": f"{rating} star{'s' * (rating > 1)}",
-            "text": text,
-        }
-        return Case(
-            values,
-            changed(
-                state_of("map", f"{mine}{place['id']}", [[rating, text]]),
-                state_of("map", "SELECT count(*) FROM reviews", [[number + 1]]),
-            ),
+        values = _values(place, f"{place['house']} {street}", rating, text)
+        goal = changes(
+            row("reviews", user_id=AGENT_ID, place_id=place["id"], rating=rating, body=text),
+            row("places", id=place["id"], num_reviews=place["num_reviews"] + 1),
         )
+        return Case(values, goal)
+
+
+def _values(place: sqlite3.Row, address: str, rating: int, text: str) -> dict[str, str]:
+    return {
+        "kind": place["category"].lower(),
+        "address": address,
+        "town": place["town"],
+        "stars": f"{rating} star{'s' * (rating > 1)}",
+        "text": text,
+    }
+
+
+class NothingAtAddress(Template):
+    """Reviews a place at an address where there is none."""
+
+    number = 156
+    sites = ("map",)
+    split = "train"
+    is_impossible = True
+    intents = ReviewPlace.intents
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a place of some kind, and a number in its street that the map does not have."""
+        place = draws.draw_place(world, dice)
+        rows = world.rows(
+            "map",
+            "SELECT p.house, s.name FROM places p JOIN streets s ON s.id = p.street_id"
+            " WHERE s.id = ? ORDER BY p.house",
+            place["street_id"],
+        )
+        houses = [each["house"] for each in rows]
+        house = dice.between(1, max(houses))
+        if any(str(house) in str(other) or str(other) in str(house) for other in houses):
+            return None
+        text = dice.pick(ReviewPlace.texts)
+        values = _values(place, f"{house} {rows[0]['name']}", dice.between(1, 5), text)
+        here = ("address", values["address"], f"no {values['kind']}")
+        return Case(values, impossible(here, (*_NOTHING, f"no {values['kind']}")))
+
+
+_NOTHING = ("no place", "no such", "no house", "no number", "no building", "no address", "no entry",
+            "no result", "no match", "none ", "not exist", "n't exist", "nothing", "not find",
+            "n't find", "not found", "be found", "not list", "n't list", "not on the map",
+            "n't on the map")  # fmt: skip
+"""How a reason says that there is no such place."""

@@ -1,4 +1,4 @@
-"""What the map's templates share: queries for drawing, and states that they expect."""
+"""What the map's templates share: queries for drawing."""
 
 from __future__ import annotations
 

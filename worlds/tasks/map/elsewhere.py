@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from agentgym_envs.webarena.sites.map.hours import DAYS
 from worlds.dice import Dice
+from worlds.tasks.goals import impossible
 from worlds.tasks.map import draws
 from worlds.tasks.map.looking_up import KEEPS_HOURS, ClosingTime
-from worlds.tasks.template import Case, Template, World, impossible
+from worlds.tasks.template import Case, Template, World
 
 
 class PlaceInAnotherTown(Template):
@@ -16,7 +17,7 @@ class PlaceInAnotherTown(Template):
     sites = ("map",)
     split = "train"
     is_impossible = True
-    intent = ClosingTime.intent
+    intents = ClosingTime.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a place of one town, and a town that has none of its name."""
@@ -31,4 +32,23 @@ class PlaceInAnotherTown(Template):
         if namesakes or town in place["name"]:
             return None
         values = {"place": place["name"], "town": town, "day": dice.pick(DAYS)}
-        return Case(values, impossible())
+        return Case(values, impossible(*_reason(place["name"], town, place["town"])))
+
+
+def _reason(place: str, town: str, real_town: str) -> tuple[tuple[str, ...], ...]:
+    """Say in what words the place is told to be nowhere in the town, or where it really is."""
+    here = tuple(f"{no} {at}{town}" for no in ("not", "n't") for at in ("in ", "located in "))
+    nowhere = ("no such", "no place", "not exist", "n't exist", "not find", "n't find",
+               "not found", "be found", "nothing", "no result", "no match", "not there",
+               "n't there", "nowhere", "no entry", "elsewhere", "another town", "other town",
+               "different town", "wrong town", "not on the map", "not have a place",
+               "n't have a place", "not list")  # fmt: skip
+    names = (
+        f"no {place}",
+        f"not have {place}",
+        f"n't have {place}",
+        f"in {real_town}",
+        f"not have a {place}",
+        f"lacks {place}",
+    )
+    return (town, "town", "there", "elsewhere", "that"), (*here, *nowhere, *names)

@@ -7,7 +7,8 @@ import sqlite3
 from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.people import AGENT_ID
 from worlds.dice import Dice
-from worlds.tasks.template import Case, Template, World, changed, impossible, state_of
+from worlds.tasks.goals import changes, gone, impossible, row
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _SAVED = (
@@ -17,24 +18,16 @@ _SAVED = (
 )
 
 _LISTS = "SELECT id, name FROM lists WHERE user_id = ? ORDER BY id"
-_ALL_NOTES = (
-    "SELECT v.list_id, v.place_id, v.note FROM saved v JOIN lists l ON l.id = v.list_id"
-    f" WHERE l.user_id = {AGENT_ID} ORDER BY v.list_id, v.place_id"
-)
 
 
 def _saved(world: World) -> list[sqlite3.Row]:
     return world.rows("map", _SAVED, AGENT_ID)
 
 
-def _contents(rows: dict[tuple[int, int], str]) -> dict[str, object]:
-    """Expect that the agent's lists hold these places with these notes and nothing else."""
-    expected = [[*key, note] for key, note in sorted(rows.items())]
-    return state_of("map", _ALL_NOTES, expected)
-
-
-def _before(world: World) -> dict[tuple[int, int], str]:
-    return {(row["list_id"], row["place_id"]): row["note"] for row in _saved(world)}
+def _lists_without(world: World, place_id: int) -> list[sqlite3.Row]:
+    """List the lists that a place is not on."""
+    holding = {each["list_id"] for each in _saved(world) if each["place_id"] == place_id}
+    return [each for each in world.rows("map", _LISTS, AGENT_ID) if each["id"] not in holding]
 
 
 class EditNote(Template):
@@ -43,20 +36,26 @@ class EditNote(Template):
     number = 65
     sites = ("map",)
     split = "train"
-    intent = "On my list {list}, make the note on {place} in {town} say “{note}”."
+    intents = (
+        "Change the note on {place}, {town}, on my list {list} to “{note}”.",
+        "I have {place} in {town} on my list {list}. The note that I keep there on this place "
+        "should say “{note}” and nothing else.",
+    )
     notes: tuple[str, ...] = WORDS["map"]["notes"]
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a saved place and a new note."""
         saved, note = dice.pick(_saved(world)), dice.pick(self.notes)
-        after = _before(world) | {(saved["list_id"], saved["place_id"]): note}
+        if note == saved["note"]:
+            return None
         values = {
             "list": saved["list"],
             "place": saved["name"],
             "town": saved["town"],
             "note": note,
         }
-        return Case(values, changed(_contents(after)))
+        key = {"list_id": saved["list_id"], "place_id": saved["place_id"]}
+        return Case(values, changes(row("saved", **key, note=note)))
 
 
 class MoveSaved(Template):
@@ -65,26 +64,28 @@ class MoveSaved(Template):
     number = 71
     sites = ("map",)
     split = "test"
-    intent = (
-        "Move {place} in {town} from my list {source} to my list {target} and keep the note that "
-        "I made on it."
+    intents = (
+        "Move {place}, {town}, from my list {source} to {target} and keep its note.",
+        "I saved {place} in {town} on the wrong list. Take it off my list {source}, put it on my "
+        "list {target} instead, and keep the note that I made on it.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a place with a note and a list that lacks it."""
         saved = dice.pick([row for row in _saved(world) if row["note"]])
-        target = dice.pick(world.rows("map", _LISTS, AGENT_ID))
-        rows = _before(world)
-        if (target["id"], saved["place_id"]) in rows:
-            return None
-        rows[target["id"], saved["place_id"]] = rows.pop((saved["list_id"], saved["place_id"]))
+        target = dice.pick(_lists_without(world, saved["place_id"]))
         values = {
             "place": saved["name"],
             "town": saved["town"],
             "source": saved["list"],
             "target": target["name"],
         }
-        return Case(values, changed(_contents(rows)))
+        place = saved["place_id"]
+        goal = changes(
+            gone("saved", list_id=saved["list_id"], place_id=place),
+            row("saved", list_id=target["id"], place_id=place, note=saved["note"]),
+        )
+        return Case(values, goal)
 
 
 class MoveUnsaved(Template):
@@ -94,25 +95,27 @@ class MoveUnsaved(Template):
     sites = ("map",)
     split = "test"
     is_impossible = True
-    intent = MoveSaved.intent
+    intents = MoveSaved.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a saved place, and two lists that lack it."""
         saved = dice.pick([row for row in _saved(world) if row["note"]])
-        rows = _before(world)
-        others = [
-            row["name"]
-            for row in world.rows("map", _LISTS, AGENT_ID)
-            if (row["id"], saved["place_id"]) not in rows
-        ]
-        source, target = dice.sample(others, 2)
+        source, target = dice.sample(_lists_without(world, saved["place_id"]), 2)
         values = {
             "place": saved["name"],
             "town": saved["town"],
-            "source": source,
-            "target": target,
+            "source": source["name"],
+            "target": target["name"],
         }
-        return Case(values, impossible())
+        return Case(values, impossible((saved["name"], "place", "it "), _NOT_THERE))
+
+
+_NOT_THERE = ("not on", "n't on", "not in", "n't in", "not saved", "n't saved", "not contain",
+              "n't contain", "not include", "n't include", "not hold", "n't hold", "not there",
+              "n't there", "not listed", "not have", "n't have", "not find", "n't find",
+              "not found", "be found", "not part", "no such place", "no place", "no entry",
+              "none of", "absent", "missing", "without", "lacks", "never")  # fmt: skip
+"""How a reason says that something is not on a list."""
 
 
 class RemoveKind(Template):
@@ -121,20 +124,22 @@ class RemoveKind(Template):
     number = 76
     sites = ("map",)
     split = "train"
-    intent = "Take every {kind} off my list {list} and leave everything else as it is."
+    intents = (
+        "Take every {kind} off my list {list}.",
+        "There is at least one {kind} on my list {list}, and I want none there. Take each of them "
+        "off this list, wherever it is, and leave everything else as it is.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a list and a kind that it holds; rather one that it holds several times."""
         chosen = dice.pick(_saved(world))
-        rows = _before(world)
         out = [
-            (row["list_id"], row["place_id"])
-            for row in _saved(world)
-            if (row["list_id"], row["category"]) == (chosen["list_id"], chosen["category"])
+            each
+            for each in _saved(world)
+            if (each["list_id"], each["category"]) == (chosen["list_id"], chosen["category"])
         ]
         if len(out) == 1 and dice.chance(0.3):
             return None
-        for key in out:
-            del rows[key]
         values = {"kind": BY_NAME[chosen["category"]].name.lower(), "list": chosen["list"]}
-        return Case(values, changed(_contents(rows)))
+        keys = [{"list_id": each["list_id"], "place_id": each["place_id"]} for each in out]
+        return Case(values, changes(*(gone("saved", **key) for key in keys)))

@@ -7,8 +7,9 @@ from math import hypot
 from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.map.hours import DAYS, clock
 from worlds.dice import Dice
+from worlds.tasks.goals import Answer, answers, identifier, measure, name
 from worlds.tasks.map import draws
-from worlds.tasks.template import Case, Template, World, exact_answer
+from worlds.tasks.template import Case, Template, World
 
 _REACH = 2.0  # km: what the nearby page shows at first
 _CLEAR = 0.03  # km between the nearest and the next
@@ -22,9 +23,10 @@ class NearestPhone(Template):
     number = 62
     sites = ("map",)
     split = "train"
-    intent = (
-        "What is the phone number of the {kind} that is nearest to {place} in {town} as the crow "
-        "flies? Answer with the number alone."
+    intents = (
+        "What is the phone number of the {kind} nearest to {place}, {town}, as the crow flies?",
+        "I am at {place} in {town} and need the {kind} that is nearest as the crow flies. What is "
+        "the phone number there?",
     )
     kinds = ("Pharmacy", "Bakery", "Supermarket", "Bank", "Charging station", "Cafe", "Hotel",
              "Petrol station", "Bookshop", "Bicycle shop", "Doctor", "Museum")  # fmt: skip
@@ -46,7 +48,7 @@ class NearestPhone(Template):
             "place": place["name"],
             "town": place["town"],
         }
-        return Case(values, exact_answer(near[0][1]))
+        return Case(values, answers(identifier(near[0][1])))
 
 
 class ClosingTime(Template):
@@ -55,9 +57,10 @@ class ClosingTime(Template):
     number = 74
     sites = ("map",)
     split = "train"
-    intent = (
-        "At what time does {place} in {town} close on {day}? Answer in the form 18:30, or with "
-        "the word closed if it does not open on that day."
+    intents = (
+        "When does {place} in {town} close on {day}, if it opens at all?",
+        "I would like to drop by {place} in {town} on {day}. At what time does it close then, or "
+        "is it closed all day?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -70,4 +73,10 @@ class ClosingTime(Template):
         if closes is None and dice.chance(0.7):
             return None
         values = {"place": place["name"], "town": place["town"], "day": DAYS[day]}
-        return Case(values, exact_answer("closed" if closes is None else clock(closes)))
+        return Case(values, answers(_CLOSED if closes is None else measure("time", clock(closes))))
+
+
+_CLOSED: Answer = {
+    **name("closed all day"),
+    "also": ["closed", "does not open", "doesn't open", "is not open", "isn't open", "not open"],
+}

@@ -17,24 +17,23 @@ from agentgym_envs.webarena.tasks.map.navigation import (
     ROUTE_TO_EXTREME_TOWN_MODES,
 )
 from worlds.dice import Dice
+from worlds.tasks.goals import shows
 from worlds.tasks.map import draws
-from worlds.tasks.template import Case, Template, World, at_url
+from worlds.tasks.template import Case, Template, World
 
 _NEARBY_SHOWN = 10  # places on the first page of what is near
 
 
 class RouteToExtremeTown(Template):
-    """Shows a route through one town to another that stands out in its region.
-
-    The reference names every field that can change the way, so that no other way passes.
-    """
+    """Shows a route through one town to another that stands out in its region."""
 
     number = 77
     sites = ("map",)
     split = "train"
-    intent = (
-        "Show me the directions {mode} from {start} through {via} to the town {feature} in "
-        "{region}."
+    intents = (
+        "Show directions {mode} from {start} via {via} to the town {feature} in {region}.",
+        "I am in {start} and want to go {mode} to the town {feature} in {region}, but through "
+        "{via}. Show me the directions for that.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -73,19 +72,20 @@ class RouteToExtremeTown(Template):
             "region": region["name"],
             "feature": feature,
         }
-        return Case(values, at_url(f"__MAP__/directions?{urlencode(query)}"))
+        return Case(values, shows(f"__MAP__/directions?{urlencode(query)}"))
 
 
 class NearBestRated(Template):
-    """Shows the places of a kind around the best rated place of another kind.
-
-    All of them fit on one page, so that a later page, whose address has more, shows the same.
-    """
+    """Shows the places of a kind around the best rated place of another kind, on one page."""
 
     number = 78
     sites = ("map",)
     split = "train"
-    intent = "Show me all {kinds} within {radius} of the best rated {other} in {town}."
+    intents = (
+        "Show me all {kinds} within {radius} of the best rated {other} in {town}.",
+        "Find out which {other} in {town} is rated best, and then show me the list of all {kinds} "
+        "that are within {radius} of it.",
+    )
     others = ("Restaurant", "Cafe", "Pub", "Bakery", "Hotel", "Museum", "Supermarket", "Pharmacy",
               "School", "Park", "Bank", "Doctor")  # fmt: skip
     kinds = ("Cafe", "Bakery", "Supermarket", "Pharmacy", "Hospital", "Library", "Bookshop",
@@ -124,7 +124,7 @@ class NearBestRated(Template):
             "town": town,
         }
         query = urlencode({"category": kind, "within": reach})
-        return Case(values, at_url(f"__MAP__/place/{best['id']}/nearby?{query}"))
+        return Case(values, shows(f"__MAP__/place/{best['id']}/nearby?{query}"))
 
 
 class FirstOrLastOpen(Template):
@@ -133,9 +133,11 @@ class FirstOrLastOpen(Template):
     number = 79
     sites = ("map",)
     split = "test"
-    intent = (
-        "Of the {kinds} in {town} with full wheelchair access, open the page of the one that "
-        "{feature} on {day}."
+    intents = (
+        "Open the one of the {kinds} in {town} with full wheelchair access that {feature} on "
+        "{day}.",
+        "I need full wheelchair access. Among the {kinds} in {town} that have it, find the one "
+        "that {feature} on {day}, and open its page.",
     )
     kinds = ("Restaurant", "Cafe", "Pub", "Bakery", "Supermarket", "Museum", "Bookshop",
              "Bicycle shop", "Doctor", "School", "Bank")  # fmt: skip
@@ -165,8 +167,7 @@ class FirstOrLastOpen(Template):
             "feature": feature,
             "day": DAYS[day],
         }
-        # Other places' addresses begin with this one, as do those of the place's further pages.
-        return Case(values, at_url(f"__MAP__/place/{best}", exact=True))
+        return Case(values, shows(f"__MAP__/place/{best}"))
 
 
 def _is_clear(places: Sequence[sqlite3.Row]) -> bool:

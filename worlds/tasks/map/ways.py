@@ -5,8 +5,9 @@ from __future__ import annotations
 from agentgym_envs.webarena.sites.map.routes import CAR, MODES
 from agentgym_envs.webarena.tasks.map.ways import NEAREST_AIRPORT_MODES, TOWNS_ON_THE_WAY_MODES
 from worlds.dice import Dice
+from worlds.tasks.goals import all_of, answers, list_of, measure, name
 from worlds.tasks.map import draws
-from worlds.tasks.template import Case, Template, World, exact_answer
+from worlds.tasks.template import Case, Template, World
 
 _CLEAR_MINUTES = 3  # between the best and the second best
 
@@ -17,9 +18,10 @@ class DriveMinutes(Template):
     number = 60
     sites = ("map",)
     split = "train"
-    intent = (
-        "How many minutes does the quickest drive from {start} in {here} to {goal} in {there} "
-        "take? Answer with the number of minutes alone."
+    intents = (
+        "How many minutes is the quickest drive from {start}, {here}, to {goal}, {there}?",
+        "I have to get from {start} in {here} to {goal} in {there} by car. How many minutes does "
+        "the quickest drive take?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -34,7 +36,7 @@ class DriveMinutes(Template):
             "goal": goal["name"],
             "there": goal["town"],
         }
-        return Case(values, exact_answer(str(way.minutes)))
+        return Case(values, answers(measure("duration", f"{way.minutes} minutes", "minute")))
 
 
 class QuickestTown(Template):
@@ -43,10 +45,11 @@ class QuickestTown(Template):
     number = 61
     sites = ("map",)
     split = "train"
-    intent = (
-        "Which of {first}, {second}, {third} and {fourth} is the quickest to reach by car from "
-        "{start}, and how long is that drive? Answer with the town and the length as the map "
-        "writes it, like Millbrook, 84.3 km"
+    intents = (
+        "Which of {first}, {second}, {third} and {fourth} is quickest by car from {start}, and "
+        "how far in km?",
+        "I am in {start} and can go to {first}, {second}, {third} or {fourth}. Which of them do I "
+        "reach in the shortest time by car, and how many kilometres do I drive then?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -60,7 +63,10 @@ class QuickestTown(Template):
         if second.minutes - best.minutes < _CLEAR_MINUTES:
             return None
         values = dict(zip(("first", "second", "third", "fourth"), goals, strict=True))
-        return Case(values | {"start": start}, exact_answer(f"{town}, {best.km}"))
+        return Case(
+            values | {"start": start},
+            answers(all_of(name(town), measure("distance", best.km, "kilometre"))),
+        )
 
 
 class DetourLength(Template):
@@ -69,9 +75,11 @@ class DetourLength(Template):
     number = 67
     sites = ("map",)
     split = "validation"
-    intent = (
-        "By how many kilometres is the quickest drive from {start} to {goal} through {via} longer "
-        "than the quickest drive without that stop? Answer with the number alone, with one decimal."
+    intents = (
+        "How many kilometres longer is the quickest drive from {start} to {goal} if it passes "
+        "{via}?",
+        "I drive from {start} to {goal} on the quickest way. How many kilometres longer does the "
+        "quickest drive get if it has to go through {via}?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -83,7 +91,7 @@ class DetourLength(Template):
         if extra < 10:
             return None
         values = {"start": start, "goal": goal, "via": via}
-        return Case(values, exact_answer(f"{extra / 10:.1f}"))
+        return Case(values, answers(measure("distance", f"{extra / 10:.1f} km", "kilometre")))
 
 
 class TownsOnTheWay(Template):
@@ -92,10 +100,10 @@ class TownsOnTheWay(Template):
     number = 68
     sites = ("map",)
     split = "test"
-    intent = (
-        "Which towns does the quickest route {mode} from {start} to {goal} pass on the way? Answer "
-        "with their names in the order of travel, separated by commas, without start and "
-        "destination."
+    intents = (
+        "Which towns does the quickest route {mode} from {start} to {goal} pass, in order?",
+        "I go from {start} to {goal} {mode} and take the quickest route. Which towns do I pass on "
+        "the way? List them in the order of travel.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -107,7 +115,7 @@ class TownsOnTheWay(Template):
         if not 2 <= len(names) <= 5:
             return None
         values = {"mode": mode, "start": start, "goal": goal}
-        return Case(values, exact_answer(", ".join(names)))
+        return Case(values, answers(list_of(*map(name, names))))
 
 
 class NearestAirport(Template):
@@ -116,10 +124,10 @@ class NearestAirport(Template):
     number = 69
     sites = ("map",)
     split = "test"
-    intent = (
+    intents = (
+        "Which town with an airport is quickest {mode} from {town}, and how long does it take?",
         "I am in {town}, which has no airport. Which town that has one can I reach in the shortest "
-        "time {mode}? Answer with the town's name and the travelling time as the map writes it, "
-        "like Millbrook, 1 h 5 min"
+        "time {mode}, and how long does the journey take?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -139,7 +147,10 @@ class NearestAirport(Template):
             ),
             key=lambda entry: entry[0].minutes,
         )
-        (best, name), (second, _) = ways[:2]
+        (best, airport), (second, _) = ways[:2]
         if second.minutes - best.minutes < _CLEAR_MINUTES:
             return None
-        return Case({"town": town, "mode": mode}, exact_answer(f"{name}, {best.time}"))
+        return Case(
+            {"town": town, "mode": mode},
+            answers(all_of(name(airport), measure("duration", best.time))),
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from worlds.tasks.reddit.comments import COMMENTS
 from worlds.tasks.reddit.lookups import LOOKUPS
+from worlds.tasks.reddit.missing import MISSING
 from worlds.tasks.reddit.navigation import NAVIGATION
 from worlds.tasks.reddit.readings import READINGS
 from worlds.tasks.reddit.registering import REGISTERING
@@ -19,5 +20,6 @@ TEMPLATES: tuple[Template, ...] = (
     *WRITING,
     *NAVIGATION,
     *REGISTERING,
+    *MISSING,
 )
-"""Numbers 80 to 99 and 140 to 149."""
+"""Numbers 80 to 99, 140 to 149 and 165 to 168."""

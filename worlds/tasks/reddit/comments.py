@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from worlds.dice import Dice
+from worlds.tasks.goals import changes, gone, row
 from worlds.tasks.reddit import phrases
-from worlds.tasks.reddit.draws import ME, expected, last_id, totals
-from worlds.tasks.template import Case, Template, World, changed
-
-
-def _new_comments(world: World) -> str:
-    return (
-        "SELECT post_id, parent_id, user_id, body FROM comments "
-        f"WHERE id > {last_id(world, 'comments')}"
-    )
+from worlds.tasks.reddit.draws import ME
+from worlds.tasks.template import Case, Template, World
 
 
 class EditComment(Template):
@@ -22,7 +16,11 @@ class EditComment(Template):
     number = 85
     sites = (SITE,)
     split = "train"
-    intent = 'Replace the text of my comment on the post "{title}" by "{text}"'
+    intents = (
+        'Edit my comment on "{title}" so that it says: "{text}"',
+        'I have written a comment on the post "{title}" that I want to word anew. Change it, so '
+        'that its whole text is: "{text}"',
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a post with one comment of the agent's."""
@@ -32,14 +30,9 @@ class EditComment(Template):
             "WHERE c.user_id = ? GROUP BY p.id HAVING count(*) = 1 ORDER BY p.id",
             ME,
         )
-        row, text = dice.pick(rows), phrases.remark(dice)
-        return Case(
-            {"title": row["title"], "text": text},
-            changed(
-                expected(f"SELECT body, is_edited FROM comments WHERE id = {row['id']}", (text, 1)),
-                totals(world, edited_comments=1),
-            ),
-        )
+        comment, text = dice.pick(rows), phrases.remark(dice)
+        goal = changes(row("comments", id=comment["id"], body=text))
+        return Case({"title": comment["title"], "text": text}, goal)
 
 
 class ReplyToBest(Template):
@@ -48,7 +41,11 @@ class ReplyToBest(Template):
     number = 92
     sites = (SITE,)
     split = "train"
-    intent = 'Reply to the comment with the most points on the post "{title}" by "{text}"'
+    intents = (
+        'Reply "{text}" to the comment with the most points on "{title}"',
+        'Of all the comments on the post "{title}", replies included, take the one with the most '
+        'points, and write this reply to it: "{text}"',
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw an open thread where one comment leads, at whatever depth."""
@@ -57,21 +54,16 @@ class ReplyToBest(Template):
             "SELECT id, title FROM posts WHERE num_comments BETWEEN 4 AND 16 AND NOT is_locked "
             "ORDER BY id",
         )
-        row, text = dice.pick(rows), phrases.remark(dice)
-        best = world.rows(
+        post, text = dice.pick(rows), phrases.remark(dice)
+        best, second = world.rows(
             SITE,
             "SELECT id, score FROM comments WHERE post_id = ? ORDER BY score DESC LIMIT 2",
-            row["id"],
+            post["id"],
         )
-        if best[0]["score"] == best[1]["score"]:
+        if best["score"] == second["score"]:
             return None
-        return Case(
-            {"title": row["title"], "text": text},
-            changed(
-                expected(_new_comments(world), (row["id"], best[0]["id"], ME, text)),
-                totals(world, comments=1),
-            ),
-        )
+        reply = row("comments", post_id=post["id"], parent_id=best["id"], user_id=ME, body=text)
+        return Case({"title": post["title"], "text": text}, changes(reply))
 
 
 class DeleteComments(Template):
@@ -80,28 +72,31 @@ class DeleteComments(Template):
     number = 94
     sites = (SITE,)
     split = "train"
-    intent = 'Delete everything that I have commented on the post "{title}", and nothing else.'
+    intents = (
+        'Delete all my comments on "{title}".',
+        'I do not want to take part in the discussion of the post "{title}" any more. Delete '
+        "every comment and every reply that I have written there.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a post that the agent commented on."""
         rows = world.rows(
             SITE,
-            "SELECT p.id, p.title, count(*) AS own FROM comments c JOIN posts p "
-            "ON p.id = c.post_id WHERE c.user_id = ? GROUP BY p.id ORDER BY p.id",
+            "SELECT c.post_id, c.id, p.title, EXISTS "
+            "(SELECT 1 FROM comments d WHERE d.parent_id = c.id) AS is_answered "
+            "FROM comments c JOIN posts p ON p.id = c.post_id WHERE c.user_id = ? ORDER BY c.id",
             ME,
         )
-        row = dice.pick(rows)
-        return Case(
-            {"title": row["title"]},
-            changed(
-                expected(
-                    "SELECT count(*) FROM comments "
-                    f"WHERE user_id = {ME} AND post_id = {row['id']} AND NOT is_deleted",
-                    (0,),
-                ),
-                totals(world, comments=-row["own"]),
-            ),
-        )
+        post = dice.pick(sorted({each["post_id"] for each in rows}))
+        mine = [each for each in rows if each["post_id"] == post]
+        deleted = [
+            # What was replied to stays, without its text.
+            row("comments", id=each["id"], body="", is_deleted=1)
+            if each["is_answered"]
+            else gone("comments", id=each["id"])
+            for each in mine
+        ]
+        return Case({"title": mine[0]["title"]}, changes(*deleted))
 
 
 class CommentAndLock(Template):
@@ -110,9 +105,10 @@ class CommentAndLock(Template):
     number = 97
     sites = (SITE,)
     split = "test"
-    intent = (
-        'I moderate the community of the post "{title}". Comment on it with "{text}" and make sure '
-        "that nobody can comment on it afterwards."
+    intents = (
+        'Comment "{text}" on "{title}" in the community that I moderate, then lock the post.',
+        'I moderate the community of the post "{title}". Comment on it with "{text}" and then '
+        "make sure that nobody can comment on it any more.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -123,15 +119,12 @@ class CommentAndLock(Template):
             "WHERE m.user_id = ? AND NOT p.is_locked ORDER BY p.id",
             ME,
         )
-        row, text = dice.pick(rows), phrases.remark(dice)
-        return Case(
-            {"title": row["title"], "text": text},
-            changed(
-                expected(_new_comments(world), (row["id"], None, ME, text)),
-                expected(f"SELECT is_locked FROM posts WHERE id = {row['id']}", (1,)),
-                totals(world, comments=1, locked_posts=1),
-            ),
+        post, text = dice.pick(rows), phrases.remark(dice)
+        goal = changes(
+            row("comments", post_id=post["id"], parent_id=None, user_id=ME, body=text),
+            row("posts", id=post["id"], is_locked=1),
         )
+        return Case({"title": post["title"], "text": text}, goal)
 
 
 COMMENTS: tuple[Template, ...] = (

@@ -5,26 +5,17 @@ from __future__ import annotations
 from collections import Counter
 
 from agentgym_envs.webarena.sites.state import NOW
-from agentgym_envs.webarena.tasks.reddit.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.reddit.lookups import PERIODS
+from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.reddit.draws import ME
-from worlds.tasks.template import Case, Template, World, exact_answer
+from worlds.tasks.goals import all_of, answers, name, number
+from worlds.tasks.reddit.draws import ME, pick_forum
+from worlds.tasks.template import Case, Template, World
 
-_PERIODS = {
-    "of all time": ("Any time", 10_000),
-    "of the last 365 days": ("A year", 365),
-    "of the last 30 days": ("30 days", 30),
-}
-
-_RECENT = "AND p.created_at >= datetime(?, '-' || ? || ' days')"
-
-
-def pick_forum(world: World, dice: Dice) -> tuple[int, str]:
-    """Draw a community: its id and title."""
-    row = dice.pick(world.rows(SITE, "SELECT id, title FROM forums ORDER BY id"))
-    return row["id"], row["title"]
+BEST_POSTS = (
+    "SELECT score, num_comments FROM posts WHERE forum_id = ? "
+    "AND created_at >= datetime(?, '-' || ? || ' days') ORDER BY score DESC LIMIT 2"
+)
 
 
 class TopPostComments(Template):
@@ -33,31 +24,21 @@ class TopPostComments(Template):
     number = 80
     sites = (SITE,)
     split = "train"
-    intent = (
-        "Which post {period} in the community {community} has the most points, and how many "
-        "comments has it got? Answer with the number of comments alone."
+    intents = (
+        "How many comments has the post {period} with the most points in {community}?",
+        "Find out which post {period} has the most points in the community {community}, and tell "
+        "me how many comments it has got.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a community and a period with one best post."""
-        forum, title = pick_forum(world, dice)
-        period = dice.pick(list(_PERIODS))
-        within, days = _PERIODS[period]
-        rows = world.rows(
-            SITE,
-            f"SELECT score, num_comments FROM posts p WHERE forum_id = ? {_RECENT} "
-            "ORDER BY score DESC LIMIT 2",
-            forum,
-            NOW,
-            days,
-        )
-        if len(rows) < 2 or rows[0]["score"] == rows[1]["score"]:
+        forum, community = pick_forum(world, dice)
+        period = dice.pick(list(PERIODS))
+        posts = world.rows(SITE, BEST_POSTS, forum, NOW, PERIODS[period][1])
+        if not posts or len({post["score"] for post in posts}) < len(posts):
             return None
-        return Case(
-            {"community": title, "period": period},
-            exact_answer(str(rows[0]["num_comments"])),
-            {"within": within},
-        )
+        goal = answers(number(posts[0]["num_comments"], "comment"))
+        return Case({"community": community, "period": period}, goal)
 
 
 class BusiestAuthor(Template):
@@ -66,26 +47,27 @@ class BusiestAuthor(Template):
     number = 88
     sites = (SITE,)
     split = "train"
-    intent = (
-        "Who has written the most of the newest {n} posts in the community {community}? "
-        "Answer with the user name."
+    intents = (
+        "Which user wrote the most of the {n} newest posts in {community}?",
+        "Look at the newest {n} posts in the community {community}: which user has written more "
+        "of them than anybody else? I want the user name.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a community where one author leads."""
-        forum, title = pick_forum(world, dice)
-        number = dice.pick((10, 20, 30))
+        forum, community = pick_forum(world, dice)
+        count = dice.pick((10, 20, 30))
         rows = world.rows(
             SITE,
             "SELECT u.username FROM posts p JOIN users u ON u.id = p.user_id "
             "WHERE p.forum_id = ? ORDER BY p.id DESC LIMIT ?",
             forum,
-            number,
+            count,
         )
         ranks = Counter(row["username"] for row in rows).most_common(2)
-        if len(rows) < number or len(ranks) < 2 or ranks[0][1] == ranks[1][1]:
+        if len(rows) < count or len(ranks) < 2 or ranks[0][1] == ranks[1][1]:
             return None
-        return Case({"community": title, "n": str(number)}, exact_answer(ranks[0][0]))
+        return Case({"community": community, "n": str(count)}, answers(name(ranks[0][0])))
 
 
 class NegativeComments(Template):
@@ -94,10 +76,10 @@ class NegativeComments(Template):
     number = 91
     sites = (SITE,)
     split = "validation"
-    intent = (
-        'How many of the comments on the post "{title}", replies included, have fewer than 0 '
-        "points, and how many points has the one with the most? Answer with the two numbers, like "
-        "2, 14"
+    intents = (
+        'How many comments on "{title}" have negative points, and how many points has the best?',
+        'Go through all the comments on the post "{title}", replies included. How many of them '
+        "have fewer than 0 points, and how many points does the one with the most have?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -108,8 +90,9 @@ class NegativeComments(Template):
             "JOIN comments c ON c.post_id = p.id GROUP BY p.id "
             "HAVING count(*) >= 7 AND sum(c.score < 0) > 0 ORDER BY p.id",
         )
-        row = dice.pick(rows)
-        return Case({"title": row["title"]}, exact_answer(f"{row['below']}, {row['most']}"))
+        post = dice.pick(rows)
+        goal = answers(all_of(number(post["below"], "comment"), number(post["most"], "point")))
+        return Case({"title": post["title"]}, goal)
 
 
 class PeopleInThread(Template):
@@ -118,9 +101,11 @@ class PeopleInThread(Template):
     number = 99
     sites = (SITE,)
     split = "train"
-    intent = (
-        'How many different people other than its author have commented on the post "{title}", '
-        "and how many of the comments are by its author? Answer with the two numbers, like 5, 2"
+    intents = (
+        'How many people besides its author commented on "{title}", and how many comments are the '
+        "author's?",
+        'Count the different people other than its author who have commented on the post "{title}",'
+        " replies included, and tell me as well how many of the comments the author has written.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -133,8 +118,9 @@ class PeopleInThread(Template):
             "HAVING count(*) >= 6 AND sum(c.user_id = p.user_id) > 0 ORDER BY p.id",
             ME,
         )
-        row = dice.pick(rows)
-        return Case({"title": row["title"]}, exact_answer(f"{row['others']}, {row['own']}"))
+        post = dice.pick(rows)
+        goal = answers(all_of(number(post["others"], "people"), number(post["own"], "comment")))
+        return Case({"title": post["title"]}, goal)
 
 
 LOOKUPS: tuple[Template, ...] = (

@@ -1,13 +1,10 @@
-"""Templates that are done where the right page is open: a list, a form, a comment, a post.
-
-An address counts with all that begins alike (`/p/16` is within `/p/160`), so no post or comment is
-asked for whose number begins another one's, and none of the agent's own, which have pages below.
-"""
+"""Templates that are done where the right page is open: a list, a form, a comment, a post."""
 
 from __future__ import annotations
 
 from urllib.parse import urlencode
 
+from agentgym_envs.webarena.sites.reddit.site import FLAIRS
 from agentgym_envs.webarena.sites.state import NOW
 from agentgym_envs.webarena.tasks.reddit.navigation import (
     BEST_COMMENT_OF_ORDERS,
@@ -15,18 +12,14 @@ from agentgym_envs.webarena.tasks.reddit.navigation import (
     SIMILAR_POSTS_ORDERS,
     SIMILAR_POSTS_PERIODS,
 )
-from agentgym_envs.webarena.tasks.reddit.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.reddit.draws import FLAIRS, ME, last_id
-from worlds.tasks.reddit.lookups import pick_forum
-from worlds.tasks.template import Case, Template, World, at_url
+from worlds.tasks.goals import shows
+from worlds.tasks.reddit.draws import ME, pick_forum
+from worlds.tasks.template import Case, Template, World
 
-
-def _is_apart(world: World, table: str, number: int) -> bool:
-    """Return whether a number begins no longer number of its table."""
-    return number * 10 > last_id(world, table)
+DEEPEST = 20
+"""No post or comment lies deeper in the list that shows it, ten of which fill a page."""
 
 
 class SimilarPosts(Template):
@@ -35,13 +28,15 @@ class SimilarPosts(Template):
     number = 140
     sites = (SITE,)
     split = "train"
-    intent = (
+    intents = (
+        'List posts not older than {period} with the community and flair of "{title}", {order} '
+        "first.",
         'Find the post "{title}". Then show me the list of all posts in its community that have '
-        "the same flair and are not older than {period}, {order} first."
+        "the same flair and are not older than {period}, {order} first.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a post whose like fill one page, so that no second page has the same address."""
+        """Draw a post with some like it."""
         post = dice.pick(
             world.rows(
                 SITE,
@@ -49,12 +44,10 @@ class SimilarPosts(Template):
                 "JOIN forums f ON f.id = p.forum_id ORDER BY p.id",
             )
         )
-        period, order = (
-            dice.pick(list(SIMILAR_POSTS_PERIODS)),
-            dice.pick(list(SIMILAR_POSTS_ORDERS)),
-        )
+        period = dice.pick(list(SIMILAR_POSTS_PERIODS))
+        order = dice.pick(list(SIMILAR_POSTS_ORDERS))
         days = SIMILAR_POSTS_PERIODS[period][1]
-        number = world.value(
+        count = world.value(
             SITE,
             "SELECT count(*) FROM posts WHERE forum_id = ? AND flair = ? "
             "AND created_at >= datetime(?, '-' || ? || ' days')",
@@ -63,12 +56,12 @@ class SimilarPosts(Template):
             NOW,
             days,
         )
-        if not 2 <= number <= 10:
+        if count < 2:
             return None
         query = {"sort": SIMILAR_POSTS_ORDERS[order][1], "within": days, "flair": post["flair"]}
         return Case(
             {"title": post["title"], "period": period, "order": order},
-            at_url(f"__REDDIT__/c/{post['name']}?{urlencode(query)}"),
+            shows(f"__REDDIT__/c/{post['name']}?{urlencode(query)}"),
         )
 
 
@@ -78,9 +71,10 @@ class WriteToBestCommenter(Template):
     number = 141
     sites = (SITE,)
     split = "train"
-    intent = (
+    intents = (
+        'Open the message form for whoever wrote the comment with the most points on "{title}".',
         'Find out who wrote the comment with the most points on the post "{title}", go to their '
-        "profile and open from there the form for a message to them. Do not send anything."
+        "profile and open from there the form for a message to them. I will write it myself.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -103,7 +97,7 @@ class WriteToBestCommenter(Template):
         if (best["parent_id"] is not None) != wants_reply:
             return None
         query = urlencode({"to": best["username"]})
-        return Case({"title": post["title"]}, at_url(f"__REDDIT__/messages/new?{query}"))
+        return Case({"title": post["title"]}, shows(f"__REDDIT__/messages/new?{query}"))
 
 
 class BestCommentOf(Template):
@@ -112,11 +106,11 @@ class BestCommentOf(Template):
     number = 142
     sites = (SITE,)
     split = "test"
-    intent = (
+    intents = (
+        "Open the page of {username}'s comment in {community} {which}.",
         "Of all comments that {username} has written in the community {community}, take the one "
-        "{which} and open that comment's own page."
+        "{which} and open that comment's own page.",
     )
-    _deepest = 20  # in the list of all that somebody wrote, which has ten comments a page
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw somebody whose best or newest comment of all is in another community."""
@@ -140,13 +134,11 @@ class BestCommentOf(Template):
         )
         best, second = [each for each in written if each["forum_id"] == row["forum_id"]][:2]
         is_first = written[0]["forum_id"] == row["forum_id"]
-        if is_first or best["shown"] == second["shown"] or best not in written[: self._deepest]:
-            return None
-        if not _is_apart(world, "comments", best["id"]):
+        if is_first or best["shown"] == second["shown"] or best not in written[:DEEPEST]:
             return None
         return Case(
             {"username": row["username"], "community": row["title"], "which": which},
-            at_url(f"__REDDIT__/comments/{best['id']}"),
+            shows(f"__REDDIT__/comments/{best['id']}"),
         )
 
 
@@ -156,34 +148,35 @@ class NewestSuch(Template):
     number = 144
     sites = (SITE,)
     split = "validation"
-    intent = (
-        "Among the posts with the flair {flair} in the community {community}, open the newest one "
-        "that {condition}."
+    intents = (
+        "Open the newest post with the flair {flair} in {community} that {condition}.",
+        "Among the posts with the flair {flair} in the community {community}, find the newest one "
+        "that {condition}, and open it.",
     )
-    _deepest = 20  # in the list of ten posts a page
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a community and a kind whose newest post is another one."""
-        forum, title = pick_forum(world, dice)
+        forum, community = pick_forum(world, dice)
         flair, condition = dice.pick(FLAIRS), dice.pick(list(NEWEST_SUCH_CONDITIONS))
-        rows = world.rows(
-            SITE,
-            "SELECT id, user_id, score, num_comments FROM posts WHERE forum_id = ? AND flair = ? "
-            "ORDER BY id DESC",
-            forum,
-            flair,
-        )
+        posts = posts_of_kind(world, forum, flair)
         fits = NEWEST_SUCH_CONDITIONS[condition]
-        ranks = [rank for rank, row in enumerate(rows) if fits(row["score"], row["num_comments"])]
-        if not ranks or not 1 <= ranks[0] < self._deepest:
+        ranks = [rank for rank, post in enumerate(posts) if fits(post[1], post[2])]
+        if not ranks or not 1 <= ranks[0] < DEEPEST:
             return None
-        post = rows[ranks[0]]
-        if post["user_id"] == ME or not _is_apart(world, "posts", post["id"]):
-            return None
-        return Case(
-            {"community": title, "flair": flair, "condition": condition},
-            at_url(f"__REDDIT__/p/{post['id']}"),
-        )
+        values = {"community": community, "flair": flair, "condition": condition}
+        return Case(values, shows(f"__REDDIT__/p/{posts[ranks[0]][0]}"))
+
+
+def posts_of_kind(world: World, forum: int, flair: str) -> list[tuple[int, int, int]]:
+    """List id, points and number of comments of a community's posts of a kind, newest first."""
+    rows = world.rows(
+        SITE,
+        "SELECT id, score, num_comments FROM posts WHERE forum_id = ? AND flair = ? "
+        "ORDER BY id DESC",
+        forum,
+        flair,
+    )
+    return [(row["id"], row["score"], row["num_comments"]) for row in rows]
 
 
 NAVIGATION: tuple[Template, ...] = (

@@ -6,18 +6,16 @@ import re
 
 from agentgym_envs.webarena.sites.state import NOW
 from agentgym_envs.webarena.tasks.reddit.readings import (
-    EVENT_SUM_PLACES,
+    EVENT_SUM_AGES,
     RATING,
     event_sum_value,
     offer,
 )
-from agentgym_envs.webarena.tasks.reddit.steps import (
-    SITE,
-    number_in,
-)
+from agentgym_envs.webarena.tasks.reddit.steps import SITE, number_in
 from worlds.dice import Dice
-from worlds.tasks.reddit.lookups import pick_forum
-from worlds.tasks.template import Case, Template, World, exact_answer
+from worlds.tasks.goals import all_of, amount, answers, name, number
+from worlds.tasks.reddit.draws import pick_forum
+from worlds.tasks.template import Case, Template, World
 
 _SUBJECT = re.compile(r"I bought (?:the )?(.+?) \d+ months ago")
 
@@ -42,19 +40,19 @@ class ReviewRating(Template):
     number = 82
     sites = (SITE,)
     split = "test"
-    intent = (
+    intents = (
+        "Which user gives {product} the {extreme} rating out of 10 in {community}, and which one?",
         "Several posts in the community {community} are reviews of the product {product}. What is "
-        "the {extreme} rating out of 10 that one of them gives, and who gives it? Answer with the "
-        "number and the user name, like 7, mira.halden"
+        "the {extreme} rating out of 10 that one of them gives, and which user gives it?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a product with several reviews that differ."""
-        forum, title = pick_forum(world, dice)
+        forum, community = pick_forum(world, dice)
         reviews = _posts(world, forum, "Review")
         subjects = [match[1] for _, body in reviews if (match := _SUBJECT.match(body))]
         product, extreme = dice.pick(subjects or [""]), dice.pick(("highest", "lowest"))
-        named = [body for name, body in reviews if product.lower() in name.lower()]
+        named = [body for title, body in reviews if product.lower() in title.lower()]
         is_clear = all(_SUBJECT.match(body)[1] == product for body in named)  # type: ignore[index]
         ratings = [number_in(RATING, body) for body in named]
         if not is_clear or len(ratings) < 2:
@@ -69,8 +67,8 @@ class ReviewRating(Template):
             forum,
             named[ratings.index(best)],
         )
-        values = {"community": title, "product": product, "extreme": extreme}
-        return Case(values, exact_answer(f"{best}, {author}"))
+        values = {"community": community, "product": product, "extreme": extreme}
+        return Case(values, answers(all_of(number(best), name(author))))
 
 
 class EventSum(Template):
@@ -79,24 +77,22 @@ class EventSum(Template):
     number = 90
     sites = (SITE,)
     split = "test"
-    intent = (
-        "Take all posts with the flair Event in the community {community} that are {age}. "
-        "{question} Answer with the number alone."
+    intents = (
+        "What do the {what} in all Event posts {age} in {community} add up to?",
+        "Each post with the flair Event in the community {community} announces one event. Read "
+        "those {age} and tell me what their {what} add up to.",
     )
-    _ages = {"of any age": ("Any time", 10_000), "not older than 365 days": ("A year", 365)}
-    _dollars = "How many dollars does it cost to go to every one of these events?"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a community with two to six events."""
-        forum, title = pick_forum(world, dice)
-        age, question = dice.pick(list(self._ages)), dice.pick((EVENT_SUM_PLACES, self._dollars))
-        within, days = self._ages[age]
-        events = [body for _, body in _posts(world, forum, "Event", days)]
+        forum, community = pick_forum(world, dice)
+        age, what = dice.pick(list(EVENT_SUM_AGES)), dice.pick(("places", "prices"))
+        events = [body for _, body in _posts(world, forum, "Event", EVENT_SUM_AGES[age][1])]
         if not 2 <= len(events) <= 6:
             return None
-        answer = sum(event_sum_value(body, question) for body in events)
-        values = {"community": title, "age": age, "question": question}
-        return Case(values, exact_answer(str(answer)), {"within": within})
+        total = sum(event_sum_value(body, what) for body in events)
+        answer = number(total, "place") if what == "places" else amount(100 * total)
+        return Case({"community": community, "age": age, "what": what}, answers(answer))
 
 
 class CheapestSale(Template):
@@ -105,14 +101,16 @@ class CheapestSale(Template):
     number = 96
     sites = (SITE,)
     split = "train"
-    intent = (
+    intents = (
+        "In which town must I fetch the For sale offer with the {extreme} price of the community "
+        "{community}?",
         "Of the posts with the flair For sale in the community {community}, find the one that asks "
-        "the {extreme} price. In which town must the thing be fetched? Answer with the town."
+        "the {extreme} price. In which town must the thing be fetched?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a community with several offers of different prices."""
-        forum, title = pick_forum(world, dice)
+        forum, community = pick_forum(world, dice)
         extreme = dice.pick(("lowest", "highest"))
         offers = [offer(body) for _, body in _posts(world, forum, "For sale")]
         prices = [price for price, _ in offers]
@@ -121,7 +119,7 @@ class CheapestSale(Template):
         price, town = min(offers) if extreme == "lowest" else max(offers)
         if prices.count(price) > 1:
             return None
-        return Case({"community": title, "extreme": extreme}, exact_answer(town))
+        return Case({"community": community, "extreme": extreme}, answers(name(town)))
 
 
 READINGS: tuple[Template, ...] = (ReviewRating(), EventSum(), CheapestSale())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.reddit.draws import expected, last_id, totals
-from worlds.tasks.reddit.lookups import pick_forum
-from worlds.tasks.template import Case, Template, World, changed
+from worlds.tasks.goals import changes, row
+from worlds.tasks.reddit.draws import pick_forum
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _PASSWORDS: tuple[str, ...] = WORDS["reddit"]["passwords"]
+_VOTES = {"upvote": 1, "downvote": -1}
 
 
 class RegisterAndAct(Template):
@@ -19,13 +20,13 @@ class RegisterAndAct(Template):
     sites = (SITE,)
     split = "train"
     signed_in = False
-    intent = (
+    intents = (
+        'Register me as {username} ({name}, {email}, password "{password}") and {deed} the newest '
+        "post in {community}.",
         "I have no account on Commonplace yet. Create one for me: my name is {name}, the user name "
         'shall be {username}, the email address {email} and the password "{password}". Then {deed} '
-        "the newest post in the community {community}."
+        "the newest post in the community {community}.",
     )
-    _votes = {"upvote": 1, "downvote": -1}
-    _deeds = (*_votes, "save")
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw somebody who is not on the forum, and a community with one newest post."""
@@ -33,7 +34,7 @@ class RegisterAndAct(Template):
         person = dice.pick([each for each in world.people if each.username not in known])
         password = f"{dice.pick(_PASSWORDS)}-{dice.pick(_PASSWORDS)}-{dice.between(10, 99)}"
         forum, community = pick_forum(world, dice)
-        deed = dice.pick(self._deeds)
+        deed = dice.pick((*_VOTES, "save"))
         newest, second = world.rows(
             SITE,
             "SELECT id, substr(created_at, 1, 16) AS moment FROM posts WHERE forum_id = ? "
@@ -42,30 +43,18 @@ class RegisterAndAct(Template):
         )
         if newest["moment"] == second["moment"]:
             return None
-        values = {
+        account = {
             "name": person.name,
             "username": person.username,
             "email": person.email,
             "password": password,
-            "deed": deed,
-            "community": community,
         }
-        last = last_id(world, "users")
-        account = expected(
-            f"SELECT username, name, email, password FROM users WHERE id > {last}",
-            (person.username, person.name, person.email, password),
-        )
         if deed == "save":
-            done = expected(
-                f"SELECT post_id FROM saved_posts WHERE user_id > {last}", (newest["id"],)
-            )
-            return Case(values, changed(account, done, totals(world, users=1, saved_posts=1)))
-        value = self._votes[deed]
-        done = expected(
-            f"SELECT post_id, value FROM post_votes WHERE user_id > {last}", (newest["id"], value)
-        )
-        after = totals(world, users=1, post_votes=1, sum_of_post_votes=value)
-        return Case(values, changed(account, done, after))
+            done = row("saved_posts", post_id=newest["id"])
+        else:
+            done = row("post_votes", post_id=newest["id"], value=_VOTES[deed])
+        goal = changes(row("users", **account), done)
+        return Case({**account, "deed": deed, "community": community}, goal)
 
 
 REGISTERING: tuple[Template, ...] = (RegisterAndAct(),)

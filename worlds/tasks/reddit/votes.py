@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.tasks.reddit.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.sites.reddit.site import FLAIRS
+from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from agentgym_envs.webarena.tasks.reddit.votes import CHANGE_VOTE_WISHES, SAVE_MOST_COMMENTED_WORDS
 from worlds.dice import Dice
-from worlds.tasks.reddit.draws import FLAIRS, ME, expected, is_free, totals
-from worlds.tasks.reddit.lookups import pick_forum
-from worlds.tasks.template import Case, Template, World, changed
+from worlds.tasks.goals import changes, gone, row
+from worlds.tasks.reddit.draws import ME, is_free, pick_forum
+from worlds.tasks.template import Case, Template, World
 
 _VALUES = {"Upvote": 1, "Downvote": -1}
 
@@ -20,32 +19,26 @@ class VoteNewest(Template):
     number = 81
     sites = (SITE,)
     split = "train"
-    intent = "{vote} the newest post with the flair {flair} in the community {community}."
+    intents = (
+        "{vote} the newest post with the flair {flair} in {community}.",
+        "{vote} one post in the community {community} for me: of all posts there with the flair "
+        "{flair}, the one that was published last.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a community and a kind whose newest post has no vote of ours."""
-        forum, title = pick_forum(world, dice)
+        forum, community = pick_forum(world, dice)
         flair, vote = dice.pick(FLAIRS), dice.pick(list(_VALUES))
-        rows = world.rows(
+        posts = world.rows(
             SITE,
             "SELECT id FROM posts WHERE forum_id = ? AND flair = ? ORDER BY id DESC LIMIT 2",
             forum,
             flair,
         )
-        if len(rows) < 2 or not is_free(world, rows[0]["id"]):
+        if len(posts) < 2 or not is_free(world, posts[0]["id"]):
             return None
-        value = _VALUES[vote]
-        return Case(
-            {"community": title, "flair": flair, "vote": vote},
-            changed(
-                expected(
-                    f"SELECT value FROM post_votes WHERE user_id = {ME} AND post_id = "
-                    f"{rows[0]['id']}",
-                    (value,),
-                ),
-                totals(world, post_votes=1, sum_of_post_votes=value),
-            ),
-        )
+        goal = changes(row("post_votes", post_id=posts[0]["id"], user_id=ME, value=_VALUES[vote]))
+        return Case({"community": community, "flair": flair, "vote": vote}, goal)
 
 
 class VoteForAll(Template):
@@ -54,7 +47,11 @@ class VoteForAll(Template):
     number = 86
     sites = (SITE,)
     split = "test"
-    intent = "Upvote every post that {username} has written in the community {community}."
+    intents = (
+        "Upvote every post that {username} has written in {community}.",
+        "I like what {username} posts in the community {community}. Please give an upvote to each "
+        "of those posts, however old it is, but to none in another community.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw somebody with three to five posts in one community, none of them voted on."""
@@ -66,22 +63,12 @@ class VoteForAll(Template):
             "ORDER BY u.id, f.id",
             ME,
         )
-        row = dice.pick(rows)
-        ids = sorted(int(number) for number in row["ids"].split(","))
-        if not all(is_free(world, number) for number in ids):
+        author = dice.pick(rows)
+        ids = [int(each) for each in author["ids"].split(",")]
+        if not all(is_free(world, post) for post in ids):
             return None
-        listed = ", ".join(str(number) for number in ids)
-        return Case(
-            {"username": row["username"], "community": row["title"]},
-            changed(
-                expected(
-                    "SELECT post_id, value FROM post_votes "
-                    f"WHERE user_id = {ME} AND post_id IN ({listed}) ORDER BY post_id",
-                    *((number, 1) for number in ids),
-                ),
-                totals(world, post_votes=len(ids), sum_of_post_votes=len(ids)),
-            ),
-        )
+        votes = (row("post_votes", post_id=post, user_id=ME, value=1) for post in ids)
+        return Case({"username": author["username"], "community": author["title"]}, changes(*votes))
 
 
 class ChangeVote(Template):
@@ -90,30 +77,24 @@ class ChangeVote(Template):
     number = 98
     sites = (SITE,)
     split = "train"
-    intent = 'I have voted on the post "{title}" and regret it. {wish}'
+    intents = (
+        'I regret my vote on the post "{title}". {wish}',
+        'There is a vote of mine on the post "{title}" that I am no longer happy with. {wish}',
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw one of the agent's votes."""
-        rows = world.rows(
+        votes = world.rows(
             SITE,
             "SELECT p.id, p.title, v.value FROM post_votes v JOIN posts p ON p.id = v.post_id "
             "WHERE v.user_id = ? ORDER BY p.id",
             ME,
         )
-        row, wish = dice.pick(rows), dice.pick(list(CHANGE_VOTE_WISHES))
-        value = row["value"] * CHANGE_VOTE_WISHES[wish]
-        query = f"SELECT value FROM post_votes WHERE user_id = {ME} AND post_id = {row['id']}"
-        return Case(
-            {"title": row["title"], "wish": wish},
-            changed(
-                expected(query, (value,)) if value else expected(query),
-                totals(
-                    world,
-                    post_votes=0 if value else -1,
-                    sum_of_post_votes=value - row["value"],
-                ),
-            ),
-        )
+        vote, wish = dice.pick(votes), dice.pick(list(CHANGE_VOTE_WISHES))
+        value = vote["value"] * CHANGE_VOTE_WISHES[wish]
+        key = {"post_id": vote["id"], "user_id": ME}
+        changed = row("post_votes", **key, value=value) if value else gone("post_votes", **key)
+        return Case({"title": vote["title"], "wish": wish}, changes(changed))
 
 
 class SaveMostCommented(Template):
@@ -122,37 +103,30 @@ class SaveMostCommented(Template):
     number = 93
     sites = (SITE,)
     split = "validation"
-    intent = "Save the {n} posts with the most comments in the community {community}."
+    intents = (
+        "Save the {n} posts with the most comments in {community}.",
+        "I want to read the liveliest discussions of the community {community} later: find the "
+        "{n} posts with the most comments of all there, and save them.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a community where it is clear which posts these are."""
-        forum, title = pick_forum(world, dice)
+        forum, community = pick_forum(world, dice)
         word = dice.pick(list(SAVE_MOST_COMMENTED_WORDS))
-        number = SAVE_MOST_COMMENTED_WORDS[word]
-        rows = world.rows(
+        count = SAVE_MOST_COMMENTED_WORDS[word]
+        posts = world.rows(
             SITE,
             "SELECT p.id, p.num_comments, EXISTS (SELECT 1 FROM saved_posts s WHERE "
             "s.post_id = p.id) AS is_saved FROM posts p WHERE p.forum_id = ? "
             "ORDER BY p.num_comments DESC LIMIT ?",
             forum,
-            number + 1,
+            count + 1,
         )
-        top = rows[:number]
-        if top[-1]["num_comments"] == rows[-1]["num_comments"] or any(r["is_saved"] for r in top):
+        top, next_one = posts[:count], posts[count]
+        if top[-1]["num_comments"] == next_one["num_comments"] or any(p["is_saved"] for p in top):
             return None
-        ids = sorted(row["id"] for row in top)
-        listed = ", ".join(str(number) for number in ids)
-        return Case(
-            {"community": title, "n": word},
-            changed(
-                expected(
-                    f"SELECT post_id FROM saved_posts WHERE user_id = {ME} "
-                    f"AND post_id IN ({listed}) ORDER BY post_id",
-                    *((post,) for post in ids),
-                ),
-                totals(world, saved_posts=number),
-            ),
-        )
+        saved = (row("saved_posts", user_id=ME, post_id=post["id"]) for post in top)
+        return Case({"community": community, "n": word}, changes(*saved))
 
 
 VOTES: tuple[Template, ...] = (VoteNewest(), VoteForAll(), ChangeVote(), SaveMostCommented())

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from agentgym_envs.webarena.sites.reddit.site import FLAIRS
 from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from worlds.dice import Dice
+from worlds.tasks.goals import changes, gone, row
 from worlds.tasks.reddit import phrases
-from worlds.tasks.reddit.draws import FLAIRS, ME, expected, last_id, totals
-from worlds.tasks.reddit.lookups import pick_forum
-from worlds.tasks.template import Case, Template, World, changed
-
-
-def _new_posts(world: World) -> str:
-    return (
-        "SELECT f.name, p.user_id, p.title, p.body, p.url, p.flair FROM posts p "
-        f"JOIN forums f ON f.id = p.forum_id WHERE p.id > {last_id(world, 'posts')}"
-    )
+from worlds.tasks.reddit.draws import ME, pick_forum
+from worlds.tasks.template import Case, Template, World
 
 
 class Publish(Template):
@@ -23,23 +17,21 @@ class Publish(Template):
     number = 83
     sites = (SITE,)
     split = "train"
-    intent = (
-        'Publish a post in the community {community} with the title "{title}", the text "{text}" '
-        "and the flair {flair}."
+    intents = (
+        'Post "{title}" in {community}, with the text "{text}" and the flair {flair}.',
+        "Please publish a new post in the community {community} for me. Its title is "
+        '"{title}", its text "{text}", and it gets the flair {flair}.',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a community and something to write."""
         forum, community = pick_forum(world, dice)
-        name = world.value(SITE, "SELECT name FROM forums WHERE id = ?", forum)
         title, text, flair = phrases.title(dice), phrases.remark(dice), dice.pick(FLAIRS)
-        return Case(
-            {"community": community, "title": title, "text": text, "flair": flair},
-            changed(
-                expected(_new_posts(world), (name, ME, title, text, None, flair)),
-                totals(world, posts=1),
-            ),
+        post = row(
+            "posts", forum_id=forum, user_id=ME, title=title, body=text, url=None, flair=flair
         )
+        values = {"community": community, "title": title, "text": text, "flair": flair}
+        return Case(values, changes(post))
 
 
 class Subscriptions(Template):
@@ -48,7 +40,11 @@ class Subscriptions(Template):
     number = 84
     sites = (SITE,)
     split = "train"
-    intent = "Subscribe to the communities {first} and {second}, and unsubscribe from {third}."
+    intents = (
+        "Subscribe to {first} and {second}, and unsubscribe from {third}.",
+        "I want to follow two more communities and leave another one: subscribe to {first} and to "
+        "{second} for me, and end my subscription to {third}.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw two communities that the agent does not follow, and one that it does."""
@@ -58,20 +54,15 @@ class Subscriptions(Template):
             "AND s.user_id = ?) AS is_subscribed FROM forums f ORDER BY id",
             ME,
         )
-        others = [row for row in rows if not row["is_subscribed"]]
-        mine = [row for row in rows if row["is_subscribed"]]
-        (first, second), third = dice.sample(others, 2), dice.pick(mine)
-        after = {row["id"] for row in mine} - {third["id"]} | {first["id"], second["id"]}
-        return Case(
-            {"first": first["title"], "second": second["title"], "third": third["title"]},
-            changed(
-                expected(
-                    f"SELECT forum_id FROM subscriptions WHERE user_id = {ME} ORDER BY forum_id",
-                    *((number,) for number in sorted(after)),
-                ),
-                totals(world, subscriptions=1),
-            ),
+        first, second = dice.sample([each for each in rows if not each["is_subscribed"]], 2)
+        third = dice.pick([each for each in rows if each["is_subscribed"]])
+        goal = changes(
+            row("subscriptions", forum_id=first["id"], user_id=ME),
+            row("subscriptions", forum_id=second["id"], user_id=ME),
+            gone("subscriptions", forum_id=third["id"], user_id=ME),
         )
+        titles = {"first": first["title"], "second": second["title"], "third": third["title"]}
+        return Case(titles, goal)
 
 
 class MessageAuthor(Template):
@@ -80,39 +71,32 @@ class MessageAuthor(Template):
     number = 87
     sites = (SITE,)
     split = "train"
-    intent = (
+    intents = (
+        "Message the author of the most commented post with the flair {flair} in {community}: "
+        '"{text}"',
         "Find the post with the most comments among those with the flair {flair} in the community "
-        '{community}, and send its author this message: "{text}"'
+        '{community}, and send whoever wrote it this private message: "{text}"',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a community and a kind with one most discussed post."""
         forum, community = pick_forum(world, dice)
         flair, text = dice.pick(FLAIRS), phrases.remark(dice)
-        rows = world.rows(
+        posts = world.rows(
             SITE,
             "SELECT user_id, num_comments FROM posts WHERE forum_id = ? AND flair = ? "
             "ORDER BY num_comments DESC LIMIT 2",
             forum,
             flair,
         )
-        if len(rows) < 2 or rows[0]["num_comments"] == rows[1]["num_comments"]:
+        if len(posts) < 2 or posts[0]["num_comments"] == posts[1]["num_comments"]:
             return None
-        author = rows[0]["user_id"]
+        author = posts[0]["user_id"]
         is_blocked = world.value(SITE, "SELECT 1 FROM blocked_users WHERE blocked_id = ?", author)
         if author == ME or is_blocked:
             return None
-        return Case(
-            {"community": community, "flair": flair, "text": text},
-            changed(
-                expected(
-                    "SELECT from_id, to_id, body FROM messages "
-                    f"WHERE id > {last_id(world, 'messages')}",
-                    (ME, author, text),
-                ),
-                totals(world, messages=1),
-            ),
-        )
+        goal = changes(row("messages", from_id=ME, to_id=author, body=text))
+        return Case({"community": community, "flair": flair, "text": text}, goal)
 
 
 class FoundCommunity(Template):
@@ -121,37 +105,31 @@ class FoundCommunity(Template):
     number = 89
     sites = (SITE,)
     split = "test"
-    intent = (
+    intents = (
+        'Create a community {name} titled "{title}" (description "{description}", sidebar '
+        '"{sidebar}") and post "{first}" there, with the text "{text}" and no flair.',
         'Create a community with the name "{name}", the title "{title}", the description '
         '"{description}" and the sidebar "{sidebar}". Then publish its first post: title '
-        '"{first}", text "{text}", no flair.'
+        '"{first}", text "{text}", no flair.',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a community that does not exist yet."""
         title, name = phrases.circle(dice)
-        values = {
+        community = {
             "name": name,
             "title": title,
             "description": phrases.remark(dice),
             "sidebar": phrases.rule(dice),
-            "first": phrases.title(dice),
-            "text": phrases.remark(dice),
         }
-        return Case(
-            values,
-            changed(
-                expected(
-                    "SELECT name, title, description, sidebar, created_by FROM forums "
-                    f"WHERE id > {last_id(world, 'forums')}",
-                    (name, title, values["description"], values["sidebar"], ME),
-                ),
-                expected(
-                    _new_posts(world), (name, ME, values["first"], values["text"], None, None)
-                ),
-                totals(world, forums=1, moderators=1, subscriptions=1, posts=1),
-            ),
+        first, text = phrases.title(dice), phrases.remark(dice)
+        goal = changes(
+            row("forums", **community, created_by=ME),
+            row("moderators", user_id=ME),
+            row("subscriptions", user_id=ME),
+            row("posts", user_id=ME, title=first, body=text, url=None, flair=None),
         )
+        return Case({**community, "first": first, "text": text}, goal)
 
 
 class Profile(Template):
@@ -160,9 +138,10 @@ class Profile(Template):
     number = 95
     sites = (SITE,)
     split = "train"
-    intent = (
-        'Change my biography to "{bio}" and my email address to {email}, leave my name as it is, '
-        "and unblock {username}."
+    intents = (
+        'Set my biography to "{bio}" and my email address to {email}, and unblock {username}.',
+        'My settings are out of date: my biography shall be "{bio}" and my email address {email}. '
+        "Besides, {username} shall not be blocked any longer.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -174,18 +153,12 @@ class Profile(Template):
             ME,
         )
         bio, email = phrases.biography(dice), f"mira{dice.between(10, 99)}@post.test"
-        row = dice.pick(blocked)
-        name = world.value(SITE, "SELECT name FROM users WHERE id = ?", ME)
-        return Case(
-            {"bio": bio, "email": email, "username": row["username"]},
-            changed(
-                expected(f"SELECT name, email, bio FROM users WHERE id = {ME}", (name, email, bio)),
-                expected(
-                    f"SELECT count(*) FROM blocked_users WHERE blocked_id = {row['id']}", (0,)
-                ),
-                totals(world, blocked_users=-1),
-            ),
+        person = dice.pick(blocked)
+        goal = changes(
+            row("users", id=ME, email=email, bio=bio),
+            gone("blocked_users", user_id=ME, blocked_id=person["id"]),
         )
+        return Case({"bio": bio, "email": email, "username": person["username"]}, goal)
 
 
 WRITING: tuple[Template, ...] = (

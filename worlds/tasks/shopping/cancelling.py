@@ -7,7 +7,7 @@ from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import NONE, changes, impossible, row
 from worlds.tasks.shopping.draws import BOUGHT, orders_with, rows
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 
 
 class CancelOrder(Template):
@@ -43,7 +43,6 @@ class CancelSentOrder(Template):
     sites = (SITE,)
     split = "train"
     is_impossible = True
-    instances = FEW
     intents = CancelOrder.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -8,7 +8,7 @@ from worlds.dice import Dice
 from worlds.sites.shopping.reviews import ASPECTS
 from worlds.tasks.goals import NONE, all_of, amount, answers, impossible, name, number
 from worlds.tasks.shopping.draws import COST, GROUPS, LEAVES, rows
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 
 _REVIEWED = (
     "SELECT p.id, p.name FROM products p WHERE p.is_enabled AND (SELECT count(*) FROM reviews r "
@@ -128,7 +128,6 @@ class LatestAuthorOfNone(Template):
     sites = (SITE,)
     split = "train"
     is_impossible = True
-    instances = FEW
     intents = LatestAuthor.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -18,7 +18,7 @@ from worlds.tasks.goals import (
     number,
 )
 from worlds.tasks.shopping.draws import BOUGHT, in_cart, orders_with, rows
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 
 
 def _month_name(months: int) -> str:
@@ -86,7 +86,6 @@ class TrackUnsentOrder(Template):
     sites = (SITE,)
     split = "test"
     is_impossible = True
-    instances = FEW
     intents = TrackingNumber.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:

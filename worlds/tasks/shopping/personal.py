@@ -12,7 +12,7 @@ from worlds.sites.setting import TOWNS
 from worlds.sites.shopping.customers import phone, postcode_of, street
 from worlds.tasks.goals import NONE, Way, changes, impossible, row
 from worlds.tasks.shopping.draws import rows
-from worlds.tasks.template import FEW, Case, Template, World
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _ADDRESSES = f"SELECT * FROM addresses WHERE customer_id = {AGENT_ID} ORDER BY is_default DESC, id"
@@ -84,7 +84,6 @@ class MovedFromElsewhere(Template):
     sites = (SITE,)
     split = "validation"
     is_impossible = True
-    instances = FEW
     intents = MovedHouse.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -1,9 +1,10 @@
-"""The tasks on the administration of the shop; numbers 30 to 59."""
+"""The tasks on the administration of the shop; numbers 30 to 59 and 150 to 152."""
 
 from __future__ import annotations
 
 from worlds.tasks.shopping_admin.customers import (
     CallingCustomer,
+    NeverBought,
     NeverOrdered,
     ReturnedGoods,
 )
@@ -19,6 +20,7 @@ from worlds.tasks.shopping_admin.marketing import (
 from worlds.tasks.shopping_admin.navigation import (
     AddressForm,
     BoughtProduct,
+    ProductOfNoOrder,
 )
 from worlds.tasks.shopping_admin.navigation_lists import (
     ReportOfMonth,
@@ -27,6 +29,7 @@ from worlds.tasks.shopping_admin.navigation_lists import (
 from worlds.tasks.shopping_admin.orders import (
     HoldOrders,
     RedirectOrder,
+    RedirectUnknownOrder,
     TellCustomer,
 )
 from worlds.tasks.shopping_admin.ratings import TooFewReviews, WorstRated
@@ -81,5 +84,8 @@ TEMPLATES: tuple[Template, ...] = (
     ReportOfMonth(),
     BoughtProduct(),
     ReviewsPage(),
+    RedirectUnknownOrder(),
+    NeverBought(),
+    ProductOfNoOrder(),
 )
 """Every template of the site, by number."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import date, timedelta
 
-from agentgym_envs.webarena.sites.filters import money
-from agentgym_envs.webarena.tasks.shopping_admin.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.shopping_admin.draws import same
-from worlds.tasks.template import Case, Template, World, changed, exact_answer, state_of
+from worlds.tasks.goals import NONE, amount, answers, changes, identifier, impossible, name, row
+from worlds.tasks.template import Case, Template, World
 
 
 class CallingCustomer(Template):
@@ -18,11 +16,12 @@ class CallingCustomer(Template):
 
     number = 34
     sites = (SITE,)
-    intent = (
-        "The customer with the phone number {phone} is on the line and asks about their most "
-        "recent order. What is the {what} of that order? Answer with it alone."
-    )
     split = "train"
+    intents = (
+        "What is the {what} of the latest order of the customer with phone number {phone}?",
+        "Somebody is on the line and asks about the order that they placed most recently. Their "
+        "phone number is {phone}; please tell me the {what} of that order.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a customer whose number is nobody else's."""
@@ -36,18 +35,18 @@ class CallingCustomer(Template):
         )
         if len(orders) < 2 or world.value(SITE, shared, customer["phone"]) > 1:
             return None
+        tracking = world.value(
+            SITE, "SELECT tracking_number FROM shipments WHERE order_id = ?", orders[0]["id"]
+        )
         what = dice.pick(("order number", "total", "tracking number"))
-        order = orders[0]
-        answers = {
-            "order number": order["number"],
-            "total": money(order["total"]),
-            "tracking number": world.value(
-                SITE, "SELECT tracking_number FROM shipments WHERE order_id = ?", order["id"]
-            ),
-        }
-        if not answers[what]:
+        if what == "tracking number" and not tracking:
             return None
-        return Case({"phone": customer["phone"], "what": what}, exact_answer(answers[what]))
+        answer = {
+            "order number": identifier(orders[0]["number"]),
+            "total": amount(orders[0]["total"]),
+            "tracking number": identifier(tracking or ""),
+        }
+        return Case({"phone": customer["phone"], "what": what}, answers(answer[what]))
 
 
 class NeverOrdered(Template):
@@ -55,11 +54,13 @@ class NeverOrdered(Template):
 
     number = 54
     sites = (SITE,)
-    intent = (
-        "One of the customers of the group {group} who signed up from {first} to {last}, both days "
-        "included, has never placed an order. Answer with this customer's e-mail address."
-    )
     split = "train"
+    intents = (
+        "Which {group} customer who signed up from {first} through {last} never ordered? Give "
+        "the e-mail address.",
+        "Of the customers in the group {group} who opened their account from {first} through "
+        "{last}, one has never placed an order. What is this customer's e-mail address?",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a span of days with three to eight customers, one of them without orders."""
@@ -75,7 +76,7 @@ class NeverOrdered(Template):
             str(first),
             f"{last} 23:59:59",
         )
-        without = [row["email"] for row in rows if not row["orders"]]
+        without = [each["email"] for each in rows if not each["orders"]]
         if len(without) != 1 or not 3 <= len(rows) <= 8:
             return None
         filters = {
@@ -85,9 +86,39 @@ class NeverOrdered(Template):
         }
         return Case(
             {"group": group, "first": str(first), "last": str(last)},
-            exact_answer(without[0]),
+            answers(name(without[0])),
             {"filters": filters},
         )
+
+
+def _draw_complete_order(world: World, dice: Dice) -> sqlite3.Row:
+    """Draw a complete order of somebody who has a few orders."""
+    return dice.pick(
+        world.rows(
+            SITE,
+            "SELECT o.id, o.customer_id, c.name FROM orders o "
+            "JOIN customers c ON c.id = o.customer_id WHERE o.status = 'complete' "
+            "AND (SELECT count(*) FROM orders WHERE customer_id = c.id) BETWEEN 2 AND 5 "
+            "ORDER BY o.id",
+        )
+    )
+
+
+def _draw_item(world: World, dice: Dice, order_id: int) -> str:
+    items = world.rows(SITE, "SELECT name FROM order_items WHERE order_id = ?", order_id)
+    product: str = dice.pick(items)["name"]
+    return product
+
+
+def _times_bought(world: World, customer_id: int, product: str) -> int:
+    times: int = world.value(
+        SITE,
+        "SELECT count(*) FROM order_items i JOIN orders o ON o.id = i.order_id "
+        "WHERE o.customer_id = ? AND i.name = ?",
+        customer_id,
+        product,
+    )
+    return times
 
 
 class ReturnedGoods(Template):
@@ -95,46 +126,44 @@ class ReturnedGoods(Template):
 
     number = 52
     sites = (SITE,)
-    intent = (
-        'The customer {customer} has sent back the "{product}". Refund the order that it was '
-        "bought with."
-    )
     split = "train"
+    intents = (
+        'Refund the order in which {customer} bought the "{product}".',
+        'A parcel with the "{product}" has come back from our customer {customer}. Please find the '
+        "order in which it was bought, and refund that order.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw an order of somebody who has a few, with a product that is in no other."""
-        order = dice.pick(
-            world.rows(
-                SITE,
-                "SELECT o.id, o.number, o.customer_id, c.name FROM orders o "
-                "JOIN customers c ON c.id = o.customer_id WHERE o.status = 'complete' "
-                "AND (SELECT count(*) FROM orders WHERE customer_id = c.id) BETWEEN 2 AND 5 "
-                "ORDER BY o.id",
-            )
-        )
-        items = world.rows(SITE, "SELECT name FROM order_items WHERE order_id = ?", order["id"])
-        product = dice.pick(items)["name"]
-        bought = world.value(
-            SITE,
-            "SELECT count(*) FROM order_items i JOIN orders o ON o.id = i.order_id "
-            "WHERE o.customer_id = ? AND i.name = ?",
-            order["customer_id"],
-            product,
-        )
-        if bought != 1:
+        order = _draw_complete_order(world, dice)
+        product = _draw_item(world, dice, order["id"])
+        if _times_bought(world, order["customer_id"], product) != 1:
             return None
-        return Case(
-            {"customer": order["name"], "product": product},
-            changed(
-                state_of(
-                    SITE,
-                    f"SELECT status FROM orders WHERE id = {order['id']}",
-                    [("refunded",)],
-                ),
-                same(
-                    world,
-                    "SELECT status, count(*), sum(total) FROM orders "
-                    f"WHERE id <> {order['id']} GROUP BY status ORDER BY status",
-                ),
-            ),
+        goal = changes(
+            row("orders", id=order["id"], status="refunded"),
+            row("order_comments", order_id=order["id"], status="refunded"),
         )
+        return Case({"customer": order["name"], "product": product}, goal)
+
+
+class NeverBought(Template):
+    """An order shall be refunded with a product that the customer never bought."""
+
+    number = 151
+    sites = (SITE,)
+    split = "train"
+    is_impossible = True
+    intents = ReturnedGoods.intents
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a customer, and what somebody else has bought."""
+        order, another = _draw_complete_order(world, dice), _draw_complete_order(world, dice)
+        product = _draw_item(world, dice, another["id"])
+        if _times_bought(world, order["customer_id"], product):
+            return None
+        goal = impossible(
+            ("order", "bought", "purchase"),
+            ("product", "it ", "it.", "that item", "this item", "such", product),
+            (*NONE, "somebody else", "someone else"),
+        )
+        return Case({"customer": order["name"], "product": product}, goal)

@@ -1,19 +1,14 @@
-"""What the administration's templates share: queries for drawing, and states that they expect."""
+"""What the administration's templates share: periods of time, and queries for drawing."""
 
 from __future__ import annotations
 
 import calendar
 from dataclasses import dataclass
-from typing import Any
 
 from agentgym_envs.webarena.sites.filters import MONTHS
-from agentgym_envs.webarena.tasks.shopping_admin.steps import (
-    FROM,
-    SITE,
-    TO,
-)
+from agentgym_envs.webarena.tasks.shopping_admin.steps import FROM, SITE, TO
 from worlds.dice import Dice
-from worlds.tasks.template import World, state_of
+from worlds.tasks.template import World
 
 BRANDS = "SELECT DISTINCT brand FROM products ORDER BY brand"
 
@@ -70,11 +65,6 @@ def _months(year: int, month: int, length: int, text: str) -> Period:
     last = month + length
     days = calendar.monthrange(year, last)[1]
     return Period(text, f"{year}-{month + 1:02}-01", f"{year}-{last:02}-{days:02}")
-
-
-def same(world: World, query: str) -> dict[str, Any]:
-    """Expect a query to give at the end what it gives at the start."""
-    return state_of(SITE, query, [tuple(row) for row in world.rows(SITE, query)])
 
 
 def plain_categories(world: World) -> dict[str, list[int]]:

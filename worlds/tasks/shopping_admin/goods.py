@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.sites.shopping_admin.entries import write_amount
-from agentgym_envs.webarena.tasks.shopping_admin.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.shopping_admin.draws import plain_categories, same
-from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.goals import changes, row
+from worlds.tasks.shopping_admin.draws import plain_categories
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 
@@ -18,11 +17,12 @@ class ChangePrices(Template):
 
     number = 38
     sites = (SITE,)
-    intent = (
-        "{verb} the regular price of every product of the brand {brand} in the category "
-        "{category} by {amount}. Special prices stay as they are."
-    )
     split = "train"
+    intents = (
+        "{verb} the regular price of all {brand} products in {category} by {amount}.",
+        "{verb} by {amount} what each product of the brand {brand} in the category {category} "
+        "regularly costs, and leave the special prices that some of them have as they are.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a brand with two or three products in a category."""
@@ -40,7 +40,7 @@ class ChangePrices(Template):
             return None
         cents, verb = dice.pick(((dice.between(1, 8) * 50, "Raise"), (50, "Lower"), (100, "Lower")))
         change = cents if verb == "Raise" else -cents
-        rows = world.rows(
+        products = world.rows(
             SITE,
             "SELECT id, price + ? AS price, special_price FROM products "
             "WHERE category_id = ? AND brand = ? ORDER BY id",
@@ -48,22 +48,16 @@ class ChangePrices(Template):
             categories[category][0],
             brand["brand"],
         )
-        if any(row["price"] <= max(200, row["special_price"] or 0) for row in rows):
+        if any(each["price"] <= max(200, each["special_price"] or 0) for each in products):
             return None
-        ids = ", ".join(str(row["id"]) for row in rows)
-        return Case(
-            {"verb": verb, "brand": brand["brand"], "category": category, "amount": money(cents)},
-            changed(
-                state_of(
-                    SITE,
-                    f"SELECT id, price FROM products WHERE id IN ({ids}) ORDER BY id",
-                    [(row["id"], row["price"]) for row in rows],
-                ),
-                same(world, f"SELECT count(*), sum(price) FROM products WHERE id NOT IN ({ids})"),
-                same(world, "SELECT count(*), sum(special_price), sum(stock) FROM products"),
-            ),
-            {"change": change},
-        )
+        values = {
+            "verb": verb,
+            "brand": brand["brand"],
+            "category": category,
+            "amount": money(cents),
+        }
+        rows = [row("products", id=each["id"], price=each["price"]) for each in products]
+        return Case(values, changes(*rows), {"change": change})
 
 
 _NEW_PRODUCTS: tuple[str, ...] = WORDS["shopping_admin"]["new_products"]
@@ -74,11 +68,13 @@ class NewProduct(Template):
 
     number = 48
     sites = (SITE,)
-    intent = (
-        'Add the product "{name}" of the brand {brand} to the category {category}, with the SKU '
-        "{sku}, a price of {price} and {stock} pieces in stock. It shall be enabled."
-    )
     split = "test"
+    intents = (
+        'Add "{name}" by {brand} to {category}: SKU {sku}, {price}, {stock} in stock, enabled.',
+        'We have something new to sell, the "{name}" of the brand {brand}. Add it to the category '
+        "{category} with the SKU {sku}, a price of {price} and {stock} pieces in stock, and enable "
+        "it in the shop.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a category, one of its brands, and new values."""
@@ -96,23 +92,15 @@ class NewProduct(Template):
         price, stock = dice.pick(range(500, 20000, 5)), dice.between(5, 89)
         if world.value(SITE, "SELECT 1 FROM products WHERE sku = ? OR name = ?", sku, name):
             return None
-        return Case(
-            {
-                "name": name,
-                "brand": leaf["brand"],
-                "category": leaf["name"],
-                "sku": sku,
-                "price": money(price),
-                "stock": str(stock),
-            },
-            changed(
-                state_of(
-                    SITE,
-                    "SELECT name, brand, category_id, price, special_price, stock, is_enabled "
-                    f"FROM products WHERE sku = '{sku}'",
-                    [(name, leaf["brand"], leaf["id"], price, None, stock, 1)],
-                ),
-                same(world, f"SELECT count(*), sum(price) FROM products WHERE sku <> '{sku}'"),
-            ),
-            {"option": f"{leaf['above']} / {leaf['name']}", "price": write_amount(price)},
-        )
+        values = {
+            "name": name,
+            "brand": leaf["brand"],
+            "category": leaf["name"],
+            "sku": sku,
+            "price": money(price),
+            "stock": str(stock),
+        }
+        product = {"name": name, "sku": sku, "brand": leaf["brand"], "category_id": leaf["id"]}
+        new = row("products", **product, price=price, special_price=None, stock=stock, is_enabled=1)
+        notes = {"option": f"{leaf['above']} / {leaf['name']}", "price": write_amount(price)}
+        return Case(values, changes(new), notes)

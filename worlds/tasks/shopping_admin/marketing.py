@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from agentgym_envs.webarena.sites.filters import MONTHS
-from agentgym_envs.webarena.tasks.shopping_admin.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.shopping_admin.draws import draw_period, same
-from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.goals import changes, row
+from worlds.tasks.shopping_admin.draws import draw_period
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _OCCASIONS: tuple[str, ...] = WORDS["shopping_admin"]["occasions"]
@@ -19,41 +18,34 @@ class NewCoupon(Template):
 
     number = 45
     sites = (SITE,)
-    intent = (
-        'Create an active coupon "{name}" with the code {code} that gives {percent}% off, valid '
-        "from {first} to {last}."
-    )
     split = "train"
+    intents = (
+        'Create an active coupon "{name}", code {code}, {percent}% off, valid {first} to {last}.',
+        'We need another coupon, called "{name}". Customers get {percent}% off with the code '
+        "{code} from {first} to {last}, so please create it and make it active.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a name, a code and a span within a year."""
         occasion = dice.pick(_OCCASIONS)
         percent = dice.between(3, 30)
-        code = f"{occasion.replace(' ', '').upper()}{dice.between(10, 98)}"
         month = dice.between(4, 8)
         values = {
             "name": f"{occasion} {dice.pick(('treat', 'offer', 'thank you'))}",
-            "code": code,
-            "percent": str(percent),
+            "code": f"{occasion.replace(' ', '').upper()}{dice.between(10, 98)}",
             "first": f"2026-{month:02}-{dice.between(1, 27):02}",
             "last": f"2026-{month + dice.between(1, 3):02}-{dice.between(1, 27):02}",
         }
-        return Case(
-            values,
-            changed(
-                state_of(
-                    SITE,
-                    "SELECT name, percent, starts_on, ends_on, is_active FROM coupons "
-                    f"WHERE code = '{code}'",
-                    [(values["name"], percent, values["first"], values["last"], 1)],
-                ),
-                same(
-                    world,
-                    "SELECT count(*), sum(percent), sum(is_active) FROM coupons "
-                    f"WHERE code <> '{code}'",
-                ),
-            ),
+        coupon = row(
+            "coupons",
+            name=values["name"],
+            code=values["code"],
+            percent=percent,
+            starts_on=values["first"],
+            ends_on=values["last"],
+            is_active=1,
         )
+        return Case(values | {"percent": str(percent)}, changes(coupon))
 
 
 class CheaperCoupon(Template):
@@ -61,41 +53,31 @@ class CheaperCoupon(Template):
 
     number = 46
     sites = (SITE,)
-    intent = (
-        "Find the coupon that cost us the highest sum of discounts in {period}, orders of every "
-        "status counted, and set its discount to {percent}%. Change nothing else about it."
-    )
     split = "test"
+    intents = (
+        "Set the coupon that gave most discount in {period}, counting all orders, to {percent}%.",
+        "One of our coupons cost us more than any other in {period}: the discounts that it gave on "
+        "orders of every status add up to the most. Change its discount to {percent}%.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a period with one costliest coupon, and another percentage."""
         period = draw_period(dice)
-        rows = world.rows(
+        coupons = world.rows(
             SITE,
-            "SELECT k.*, sum(o.discount) AS cost FROM orders o JOIN coupons k ON k.code = o.coupon "
-            "WHERE o.created_at BETWEEN ? AND ? GROUP BY k.id ORDER BY cost DESC LIMIT 2",
+            "SELECT k.id, k.percent, sum(o.discount) AS cost FROM orders o "
+            "JOIN coupons k ON k.code = o.coupon WHERE o.created_at BETWEEN ? AND ? "
+            "GROUP BY k.id ORDER BY cost DESC LIMIT 2",
             *period.between,
         )
         percent = dice.between(3, 12)
-        if len(rows) < 2 or rows[0]["cost"] == rows[1]["cost"] or rows[0]["percent"] == percent:
+        if len(coupons) < 2 or coupons[0]["cost"] == coupons[1]["cost"]:
             return None
-        coupon = rows[0]
-        columns = ("code", "name", "starts_on", "ends_on", "is_active")
+        if coupons[0]["percent"] == percent:
+            return None
         return Case(
             {"period": period.text, "percent": str(percent)},
-            changed(
-                state_of(
-                    SITE,
-                    f"SELECT percent, {', '.join(columns)} FROM coupons WHERE id = {coupon['id']}",
-                    [(percent, *(coupon[column] for column in columns))],
-                ),
-                same(
-                    world,
-                    "SELECT id, percent, is_active, ends_on FROM coupons "
-                    f"WHERE id <> {coupon['id']} ORDER BY id",
-                ),
-                same(world, "SELECT count(*) FROM coupons"),
-            ),
+            changes(row("coupons", id=coupons[0]["id"], percent=percent)),
             {"filters": period.filters},
         )
 
@@ -105,33 +87,22 @@ class RenamePage(Template):
 
     number = 47
     sites = (SITE,)
-    intent = (
-        'Change the title of the content page "{title}" to "{new_title}" and {switch}. Its URL key '
-        "and content stay the same."
-    )
     split = "train"
+    intents = (
+        'Change the title of the content page "{title}" to "{new_title}" and {switch}.',
+        'The content page "{title}" shall have the title "{new_title}" from now on. Please change '
+        "that, leave its URL key and its content as they are, and {switch}.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a page and a title that says from when it is valid."""
-        page = dice.pick(world.rows(SITE, "SELECT * FROM pages ORDER BY id"))
+        page = dice.pick(world.rows(SITE, "SELECT id, title, is_enabled FROM pages ORDER BY id"))
         month = f"{MONTHS[dice.below(12)]} {dice.pick((2026, 2027))}"
         pattern = dice.pick(("{} from {}", "{} (as of {})", "{}, {} edition"))
         new_title = pattern.format(page["title"], month)
         is_enabled = 1 - page["is_enabled"]
-        switch = "enable it in the shop" if is_enabled else "take it offline by disabling it"
+        switch = "enable it" if is_enabled else "disable it"
         return Case(
             {"title": page["title"], "new_title": new_title, "switch": switch},
-            changed(
-                state_of(
-                    SITE,
-                    "SELECT title, url_key, length(content), is_enabled FROM pages "
-                    f"WHERE id = {page['id']}",
-                    [(new_title, page["url_key"], len(page["content"]), is_enabled)],
-                ),
-                same(
-                    world,
-                    "SELECT id, title, url_key, is_enabled FROM pages "
-                    f"WHERE id <> {page['id']} ORDER BY id",
-                ),
-            ),
+            changes(row("pages", id=page["id"], title=new_title, is_enabled=is_enabled)),
         )

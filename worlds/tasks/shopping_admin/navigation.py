@@ -1,17 +1,13 @@
-"""Tasks that end on the form of one thing, which has to be found out: an order, a product.
-
-Nothing is changed; the last page's address decides.
-"""
+"""Tasks that end on the form of one thing that has to be found out: an order, a product."""
 
 from __future__ import annotations
 
 from agentgym_envs.webarena.tasks.shopping_admin.navigation import MOST
-from agentgym_envs.webarena.tasks.shopping_admin.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
+from worlds.tasks.goals import impossible, shows
 from worlds.tasks.shopping_admin.draws import draw_period
-from worlds.tasks.template import Case, Template, World, at_url
+from worlds.tasks.template import Case, Template, World
 
 
 class AddressForm(Template):
@@ -19,11 +15,12 @@ class AddressForm(Template):
 
     number = 56
     sites = (SITE,)
-    intent = (
-        "Open the form for changing the shipping address of the order with the {extreme} total "
-        'among those with the status "{status}" that were placed in {period}.'
-    )
     split = "train"
+    intents = (
+        "Open the address form of the {status} order with the {extreme} total in {period}.",
+        "I have to look at an address: of all {status} orders that were placed in {period}, take "
+        "the one with the {extreme} total and show me the form that edits its shipping address.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a period with three or more orders of a status, one of which stands out."""
@@ -41,9 +38,12 @@ class AddressForm(Template):
             return None
         return Case(
             {"extreme": extreme, "status": status, "period": period.text},
-            at_url(f"__SHOPPING_ADMIN__/orders/{rows[0]['number']}/address"),
+            shows(f"__SHOPPING_ADMIN__/orders/{rows[0]['number']}/address"),
             {"filters": {"Status": status, **period.filters}},
         )
+
+
+_WHICH = ("first", "most recent", "most expensive")
 
 
 class BoughtProduct(Template):
@@ -51,11 +51,12 @@ class BoughtProduct(Template):
 
     number = 58
     sites = (SITE,)
-    intent = (
-        "In {customer}'s {which} order, find the product {what}, and open the form in which that "
-        "product can be edited."
-    )
     split = "test"
+    intents = (
+        "Open the edit form of the product {what} in {customer}'s {which} order.",
+        "In the {which} order of our customer {customer}, find the product {what}, and open the "
+        "form in which that product can be edited.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a customer with a few orders, one of these, and what one product has most of."""
@@ -66,7 +67,7 @@ class BoughtProduct(Template):
                 "GROUP BY c.id HAVING count(*) BETWEEN 3 AND 8 ORDER BY c.id",
             )
         )
-        which = dice.pick(("first", "most recent", "most expensive"))
+        which = dice.pick(_WHICH)
         column = {"first": "created_at", "most recent": "created_at DESC"}.get(which, "total DESC")
         orders = world.rows(
             SITE,
@@ -86,5 +87,35 @@ class BoughtProduct(Template):
             return None
         return Case(
             {"customer": customer["name"], "which": which, "what": what},
-            at_url(f"__SHOPPING_ADMIN__/products/{items[0]['product_id']}", exact=True),
+            shows(f"__SHOPPING_ADMIN__/products/{items[0]['product_id']}"),
         )
+
+
+class ProductOfNoOrder(Template):
+    """A product shall be opened from an order of a customer who has none."""
+
+    number = 152
+    sites = (SITE,)
+    split = "test"
+    is_impossible = True
+    intents = BoughtProduct.intents
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a customer without orders."""
+        customer = dice.pick(
+            world.rows(
+                SITE,
+                "SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders) "
+                "ORDER BY id",
+            )
+        )["name"]
+        values = {"customer": customer, "which": dice.pick(_WHICH), "what": dice.pick(tuple(MOST))}
+        return Case(values, impossible(("order",), _NO_ORDERS))
+
+
+_NO_ORDERS = ("no order", "not have any order", "n't have any order", "not order", "n't order",
+              "not placed", "n't placed", "not place", "n't place", "not made", "n't made",
+              "never order", "never placed", "never made", "never bought", "without order",
+              "without any order", "zero order", "0 order", "orders: 0", "ordered nothing",
+              "has none", "no purchase", "not bought", "n't bought", "yet to")  # fmt: skip
+"""How a reason says that there are no orders at all."""

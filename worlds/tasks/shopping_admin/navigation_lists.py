@@ -1,19 +1,15 @@
-"""Tasks that end on a list as somebody wants to see it: filtered, sorted, at a certain page.
-
-Nothing is changed; the last page's address decides.
-"""
+"""Tasks that end on a list as somebody wants to see it: filtered, sorted, at a certain page."""
 
 from __future__ import annotations
 
 from urllib.parse import urlencode
 
 from agentgym_envs.webarena.tasks.shopping_admin.navigation_lists import REPORTS, days_of
-from agentgym_envs.webarena.tasks.shopping_admin.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
+from worlds.tasks.goals import shows
 from worlds.tasks.shopping_admin.draws import Period, draw_period, plain_categories
-from worlds.tasks.template import Case, Template, World, at_url
+from worlds.tasks.template import Case, Template, World
 
 
 class ReportOfMonth(Template):
@@ -21,12 +17,14 @@ class ReportOfMonth(Template):
 
     number = 57
     sites = (SITE,)
-    intent = (
-        "Find out which month of {period} had the highest revenue, orders of every status counted. "
-        'Then show me the report "{report}" for that month alone, narrowed down to the {narrowed} '
-        "and sorted by {sorting}, the highest first."
-    )
     split = "train"
+    intents = (
+        'Show "{report}" for the {narrowed}, by {sorting}, in the month of {period} with most '
+        "revenue from all orders.",
+        "Find out which month of {period} had the highest revenue, orders of every status counted. "
+        'Show me the report "{report}" for that month, narrowed down to the {narrowed} and with '
+        "the highest {sorting} first.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a quarter or half with one best month, and a report with two lines or more."""
@@ -55,7 +53,7 @@ class ReportOfMonth(Template):
                 "narrowed": f"{report.narrowed_by.lower()} {text}",
                 "sorting": report.sorting,
             },
-            at_url(f"__SHOPPING_ADMIN__/reports/{report.path}?{urlencode(query)}"),
+            shows(f"__SHOPPING_ADMIN__/reports/{report.path}?{urlencode(query)}"),
             {"filters": period.filters, "narrowed": {report.narrowed_by: text}},
         )
 
@@ -80,11 +78,12 @@ class ReviewsPage(Template):
 
     number = 59
     sites = (SITE,)
-    intent = (
-        "Show me the {place} page of the list of all {status} reviews {rating} that were written "
-        "in {period}, {sorting}."
-    )
     split = "train"
+    intents = (
+        "Show the {place} page of {status} reviews {rating} from {period}, {sorting}.",
+        "List all {status} reviews {rating} that were written in {period}, {sorting}, and show me "
+        "the {place} page of that list.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw filters that enough reviews pass for the page to exist."""
@@ -123,7 +122,7 @@ class ReviewsPage(Template):
                 "period": period.text,
                 "sorting": sorting,
             },
-            at_url(f"__SHOPPING_ADMIN__/reviews?{urlencode(query)}"),
+            shows(f"__SHOPPING_ADMIN__/reviews?{urlencode(query)}"),
             {
                 "filters": {"Status": status, "Rating": label, **period.filters},
                 "turned": page - 1,

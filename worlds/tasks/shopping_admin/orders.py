@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from agentgym_envs.webarena.sites.filters import money
-from agentgym_envs.webarena.tasks.shopping_admin.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
 from worlds.sites.setting import TOWNS
 from worlds.sites.shopping.customers import postcode_of, street
-from worlds.tasks.shopping_admin.draws import same
-from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.goals import changes, impossible, row
+from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _OPEN = "('pending', 'processing')"
@@ -21,41 +19,32 @@ class HoldOrders(Template):
 
     number = 42
     sites = (SITE,)
-    intent = (
-        "We want to check large orders before they leave: put every {status} order with a total "
-        "of at least {amount}, placed on or after {day}, on hold."
-    )
     split = "test"
+    intents = (
+        "Put on hold all {status} orders of {amount} or more placed from {day} on.",
+        "We want to check the large orders before they leave: all orders that are {status}, come "
+        "to a total of {amount} or more and were placed on {day} or later must be put on hold.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw bounds that one to six orders meet."""
         status = dice.pick(("pending", "processing"))
         least = 1000 * dice.between(3, 29)
         day = f"2026-03-{dice.between(1, 12):02}"
-        rows = world.rows(
+        orders = world.rows(
             SITE,
             "SELECT id FROM orders WHERE status = ? AND total >= ? AND created_at >= ? ORDER BY id",
             status,
             least,
             day,
         )
-        if not 1 <= len(rows) <= 6:
+        if not 1 <= len(orders) <= 6:
             return None
-        ids = ", ".join(str(row["id"]) for row in rows)
+        held = [row("orders", id=each["id"], status="on hold") for each in orders]
+        noted = [row("order_comments", order_id=each["id"], status="on hold") for each in orders]
         return Case(
             {"status": status, "amount": money(least), "day": day},
-            changed(
-                state_of(
-                    SITE,
-                    f"SELECT count(*) FROM orders WHERE id IN ({ids}) AND status = 'on hold'",
-                    [(len(rows),)],
-                ),
-                same(
-                    world,
-                    f"SELECT status, count(*) FROM orders WHERE id NOT IN ({ids}) "
-                    "GROUP BY status ORDER BY status",
-                ),
-            ),
+            changes(*held, *noted),
             {"least": str(least // 100)},
         )
 
@@ -68,11 +57,12 @@ class TellCustomer(Template):
 
     number = 43
     sites = (SITE,)
-    intent = (
-        'Add the comment "{text}" to the most recent order of {customer}, and have the customer '
-        "notified of it by e-mail."
-    )
     split = "train"
+    intents = (
+        'Comment "{text}" on {customer}\'s latest order and notify the customer by e-mail.',
+        "{customer} is waiting for news. Add this comment to the order that this customer placed "
+        'most recently, and let an e-mail notify the customer of it: "{text}"',
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a customer with several orders, and a message."""
@@ -88,20 +78,9 @@ class TellCustomer(Template):
             "SELECT id FROM orders WHERE customer_id = ? ORDER BY created_at DESC LIMIT 1",
             customer["id"],
         )
-        last = world.value(SITE, "SELECT max(id) FROM order_comments")
         text = dice.pick(_MESSAGES)
-        return Case(
-            {"text": text, "customer": customer["name"]},
-            changed(
-                state_of(
-                    SITE,
-                    "SELECT order_id, text, is_customer_notified FROM order_comments "
-                    f"WHERE id > {last}",
-                    [(order_id, text, 1)],
-                ),
-                same(world, "SELECT status, count(*) FROM orders GROUP BY status ORDER BY status"),
-            ),
-        )
+        comment = row("order_comments", order_id=order_id, text=text, is_customer_notified=1)
+        return Case({"text": text, "customer": customer["name"]}, changes(comment))
 
 
 class RedirectOrder(Template):
@@ -109,44 +88,53 @@ class RedirectOrder(Template):
 
     number = 44
     sites = (SITE,)
-    intent = (
-        "Order {number} must go to {street}, {postcode} {town} instead. Change its shipping "
-        "address; name and phone stay the same."
-    )
     split = "validation"
+    intents = (
+        "Change the shipping address of order {number} to {street}, {postcode} {town}.",
+        "Order {number} must not go where it was going to: send it to {street} in {postcode} "
+        "{town} instead. Only its shipping address changes; name and phone in it stay the same.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw an open order and another town."""
         order = dice.pick(
             world.rows(
                 SITE,
-                "SELECT id, number, name, phone, town FROM orders "
+                "SELECT id, number, street, town, postcode FROM orders "
                 f"WHERE status IN {_OPEN} ORDER BY id",
             )
         )
-        town = dice.pick(TOWNS)
-        if town == order["town"]:
+        address = _draw_address(dice)
+        if address["town"] == order["town"]:
             return None
-        values = {
-            "number": order["number"],
-            "street": street(dice),
-            "postcode": postcode_of(town),
-            "town": town,
-        }
-        order_id = order["id"]
-        return Case(
-            values,
-            changed(
-                state_of(
-                    SITE,
-                    f"SELECT name, street, town, postcode, phone FROM orders WHERE id = {order_id}",
-                    [(order["name"], values["street"], town, values["postcode"], order["phone"])],
-                ),
-                same(
-                    world,
-                    "SELECT count(*), sum(total), count(DISTINCT street || town || postcode) "
-                    f"FROM orders WHERE id <> {order_id}",
-                ),
-                same(world, "SELECT status, count(*) FROM orders GROUP BY status ORDER BY status"),
-            ),
-        )
+        news = {column: text for column, text in address.items() if text != order[column]}
+        values = {"number": order["number"], **address}
+        return Case(values, changes(row("orders", id=order["id"], **news)))
+
+
+def _draw_address(dice: Dice) -> dict[str, str]:
+    town = dice.pick(TOWNS)
+    return {"street": street(dice), "postcode": postcode_of(town), "town": town}
+
+
+_UNKNOWN = ("no order", "no such", "not exist", "n't exist", "not find", "n't find", "not found",
+            "be found", "nothing", "no match", "no result", "unknown", "none of", "invalid order",
+            "number is invalid", "number is not", "number isn't", "is missing")  # fmt: skip
+"""How a reason says that there is no such order."""
+
+
+class RedirectUnknownOrder(Template):
+    """An order that there is not goes to another address."""
+
+    number = 150
+    sites = (SITE,)
+    split = "validation"
+    is_impossible = True
+    intents = RedirectOrder.intents
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a number that no order has."""
+        highest = int(world.value(SITE, "SELECT max(number) FROM orders"))
+        number = f"{highest + dice.between(1, 400):09}"
+        goal = impossible(("order",), _UNKNOWN)
+        return Case({"number": number, **_draw_address(dice)}, goal)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 
-from agentgym_envs.webarena.tasks.shopping_admin.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
+from worlds.tasks.goals import NONE, answers, impossible, name
 from worlds.tasks.shopping_admin.draws import BRANDS
-from worlds.tasks.template import Case, Template, World, exact_answer, impossible
+from worlds.tasks.template import Case, Template, World
 
 _LEAST = range(6, 13)
 """So many reviews may be asked for: some brands have products with as many, some have none."""
@@ -31,11 +30,13 @@ class WorstRated(Template):
 
     number = 51
     sites = (SITE,)
-    intent = (
-        "Among the products of the brand {brand} that have at least {number} approved reviews, "
-        "which one has the lowest average rating in these? Answer with the product's full name."
-    )
     split = "test"
+    intents = (
+        "Which {brand} product with {number} or more approved reviews has the lowest average "
+        "in those?",
+        "Look only at products of the brand {brand} with {number} approved reviews or more. Which "
+        "of them is rated lowest on average, counting approved reviews only?",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a brand and a number that leave some products, but not the worst of all."""
@@ -49,7 +50,7 @@ class WorstRated(Template):
         shown = [f"{row['rating']:.1f}" for row in left[:2]]
         if place >= 60 or shown[0] == shown[1]:
             return None
-        return Case({"brand": brand, "number": str(least)}, exact_answer(left[0]["name"]))
+        return Case({"brand": brand, "number": str(least)}, answers(name(left[0]["name"])))
 
 
 class TooFewReviews(Template):
@@ -57,9 +58,9 @@ class TooFewReviews(Template):
 
     number = 49
     sites = (SITE,)
-    intent = WorstRated.intent
     split = "test"
     is_impossible = True
+    intents = WorstRated.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a brand, and a number that none of its products reaches."""
@@ -67,4 +68,10 @@ class TooFewReviews(Template):
         rows = _ratings(world, brand)
         if not rows or any(row["brand"] != brand or row["number"] >= least for row in rows):
             return None
-        return Case({"brand": brand, "number": str(least)}, impossible())
+        goal = impossible(
+            ("review", "rating"),
+            (*NONE, "fewer", "less", "only", "at most", "too few"),
+            (f" {least}", "enough", "that many", "so many", "more than", "at most", "too few",
+             "required", "minimum", "threshold", "qualif", "meet", "reach"),
+        )  # fmt: skip
+        return Case({"brand": brand, "number": str(least)}, goal)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 
-from agentgym_envs.webarena.tasks.shopping_admin.reviews import listed
-from agentgym_envs.webarena.tasks.shopping_admin.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.shopping_admin.draws import BRANDS, same
-from worlds.tasks.template import Case, Template, World, changed, exact_answer, state_of
+from worlds.tasks.goals import answers, changes, name, row, set_of
+from worlds.tasks.shopping_admin.draws import BRANDS
+from worlds.tasks.template import Case, Template, World
 
 
 class Complaints(Template):
@@ -18,12 +16,12 @@ class Complaints(Template):
 
     number = 35
     sites = (SITE,)
-    intent = (
-        "Who gave a product of the brand {brand} fewer than 3 stars in a review that mentions the "
-        'word "{word}"? Answer with the nicknames of all these reviewers in alphabetical order, '
-        "separated by commas."
-    )
     split = "test"
+    intents = (
+        'Which reviewers gave a {brand} product fewer than 3 stars and mention the word "{word}"?',
+        "Some people gave a product of the brand {brand} fewer than 3 stars and used the word "
+        '"{word}" in that review. What are the nicknames of all of them?',
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a brand and a word that up to four low reviews have in common."""
@@ -35,17 +33,17 @@ class Complaints(Template):
             "AND instr(lower(p.name), lower(?)) > 0 ORDER BY r.id",
             brand,
         )
-        words = sorted({w for row in low for w in re.findall(r"\b[a-z]{5,}\b", row["text"])})
+        words = sorted({w for each in low for w in re.findall(r"\b[a-z]{5,}\b", each["text"])})
         if not words:
             return None
         word = dice.pick(words)
-        matching = [row for row in low if word in row["text"].lower()]
-        exact = [row for row in matching if re.search(rf"\b{word}\b", row["text"].lower())]
-        names = [row["nickname"] for row in matching]
-        is_clear = len(exact) == len(matching) and all(row["brand"] == brand for row in low)
+        matching = [each for each in low if word in each["text"].lower()]
+        exact = [each for each in matching if re.search(rf"\b{word}\b", each["text"].lower())]
+        names = [each["nickname"] for each in matching]
+        is_clear = len(exact) == len(matching) and all(each["brand"] == brand for each in low)
         if not is_clear or not 1 <= len(names) <= 4 or len(set(names)) < len(names):
             return None
-        return Case({"brand": brand, "word": word}, exact_answer(listed(names)))
+        return Case({"brand": brand, "word": word}, answers(set_of(*map(name, names))))
 
 
 class ApproveReviews(Template):
@@ -53,11 +51,12 @@ class ApproveReviews(Template):
 
     number = 36
     sites = (SITE,)
-    intent = (
-        "Approve every pending review of products by {brand} that gives {stars}. Leave all other "
-        "reviews as they are."
-    )
     split = "train"
+    intents = (
+        "Approve every pending review of {brand} products that gives {stars}.",
+        "Go through the pending reviews of products by {brand}: approve each one that gives "
+        "{stars}, and leave all the other reviews as they are.",
+    )
 
     _STARS = {
         "4 stars and more": ("4 stars or more", "r.rating >= 4"),
@@ -72,29 +71,17 @@ class ApproveReviews(Template):
         choice = dice.pick(sorted(self._STARS))
         words, condition = self._STARS[choice]
         source = "FROM reviews r JOIN products p ON p.id = r.product_id WHERE r.status = 'pending'"
-        rows = world.rows(
+        reviews = world.rows(
             SITE,
             f"SELECT r.id, p.brand {source} AND {condition} "
             "AND instr(lower(p.name), lower(?)) > 0 ORDER BY r.id",
             brand,
         )
-        if not 1 <= len(rows) <= 8 or any(row["brand"] != brand for row in rows):
+        if not 1 <= len(reviews) <= 8 or any(each["brand"] != brand for each in reviews):
             return None
-        ids = ", ".join(str(row["id"]) for row in rows)
         return Case(
             {"brand": brand, "stars": words},
-            changed(
-                state_of(
-                    SITE,
-                    f"SELECT count(*) FROM reviews WHERE id IN ({ids}) AND status = 'approved'",
-                    [(len(rows),)],
-                ),
-                same(
-                    world,
-                    "SELECT status, rating, count(*) FROM reviews "
-                    f"WHERE id NOT IN ({ids}) GROUP BY status, rating ORDER BY status, rating",
-                ),
-            ),
+            changes(*(row("reviews", id=each["id"], status="approved") for each in reviews)),
             {"filters": {"Product": brand, "Status": "pending", "Rating": choice}},
         )
 
@@ -104,11 +91,12 @@ class CorrectReview(Template):
 
     number = 37
     sites = (SITE,)
-    intent = (
-        '{nickname} ticked the wrong rating in the pending review "{title}" of the product '
-        '"{product}": it should be {stars}. Correct the rating and approve the review.'
-    )
     split = "train"
+    intents = (
+        'Correct {nickname}\'s pending review of the "{product}" to {stars} and approve it.',
+        '{nickname} ticked the wrong rating in the pending review "{title}" of the product '
+        '"{product}": it should be {stars}. Correct the rating and approve the review.',
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a pending review that its author wrote no twin of."""
@@ -129,24 +117,12 @@ class CorrectReview(Template):
         rating = dice.pick([stars for stars in range(1, 6) if stars != review["rating"]])
         if twins != 1:
             return None
-        stars = "1 star" if rating == 1 else f"{rating} stars"
+        values = {
+            "nickname": review["nickname"],
+            "title": review["title"],
+            "product": review["name"],
+            "stars": "1 star" if rating == 1 else f"{rating} stars",
+        }
         return Case(
-            {
-                "nickname": review["nickname"],
-                "title": review["title"],
-                "product": review["name"],
-                "stars": stars,
-            },
-            changed(
-                state_of(
-                    SITE,
-                    f"SELECT rating, status, title FROM reviews WHERE id = {review['id']}",
-                    [(rating, "approved", review["title"])],
-                ),
-                same(
-                    world,
-                    "SELECT status, count(*), sum(rating) FROM reviews "
-                    f"WHERE id <> {review['id']} GROUP BY status ORDER BY status",
-                ),
-            ),
+            values, changes(row("reviews", id=review["id"], rating=rating, status="approved"))
         )

@@ -5,14 +5,11 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 from agentgym_envs.webarena.sites.filters import money
-from agentgym_envs.webarena.tasks.shopping_admin.steps import (
-    FROM,
-    SITE,
-    TO,
-)
+from agentgym_envs.webarena.tasks.shopping_admin.steps import FROM, SITE, TO
 from worlds.dice import Dice
+from worlds.tasks.goals import amount, answers, identifier, name, number
 from worlds.tasks.shopping_admin.draws import draw_month, draw_period, plain_categories
-from worlds.tasks.template import Case, Template, World, exact_answer
+from worlds.tasks.template import Case, Template, World
 
 
 class BestSeller(Template):
@@ -20,11 +17,12 @@ class BestSeller(Template):
 
     number = 30
     sites = (SITE,)
-    intent = (
-        "Which product of the category {category} sold the most units in {period}, orders of every "
-        "status counted? Answer with its SKU alone."
-    )
     split = "train"
+    intents = (
+        "Which {category} product sold most units in {period}? Count all orders, and give the SKU.",
+        "In {period}, one product of the category {category} sold more units than any other, "
+        "orders of every status counted. What is the SKU of that product?",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a category and a period with one clear winner."""
@@ -45,7 +43,7 @@ class BestSeller(Template):
             return None
         return Case(
             {"category": category, "period": period.text},
-            exact_answer(rows[0]["sku"]),
+            answers(identifier(rows[0]["sku"])),
             {"filters": {**period.filters, "Category": category}},
         )
 
@@ -55,11 +53,12 @@ class CountOrders(Template):
 
     number = 31
     sites = (SITE,)
-    intent = (
-        "How many orders placed in {month} have the status {status} and a total of at least "
-        "{amount}? Answer with the number alone."
-    )
     split = "train"
+    intents = (
+        "How many {status} orders of at least {amount} were placed in {month}?",
+        "I want to know how often people spent a lot in {month}: how many of the orders that were "
+        "placed then came to {amount} or more and are {status} now?",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a month, a status and an amount that some orders reach, but not all."""
@@ -70,13 +69,13 @@ class CountOrders(Template):
             "SELECT count(*) FROM orders WHERE created_at BETWEEN ? AND ? AND status = ? "
             "AND total >= ?"
         )
-        number = world.value(SITE, query, *month.between, status, least)
-        if not number or number == world.value(SITE, query, *month.between, status, 0):
+        count = world.value(SITE, query, *month.between, status, least)
+        if not count or count == world.value(SITE, query, *month.between, status, 0):
             return None
         filters = {**month.filters, "Status": status, "Total at least": str(least // 100)}
         return Case(
-            {"month": month.text, "status": f'"{status}"', "amount": money(least)},
-            exact_answer(str(number)),
+            {"month": month.text, "status": status, "amount": money(least)},
+            answers(number(count, "order")),
             {"filters": filters},
         )
 
@@ -86,11 +85,12 @@ class Revenue(Template):
 
     number = 32
     sites = (SITE,)
-    intent = (
-        "What is the total revenue of the orders with the status {status} that were placed from "
-        "{first} to {last}, both days included? Answer with the amount alone, such as $1,234.50."
-    )
     split = "test"
+    intents = (
+        "What is the revenue of the {status} orders placed from {first} through {last}?",
+        "Add up all orders that were placed from {first} through {last} and have the status "
+        "{status} now. How much revenue do they make in total?",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw two days, 20 to 250 days apart."""
@@ -107,8 +107,8 @@ class Revenue(Template):
         if not revenue:
             return None
         return Case(
-            {"status": f'"{status}"', "first": str(first), "last": str(last)},
-            exact_answer(money(revenue)),
+            {"status": status, "first": str(first), "last": str(last)},
+            answers(amount(revenue)),
             {"filters": {FROM: str(first), TO: str(last), "Status": status}},
         )
 
@@ -118,11 +118,13 @@ class BestCustomer(Template):
 
     number = 33
     sites = (SITE,)
-    intent = (
-        "Which customer of the group {group} ordered for the highest total in {period}, orders of "
-        "{status} counted? Answer with the customer's e-mail address."
-    )
     split = "train"
+    intents = (
+        "What is the e-mail address of the {group} customer who spent most in {period}, "
+        "{status} counted?",
+        "Somebody in the customer group {group} ordered for more money than all others in "
+        "{period}, {status} counted. What is this customer's e-mail address?",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a group and a period with one clear winner."""
@@ -144,10 +146,10 @@ class BestCustomer(Template):
         filters = {**period.filters, "Group": group}
         if status:
             filters["Status"] = status
-        counted = f'the status "{status}" only' if status else "every status"
+        counted = f"only {status} orders" if status else "all orders"
         return Case(
             {"group": group, "period": period.text, "status": counted},
-            exact_answer(rows[0]["email"]),
+            answers(name(rows[0]["email"])),
             {"filters": filters},
         )
 
@@ -160,11 +162,12 @@ class MissedTerm(Template):
 
     number = 50
     sites = (SITE,)
-    intent = (
-        "Among the search terms that give fewer than {results} results, which one is the {rank}? "
-        "Answer with the term alone."
-    )
     split = "train"
+    intents = (
+        "Which search term that gives fewer than {results} results is the {rank}?",
+        "We want to know what people look for in the shop and hardly find. Of all search terms "
+        "that give fewer than {results} results, which is the {rank}?",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a bound and a rank that no two terms share."""
@@ -175,10 +178,10 @@ class MissedTerm(Template):
             "SELECT term, uses FROM search_terms WHERE results < ? ORDER BY uses DESC LIMIT 4",
             bound,
         )
-        if len(rows) < 4 or sum(row["uses"] == rows[rank]["uses"] for row in rows) > 1:
+        if len(rows) < 4 or sum(each["uses"] == rows[rank]["uses"] for each in rows) > 1:
             return None
         return Case(
             {"results": str(bound), "rank": _RANKS[rank]},
-            exact_answer(rows[rank]["term"]),
+            answers(name(rows[rank]["term"])),
             {"bound": str(bound), "rank": rank},
         )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from agentgym_envs.webarena.sites.shopping.delivery import CARRIERS
-from agentgym_envs.webarena.tasks.shopping_admin.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.shopping_admin.draws import same
-from worlds.tasks.template import Case, Template, World, changed, impossible, state_of
+from worlds.tasks.goals import NONE, changes, impossible, row
+from worlds.tasks.template import Case, Template, World
 
 _OPEN = "('pending', 'processing')"
 
@@ -22,11 +20,13 @@ class ShipOrder(Template):
 
     number = 41
     sites = (SITE,)
-    intent = (
-        "The {status} order of {customer} has left the warehouse with {carrier}. Record the "
-        "shipment; the tracking number is {tracking}."
-    )
     split = "train"
+    intents = (
+        "Record that {customer}'s {status} order was shipped: {carrier}, tracking number "
+        "{tracking}.",
+        "The {status} order of {customer} has left the warehouse with {carrier}. Please record the "
+        "shipment of that order; the tracking number is {tracking}.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a customer with exactly one order that is pending or processing."""
@@ -40,29 +40,18 @@ class ShipOrder(Template):
         )
         carrier = dice.pick(CARRIERS)
         tracking = _draw_tracking(dice)
-        order_id = order["id"]
-        return Case(
-            {
-                "status": order["status"],
-                "customer": order["name"],
-                "carrier": carrier,
-                "tracking": tracking,
-            },
-            changed(
-                state_of(
-                    SITE,
-                    "SELECT carrier, tracking_number, status FROM shipments s "
-                    f"JOIN orders o ON o.id = s.order_id WHERE o.id = {order_id}",
-                    [(carrier, tracking, "complete")],
-                ),
-                same(world, f"SELECT count(*) FROM shipments WHERE order_id <> {order_id}"),
-                same(
-                    world,
-                    f"SELECT status, count(*) FROM orders WHERE id <> {order_id} "
-                    "GROUP BY status ORDER BY status",
-                ),
-            ),
+        values = {
+            "status": order["status"],
+            "customer": order["name"],
+            "carrier": carrier,
+            "tracking": tracking,
+        }
+        goal = changes(
+            row("shipments", order_id=order["id"], carrier=carrier, tracking_number=tracking),
+            row("orders", id=order["id"], status="complete"),
+            row("order_comments", order_id=order["id"], status="complete"),
         )
+        return Case(values, goal)
 
 
 class ShipSentOrder(Template):
@@ -70,9 +59,9 @@ class ShipSentOrder(Template):
 
     number = 55
     sites = (SITE,)
-    intent = ShipOrder.intent
     split = "train"
     is_impossible = True
+    intents = ShipOrder.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a customer all of whose orders are settled."""
@@ -90,4 +79,9 @@ class ShipSentOrder(Template):
             "carrier": dice.pick(CARRIERS),
             "tracking": _draw_tracking(dice),
         }
-        return Case(values, impossible())
+        goal = impossible(
+            ("order",),
+            (values["status"], "open ", "unshipped", "to ship", "complete", "shipped", "cancelled"),
+            (*NONE, "already", "every ", "all ", "only "),
+        )
+        return Case(values, goal)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.tasks.shopping_admin.steps import (
-    SITE,
-)
+from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.shopping_admin.draws import plain_categories, same
-from worlds.tasks.template import Case, Template, World, changed, state_of
+from worlds.tasks.goals import changes, row
+from worlds.tasks.shopping_admin.draws import plain_categories
+from worlds.tasks.template import Case, Template, World
 
 
 class CountedStock(Template):
@@ -15,11 +14,12 @@ class CountedStock(Template):
 
     number = 53
     sites = (SITE,)
-    intent = (
-        "The inventory says that of every product of the brand {brand} in the category {category} "
-        "there are exactly {number} pieces. Set their stock to that."
-    )
     split = "train"
+    intents = (
+        "Set the stock of all {brand} products in {category} to {number}.",
+        "The inventory says that there are exactly {number} pieces of every product of the brand "
+        "{brand} in the category {category}. Set the stock of all of them to that.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a brand with two to seven products in a category, and a number."""
@@ -31,22 +31,14 @@ class CountedStock(Template):
         )
         brand, number = dice.pick(brands)["brand"], dice.between(3, 119)
         products = world.rows(
-            SITE, "SELECT id FROM products WHERE category_id = ? AND brand = ?", leaf, brand
+            SITE, "SELECT id, stock FROM products WHERE category_id = ? AND brand = ?", leaf, brand
         )
-        if not 2 <= len(products) <= 7:
+        others = [each["id"] for each in products if each["stock"] != number]
+        if not others or not 2 <= len(products) <= 7:
             return None
-        ids = ", ".join(str(row["id"]) for row in products)
         return Case(
             {"brand": brand, "category": category, "number": str(number)},
-            changed(
-                state_of(
-                    SITE,
-                    f"SELECT min(stock), max(stock) FROM products WHERE id IN ({ids})",
-                    [(number, number)],
-                ),
-                same(world, f"SELECT count(*), sum(stock) FROM products WHERE id NOT IN ({ids})"),
-                same(world, "SELECT sum(price), sum(is_enabled) FROM products"),
-            ),
+            changes(*(row("products", id=product, stock=number) for product in others)),
         )
 
 
@@ -55,28 +47,20 @@ class ReceiveGoods(Template):
 
     number = 40
     sites = (SITE,)
-    intent = (
-        "{pieces} pieces of the product with the SKU {sku} have just been delivered. Add them to "
-        "its stock."
-    )
     split = "train"
+    intents = (
+        "Add {pieces} pieces to the stock of the product with the SKU {sku}.",
+        "A delivery has just come in, {pieces} pieces of the product with the SKU {sku}. Please "
+        "add them to what we have of it in stock.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a product and a number of pieces."""
         product = dice.pick(world.rows(SITE, "SELECT id, sku, stock FROM products ORDER BY id"))
         pieces = dice.between(5, 149)
-        others = f"SELECT count(*), sum(stock) FROM products WHERE id <> {product['id']}"
         return Case(
             {"pieces": str(pieces), "sku": product["sku"]},
-            changed(
-                state_of(
-                    SITE,
-                    f"SELECT stock FROM products WHERE id = {product['id']}",
-                    [(product["stock"] + pieces,)],
-                ),
-                same(world, others),
-                same(world, "SELECT sum(price), sum(is_enabled) FROM products"),
-            ),
+            changes(row("products", id=product["id"], stock=product["stock"] + pieces)),
         )
 
 
@@ -85,11 +69,12 @@ class DisableScarce(Template):
 
     number = 39
     sites = (SITE,)
-    intent = (
-        "Disable every enabled product in the category {category} of which fewer than {number} "
-        "pieces are in stock."
-    )
     split = "test"
+    intents = (
+        "Disable all {category} products with fewer than {number} pieces in stock.",
+        "We do not want to sell what is nearly gone. Disable all products in the category "
+        "{category} of which we have fewer than {number} pieces left in stock.",
+    )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a category and a bound that up to eight products stay under."""
@@ -105,20 +90,7 @@ class DisableScarce(Template):
         )
         if not 2 <= len(products) <= 8:
             return None
-        meant = ", ".join(str(row["id"]) for row in products)
         return Case(
             {"category": category, "number": str(bound)},
-            changed(
-                state_of(
-                    SITE,
-                    f"SELECT count(*) FROM products WHERE id IN ({meant}) AND NOT is_enabled",
-                    [(len(products),)],
-                ),
-                same(
-                    world,
-                    f"SELECT is_enabled, count(*) FROM products WHERE id NOT IN ({meant}) "
-                    "GROUP BY is_enabled ORDER BY is_enabled",
-                ),
-                same(world, "SELECT sum(stock), sum(price) FROM products"),
-            ),
+            changes(*(row("products", id=each["id"], is_enabled=0) for each in products)),
         )

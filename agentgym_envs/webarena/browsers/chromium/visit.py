@@ -182,6 +182,9 @@ class Visit:
             await self._goto(action.text)
         else:
             await self._do_on_tabs(action)
+        if kind != "hover" and not self._runs_scripts:
+            # Where the pointer rests on the next page, a menu would open that nobody pointed at.
+            await self._tabs.current.page.mouse.move(0, 0)
         await self._settle()
 
     async def _do_on_tabs(self, action: WebAction) -> None:

@@ -66,31 +66,10 @@ class TextBrowser:
         Raises:
             InvalidAction: it cannot be done; nothing has changed.
         """
-        match action.kind:
-            case "click" | "hover" | "type" | "select":
-                self._act_on_element(action)
-            case "press":
-                self._follow(Input(self._document).press(action.text))
-                self._changed()
-            case "goto":
-                self._go(addresses.typed(action.text))
-            case "new_tab":
-                self._tabs.append(_blank_tab())
-                self._show_tab(len(self._tabs) - 1)
-            case "tab_focus":
-                if not 0 <= action.element < len(self._tabs):
-                    raise refusals.no_tab(action.element, len(self._tabs))
-                self._show_tab(action.element)
-            case "close_tab":
-                del self._tabs[self._current]
-                self._tabs = self._tabs or [_blank_tab()]
-                self._show_tab(min(self._current, len(self._tabs) - 1))
-            case "go_back":
-                self._travel(-1)
-            case "go_forward":
-                self._travel(1)
-            case _:
-                raise InvalidAction(f"{action.kind} is nothing that a browser does.")
+        document = self._document
+        self._do(action)
+        if action.kind != "hover":
+            document.hovered = self._document.hovered = None
 
     def scroll(self, direction: str, share: float | None = None) -> bool:
         """Move no window: there is none."""
@@ -125,6 +104,35 @@ class TextBrowser:
         self._current = 0
         self._changed()
 
+    # Inside ---------------------------------------------------------------------------------
+
+    def _do(self, action: WebAction) -> None:
+        match action.kind:
+            case "click" | "hover" | "type" | "select":
+                self._act_on_element(action)
+            case "press":
+                self._follow(Input(self._document).press(action.text))
+                self._changed()
+            case "goto":
+                self._go(addresses.typed(action.text))
+            case "new_tab":
+                self._tabs.append(_blank_tab())
+                self._show_tab(len(self._tabs) - 1)
+            case "tab_focus":
+                if not 0 <= action.element < len(self._tabs):
+                    raise refusals.no_tab(action.element, len(self._tabs))
+                self._show_tab(action.element)
+            case "close_tab":
+                del self._tabs[self._current]
+                self._tabs = self._tabs or [_blank_tab()]
+                self._show_tab(min(self._current, len(self._tabs) - 1))
+            case "go_back":
+                self._travel(-1)
+            case "go_forward":
+                self._travel(1)
+            case _:
+                raise InvalidAction(f"{action.kind} is nothing that a browser does.")
+
     # Elements ---------------------------------------------------------------------------------
 
     @property
@@ -146,7 +154,8 @@ class TextBrowser:
             hand.select(node, element, action.text)
         else:
             hand.hover(node, element)
-            return  # to point at something changes no page without scripts
+            if not self._document.menus:
+                return  # to point at something changes no other page without scripts
         self._changed()
 
     def _target(self, element: int) -> tuple[Node, Element]:

@@ -15,6 +15,7 @@ from agentgym_envs.webarena.browsers.tree_rules import collapse
 
 _EMPTY = "<html><head></head><body></body></html>"
 _PARSER = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+_MENUS = etree.XPath("//*[@class='submenu']")  # hidden by the embedded sites' style sheet
 _WITH_ID = etree.XPath("//*[@id]")
 _IN_DISABLED = etree.XPath("//fieldset[@disabled]//*[not(ancestor::legend)]")
 _CHECKABLE = frozenset({"checkbox", "radio"})
@@ -40,6 +41,8 @@ class Document:
         controls_of: the control of each label that has one.
         focused: the control that has the focus.
         pointed: what was clicked last without taking the focus; Tab goes on from there.
+        menus: what is shown while the pointer is over its parent alone.
+        hovered: what the pointer is over.
     """
 
     def __init__(self, url: str, source: str, *, status: int = 200) -> None:
@@ -72,6 +75,8 @@ class Document:
         self._chosen: dict[Element, list[Element]] = {}
         self._selections: dict[Element, tuple[int, int]] = {}
         self.pointed: Element | None = None
+        self.menus = frozenset(_MENUS(root))
+        self.hovered: Element | None = None
         self.focused = next((c for c in self.controls if "autofocus" in c.attrib), None)
 
     def afresh(self) -> Document:
@@ -122,6 +127,15 @@ class Document:
     def is_disabled(self, control: Element) -> bool:
         """Return whether a control takes no input and is not sent."""
         return "disabled" in control.attrib or control in self._disabled
+
+    def is_closed(self, element: Element) -> bool:
+        """Return whether an element is a menu, and the pointer elsewhere."""
+        if element not in self.menus:
+            return False
+        return self.hovered is None or element.getparent() not in (
+            self.hovered,
+            *self.hovered.iterancestors(),
+        )
 
     def limit(self, field: Element) -> int | None:
         """Return how many characters a field holds, or None where it does not say."""

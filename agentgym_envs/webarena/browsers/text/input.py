@@ -60,6 +60,7 @@ class Input:
         """
         if self._document.is_disabled(element):
             raise refusals.is_disabled(node)
+        self._document.hovered = element
 
     def click(self, node: Node, element: Element) -> Demand:
         """Click an element.
@@ -234,7 +235,9 @@ class Input:
                 element.tag == "input" and input_type(element) == "hidden"
             )
         around = chain([element], element.iterancestors())
-        return can_focus and not any("hidden" in ancestor.attrib for ancestor in around)
+        return can_focus and not any(
+            "hidden" in each.attrib or self._document.is_closed(each) for each in around
+        )
 
     def _leads_group(self, radio: Element) -> bool:
         """Return whether Tab stops at a radio button: at the ticked one alone, if one is."""

@@ -80,7 +80,8 @@ def visible_text(element: Element) -> str:
 
 def _gather(element: Element, parts: list[str]) -> None:
     tag = element.tag
-    if tag in LEFT_OUT or "hidden" in element.attrib or tag in ("select", "textarea"):
+    is_left_out = tag in LEFT_OUT or "hidden" in element.attrib or element.get("class") == "submenu"
+    if is_left_out or tag in ("select", "textarea"):
         return
     edge = "\0" if tag not in INLINE_TAGS and tag not in ("td", "th") else ""
     parts.append(edge)

@@ -73,7 +73,7 @@ class Tree:
 
     def _visit(self, element: Element, tag: str, block: int, items: list[Item]) -> None:
         has_attributes = bool(element.attrib)
-        if has_attributes and is_hidden(element):
+        if has_attributes and (is_hidden(element) or self._document.is_closed(element)):
             return
         if tag not in INLINE_TAGS:
             self._blocks += 1

@@ -40,9 +40,6 @@ def category(context: RequestContext, slug: str) -> Response:
         "category.html",
         category=row,
         parent=context.row("SELECT * FROM categories WHERE id = ?", row["parent_id"]),
-        children=context.rows(
-            "SELECT * FROM categories WHERE parent_id = ? ORDER BY position, id", row["id"]
-        ),
         listing=list_products(
             context,
             "p.category_id IN (SELECT id FROM categories WHERE id = ? OR parent_id = ?)",

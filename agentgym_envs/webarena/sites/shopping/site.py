@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,10 +19,12 @@ class Frame:
 
     Attributes:
         categories: of the first level.
+        parts: the categories within each of these, by its id.
         cart_count: things in the visitor's cart.
     """
 
     categories: list[sqlite3.Row]
+    parts: Mapping[int, list[sqlite3.Row]]
     cart_count: int
 
 
@@ -33,10 +36,11 @@ def frame_of(context: RequestContext) -> Frame:
             "SELECT coalesce(sum(quantity), 0) FROM cart_items WHERE customer_id = ?",
             context.user["id"],
         )
-    return Frame(
-        context.rows("SELECT name, slug FROM categories WHERE parent_id IS NULL ORDER BY position"),
-        count,
-    )
+    rows = context.rows("SELECT id, parent_id, name, slug FROM categories ORDER BY position, id")
+    parts: dict[int, list[sqlite3.Row]] = {}
+    for row in rows:
+        parts.setdefault(row["parent_id"], []).append(row)
+    return Frame([row for row in rows if row["parent_id"] is None], parts, count)
 
 
 def pages_of_shop(context: RequestContext) -> list[sqlite3.Row]:

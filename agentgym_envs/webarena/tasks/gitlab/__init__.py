@@ -47,5 +47,9 @@ EXPERTS: dict[int, Solution] = {
     127: navigation.people_around_request,
     128: forms.edit_missing_issue,
     129: signing_in.take_issue_as,
+    160: issues.reopen_foreign,
+    161: merging.comment_on_missing,
+    162: people.follow_oneself,
+    163: milestones.postpone_missing,
 }
 """By the number of the template."""

@@ -28,7 +28,7 @@ def commits_in_month(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     }
     yield from apply(screen, filters)
     number, last = number_before(screen, "commit"), first_of(items(screen, "Commits"))
-    yield screen.stop(f"{number}, {last.link.name}", "The last one comes first.")
+    yield screen.stop(f"{number} commits, {last.link.name}", "The last one comes first.")
 
 
 def top_contributor(case: Case, screen: Screen) -> Iterator[ExpertMove]:

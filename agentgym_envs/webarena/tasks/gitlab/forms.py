@@ -39,4 +39,4 @@ def edit_missing_issue(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield from _list_fitting(case, screen)
     if items(screen, "Issues"):
         raise ElementNotFound("there is such an issue after all")
-    yield screen.stop("N/A", "No open issue is left, so there is none to edit.")
+    yield screen.give_up(f"{case.values['project']} has no such issue that is open.")

@@ -55,17 +55,28 @@ def assign_stranger(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield from open_part(screen, case.values["project"], "Members")
     if screen.has("link", person) or screen.has("button", "Invite"):
         raise ElementNotFound("the person could be assigned after all")
-    yield screen.stop("N/A", f"{person} is no member, and I may not invite anybody.")
+    yield screen.give_up(f"{person} is no member of the project, and I may not invite anybody.")
+
+
+def _open_last_closed(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    yield from open_part(screen, case.values["project"], "Issues")
+    yield from apply(screen, {"State": "Closed", "Sort by": "Recently closed"})
+    first = first_of(items(screen, "Issues")).link
+    yield screen.click_node(first, "The first one was closed last.")
 
 
 def reopen_last(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Sort the closed ones, reopen the first, comment."""
-    yield from open_part(screen, case.values["project"], "Issues")
-    yield from apply(screen, {"State": "Closed", "Sort by": "Recently closed"})
-    yield screen.click_node(
-        first_of(items(screen, "Issues")).link, "The first one was closed last."
-    )
+    yield from _open_last_closed(case, screen)
     yield screen.click("button", "Reopen issue")
     yield screen.fill("textbox", "Your comment", case.values["remark"])
     yield screen.click("button", "Comment")
     yield screen.stop()
+
+
+def reopen_foreign(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Open the issue, and find no way to reopen it."""
+    yield from _open_last_closed(case, screen)
+    if screen.has("button", "Reopen issue"):
+        raise ElementNotFound("it could be reopened after all")
+    yield screen.give_up(f"I am not allowed to reopen issues of {case.values['project']}.")

@@ -12,7 +12,7 @@ from agentgym_envs.webarena.tasks.gitlab.steps import (
     open_project,
     text_of,
 )
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.solution import Case
 
 
@@ -25,6 +25,16 @@ def comment_on_request(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield screen.fill("textbox", "Your comment", case.values["remark"])
     yield screen.click("button", "Comment")
     yield screen.stop()
+
+
+def comment_on_missing(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Search the open ones, and find none."""
+    part = case.values["part"]
+    yield from open_part(screen, case.values["project"], "Merge requests")
+    yield from apply(screen, {"Text": part})
+    if items(screen, "Merge requests"):
+        raise ElementNotFound(f"there is one about the {part} after all")
+    yield screen.give_up(f"No open merge request of {case.values['project']} is about the {part}.")
 
 
 def raise_version(case: Case, screen: Screen) -> Iterator[ExpertMove]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.gitlab.steps import apply, items, open_part, open_project
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.solution import Case
 
 
@@ -43,3 +43,12 @@ def postpone_milestone(case: Case, screen: Screen) -> Iterator[ExpertMove]:
         yield screen.fill("textbox", "Due date", case.notes["due"])
         yield screen.click("button", "Save changes")
     yield screen.stop("", "All open issues of the milestone have the new date.")
+
+
+def postpone_missing(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Look at the milestones, and find none of this name."""
+    title, project = case.values["milestone"], case.values["project"]
+    yield from open_part(screen, project, "Milestones")
+    if screen.has("link", title):
+        raise ElementNotFound("there is such a milestone after all")
+    yield screen.give_up(f'{project} has no milestone "{title}".')

@@ -14,7 +14,7 @@ from agentgym_envs.webarena.tasks.gitlab.steps import (
     items,
     open_part,
 )
-from agentgym_envs.webarena.tasks.screen import Screen, enter
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
 from agentgym_envs.webarena.tasks.solution import Case
 
 
@@ -57,6 +57,20 @@ def update_profile(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 def follow_author(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Go from the merge request to its author."""
+    yield from _open_author(case, screen)
+    yield screen.click("button", "Follow")
+    yield screen.stop()
+
+
+def follow_oneself(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Go from the merge request to its author, and meet the own profile."""
+    yield from _open_author(case, screen)
+    if screen.has("button", "Follow") or not screen.has("link", "Edit profile"):
+        raise ElementNotFound("this is somebody else's profile")
+    yield screen.give_up("I opened it, and I cannot follow myself.")
+
+
+def _open_author(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     values = case.values
     yield from open_part(screen, values["project"], "Merge requests")
     if values["state"] != "open":
@@ -66,8 +80,6 @@ def follow_author(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     place = next(i for i, name in enumerate(names) if ", opened " in name)
     author = next(node for node in screen.page.nodes[place:] if node.role == "link")
     yield screen.click_node(author, f"{author.name} opened it.")
-    yield screen.click("button", "Follow")
-    yield screen.stop()
 
 
 FINISH_TODOS_REASONS = {

@@ -58,4 +58,4 @@ def stars_together(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     matches = [re.search(r"([\d,]+) stars?", item.text) for item in items(screen, "Projects")]
     stars = [int(match[1].replace(",", "")) for match in matches if match]
     sums = " + ".join(map(str, stars))
-    yield screen.stop(str(sum(stars)), f"The stars are {sums}.")
+    yield screen.stop(f"{sum(stars)} stars", f"The stars are {sums}.")

@@ -34,5 +34,7 @@ EXPERTS: dict[int, Solution] = {
     77: navigation.route_to_extreme_town,
     78: navigation.near_best_rated,
     79: navigation.first_or_last_open,
+    155: choosing.no_such_hotel,
+    156: contributions.nothing_at_address,
 }
 """By the number of the template."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.map import steps
-from agentgym_envs.webarena.tasks.screen import Screen, over_pages
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, over_pages
 from agentgym_envs.webarena.tasks.solution import Case
 
 
@@ -40,18 +40,35 @@ def free_museums(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 
 def cheapest_hotel(case: Case, screen: Screen) -> Iterator[ExpertMove]:
-    """Open every hotel, read stars and price, and keep the cheapest that will do."""
+    """Take the cheapest of the hotels that will do."""
+    hotels = yield from _read_hotels(case, screen)
+    good = [(price, name) for stars, price, name in hotels if stars >= int(case.values["stars"])]
+    cheapest, name = min(good)
+    thought = f"Of those with enough stars, {name} is cheapest at ${cheapest:.2f}."
+    yield screen.stop(name, thought)
+
+
+def no_such_hotel(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Look at every hotel; none has as many stars."""
+    hotels = yield from _read_hotels(case, screen)
+    most = max(stars for stars, _, _ in hotels)
+    if most >= int(case.values["stars"]):
+        raise ElementNotFound("a hotel has enough stars after all")
+    yield screen.give_up(f"No hotel in {case.values['town']} has more than {most} stars.")
+
+
+def _read_hotels(
+    case: Case, screen: Screen
+) -> Generator[ExpertMove, None, list[tuple[int, float, str]]]:
+    """Open every hotel of the town and return its stars, its price and its name."""
     query = f"hotels in {case.values['town']}"
     yield from steps.search(screen, query)
     names = [link.name for link, _ in steps.results(screen)]
-    hotels: list[tuple[float, str]] = []
+    hotels: list[tuple[int, float, str]] = []
     for number, name in enumerate(names):
         if number:
             yield from steps.search(screen, query, f"Next comes {name}.")
         yield screen.click("link", name, f"I look at the stars and the price of {name}.")
         stars, price = steps.fact(screen, "Stars"), steps.fact(screen, "Double room from")
-        if int(stars) >= int(case.values["stars"]):
-            hotels.append((float(price.removeprefix("$").replace(",", "")), name))
-    cheapest, name = min(hotels)
-    thought = f"Of those with enough stars, {name} is cheapest at ${cheapest:.2f}."
-    yield screen.stop(name, thought)
+        hotels.append((int(stars), float(price.removeprefix("$").replace(",", "")), name))
+    return hotels

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.map import steps
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.solution import Case
 
 
@@ -33,3 +33,15 @@ def review_place(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield screen.fill("textbox", "Review (optional)", case.values["text"])
     yield screen.click("button", "Post review")
     yield screen.stop("", "The review is posted.")
+
+
+def nothing_at_address(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Search the address, then look at its street; the number is missing there."""
+    address, town = case.values["address"], case.values["town"]
+    yield from steps.search(screen, f"{address}, {town}", "I look for what is at this address.")
+    street = address.partition(" ")[2]
+    yield from steps.search(screen, f"{street}, {town}", "Nothing is there; I look at the street.")
+    yield screen.click("link", f"{street}, {town}", "This page lists all places of the street.")
+    if any(link.name == address for link in screen.all("link")):
+        raise ElementNotFound(f"there is something at {address} after all")
+    yield screen.give_up(f"There is no {case.values['kind']} at {address} in {town}.")

@@ -39,5 +39,9 @@ EXPERTS: dict[int, Solution] = {
     142: navigation.best_comment_of,
     143: registering.register_and_act,
     144: navigation.newest_such,
+    165: comments.edit_no_comment,
+    166: navigation.newest_such_of_none,
+    167: navigation.best_comment_of_none,
+    168: lookups.top_post_of_none,
 }
 """By the number of the template."""

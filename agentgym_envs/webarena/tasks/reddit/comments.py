@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.reddit.steps import best_comment, open_post
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, over_pages
 from agentgym_envs.webarena.tasks.solution import Case
 
 
@@ -19,6 +19,15 @@ def edit_comment(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield screen.fill("textbox", "Comment", case.values["text"], "I write the new text.")
     yield screen.click("button", "Save comment")
     yield screen.stop()
+
+
+def edit_no_comment(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Look for the comment on the pages of the post; all are by others."""
+    yield from open_post(screen, case.values["title"])
+    edits = yield from over_pages(screen, lambda: screen.all("link", "Edit comment"))
+    if edits:
+        raise ElementNotFound("there is a comment of mine after all")
+    yield screen.give_up("None of the comments on this post is mine.")
 
 
 def reply_to_best(case: Case, screen: Screen) -> Iterator[ExpertMove]:

@@ -14,17 +14,38 @@ from agentgym_envs.webarena.tasks.reddit.steps import (
     open_post,
     posts_on,
 )
-from agentgym_envs.webarena.tasks.screen import Screen, first_of, over_pages
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of, over_pages
 from agentgym_envs.webarena.tasks.solution import Case
+
+PERIODS = {
+    "of all time": ("Any time", 10_000),
+    "of the last 365 days": ("A year", 365),
+    "of the last 30 days": ("30 days", 30),
+    "of the last 7 days": ("7 days", 7),
+}
+"""What the site calls a period, and its days."""
 
 
 def top_post_comments(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Sort by points and read the first post."""
-    yield from open_community(screen, case.values["community"])
-    yield screen.click("link", "Top", "Sorted so, the post with the most points comes first.")
-    yield from narrow(screen, within=case.notes["within"])
+    yield from _show_top_posts(case, screen)
     best = first_of(posts_on(screen))
     yield screen.stop(str(best.num_comments), f"The first post is {best.title!r}.")
+
+
+def top_post_of_none(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Look for the first post; the list is empty."""
+    yield from _show_top_posts(case, screen)
+    if posts_on(screen):
+        raise ElementNotFound("there is a post after all")
+    yield screen.give_up(f"Nobody has published a post {case.values['period']} there.")
+
+
+def _show_top_posts(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    yield from open_community(screen, case.values["community"])
+    yield screen.click("link", "Top", "Sorted so, the post with the most points comes first.")
+    within, _ = PERIODS[case.values["period"]]
+    yield from narrow(screen, within=within)
 
 
 def busiest_author(case: Case, screen: Screen) -> Iterator[ExpertMove]:

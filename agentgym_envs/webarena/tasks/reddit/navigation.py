@@ -15,8 +15,9 @@ from agentgym_envs.webarena.tasks.reddit.steps import (
     narrow,
     open_community,
     open_post,
+    posts_on,
 )
-from agentgym_envs.webarena.tasks.screen import Screen, enter, first_of
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter, first_of, over_pages
 from agentgym_envs.webarena.tasks.solution import Case
 
 SIMILAR_POSTS_PERIODS = {"a year": ("A year", 365), "30 days": ("30 days", 30)}
@@ -58,7 +59,28 @@ BEST_COMMENT_OF_ORDERS = {
 
 def best_comment_of(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Sort what somebody wrote, and look for the first comment in the community."""
+    yield from _show_comments_of(case, screen)
+    community = case.values["community"]
+    while (result := _first_written_in(screen, community)) is None:
+        yield screen.click("link", "Next", f"None of these is in {community}.")
+    yield screen.click_node(result, f"This is the first in the list that is in {community}.")
+    yield screen.stop("", "This is the page of the comment.")
+
+
+def best_comment_of_none(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Look for such a comment in all that somebody wrote."""
+    yield from _show_comments_of(case, screen)
     name, community = case.values["username"], case.values["community"]
+    while (result := _first_written_in(screen, community)) is None and screen.has("link", "Next"):
+        yield screen.click("link", "Next", f"None of these is in {community}.")
+    if result is not None:
+        raise ElementNotFound("there is such a comment after all")
+    yield screen.give_up(f"{name} has not written any comment in {community}.")
+
+
+def _show_comments_of(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Open the sorted list of what somebody wrote."""
+    name = case.values["username"]
     yield from enter(screen, SITE)
     yield screen.fill(
         "searchbox", "Search Commonplace", name, "First I look for the person.", enter=True
@@ -69,10 +91,6 @@ def best_comment_of(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     order, *_ = BEST_COMMENT_OF_ORDERS[case.values["which"]]
     if order != "New":
         yield screen.click("link", order, "The comments with the most points shall come first.")
-    while (result := _first_written_in(screen, community)) is None:
-        yield screen.click("link", "Next", f"None of these is in {community}.")
-    yield screen.click_node(result, f"This is the first in the list that is in {community}.")
-    yield screen.stop("", "This is the page of the comment.")
 
 
 def _first_written_in(screen: Screen, community: str) -> Node | None:
@@ -95,11 +113,30 @@ NEWEST_SUCH_CONDITIONS: Mapping[str, Callable[[int, int], bool]] = {
 
 def newest_such(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Sort by date, filter, and take the first that fits."""
-    yield from open_community(screen, case.values["community"])
-    yield screen.click("link", "New", "The newest post shall come first.")
-    yield from narrow(screen, flair=case.values["flair"])
+    yield from _show_newest(case, screen)
     fits = NEWEST_SUCH_CONDITIONS[case.values["condition"]]
     while (post := first_post(screen, lambda p: fits(p.points, p.num_comments))) is None:
         yield screen.click("link", "Next", "None of these is such a post.")
     yield screen.click("link", post.title, f"It is the first that {case.values['condition']}.")
     yield screen.stop("", "This is the post.")
+
+
+def newest_such_of_none(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Read the whole list; no post fits."""
+    yield from _show_newest(case, screen)
+    posts = yield from over_pages(screen, lambda: posts_on(screen))
+    fits = NEWEST_SUCH_CONDITIONS[case.values["condition"]]
+    if any(fits(post.points, post.num_comments) for post in posts):
+        raise ElementNotFound("a post fits after all")
+    comments = [post.num_comments for post in posts]
+    points = [post.points for post in posts]
+    yield screen.give_up(
+        f"No such post exists: the {len(posts)} posts have {min(comments)} to {max(comments)} "
+        f"comments and {min(points)} to {max(points)} points."
+    )
+
+
+def _show_newest(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    yield from open_community(screen, case.values["community"])
+    yield screen.click("link", "New", "The newest post shall come first.")
+    yield from narrow(screen, flair=case.values["flair"])

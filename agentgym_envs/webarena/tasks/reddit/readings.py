@@ -54,12 +54,13 @@ def review_rating(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 _PLACES = r"There are (\d+) places"
 _COST = r"it costs \$(\d+)"
-EVENT_SUM_PLACES = "How many places do these events offer together?"
+EVENT_SUM_AGES = {"of any age": ("Any time", 10_000), "of the last 365 days": ("A year", 365)}
+"""What the site calls a period, and its days."""
 
 
-def event_sum_value(body: str, question: str) -> int:
-    """Return what an event's post adds to the sum: its places, or its price."""
-    if question == EVENT_SUM_PLACES:
+def event_sum_value(body: str, what: str) -> int:
+    """Return what an event's post adds to the sum of the places or the prices."""
+    if what == "places":
         return number_in(_PLACES, body)
     return 0 if "it costs nothing" in body else number_in(_COST, body)
 
@@ -67,14 +68,16 @@ def event_sum_value(body: str, question: str) -> int:
 def event_sum(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Read every event."""
     yield from open_community(screen, case.values["community"])
-    yield from narrow(screen, flair="Event", within=case.notes["within"])
+    within, _ = EVENT_SUM_AGES[case.values["age"]]
+    yield from narrow(screen, flair="Event", within=within)
     numbers = []
     for step in _read_all(screen):
         if isinstance(step, ExpertMove):
             yield step
         else:
-            numbers.append(event_sum_value(step, case.values["question"]))
-    yield screen.stop(str(sum(numbers)), f"I add up {numbers}.")
+            numbers.append(event_sum_value(step, case.values["what"]))
+    sign = "$" if case.values["what"] == "prices" else ""
+    yield screen.stop(f"{sign}{sum(numbers)}", f"I add up {numbers}.")
 
 
 def cheapest_sale(case: Case, screen: Screen) -> Iterator[ExpertMove]:

@@ -48,7 +48,7 @@ def vote_for_all(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield screen.stop()
 
 
-CHANGE_VOTE_WISHES = {"Take my vote back.": 0, "Turn my vote into its opposite.": -1}
+CHANGE_VOTE_WISHES = {"Take it back.": 0, "Turn it into its opposite.": -1}
 
 
 def change_vote(case: Case, screen: Screen) -> Iterator[ExpertMove]:

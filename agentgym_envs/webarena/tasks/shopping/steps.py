@@ -30,12 +30,13 @@ def open_product(screen: Screen, name: str) -> Iterator[ExpertMove]:
 
 
 def open_category(screen: Screen, group: str, leaf: str = "") -> Iterator[ExpertMove]:
-    """Open a category of the first level, and one below if named."""
+    """Open a category of the first level, or one below from its menu."""
     yield from enter(screen, SITE)
-    thought = f"{leaf} is found under {group}." if leaf else f"I open the category {group}."
-    yield screen.click("link", group, thought)
     if leaf:
+        yield screen.hover("link", group, f"{leaf} is in the menu of {group}.")
         yield screen.click("link", leaf, f"I open the sub-category {leaf}.")
+    else:
+        yield screen.click("link", group, f"I open the category {group}.")
 
 
 def open_account(screen: Screen, section: str) -> Iterator[ExpertMove]:

@@ -48,5 +48,8 @@ EXPERTS: dict[int, Solution] = {
     57: navigation_lists.report_of_month,
     58: navigation.bought_product,
     59: navigation_lists.reviews_page,
+    150: orders.redirect_unknown_order,
+    151: customers.never_bought,
+    152: navigation.product_of_no_order,
 }
 """By the number of the template."""

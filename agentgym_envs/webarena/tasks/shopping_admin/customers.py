@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
@@ -51,17 +51,32 @@ def never_ordered(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 def returned_goods(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Open the customer's complete orders one after the other."""
-    customer, product = case.values["customer"], case.values["product"]
-    yield from open_customer(screen, customer)
+    yield from open_customer(screen, case.values["customer"])
     numbers = [
         line.cells["Number"]
         for line in lines(screen, "Number")
         if line.cells["Status"] == "complete"
     ]
-    for number in numbers:
-        yield screen.click("link", number, "Only a complete order can be refunded; is it this?")
-        if screen.has("link", product):
-            break
-        yield screen.click("link", customer, "The product is not in it, so I go back.")
+    yield from _look_through(case, screen, numbers)
     yield screen.click("button", "Refund", "The product is in this order; I refund it.")
     yield screen.stop("", "The order has been refunded.")
+
+
+def never_bought(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Open all of the customer's orders; the product is in none."""
+    customer, product = case.values["customer"], case.values["product"]
+    yield from open_customer(screen, customer)
+    numbers = [line.cells["Number"] for line in lines(screen, "Number")]
+    yield from _look_through(case, screen, numbers)
+    if screen.has("link", product):
+        raise ElementNotFound("the product was bought after all")
+    yield screen.give_up(f"No order of {customer} holds the {product}.")
+
+
+def _look_through(case: Case, screen: Screen, numbers: Sequence[str]) -> Iterator[ExpertMove]:
+    """Open a customer's orders until the product is in one."""
+    for number in numbers:
+        yield screen.click("link", number, "Was the product bought with this order?")
+        if screen.has("link", case.values["product"]):
+            return
+        yield screen.click("link", case.values["customer"], "It is not in it, so I go back.")

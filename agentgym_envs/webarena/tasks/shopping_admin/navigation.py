@@ -1,7 +1,4 @@
-"""Solves tasks that end on the form of one thing, which has to be found out: an order, a product.
-
-Nothing is changed; the last page's address decides.
-"""
+"""Solves tasks that end on the form of one thing that has to be found out: an order, a product."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.shopping_admin.entries import read_amount
-from agentgym_envs.webarena.tasks.screen import Screen, first_of
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
 from agentgym_envs.webarena.tasks.shopping_admin.steps import (
     Line,
     apply_filters,
@@ -60,6 +57,15 @@ def bought_product(case: Case, screen: Screen) -> Iterator[ExpertMove]:
         f"{heading} {product.cells[heading]} is the highest of this order.",
     )
     yield screen.stop("", "This is the form of that product; I only had to open it.")
+
+
+def product_of_no_order(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Open the customer's page, which lists no orders."""
+    customer = case.values["customer"]
+    yield from open_customer(screen, customer)
+    if not screen.has("row", "Orders | 0"):
+        raise ElementNotFound(f"{customer} has ordered after all")
+    yield screen.give_up(f"{customer} has placed no orders.")
 
 
 def _number_in(line: Line, heading: str) -> int:

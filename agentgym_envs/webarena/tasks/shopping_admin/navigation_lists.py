@@ -1,7 +1,4 @@
-"""Solves tasks that end on a list as somebody wants to see it: filtered, sorted, at some page.
-
-Nothing is changed; the last page's address decides.
-"""
+"""Solves tasks that end on a list as somebody wants to see it: filtered, sorted, at some page."""
 
 from __future__ import annotations
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.shopping_admin.steps import (
     apply_filters,
     change_ticked,
+    lines,
     open_customer,
     open_order,
     open_section,
@@ -53,3 +54,13 @@ def redirect_order(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield screen.fill("textbox", "Postcode", case.values["postcode"])
     yield screen.click("button", "Save address", "The rest stays, so I save.")
     yield screen.stop("", "The order has its new address.")
+
+
+def redirect_unknown_order(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Look for the order's number, which no order has."""
+    number = case.values["number"]
+    yield from open_section(screen, "Orders", "I have to find the order.")
+    yield from apply_filters(screen, {"Order number": number})
+    if lines(screen, "Number"):
+        raise ElementNotFound("there is such an order after all")
+    yield screen.give_up(f"There is no order {number}.")

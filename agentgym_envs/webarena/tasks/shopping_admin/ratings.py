@@ -37,4 +37,4 @@ def too_few_reviews(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     most = int(first_of(lines(screen, "Reviews")).cells["Reviews"])
     if most >= int(case.values["number"]):
         raise ElementNotFound("a product has enough reviews after all")
-    yield screen.give_up(f"No product of the brand has more than {most} reviews.")
+    yield screen.give_up(f"No product of the brand has more than {most} approved reviews.")

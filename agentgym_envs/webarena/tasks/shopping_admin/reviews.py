@@ -27,12 +27,7 @@ def complaints(case: Case, screen: Screen) -> Iterator[ExpertMove]:
         },
     )
     names = [line.cells["Nickname"] for line in lines(screen, "Nickname")]
-    yield screen.stop(listed(names), "These rows are all that match.")
-
-
-def listed(names: list[str]) -> str:
-    """Write names as the answer lists them."""
-    return ", ".join(sorted(names, key=str.lower))
+    yield screen.stop(", ".join(names), "These rows are all that match.")
 
 
 def approve_reviews(case: Case, screen: Screen) -> Iterator[ExpertMove]:

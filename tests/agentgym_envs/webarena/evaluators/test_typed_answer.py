@@ -102,6 +102,11 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         ["31, 7", "7", "31", "7, 32", "7 stars, 31 reviews", "7, 31, 2"],
     ),
     (
+        group("all", number(3, "review"), number(3, "star")), STARS,
+        ["3, 3", "3 and 3", "3 reviews and 3 stars", "3 (three) reviews, 3 stars"],
+        ["3", "3 reviews", "3, 3, 3 and 2"],
+    ),
+    (
         group("all", number(3, "piece"), one("currency", "$44.25")), BOUGHT,
         ["3, $44.25", "3 pieces, $44.25", "3 pieces for $44.25", "$44.25 for 3 pieces", "3, 44.25"],
         ["44.25, 3", "3, $44.52", "4, $44.25", "$44.25", "3", "3 pieces, 44 minutes"],
@@ -159,8 +164,19 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         ["Silas", "Silas, Otto", "Silas, Otto K, Mira", "Silas or Otto K", "Silasson, Otto K"],
     ),
     (
+        one("name", "closed"), "When does The Wild Spoke close on Friday, if it opens at all?",
+        ["closed", "It is closed on Friday.", "On Friday: closed"],
+        ["open", "The Wild Spoke", "not closed", "closed on Saturday", "17:30"],
+    ),
+    (
+        one("identifier", "SB3371-1"), "Which reviewers liked it least? Give the SKU.",
+        ["SB3371-1", "The SKU is SB3371-1.", "SKU: sb3371-1", "The reviewer liked SB3371-1."],
+        ["SB3371-11", "SB3371-1 or SB3371-2", "SKU", "The critic liked SB3371-1."],
+    ),
+    (
         one("time", "17:30"), "At what time does The Wild Spoke close on Friday?",
-        ["17:30", "5:30 pm", "5:30 p.m.", "It closes at 17:30.", "17:30:00"],
+        ["17:30", "5:30 pm", "5:30 p.m.", "It closes at 17:30.", "17:30:00",
+         "On Friday it closes at 17:30.", "The Wild Spoke closes at 5:30 pm."],
         ["5:30", "17:00", "closed", "17:30 or 18:30", "09:00-17:30", "17 minutes"],
     ),
     (
@@ -186,7 +202,7 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         ["N/A - no such order", "n/a: there is no such order", "N/A (no pending order has it)",
          "This cannot be done: there is no pending order with it.",
          "Not possible, because none of my orders is pending."],
-        ["N/A", "no such order", "N/A - the page broke", "done", ""],
+        ["N/A", "no such order", "N/A - the page broke", "N/A - I now know the order", "done", ""],
     ),
 ]
 # fmt: on

@@ -1,0 +1,216 @@
+"""The map's tasks: other ways do as well, near misses and damage do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from agentgym_envs.webarena.sites.people import AGENT_ID
+from agentgym_envs.webarena.tasks.solution import Solution
+from tests.worlds.tasks.arriving import WORLD
+from tests.worlds.tasks.forms import as_if, changed_rows, form, in_turn, pressed, values_of
+from tests.worlds.tasks.judging import Damage, after, changing, reading, some, verdict
+
+SITE = "map"
+HOME = "http://map.test"
+
+
+def first(sql: str) -> str:
+    """Return the first value of a query on the untouched map."""
+    return str(WORLD.value(SITE, sql))
+
+
+def label(place: object) -> str:
+    """Name a place as the buttons and links of lists do."""
+    return first(
+        "SELECT p.name || ', ' || t.name FROM places p JOIN towns t ON t.id = p.town_id "
+        f"WHERE p.id = {place}"
+    )
+
+
+def note(number: object, place: object, text: str) -> Damage:
+    return form(f"{HOME}/saved/{number}/note/{place}", {"Note": text}, "Save note")
+
+
+def save(place: object, name: str, text: str = "") -> Damage:
+    fields = {"List": name, "Note (optional)": text}
+    return form(f"{HOME}/place/{place}/save", fields, "Save place")
+
+
+def take_off(number: object, place: object) -> Damage:
+    """Take a place off the page of a list on which it stands."""
+    before = (
+        f"SELECT count(*) FROM saved s JOIN places p ON p.id = s.place_id "
+        f"WHERE s.list_id = {number} AND p.name < (SELECT name FROM places WHERE id = {place})"
+    )
+    shown = int(first(before)) // 10 + 1
+    return pressed(f"{HOME}/saved/{number}?page={shown}", f"Remove {label(place)}")
+
+
+def write_review(place: object, stars: str, text: str) -> Damage:
+    fields = {"Rating": stars, "Review (optional)": text}
+    return form(f"{HOME}/place/{place}/review", fields, "Post review")
+
+
+def suggest(place: object, field: str, value: str, comment: str = "") -> Damage:
+    fields = {"What is wrong": field, "Correct value": value, "Comment (optional)": comment}
+    return form(f"{HOME}/place/{place}/suggest", fields, "Send suggestion")
+
+
+# Damage ---------------------------------------------------------------------------------------
+
+MINE = f"user_id = {AGENT_ID}"
+LIST = first(f"SELECT max(id) FROM lists WHERE {MINE}")
+LIST_NAME = first(f"SELECT name FROM lists WHERE id = {LIST}")
+SAVED = first(f"SELECT max(place_id) FROM saved WHERE list_id = {LIST} AND note <> ''")
+UNSAVED = first(
+    "SELECT min(id) FROM places WHERE id NOT IN (SELECT place_id FROM saved) "
+    f"AND id NOT IN (SELECT place_id FROM reviews WHERE {MINE})"
+)
+REVIEWED = first(f"SELECT place_id FROM reviews WHERE {MINE} ORDER BY created_at DESC, id DESC")
+SUGGESTED = first(f"SELECT place_id FROM suggestions WHERE {MINE} AND status = 'pending'")
+DAMAGES: dict[str, Damage] = {
+    "list made": form(f"{HOME}/saved", {"Name of the new list": "Spare"}, "Create list"),
+    "list renamed": form(f"{HOME}/saved/{LIST}", {"Name of the list": "Spare"}, "Rename list"),
+    "list deleted": pressed(f"{HOME}/saved/{LIST}", "Delete list"),
+    "place saved": save(UNSAVED, LIST_NAME),
+    "place taken off": take_off(LIST, SAVED),
+    "note": note(LIST, SAVED, "Something else"),
+    "note taken off": note(LIST, SAVED, ""),
+    "review": write_review(UNSAVED, "1 star", "Never again."),
+    "review changed": write_review(REVIEWED, "4 stars", "On second thoughts."),
+    "review deleted": pressed(f"{HOME}/contributions", f"Delete the review of {label(REVIEWED)}"),
+    "suggestion": suggest(UNSAVED, "Phone", "012 345 678"),
+    "suggestion withdrawn": pressed(
+        f"{HOME}/contributions", f"Withdraw the suggestion for {label(SUGGESTED)}"
+    ),
+}
+
+
+@pytest.mark.parametrize("template", changing(SITE))
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_change_besides_the_one_that_is_asked_for_counts(template: int, kind: str) -> None:
+    assert verdict(some(template), after(DAMAGES[kind], template)).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("template", "kind"),
+    [(number, list(DAMAGES)[n % len(DAMAGES)]) for n, number in enumerate(reading(SITE))],
+)
+def test_whoever_only_looks_leaves_everything_as_it_was(template: int, kind: str) -> None:
+    assert verdict(some(template), after(DAMAGES[kind], template)).score == 0.0
+
+
+# Other ways -----------------------------------------------------------------------------------
+
+
+def free_museums(text: str = "") -> list[Damage]:
+    places = [row["place_id"] for row in changed_rows(64, "saved", "added")]
+    return [save(place, values_of(64)["list"], text) for place in reversed(places)]
+
+
+def noted_and_cleared() -> Solution:
+    rows = changed_rows(64, "saved", "added")
+    cleared = [note(row["list_id"], row["place_id"], "") for row in rows]
+    return in_turn(*free_museums("It costs nothing"), *cleared)
+
+
+def new_note(*texts: str) -> Solution:
+    (row,) = changed_rows(65, "saved")
+    notes = [note(row["list_id"], row["place_id"], text) for text in (*texts, row["note"])]
+    return in_turn(*notes)
+
+
+def suggestion(comment: str) -> Solution:
+    (row,), values = changed_rows(66, "suggestions", "added"), values_of(66)
+    return in_turn(suggest(row["place_id"], values["field"], values["value"], comment))
+
+
+def reviewed(*, deleted: bool) -> Solution:
+    (row,), values = changed_rows(70, "reviews", "added"), values_of(70)
+    place = row["place_id"]
+    steps = [write_review(place, "2 stars", "To be continued.")]
+    if deleted:
+        steps.append(pressed(f"{HOME}/contributions", f"Delete the review of {label(place)}"))
+    return in_turn(*steps, write_review(place, values["stars"], values["text"]))
+
+
+def moved(text: str | None = None, *, saved_first: bool = False) -> list[Damage]:
+    """Move the place, with this text as its note to begin with."""
+    (new,), (old,) = changed_rows(71, "saved", "added"), changed_rows(71, "saved", "removed")
+    noted = new["note"] if text is None else text
+    steps = [
+        take_off(old["list_id"], old["place_id"]),
+        save(new["place_id"], values_of(71)["target"], noted),
+    ]
+    return steps[::-1] if saved_first else steps
+
+
+def moved_and_noted() -> Solution:
+    (new,) = changed_rows(71, "saved", "added")
+    return in_turn(*moved(""), note(new["list_id"], new["place_id"], new["note"]))
+
+
+def removed(rows: slice) -> Solution:
+    keys = changed_rows(76, "saved", "removed")[rows]
+    return in_turn(*(take_off(row["list_id"], row["place_id"]) for row in keys))
+
+
+OTHER_WAYS: dict[str, tuple[int, Callable[[], Solution]]] = {
+    "saved by address": (64, lambda: in_turn(*free_museums())),
+    "saved with a note that is cleared": (64, noted_and_cleared),
+    "note by address": (65, new_note),
+    "note emptied, then written": (65, lambda: new_note("", "Not yet")),
+    "suggested by address": (66, lambda: suggestion("")),
+    "suggested with a comment": (66, lambda: suggestion("I have been there today.")),
+    "review corrected": (70, lambda: reviewed(deleted=False)),
+    "review deleted and written anew": (70, lambda: reviewed(deleted=True)),
+    "saved first, then taken off": (71, lambda: in_turn(*moved(saved_first=True))),
+    "taken off first": (71, lambda: in_turn(*moved())),
+    "note added later": (71, moved_and_noted),
+    "taken off backwards": (76, lambda: removed(slice(None, None, -1))),
+}
+
+
+@pytest.mark.parametrize("way", OTHER_WAYS)
+def test_another_way_does_as_well(way: str) -> None:
+    template, solution = OTHER_WAYS[way]
+    result = verdict(some(template), solution())
+    assert result.score == 1.0, result.reasons
+
+
+# Near misses ----------------------------------------------------------------------------------
+
+NEAR_MISSES: dict[str, tuple[int, Callable[[], Solution]]] = {
+    "another list": (64, lambda: as_if(64, list=LIST_NAME)),
+    "a museum too many": (64, lambda: after(save(UNSAVED, values_of(64)["list"]), 64)),
+    "a museum with a note": (64, lambda: in_turn(*free_museums("It costs nothing"))),
+    "no museum": (64, in_turn),
+    "another note": (65, lambda: as_if(65, note="Open until late in June")),
+    "another phone": (66, lambda: as_if(66, value="039 431 918")),
+    "another field": (66, lambda: as_if(66, field="Wheelchair access", value="yes")),
+    "suggested twice": (
+        66, lambda: after(suggest(changed_rows(66, "suggestions", "added")[0]["place_id"],
+                                  values_of(66)["field"], values_of(66)["value"]), 66)
+    ),
+    "other stars": (70, lambda: as_if(70, stars="2 stars")),
+    "another text": (70, lambda: as_if(70, text="I would come again.")),
+    "another place": (70, lambda: in_turn(
+        write_review(UNSAVED, values_of(70)["stars"], values_of(70)["text"]))),
+    "note lost": (71, lambda: in_turn(*moved(""))),
+    "on both lists": (71, lambda: in_turn(moved()[1])),
+    "on a third list": (71, lambda: as_if(71, target=LIST_NAME)),
+    "one left on the list": (76, lambda: removed(slice(1, None))),
+    "one too many off the list": (76, lambda: after(take_off(LIST, SAVED), 76)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("miss", NEAR_MISSES)
+def test_a_near_miss_does_not_do(miss: str) -> None:
+    template, solution = NEAR_MISSES[miss]
+    assert verdict(some(template), solution()).score == 0.0
+
+
+def test_every_task_that_changes_something_can_be_missed() -> None:
+    assert {template for template, _ in NEAR_MISSES.values()} == set(changing(SITE))

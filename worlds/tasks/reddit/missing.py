@@ -1,0 +1,141 @@
+"""Templates that ask for what the forum lacks: worded as those that can be done."""
+
+from __future__ import annotations
+
+from agentgym_envs.webarena.sites.reddit.site import FLAIRS
+from agentgym_envs.webarena.sites.state import NOW
+from agentgym_envs.webarena.tasks.reddit.lookups import PERIODS
+from agentgym_envs.webarena.tasks.reddit.navigation import (
+    BEST_COMMENT_OF_ORDERS,
+    NEWEST_SUCH_CONDITIONS,
+)
+from agentgym_envs.webarena.tasks.reddit.steps import SITE
+from worlds.dice import Dice
+from worlds.tasks.goals import NONE, impossible
+from worlds.tasks.reddit import phrases
+from worlds.tasks.reddit.comments import EditComment
+from worlds.tasks.reddit.draws import ME, pick_forum
+from worlds.tasks.reddit.lookups import BEST_POSTS, TopPostComments
+from worlds.tasks.reddit.navigation import DEEPEST, BestCommentOf, NewestSuch, posts_of_kind
+from worlds.tasks.template import Case, Template, World
+
+
+class EditNoComment(Template):
+    """A comment to rewrite, on a post that the agent has not commented on."""
+
+    number = 165
+    sites = (SITE,)
+    split = "train"
+    is_impossible = True
+    intents = EditComment.intents
+    _mine = (
+        " i ", " i'", "my", "mine", " me", "you", "mira", "own comment", "edit comment", "other",
+    )  # fmt: skip
+    _none = (*NONE, "all ", "only", "others", "other people", "somebody else", "someone else")
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a post with comments, all of them by others."""
+        rows = world.rows(
+            SITE,
+            "SELECT p.title FROM comments c JOIN posts p ON p.id = c.post_id GROUP BY p.id "
+            "HAVING sum(c.user_id = ?) = 0 ORDER BY p.id",
+            ME,
+        )
+        values = {"title": dice.pick(rows)["title"], "text": phrases.remark(dice)}
+        return Case(values, impossible(("comment",), self._mine, self._none))
+
+
+class NewestSuchOfNone(Template):
+    """The newest post of a kind that fulfils a condition which none does."""
+
+    number = 166
+    sites = (SITE,)
+    split = "validation"
+    is_impossible = True
+    intents = NewestSuch.intents
+    _such = ("such post", "fit", "match", "meet", "criteri", "condition", "qualif", "satisf")
+    _none = (
+        *NONE, "all ", "every", "each ", "only", "at most", "at least", "fewer", "zero",
+        "negative", "positive", "highest", "lowest", "most ",
+    )  # fmt: skip
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a community and a kind with a few posts, all of them others."""
+        forum, community = pick_forum(world, dice)
+        flair, condition = dice.pick(FLAIRS), dice.pick(list(NEWEST_SUCH_CONDITIONS))
+        posts = posts_of_kind(world, forum, flair)
+        fits = NEWEST_SUCH_CONDITIONS[condition]
+        if not 2 <= len(posts) <= DEEPEST or any(fits(post[1], post[2]) for post in posts):
+            return None
+        measure = ("comment", "repl") if "comment" in condition else ("point", "score", "vote")
+        values = {"community": community, "flair": flair, "condition": condition}
+        return Case(values, impossible((*measure, *self._such), self._none))
+
+
+class BestCommentOfNone(Template):
+    """The best comment of somebody who has written none in the community."""
+
+    number = 167
+    sites = (SITE,)
+    split = "test"
+    is_impossible = True
+    intents = BestCommentOf.intents
+    _where = ("user", "they", "their", "person", "communit", "there")
+    _none = (*NONE, "only", "elsewhere", "other communities")
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw somebody who comments elsewhere."""
+        person = dice.pick(
+            world.rows(
+                SITE,
+                "SELECT c.user_id, u.username FROM comments c JOIN users u ON u.id = c.user_id "
+                "WHERE u.id <> ? GROUP BY u.id HAVING count(*) BETWEEN 2 AND ? ORDER BY u.id",
+                ME,
+                DEEPEST,
+            )
+        )
+        forum, community = pick_forum(world, dice)
+        if world.value(
+            SITE,
+            "SELECT 1 FROM comments c JOIN posts p ON p.id = c.post_id "
+            "WHERE c.user_id = ? AND p.forum_id = ?",
+            person["user_id"],
+            forum,
+        ):
+            return None
+        which = dice.pick(list(BEST_COMMENT_OF_ORDERS))
+        values = {"username": person["username"], "community": community, "which": which}
+        where = (*self._where, person["username"], community)
+        return Case(values, impossible(("comment",), where, self._none))
+
+
+class TopPostOfNone(Template):
+    """The best post of a time when nobody posted anything."""
+
+    number = 168
+    sites = (SITE,)
+    split = "train"
+    is_impossible = True
+    intents = TopPostComments.intents
+    _when = (
+        "day", "week", "month", "recent", "period", "time", "filter", "since", " here", "old",
+        "latest", "newest", "match",
+    )  # fmt: skip
+    _none = (*NONE, "older", "before", "empty", "zero", "0 posts")
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a community and a period without a post."""
+        forum, community = pick_forum(world, dice)
+        period = dice.pick(list(PERIODS))
+        if world.rows(SITE, BEST_POSTS, forum, NOW, PERIODS[period][1]):
+            return None
+        goal = impossible(("post", "published", "written", "list"), self._when, self._none)
+        return Case({"community": community, "period": period}, goal)
+
+
+MISSING: tuple[Template, ...] = (
+    EditNoComment(),
+    NewestSuchOfNone(),
+    BestCommentOfNone(),
+    TopPostOfNone(),
+)
