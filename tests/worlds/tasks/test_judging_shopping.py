@@ -104,6 +104,11 @@ def test_the_last_step_counts(number: int) -> None:
     assert verdict(some(number), unfinished(number)).score == 0.0
 
 
+def test_the_right_total_is_wrong_when_the_coupon_is_taken_back() -> None:
+    without_coupon = submitting(f"{SHOP}/cart", "Remove coupon")
+    assert verdict(some(12), after(without_coupon, 12)).score == 0.0
+
+
 # Answers ----------------------------------------------------------------------------------------
 
 ANSWERS: dict[int, tuple[list[str], list[str]]] = {
@@ -113,7 +118,7 @@ ANSWERS: dict[int, tuple[list[str], list[str]]] = {
     ),
     1: (
         ["{0}, {1}", "{0} reviews, {1} stars in all", "{1} stars in {0} reviews",
-         "{0} reviews use the word, and they give {1} stars in all."],
+         "{0} reviews mention it, with {1} stars in all."],
         ["{1}, {0}", "{0}", "{1}", "{0}, {1}, 5", "{0} stars, {1} reviews"],
     ),
     2: (

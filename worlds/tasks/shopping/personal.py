@@ -153,8 +153,8 @@ class NewPhone(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Change the phone number in my personal data (not in my addresses) to {phone} and "
-        "subscribe me to the newsletter.",
+        "Change the phone number in my personal data to {phone} and subscribe me to the "
+        "newsletter.",
         "My phone number is now {phone}. Change it in my personal data, leave my addresses as they "
         "are, and subscribe me to the newsletter of the shop as well.",
     )
