@@ -14,11 +14,12 @@ from worlds.tasks.shopping_admin.draws import Period, draw_month, draw_period, p
 def test_the_numbers_are_the_sites_own_and_a_third_of_the_templates_is_kept_for_the_test() -> None:
     numbers = [template.number for template in TEMPLATES]
     assert len(set(numbers)) == len(numbers)
-    assert set(numbers) <= set(range(30, 60))
+    assert set(numbers) <= {*range(30, 60), *range(150, 153)}
     splits = [template.split for template in TEMPLATES]
-    assert splits.count("test") == 9
-    assert splits.count("validation") == 1
-    assert sorted(t.split for t in TEMPLATES if t.is_impossible) == ["test", "train"]
+    assert splits.count("test") == 10
+    assert splits.count("validation") == 2
+    impossible = [template.split for template in TEMPLATES if template.is_impossible]
+    assert sorted(impossible) == ["test", "test", "train", "train", "validation"]
 
 
 def test_periods_are_whole_months() -> None:

@@ -27,10 +27,10 @@ class HoldOrders(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw bounds that one to six orders meet."""
+        """Draw bounds that one to eight orders meet."""
         status = dice.pick(("pending", "processing"))
-        least = 1000 * dice.between(3, 29)
-        day = f"2026-03-{dice.between(1, 12):02}"
+        least = 1000 * dice.between(3, 59)
+        day = f"2026-03-{dice.between(1, 13):02}"
         orders = world.rows(
             SITE,
             "SELECT id FROM orders WHERE status = ? AND total >= ? AND created_at >= ? ORDER BY id",
@@ -38,7 +38,7 @@ class HoldOrders(Template):
             least,
             day,
         )
-        if not 1 <= len(orders) <= 6:
+        if not 1 <= len(orders) <= 8:
             return None
         held = [row("orders", id=each["id"], status="on hold") for each in orders]
         noted = [row("order_comments", order_id=each["id"], status="on hold") for each in orders]
