@@ -1,4 +1,4 @@
-"""The tasks in the shop; numbers 0 to 29, and 145 to 147."""
+"""The tasks in the shop; numbers 0 to 29, and 145 to 148."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ from worlds.tasks.shopping.personal import (
     NewPhone,
     ReviewFromOrder,
 )
+from worlds.tasks.shopping.tabs import BetterOfTwoTabs
 from worlds.tasks.shopping.wishes import MoveWish, PruneWishes
 from worlds.tasks.template import Template
 
@@ -69,5 +70,6 @@ TEMPLATES: tuple[Template, ...] = (
     TrackUnsentOrder(),
     MovedFromElsewhere(),
     LatestAuthorOfNone(),
+    BetterOfTwoTabs(),
 )
 """Every template of the site, by number."""

@@ -10,6 +10,7 @@ from agentgym_envs.webarena.tasks.shopping import (
     navigation,
     past_orders,
     personal,
+    tabs,
     wishes,
 )
 from agentgym_envs.webarena.tasks.solution import Solution
@@ -43,5 +44,6 @@ EXPERTS: dict[int, Solution] = {
     145: past_orders.track_unsent_order,
     146: personal.moved_from_elsewhere,
     147: lookups.latest_author_of_none,
+    148: tabs.better_of_two_tabs,
 }
 """By the number of the template."""
