@@ -39,9 +39,7 @@ SOURCES = (
 """What a change of content begins in, or nearly always does."""
 
 
-def make(
-    out: Path | None, *, seed: int = 0, scale: int = 1, instances: int | None = None
-) -> None:
+def make(out: Path | None, *, seed: int = 0, scale: int = 1, instances: int | None = None) -> None:
     """Make a world and write it.
 
     Args:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import product
+
+import pytest
+from _pytest.mark import ParameterSet
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.evaluators import build_evaluators, multiply
@@ -78,3 +82,21 @@ def reading(site: str) -> list[int]:
         for number, template in TEMPLATES.items()
         if template.sites[0] == site and some(number).eval["state_change"] == [{}]
     ]
+
+
+def each_with_every(templates: Iterable[int], kinds: Iterable[str]) -> list[ParameterSet]:
+    """Pair templates with kinds: one kind in turn for each, the other pairs are marked slow."""
+    numbers, names = list(templates), list(kinds)
+    return [
+        pytest.param(
+            *(numbers[i], names[j]),
+            marks=[] if (i - j) % len(names) == 0 else [pytest.mark.slow],
+        )
+        for i, j in product(range(len(numbers)), range(len(names)))
+    ]
+
+
+def in_turn_with(templates: Sequence[int], kinds: Iterable[str]) -> list[tuple[int, str]]:
+    """Pair each template with one kind, in turn."""
+    names = list(kinds)
+    return [(number, names[place % len(names)]) for place, number in enumerate(templates)]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.worlds.tasks.judging import answering, some, verdict
 
-# By the parts of the right answer: {0}, {1}; {more} is a number that is one larger than {0}.
+# By the parts of the right answer: {0}, {1}, {all}, {but_one} for all but one; {more} is {0} + 1.
 RIGHT = {
     80: ("{0}", "{0} comments", "It has {0} comments.", "The post has {0} comments in total"),
     82: ("{0}, {1}", "{1}, {0}", "{1} gives it {0} out of 10.", "{0} out of 10 by {1}"),
@@ -15,6 +15,7 @@ RIGHT = {
     91: ("{0}, {1}", "{0} comments, {1} points", "{0} have negative points; the best has {1}."),
     96: ("{0}", "In {0}.", "The town is {0}.", "You must fetch it in {0}."),
     99: ("{0}, {1}", "{0} people, {1} comments", "{0} people; {1} comments are the author's."),
+    191: ("{all}", "The users are {all}.", "- {bullets}", "{but_one} and {0}", "[{all}]"),
 }
 WRONG_ANSWERS = {
     80: ("{more}", "{0} or {more}", "about {0}", "{0} comments, 5 points", ""),
@@ -24,6 +25,7 @@ WRONG_ANSWERS = {
     91: ("{0}", "{1}", "{more}, {1}", "{1} comments, {0} points", "{0}, {1}, {more}"),
     96: ("Nowhere", "{0} or Nowhere", "{0}, Nowhere", "not in {0}", ""),
     99: ("{0}", "{1}", "{more}, {1}", "{0} comments, {1} people", "{0}, {1}, {more}"),
+    191: ("{0}", "{but_one}", "{all}, mira.halden", "{but_one}, mira.halden", "{but_one} or {0}"),
 }
 
 
@@ -32,7 +34,14 @@ def in_words(template: int, pattern: str) -> str:
     values = [part["value"] for part in answer.get("of", [answer])]
     number = str(values[0]).lstrip("$")
     more = str(float(number) + 1).removesuffix(".0") if number[0].isdigit() else ""
-    return pattern.format(*values, more=more)
+    names = [str(value) for value in values]
+    return pattern.format(
+        *names,
+        more=more,
+        all=", ".join(names),
+        but_one=", ".join(names[1:]),
+        bullets="\n- ".join(names),
+    )
 
 
 ANSWERS = [

@@ -11,10 +11,20 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.actions import parse_action
 from agentgym_envs.webarena.sites.people import AGENT, PASSWORD
 from agentgym_envs.webarena.tasks.experts import EXPERTS
+from agentgym_envs.webarena.tasks.reddit.steps import open_post
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.solution import Case, Solution
 from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.judging import Damage, after, changing, reading, some, verdict
+from tests.worlds.tasks.judging import (
+    Damage,
+    after,
+    changing,
+    each_with_every,
+    in_turn_with,
+    reading,
+    some,
+    verdict,
+)
 
 HOME = "http://reddit.test"
 ME = 1
@@ -165,15 +175,13 @@ def damaged(kind: str, template: int) -> Solution:
     return after(by_mira(damage) if template == REGISTERING else damage, template)
 
 
-@pytest.mark.parametrize("kind", DAMAGE)
-@pytest.mark.parametrize("template", CHANGING)
+@pytest.mark.parametrize(("template", "kind"), each_with_every(CHANGING, DAMAGE))
 def test_what_nobody_asked_for_spoils_a_change(template: int, kind: str) -> None:
     assert verdict(some(template), damaged(kind, template)).score == 0.0
 
 
-@pytest.mark.parametrize(("place", "template"), list(enumerate(READING)))
-def test_what_nobody_asked_for_spoils_an_answer_and_a_page(place: int, template: int) -> None:
-    kind = list(DAMAGE)[place % len(DAMAGE)]
+@pytest.mark.parametrize(("template", "kind"), in_turn_with(READING, DAMAGE))
+def test_what_nobody_asked_for_spoils_an_answer_and_a_page(template: int, kind: str) -> None:
     assert verdict(some(template), damaged(kind, template)).score == 0.0
 
 
@@ -269,6 +277,7 @@ WRONG = [
     (95, other_than(95, "username", BLOCKED, STRANGER)),
     (97, {"text": "Almost what was asked for."}),
     (98, other_than(98, "wish", "Take it back.", "Turn it into its opposite.")),
+    (192, {"text": "Almost what was asked for."}),
     (143, other_than(143, "deed", "save", "upvote")),
     (143, {"password": "password-1"}),
     (143, {"email": "somebody@else.test"}),
@@ -278,3 +287,23 @@ WRONG = [
 @pytest.mark.parametrize(("template", "values"), WRONG, ids=str)
 def test_one_wrong_value_is_wrong(template: int, values: Mapping[str, str]) -> None:
     assert verdict(some(template), with_values(template, values)).score == 0.0
+
+
+def test_a_less_active_community_on_the_subject_is_wrong() -> None:
+    task = some(190)
+    communities = (task.notes or {})["communities"]
+    scores = [
+        verdict(task, with_values(83, {"community": community, "flair": "Story"})).score
+        for community in communities
+    ]
+    assert (scores.count(1.0), scores.count(0.0)) == (1, len(communities) - 1)
+
+
+def test_a_line_that_replaces_the_text_is_wrong() -> None:
+    def replaced(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        yield from open_post(screen, case.values["title"])
+        yield screen.click("link", "Edit post")
+        yield screen.fill("textbox", "Text", case.values["text"])
+        yield screen.click("button", "Save post")
+
+    assert verdict(some(192), replaced).score == 0.0

@@ -26,7 +26,16 @@ from tests.worlds.tasks.administering import (
 )
 from tests.worlds.tasks.arriving import WORLD
 from tests.worlds.tasks.forms import as_if, changed_rows, form, in_turn, pressed, values_of
-from tests.worlds.tasks.judging import Damage, after, changing, reading, some, verdict
+from tests.worlds.tasks.judging import (
+    Damage,
+    after,
+    changing,
+    each_with_every,
+    in_turn_with,
+    reading,
+    some,
+    verdict,
+)
 from worlds.tasks.drawing import TEMPLATES
 
 
@@ -78,16 +87,12 @@ DAMAGES: dict[str, Damage] = {
 }
 
 
-@pytest.mark.parametrize("template", changing(SITE))
-@pytest.mark.parametrize("kind", DAMAGES)
+@pytest.mark.parametrize(("template", "kind"), each_with_every(changing(SITE), DAMAGES))
 def test_a_change_besides_the_one_that_is_asked_for_counts(template: int, kind: str) -> None:
     assert verdict(some(template), after(DAMAGES[kind], template)).score == 0.0
 
 
-@pytest.mark.parametrize(
-    ("template", "kind"),
-    [(number, list(DAMAGES)[n % len(DAMAGES)]) for n, number in enumerate(reading(SITE))],
-)
+@pytest.mark.parametrize(("template", "kind"), in_turn_with(reading(SITE), DAMAGES))
 def test_whoever_only_looks_leaves_everything_as_it_was(template: int, kind: str) -> None:
     assert verdict(some(template), after(DAMAGES[kind], template)).score == 0.0
 

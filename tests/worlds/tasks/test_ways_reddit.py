@@ -19,6 +19,7 @@ from agentgym_envs.webarena.tasks.reddit.steps import (
 )
 from agentgym_envs.webarena.tasks.screen import Screen, over_pages
 from agentgym_envs.webarena.tasks.solution import Case, Solution
+from tests.worlds.tasks.arriving import WORLD
 from tests.worlds.tasks.judging import some, verdict
 from tests.worlds.tasks.test_judging_reddit import HOME, UNFOLLOWED
 
@@ -179,7 +180,7 @@ def saved_last_first(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 def deleted_newest_first(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield from open_post(screen, case.values["title"])
     url = screen.url
-    while True:
+    while screen.has("link", "Newest"):
         yield screen.click("link", "Newest")
         while not screen.has("link", "Delete comment"):
             if not screen.has("link", "Next"):
@@ -225,8 +226,7 @@ def locked_too_early(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 def corrected_when_locked(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield from done_by_the_expert(97, case, screen, text="A typing eror")
-    while not screen.has("link", "Edit comment"):
-        yield screen.click("link", "Next")
+    yield screen.click("link", "Newest")
     yield screen.click("link", "Edit comment")
     yield screen.fill("textbox", "Comment", case.values["text"])
     yield screen.click("button", "Save comment")
@@ -308,6 +308,46 @@ def voted_on_each_page(case: Case, screen: Screen) -> Iterator[ExpertMove]:
             yield screen.click("button", "Upvote post")
 
 
+def posted_where_active_from_the_menu(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """A flair is not asked for, so any will do."""
+    most = max(case.notes["communities"], key=num_posts)
+    values = {**case.values, "community": most, "flair": "Story"}
+    yield from posted_from_the_menu(Case(values, {}), screen)
+
+
+def num_posts(community: str) -> int:
+    sql = "SELECT count(*) FROM posts p JOIN forums f ON f.id = p.forum_id WHERE f.title = ?"
+    number: int = WORLD.value("reddit", sql, community)
+    return number
+
+
+def posted_where_active_and_completed(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    yield from done_by_the_expert(190, case, screen, text="To be written")
+    yield screen.click("link", "Edit post")
+    yield screen.fill("textbox", "Text", case.values["text"])
+    yield screen.click("button", "Save post")
+
+
+def line_added(case: Case, screen: Screen, between: str) -> Iterator[ExpertMove]:
+    body = WORLD.value("reddit", "SELECT body FROM posts WHERE title = ?", case.values["title"])
+    yield screen.click("link", "Edit post")
+    yield screen.fill("textbox", "Text", f"{body}{between}{case.values['text']}")
+    yield screen.click("button", "Save post")
+
+
+def line_added_as_a_paragraph(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    yield screen.go(f"{HOME}/u/{AGENT.username}/posts")
+    while not screen.has("link", case.values["title"]):
+        yield screen.click("link", "Next")
+    yield screen.click("link", case.values["title"])
+    yield from line_added(case, screen, "\n\n")
+
+
+def line_added_and_corrected(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    yield from done_by_the_expert(192, case, screen, text="A typing eror")
+    yield from line_added(case, screen, "\n")
+
+
 WAYS: list[tuple[int, Solution]] = [
     (81, newest_on_its_own_page),
     (81, newest_the_wrong_way_first),
@@ -335,6 +375,10 @@ WAYS: list[tuple[int, Solution]] = [
     (98, turned_round_and_back),
     (143, registered_and_signed_in_again),
     (143, registered_late),
+    (190, posted_where_active_from_the_menu),
+    (190, posted_where_active_and_completed),
+    (192, line_added_as_a_paragraph),
+    (192, line_added_and_corrected),
 ]
 
 

@@ -19,8 +19,8 @@ class PublishPhone(Template):
     sites = ("map", "reddit")
     split = "train"
     intents = (
-        "Post the {what} of {place} in {town}, as Wayfinder writes it and nothing else, under the "
-        "title “{title}” in {community} on Commonplace.",
+        "Post just the {what} of {place}, {town}, as on Wayfinder, in {community} on Commonplace, "
+        "titled “{title}”.",
         "Look up the {what} of {place} in {town} on Wayfinder, and publish a post with the title "
         "“{title}” in the community {community} on Commonplace. Its text shall be that alone, "
         "exactly as it is written on the map.",

@@ -28,8 +28,8 @@ class DriveToParcel(Template):
     sites = ("shopping", "map")
     split = "train"
     intents = (
-        "How many minutes is the quickest drive on Wayfinder from {start} to the town that my "
-        "order {order} goes to?",
+        "How many minutes is the quickest drive from {start} to the delivery town of my order "
+        "{order}?",
         "My order {order} at Larder & Loom is delivered to some town. According to Wayfinder, how "
         "long does the quickest drive from {start} to that town take?",
     )
@@ -51,7 +51,7 @@ class BestRatedThere(Template):
     sites = ("shopping", "map")
     split = "validation"
     intents = (
-        "Put the best rated {kind} of the town that my order {order} goes to on my list {list}.",
+        "Put the best rated {kind} in the delivery town of order {order} on my list {list}.",
         "Find out to which town my order {order} at Larder & Loom is delivered, and put the best "
         "rated {kind} of that town on my Wayfinder list {list}.",
     )
@@ -90,8 +90,8 @@ class RefundIssue(Template):
     sites = ("shopping", "gitlab")
     split = "train"
     intents = (
-        "Open an issue “Refund for order {order}” in the Forgeyard project {project}, with the "
-        "order's total, as the shop writes it, as its description.",
+        "Open an issue “Refund for order {order}” in the Forgeyard project {project}, described by "
+        "just the order's total.",
         "In the Forgeyard project {project}, open an issue titled “Refund for order {order}” whose "
         "description is the total of that order at Larder & Loom, written as the shop writes it, "
         "and nothing else.",

@@ -53,8 +53,8 @@ class GroupOfContributor(Template):
     sites = ("gitlab", "shopping_admin")
     split = "test"
     intents = (
-        "Put whoever has the most commits on the default branch of {project} into the customer "
-        "group {group} of Larder & Loom.",
+        "Put whoever has most commits on {project}'s default branch into the customer group "
+        "{group}.",
         "Who has the most commits on the default branch of {project} on Forgeyard? That person is "
         "also a customer of Larder & Loom: in the shop's administration, put them into the "
         "customer group {group}.",

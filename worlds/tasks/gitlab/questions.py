@@ -72,7 +72,7 @@ class MostUnassigned(Template):
     number = 117
     sites = (SITE,)
     intents = (
-        "Which has the most open issues {what}: {first}, {second} or {third}?",
+        "Which project has the most open issues {what}: {first}, {second} or {third}?",
         "Compare the projects {first}, {second} and {third}: count the open issues {what} in each "
         "of them, and name the project that has the most.",
     )

@@ -6,6 +6,7 @@ from worlds.tasks.reddit.comments import COMMENTS
 from worlds.tasks.reddit.lookups import LOOKUPS
 from worlds.tasks.reddit.missing import MISSING
 from worlds.tasks.reddit.navigation import NAVIGATION
+from worlds.tasks.reddit.posting import POSTING
 from worlds.tasks.reddit.readings import READINGS
 from worlds.tasks.reddit.registering import REGISTERING
 from worlds.tasks.reddit.votes import VOTES
@@ -17,9 +18,10 @@ TEMPLATES: tuple[Template, ...] = (
     *READINGS,
     *VOTES,
     *COMMENTS,
+    *POSTING,
     *WRITING,
     *NAVIGATION,
     *REGISTERING,
     *MISSING,
 )
-"""Numbers 80 to 99, 140 to 149 and 165 to 168."""
+"""Numbers 80 to 99, 140 to 149, 165 to 168 and 190 to 194."""

@@ -8,7 +8,7 @@ from agentgym_envs.webarena.sites.state import NOW
 from agentgym_envs.webarena.tasks.reddit.lookups import PERIODS
 from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.goals import all_of, answers, name, number
+from worlds.tasks.goals import all_of, answers, name, number, set_of
 from worlds.tasks.reddit.draws import ME, pick_forum
 from worlds.tasks.template import Case, Template, World
 
@@ -123,9 +123,41 @@ class PeopleInThread(Template):
         return Case({"title": post["title"]}, goal)
 
 
+class BestCommenters(Template):
+    """Who got many points for a comment of a thread."""
+
+    number = 191
+    sites = (SITE,)
+    split = "test"
+    intents = (
+        'Which users have a comment with at least {points} points on "{title}"?',
+        'Go through all the comments on the post "{title}", replies included, and list the user '
+        "names of everybody who got {points} points or more for one of them.",
+    )
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a thread and a number of points that three to six people reached."""
+        posts = world.rows(
+            SITE, "SELECT id, title FROM posts WHERE num_comments BETWEEN 6 AND 24 ORDER BY id"
+        )
+        post, points = dice.pick(posts), dice.between(3, 12)
+        users = world.rows(
+            SITE,
+            "SELECT DISTINCT u.username FROM comments c JOIN users u ON u.id = c.user_id "
+            "WHERE c.post_id = ? AND c.score >= ? ORDER BY u.username",
+            post["id"],
+            points,
+        )
+        if not 3 <= len(users) <= 6:
+            return None
+        goal = answers(set_of(*(name(user["username"]) for user in users)))
+        return Case({"title": post["title"], "points": str(points)}, goal)
+
+
 LOOKUPS: tuple[Template, ...] = (
     TopPostComments(),
     BusiestAuthor(),
     NegativeComments(),
     PeopleInThread(),
+    BestCommenters(),
 )

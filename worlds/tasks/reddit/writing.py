@@ -1,4 +1,4 @@
-"""Templates about posts, communities, messages and settings that are written or changed."""
+"""Templates about communities, messages and settings that are made or changed."""
 
 from __future__ import annotations
 
@@ -9,29 +9,6 @@ from worlds.tasks.goals import changes, gone, row
 from worlds.tasks.reddit import phrases
 from worlds.tasks.reddit.draws import ME, pick_forum
 from worlds.tasks.template import Case, Template, World
-
-
-class Publish(Template):
-    """A new post."""
-
-    number = 83
-    sites = (SITE,)
-    split = "train"
-    intents = (
-        'Post "{title}" in {community}, with the text "{text}" and the flair {flair}.',
-        "Please publish a new post in the community {community} for me. Its title is "
-        '"{title}", its text "{text}", and it gets the flair {flair}.',
-    )
-
-    def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a community and something to write."""
-        forum, community = pick_forum(world, dice)
-        title, text, flair = phrases.title(dice), phrases.remark(dice), dice.pick(FLAIRS)
-        post = row(
-            "posts", forum_id=forum, user_id=ME, title=title, body=text, url=None, flair=flair
-        )
-        values = {"community": community, "title": title, "text": text, "flair": flair}
-        return Case(values, changes(post))
 
 
 class Subscriptions(Template):
@@ -162,7 +139,6 @@ class Profile(Template):
 
 
 WRITING: tuple[Template, ...] = (
-    Publish(),
     Subscriptions(),
     MessageAuthor(),
     FoundCommunity(),

@@ -28,8 +28,8 @@ class BuyMostReviewed(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Order {quantity} of the most reviewed product in {category}, by {method} to my address in "
-        "{town}, payment by {payment}.",
+        "Order {quantity} of the most reviewed product in {category}: {method} to my {town} "
+        "address, pay by {payment}.",
         "Order {quantity} of the product in the category {category} that has the most reviews. "
         "Have them sent to the address in {town} of my address book by {method}, and choose "
         "{payment} as payment method.",
@@ -82,7 +82,7 @@ class SpendBudget(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Put as many {product} into my cart as {budget} can pay for, shipping not counted.",
+        "Put as many {product} into my cart as {budget} buys before shipping.",
         "I have {budget} to spend on {product}. Put as many pieces of it into my cart as that pays "
         "for, not counting shipping, and do not check out.",
     )
@@ -105,8 +105,7 @@ class OfferTotal(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        'Put {quantity} of {product} into my cart and apply the coupon of the offer "{offer}"; '
-        "what is the total?",
+        'Put {quantity} of {product} into my cart with the coupon of "{offer}"; what is the total?',
         "I want {quantity} of {product}. Put them into my cart, use the coupon code of the current "
         'offer "{offer}", and tell me what the total of the cart is then.',
     )

@@ -51,5 +51,6 @@ class CancelSentOrder(Template):
         open_ones = {"pending", "processing", "on hold"}
         if open_ones & {each["status"] for each in orders_with(world, product)}:
             return None
-        goal = impossible(("pending", "order"), (*NONE, "complete", "shipped", "already"))
+        settled = ("complete", "cancelled", "refunded", "shipped", "sent", "delivered")
+        goal = impossible(("pending", "no order", "no such order", *settled), (*NONE, *settled))
         return Case({"product": product, "reason": dice.pick(CANCEL_REASONS)}, goal)

@@ -60,8 +60,7 @@ class WordInReviews(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        'How many reviews of {product} use the word "{word}", and how many stars do these give in '
-        "all?",
+        'How many reviews of {product} mention "{word}", and with how many stars in all?',
         'Read all reviews of {product}. In how many of them does the word "{word}" stand in the '
         "title or the text, and what is the sum of the stars that these reviews give?",
     )
@@ -76,6 +75,8 @@ class WordInReviews(Template):
             "AND status = 'approved'",
             product["id"],
         )
+        if any(word in row["text"].lower() and not uses(word, row["text"]) for row in texts):
+            return None  # as a part of another word
         stars = [row["rating"] for row in texts if uses(word, row["text"])]
         if not 2 <= len(stars) < len(texts):
             return None
@@ -135,7 +136,7 @@ class LatestAuthorOfNone(Template):
         stars = dice.between(1, 5)
         if any(row["rating"] == stars for row in rows(world, _BY_DATE, product["id"])):
             return None
-        rating = ("star", f"rating of {stars}", f"rated {stars}", "such", "that rating")
+        rating = ("star", "that rating", "such review", "such a review", "rated")
         return Case({"product": product["name"], "stars": _stars(stars)}, impossible(rating, NONE))
 
 
@@ -178,7 +179,7 @@ class CountUnderFilters(Template):
     sites = (SITE,)
     split = "validation"
     intents = (
-        "How many {brand} products in {category} cost {least} to {most} and have {stars} stars or "
+        "How many {brand} products in {category} cost {least} to {most} with {stars} stars or "
         "more?",
         "Count the products by {brand} in the category {category} that cost between {least} and "
         "{most} and are rated with {stars} stars or more. How many are there?",

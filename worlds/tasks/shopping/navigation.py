@@ -22,8 +22,7 @@ class SecondPageOfList(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Show page 2 of the {brand} products in {category}, in stock and for {most} or less, "
-        "{order}.",
+        "Show page 2 of {brand} products in {category}, in stock, {most} or less, {order}.",
         "List the products by {brand} in the category {category} that cost {most} or less and are "
         "in stock, {order}, and show me the second page of this list.",
     )
@@ -95,8 +94,8 @@ class ReviewMostReduced(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        "Open the review form of the {category} product now at {least} to {most} with the largest "
-        "price cut in dollars.",
+        "Open the review form of the {category} product at {least} to {most} reduced by the most "
+        "dollars.",
         "Of the products in the category {category} that now cost at least {least} and at most "
         "{most}, I want to review the one whose price has been cut by the most dollars. Open the "
         "form for me.",
@@ -135,7 +134,7 @@ class BestStockedVariant(Template):
     sites = (SITE,)
     split = "validation"
     intents = (
-        "Open the page of the variant of the {family} that is best in stock.",
+        "Open the page of the {family} variant that is best in stock.",
         "The shop sells several variants of the {family}. Open the page of the one of which it has "
         "the most pieces in stock.",
     )

@@ -65,8 +65,8 @@ class TrackingNumber(Template):
     split = "test"
     intents = (
         "What is the tracking number of my latest order with {product}?",
-        "I want to know what became of the latest order in which I bought {product}. Under which "
-        "tracking number was it sent?",
+        "I want to know what became of the latest order in which I bought {product}. Look for its "
+        "shipment, and tell me the tracking number.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -94,9 +94,9 @@ class TrackUnsentOrder(Template):
         latest = orders_with(world, product)[0]
         if rows(world, "SELECT * FROM shipments WHERE order_id = ?", latest["id"]):
             return None
-        status = (latest["status"], latest["status"].replace("cancelled", "canceled"))
+        status = latest["status"][:6]  # cancelled has one l or two
         sending = ("track", "ship", "sent", "dispatch", "deliver")
-        return Case({"product": product}, impossible((*sending, *status), (*NONE, *status)))
+        return Case({"product": product}, impossible((*sending, status), (*NONE, status)))
 
 
 class OrderAgain(Template):

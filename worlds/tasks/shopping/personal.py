@@ -94,8 +94,8 @@ class MovedFromElsewhere(Template):
         values = _moving(dice, person, town)
         if town in towns or values["new_town"] in (town, *towns):
             return None
-        which = (town, *towns, "no such", "no matching", "such an address", "that address")
-        return Case(values, impossible(which, (*NONE, *towns)))
+        address = ("such address", "such an address", "matching address", "that address")
+        return Case(values, impossible((town, *towns, *address), (*NONE, *towns)))
 
 
 def _moving(dice: Dice, person: str, town: str) -> dict[str, str]:
@@ -153,8 +153,8 @@ class NewPhone(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Change the phone number in my personal data (not in my addresses) to {phone} and "
-        "subscribe me to the newsletter.",
+        "Change the phone number in my personal data to {phone} and subscribe me to the "
+        "newsletter.",
         "My phone number is now {phone}. Change it in my personal data, leave my addresses as they "
         "are, and subscribe me to the newsletter of the shop as well.",
     )

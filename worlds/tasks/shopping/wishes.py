@@ -44,7 +44,7 @@ class PruneWishes(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Remove everything that costs at least {least} and at most {most} from my wish list.",
+        "Remove everything that costs {least} to {most} from my wish list.",
         "My wish list has become too long. Go through all of it and remove every product that now "
         "costs at least {least} and at most {most}; keep all others.",
     )
@@ -53,10 +53,10 @@ class PruneWishes(Template):
         """Draw two amounts with one to six of the wishes between them."""
         least = dice.between(2, 299)
         most = least + dice.between(3, 149)
-        between = [
-            wish for wish in rows(world, _WISHES) if least * 100 <= wish["cost"] <= most * 100
-        ]
-        if not 1 <= len(between) <= 6:
+        wishes = rows(world, _WISHES)
+        between = [wish for wish in wishes if least * 100 < wish["cost"] < most * 100]
+        is_sharp = not {least * 100, most * 100} & {wish["cost"] for wish in wishes}
+        if not 1 <= len(between) <= 6 or not is_sharp:
             return None
         goal = changes(*(gone("wishlist_items", id=wish["id"]) for wish in between))
         return Case({"least": f"${least}", "most": f"${most}"}, goal)

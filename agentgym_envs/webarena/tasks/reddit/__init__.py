@@ -6,6 +6,7 @@ from agentgym_envs.webarena.tasks.reddit import (
     comments,
     lookups,
     navigation,
+    posting,
     readings,
     registering,
     votes,
@@ -17,7 +18,7 @@ EXPERTS: dict[int, Solution] = {
     80: lookups.top_post_comments,
     81: votes.vote_newest,
     82: readings.review_rating,
-    83: writing.publish,
+    83: posting.publish,
     84: writing.subscriptions,
     85: comments.edit_comment,
     86: votes.vote_for_all,
@@ -43,5 +44,8 @@ EXPERTS: dict[int, Solution] = {
     166: navigation.newest_such_of_none,
     167: navigation.best_comment_of_none,
     168: lookups.top_post_of_none,
+    190: posting.publish_where_active,
+    191: lookups.best_commenters,
+    192: posting.add_to_post,
 }
 """By the number of the template."""

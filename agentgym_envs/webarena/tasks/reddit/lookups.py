@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.reddit.steps import (
+    Remark,
     author_of,
     comments_on,
     narrow,
@@ -78,6 +79,19 @@ def people_in_thread(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield screen.stop(f"{others}, {own}", f"The author {author} has written {own} of them.")
 
 
+def best_commenters(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Read all pages of comments."""
+    yield from open_post(screen, case.values["title"])
+    comments = yield from over_pages(screen, lambda: comments_on(screen))
+    least = int(case.values["points"])
+    users = {_writer(remark) for remark in comments if remark.points >= least}
+    yield screen.stop(", ".join(sorted(users)), "I have seen all comments.")
+
+
 def _writers_on(screen: Screen) -> list[str]:
     """List the authors of the comments on the page; deleted ones have none."""
-    return [remark.node.name.removeprefix("Comment by ") for remark in comments_on(screen)]
+    return [_writer(remark) for remark in comments_on(screen)]
+
+
+def _writer(remark: Remark) -> str:
+    return remark.node.name.removeprefix("Comment by ")

@@ -1,4 +1,4 @@
-"""Solves tasks about posts, communities, messages and settings that are written or changed."""
+"""Solves tasks about communities, messages and settings that are made or changed."""
 
 from __future__ import annotations
 
@@ -8,18 +8,6 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.reddit.steps import SITE, narrow, open_community, posts_on
 from agentgym_envs.webarena.tasks.screen import Screen, enter, first_of
 from agentgym_envs.webarena.tasks.solution import Case
-
-
-def publish(case: Case, screen: Screen) -> Iterator[ExpertMove]:
-    """Write it from the community's page."""
-    community = case.values["community"]
-    yield from open_community(screen, community)
-    yield screen.click("link", f"Post in {community}", "Posts are written here.")
-    yield screen.fill("textbox", "Title", case.values["title"])
-    yield screen.fill("textbox", "Text", case.values["text"])
-    yield screen.choose("Flair", case.values["flair"])
-    yield screen.click("button", "Publish post")
-    yield screen.stop()
 
 
 def subscriptions(case: Case, screen: Screen) -> Iterator[ExpertMove]:

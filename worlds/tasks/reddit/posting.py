@@ -1,0 +1,104 @@
+"""Templates about the agent's own posts: published, or added to."""
+
+from __future__ import annotations
+
+from agentgym_envs.webarena.sites.reddit.site import FLAIRS
+from agentgym_envs.webarena.sites.state import NOW
+from agentgym_envs.webarena.tasks.reddit.steps import SITE
+from worlds.dice import Dice
+from worlds.tasks.goals import changes, row
+from worlds.tasks.reddit import phrases
+from worlds.tasks.reddit.draws import ME, pick_forum
+from worlds.tasks.template import Case, Template, World
+from worlds.tasks.words import WORDS
+
+_SUBJECTS: dict[str, tuple[str, ...]] = WORDS["reddit"]["subjects"]
+
+
+class Publish(Template):
+    """A new post."""
+
+    number = 83
+    sites = (SITE,)
+    split = "train"
+    intents = (
+        'Post "{title}" in {community}, with the text "{text}" and the flair {flair}.',
+        "Please publish a new post in the community {community} for me. Its title is "
+        '"{title}", its text "{text}", and it gets the flair {flair}.',
+    )
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a community and something to write."""
+        forum, community = pick_forum(world, dice)
+        title, text, flair = phrases.title(dice), phrases.remark(dice), dice.pick(FLAIRS)
+        post = row(
+            "posts", forum_id=forum, user_id=ME, title=title, body=text, url=None, flair=flair
+        )
+        values = {"community": community, "title": title, "text": text, "flair": flair}
+        return Case(values, changes(post))
+
+
+class PublishWhereActive(Template):
+    """A new post where most is going on, however one measures that."""
+
+    number = 190
+    sites = (SITE,)
+    split = "train"
+    intents = (
+        'Post "{title}" in the most active community on {subject}, with the text "{text}"',
+        "I have something to say to people who like {subject}. Choose the community on {subject} "
+        'where the most is going on, and publish a post there: title "{title}", text "{text}"',
+    )
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a subject one community of which has most posts, newer posts and comments."""
+        subject = dice.pick(list(_SUBJECTS))
+        forums = world.rows(
+            SITE,
+            "SELECT f.id, f.name, f.title, count(*) AS posts, sum(p.num_comments) AS comments, "
+            "sum(p.created_at >= datetime(?, '-365 days')) AS newer_posts "
+            "FROM forums f JOIN posts p ON p.forum_id = f.id GROUP BY f.id ORDER BY f.id",
+            NOW,
+        )
+        rivals = [forum for forum in forums if forum["name"] in _SUBJECTS[subject]]
+        leaders = {
+            forum["id"]
+            for measure in ("posts", "newer_posts", "comments")
+            for forum in rivals
+            if forum[measure] == max(rival[measure] for rival in rivals)
+        }
+        if len(leaders) > 1:
+            return None
+        title, text = phrases.title(dice), phrases.remark(dice)
+        post = row("posts", forum_id=leaders.pop(), user_id=ME, title=title, body=text, url=None)
+        return Case(
+            {"subject": subject, "title": title, "text": text},
+            changes(post, loosely={"posts.flair": None}),
+            {"communities": [forum["title"] for forum in rivals]},
+        )
+
+
+class AddToPost(Template):
+    """A line more in a post of the agent's."""
+
+    number = 192
+    sites = (SITE,)
+    split = "train"
+    intents = (
+        'Add the line "{text}" to the end of my post "{title}".',
+        'My post "{title}" lacks something. Edit it: leave what it says, and add this as the last '
+        'line of its text: "{text}"',
+    )
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw one of the agent's posts, and what to add."""
+        posts = world.rows(
+            SITE, "SELECT id, title, body FROM posts WHERE user_id = ? ORDER BY id", ME
+        )
+        post, text = dice.pick(posts), phrases.remark(dice)
+        words = " ".join([*post["body"].split(), text])
+        goal = changes(row("posts", id=post["id"], body=words))
+        return Case({"title": post["title"], "text": text}, goal)
+
+
+POSTING: tuple[Template, ...] = (Publish(), PublishWhereActive(), AddToPost())
