@@ -8,7 +8,7 @@ from agentgym_envs.webarena.evaluators.typed_answer import is_answer
 from tests.worlds.tasks.judging import answering, some, verdict
 
 RIGHT = {
-    30: ("{0}", "The SKU is {0}.", "SKU: {0}", "The product with the most units sold has {0}."),
+    30: ("{0}", "The SKU is {0}.", "SKU: {0}", "The SKU that sold most units is {0}."),
     31: (
         "{0}",
         "{0} orders",

@@ -65,7 +65,7 @@ class MoveSaved(Template):
     sites = ("map",)
     split = "test"
     intents = (
-        "Move {place}, {town}, from my list {source} to {target} and keep its note.",
+        "Move {place}, {town}, with its note from my list {source} to {target}.",
         "I saved {place} in {town} on the wrong list. Take it off my list {source}, put it on my "
         "list {target} instead, and keep the note that I made on it.",
     )

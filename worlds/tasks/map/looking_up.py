@@ -24,7 +24,7 @@ class NearestPhone(Template):
     sites = ("map",)
     split = "train"
     intents = (
-        "What is the phone number of the {kind} nearest to {place}, {town}, as the crow flies?",
+        "Give the phone number of the {kind} nearest to {place}, {town}, as the crow flies.",
         "I am at {place} in {town} and need the {kind} that is nearest as the crow flies. What is "
         "the phone number there?",
     )

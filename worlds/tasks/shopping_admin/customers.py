@@ -18,7 +18,7 @@ class CallingCustomer(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "What is the {what} of the latest order of the customer with phone number {phone}?",
+        "Give the {what} of the latest order of the customer with phone {phone}.",
         "Somebody is on the line and asks about the order that they placed most recently. Their "
         "phone number is {phone}; please tell me the {what} of that order.",
     )

@@ -53,7 +53,7 @@ class BoughtProduct(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        "Open the edit form of the product {what} in {customer}'s {which} order.",
+        "Open the product {what} in {customer}'s {which} order for editing.",
         "In the {which} order of our customer {customer}, find the product {what}, and open the "
         "form in which that product can be edited.",
     )

@@ -19,8 +19,8 @@ class ReportOfMonth(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        'Show "{report}" for the {narrowed}, by {sorting}, in the month of {period} with most '
-        "revenue from all orders.",
+        'Show "{report}" for the {narrowed}, by {sorting}, in the highest-revenue month of '
+        "{period}, counting all orders.",
         "Find out which month of {period} had the highest revenue, orders of every status counted. "
         'Show me the report "{report}" for that month, narrowed down to the {narrowed} and with '
         "the highest {sorting} first.",

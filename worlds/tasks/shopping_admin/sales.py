@@ -19,7 +19,7 @@ class BestSeller(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Which {category} product sold most units in {period}? Count all orders, and give the SKU.",
+        "Which SKU in {category} sold most units in {period}, counting all orders?",
         "In {period}, one product of the category {category} sold more units than any other, "
         "orders of every status counted. What is the SKU of that product?",
     )
@@ -120,8 +120,8 @@ class BestCustomer(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "What is the e-mail address of the {group} customer who spent most in {period}, "
-        "{status} counted?",
+        "Give the e-mail address of the {group} customer who spent most in {period}, {status} "
+        "counted.",
         "Somebody in the customer group {group} ordered for more money than all others in "
         "{period}, {status} counted. What is this customer's e-mail address?",
     )
