@@ -97,7 +97,7 @@ def _task(template: Template, case: Case, instance: int) -> WebTask:
     return WebTask(
         sites=template.sites,
         task_id=template.number * STRIDE + instance,
-        start_url=template.start or f"__{template.sites[0].upper()}__",
+        start_url=case.start or template.start or f"__{template.sites[0].upper()}__",
         intent=intent.format_map(case.values),
         eval={},
         require_login=template.signed_in,

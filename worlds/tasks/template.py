@@ -66,11 +66,13 @@ class Case:
         values: what fills the slots of the intents, and nothing else.
         goal: what decides whether it is done.
         notes: what the expert knows beside the intent; never shown to a policy.
+        start: where it begins, with WebArena's placeholders; None is where its template does.
     """
 
     values: Mapping[str, str]
     goal: Goal
     notes: Mapping[str, Any] = field(default_factory=dict)
+    start: str | None = None
 
 
 class Template(ABC):
