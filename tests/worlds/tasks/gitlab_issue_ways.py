@@ -120,6 +120,17 @@ def postpone_from_the_list(case: Case, screen: Screen) -> Moves:
         yield screen.go(listed)
 
 
+def plan_in_two_steps(case: Case, screen: Screen) -> Moves:
+    """The label first, then the day by the form's address, from another page."""
+    issue = screen.url
+    yield screen.click("link", "Edit issue")
+    yield screen.click("checkbox", case.values["label"])
+    yield screen.click("button", "Save changes")
+    yield screen.click("link", "Issues")
+    yield screen.go(f"{issue}/edit")
+    yield screen.fill("textbox", "Due date", case.notes["due"], enter=True)
+
+
 def take_by_the_form(case: Case, screen: Screen) -> Moves:
     """By editing the issue, after signing in with the e-mail address."""
     values = case.values

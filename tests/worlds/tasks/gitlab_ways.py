@@ -160,5 +160,6 @@ WAYS: dict[int, tuple[Solution, ...]] = {
     121: (approve_from_the_oldest,),
     123: (issues.postpone_from_the_list,),
     129: (issues.take_by_the_form, issues.take_and_correct),
+    187: (issues.plan_in_two_steps,),
 }
 """By the number of the template."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from worlds.tasks.gitlab.asking import PlanThisIssue, WhoHasRole, WhomToAsk
 from worlds.tasks.gitlab.commits import (
     CommitsInMonth,
     TopContributor,
@@ -81,5 +82,8 @@ TEMPLATES: tuple[Template, ...] = (
     CommentOnMissing(),
     FollowOneself(),
     PostponeMissing(),
+    WhomToAsk(),
+    WhoHasRole(),
+    PlanThisIssue(),
 )
 """Every template of the site, by number."""

@@ -65,18 +65,19 @@ class PostponeMilestone(Template):
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a milestone with two or three open issues, and closed ones beside."""
-        project = draw_project(world, dice, DEVELOPING)
+        project, due = draw_project(world, dice, DEVELOPING), draw_day(dice)
         rows = world.rows(
             SITE,
             "SELECT m.title, group_concat(i.id) AS ids FROM milestones m "
             "JOIN issues i ON i.milestone_id = m.id WHERE m.project_id = ? AND i.state = 'open' "
             "GROUP BY m.id HAVING count(*) BETWEEN 2 AND 3 AND sum(i.confidential) = 0 "
-            "ORDER BY m.id",
+            "AND NOT total(i.due_on = ?) ORDER BY m.id",
             project["id"],
+            due,
         )
         if not rows:
             return None
-        milestone, due = dice.pick(rows), draw_day(dice)
+        milestone = dice.pick(rows)
         return Case(
             values={
                 "milestone": milestone["title"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentgym_envs.webarena.tasks.gitlab import (
+    asking,
     commits,
     forms,
     issues,
@@ -51,5 +52,8 @@ EXPERTS: dict[int, Solution] = {
     161: merging.comment_on_missing,
     162: people.follow_oneself,
     163: milestones.postpone_missing,
+    185: asking.whom_to_ask,
+    186: asking.who_has_role,
+    187: asking.plan_this_issue,
 }
 """By the number of the template."""

@@ -1,0 +1,103 @@
+"""Tasks that leave open what to look at, or begin deep inside the site."""
+
+from __future__ import annotations
+
+from agentgym_envs.webarena.sites.filters import day
+from agentgym_envs.webarena.tasks.gitlab.steps import SITE
+from worlds.dice import Dice
+from worlds.tasks.gitlab.draws import REPORTING, SEEN, address_of, draw_day, draw_project
+from worlds.tasks.goals import answers, changes, name, row, set_of
+from worlds.tasks.template import Case, Template, World
+
+_ROLES = ("Guest", "Reporter", "Developer", "Maintainer")
+
+
+class WhomToAsk(Template):
+    """Who looks after a project; its README, its code owners and its owner agree."""
+
+    number = 185
+    sites = (SITE,)
+    intents = (
+        "Who is the right person to ask about {project}?",
+        "I have a question about {project} on Forgeyard, but I know nobody there. Find out which "
+        "person is the right one to ask, and tell me the name.",
+    )
+    split = "train"
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a project of somebody else whose files name its owner."""
+        rows = world.rows(
+            SITE,
+            "SELECT p.name, u.name AS owner FROM projects p JOIN users u ON u.id = p.owner_id "
+            "JOIN files r ON r.project_id = p.id AND r.branch = 'main' AND r.path = 'README.md' "
+            "JOIN files c ON c.project_id = p.id AND c.branch = 'main' AND c.path = 'CODEOWNERS' "
+            f"WHERE {SEEN} AND u.id <> 1 AND instr(r.content, u.name || ' looks after') "
+            "AND trim(c.content, ' ' || char(10)) = '* @' || u.username ORDER BY p.id",
+        )
+        project = dice.pick(rows)
+        return Case({"project": project["name"]}, answers(name(project["owner"])))
+
+
+class WhoHasRole(Template):
+    """The members of one role, three to six of them."""
+
+    number = 186
+    sites = (SITE,)
+    intents = (
+        "Which members of {project} have the role {role}?",
+        "Look at the members of {project} and their roles. Which of them are {role}s there? I need "
+        "the names of all of them, and nobody else's.",
+    )
+    split = "test"
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw a role that some people have and the agent has not."""
+        project, role = draw_project(world, dice), dice.pick(_ROLES)
+        members = world.rows(
+            SITE,
+            "SELECT u.id, u.name FROM members m JOIN users u ON u.id = m.user_id "
+            "WHERE m.project_id = ? AND m.role = ? ORDER BY u.name",
+            project["id"],
+            role,
+        )
+        if not 3 <= len(members) <= 6 or any(each["id"] == 1 for each in members):
+            return None
+        goal = answers(set_of(*(name(each["name"]) for each in members)))
+        return Case({"project": project["name"], "role": role}, goal)
+
+
+class PlanThisIssue(Template):
+    """Give the issue that is on the screen a due date and a label."""
+
+    number = 187
+    sites = (SITE,)
+    intents = (
+        'Make this issue due on {due} and add the label "{label}" to it.',
+        "The issue that is open in the browser has to be done by {due}: enter this as its due "
+        'date. It is also to get the label "{label}", beside those that it has.',
+    )
+    split = "train"
+
+    def draw(self, world: World, dice: Dice) -> Case | None:
+        """Draw an open issue, and a label that it lacks."""
+        project, due = draw_project(world, dice, REPORTING), draw_day(dice)
+        sql = "SELECT * FROM issues WHERE project_id = ? AND state = 'open' ORDER BY id"
+        issue = dice.pick(world.rows(SITE, sql, project["id"]))
+        label = dice.pick(world.rows(SITE, _LACKING, project["id"], issue["id"]))
+        if issue["due_on"] == due:
+            return None
+        return Case(
+            values={"due": day(due), "label": label["name"]},
+            goal=changes(
+                row("issues", id=issue["id"], due_on=due),
+                row("issue_labels", issue_id=issue["id"], label_id=label["id"]),
+            ),
+            notes={"due": due},
+            start=f"{address_of(world, project)}/issues/{issue['iid']}",
+        )
+
+
+_LACKING = (
+    "SELECT id, name FROM labels WHERE project_id = ? AND id NOT IN "
+    "(SELECT label_id FROM issue_labels WHERE issue_id = ?) ORDER BY id"
+)
