@@ -23,7 +23,7 @@ NUMBERS = sorted(TEMPLATES)
 
 def test_no_two_templates_have_a_number_and_each_has_its_expert() -> None:
     assert list(TEMPLATES) == sorted(EXPERTS) == [t.template for t in open_content().templates]
-    assert len(TEMPLATES) == 152
+    assert len(TEMPLATES) == 160
 
 
 def test_what_is_shipped_is_what_the_templates_are() -> None:
