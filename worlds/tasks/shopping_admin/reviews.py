@@ -94,8 +94,8 @@ class CorrectReview(Template):
     split = "train"
     intents = (
         'Correct {nickname}\'s pending review of the "{product}" to {stars} and approve it.',
-        '{nickname} ticked the wrong rating in the pending review "{title}" of the product '
-        '"{product}": it should be {stars}. Correct the rating and approve the review.',
+        '{nickname} ticked the wrong rating in the pending review of the product "{product}": it '
+        "should be {stars}. Correct the rating and approve the review.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -119,10 +119,8 @@ class CorrectReview(Template):
             return None
         values = {
             "nickname": review["nickname"],
-            "title": review["title"],
             "product": review["name"],
             "stars": "1 star" if rating == 1 else f"{rating} stars",
         }
-        return Case(
-            values, changes(row("reviews", id=review["id"], rating=rating, status="approved"))
-        )
+        goal = changes(row("reviews", id=review["id"], rating=rating, status="approved"))
+        return Case(values, goal, {"title": review["title"]})

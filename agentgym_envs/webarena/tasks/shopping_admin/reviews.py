@@ -44,7 +44,7 @@ def correct_review(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield from apply_filters(
         screen, {"Product": case.values["product"], "Nickname": case.values["nickname"]}
     )
-    yield screen.click("link", case.values["title"], "This is the review.")
+    yield screen.click("link", case.notes["title"], "This is the review.")
     yield screen.choose("Rating", case.values["stars"], "I correct the rating.")
     yield screen.choose("Status", "approved", "I approve it as well.")
     yield screen.click("button", "Save review", "Both are set, so I save.")
