@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from agentgym_envs.webarena.tasks.solution import Solution
-from tests.worlds.tasks.administering import (
+from tests.worlds.tasks.arriving import WORLD
+from tests.worlds.tasks.judging.administering import (
     FIRST_DAY,
     HOME,
     LAST_DAY,
@@ -24,9 +25,8 @@ from tests.worlds.tasks.administering import (
     shipment,
     switch,
 )
-from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.forms import as_if, changed_rows, form, in_turn, pressed, values_of
-from tests.worlds.tasks.judging import (
+from tests.worlds.tasks.judging.forms import as_if, changed_rows, form, in_turn, pressed, values_of
+from tests.worlds.tasks.judging.verdicts import (
     Damage,
     after,
     changing,

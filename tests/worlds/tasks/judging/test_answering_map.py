@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentgym_envs.webarena.evaluators.typed_answer import is_answer
-from tests.worlds.tasks.judging import answering, some, verdict
+from tests.worlds.tasks.judging.verdicts import answering, is_reason, listed, some, verdict
 
 RIGHT = {
     60: (
@@ -151,19 +151,11 @@ OTHER_REASONS = {
 }
 
 
-def is_reason(template: int, text: str) -> bool:
-    task = some(template)
-    reason = text.format_map(task.instantiation_dict or {})
-    return is_answer(task.eval["typed_answer"], f"N/A. {reason}", task=task.intent)
-
-
-@pytest.mark.parametrize(("template", "text"), [(n, text) for n in REASONS for text in REASONS[n]])
+@pytest.mark.parametrize(("template", "text"), listed(REASONS))
 def test_the_reason_may_be_worded_freely(template: int, text: str) -> None:
     assert is_reason(template, text)
 
 
-@pytest.mark.parametrize(
-    ("template", "text"), [(n, text) for n in OTHER_REASONS for text in OTHER_REASONS[n]]
-)
+@pytest.mark.parametrize(("template", "text"), listed(OTHER_REASONS))
 def test_another_reason_is_none(template: int, text: str) -> None:
     assert not is_reason(template, text)

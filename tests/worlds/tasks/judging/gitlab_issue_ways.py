@@ -8,7 +8,7 @@ from agentgym_envs.webarena.tasks.gitlab.steps import apply, items, open_part, o
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.solution import Case
 from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.gitlab_damage import SITE, Moves, fill, form
+from tests.worlds.tasks.judging.gitlab_damage import SITE, Moves, fill, form
 
 
 def create_bare_issue(case: Case, screen: Screen) -> Moves:

@@ -20,8 +20,8 @@ from agentgym_envs.webarena.tasks.reddit.steps import (
 from agentgym_envs.webarena.tasks.screen import Screen, over_pages
 from agentgym_envs.webarena.tasks.solution import Case, Solution
 from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.judging import some, verdict
-from tests.worlds.tasks.test_judging_reddit import HOME, UNFOLLOWED
+from tests.worlds.tasks.judging.test_judging_reddit import HOME, UNFOLLOWED
+from tests.worlds.tasks.judging.verdicts import some, verdict
 
 
 def done_by_the_expert(

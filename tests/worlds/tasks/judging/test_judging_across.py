@@ -13,10 +13,15 @@ from agentgym_envs.webarena.tasks.map.steps import to_page_with
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.solution import Case, Solution
 from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.damage_shopping import AGENT_ALONE, ANYBODY, THROUGH_OFFICE, submitting
-from tests.worlds.tasks.judging import Damage, after, answering, some, verdict
-from tests.worlds.tasks.mistaking import mistaken, slots, unfinished
-from tests.worlds.tasks.ways_shopping import then
+from tests.worlds.tasks.judging.mistaking import mistaken, slots, unfinished
+from tests.worlds.tasks.judging.shopping_damage import (
+    AGENT_ALONE,
+    ANYBODY,
+    THROUGH_OFFICE,
+    submitting,
+)
+from tests.worlds.tasks.judging.shopping_ways import then
+from tests.worlds.tasks.judging.verdicts import Damage, after, answering, some, verdict
 from worlds.tasks.across import TEMPLATES
 
 MAP, FORUM, CODE = "http://map.test", "http://reddit.test", "http://gitlab.test"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.forms import form, pressed
-from tests.worlds.tasks.judging import Damage
+from tests.worlds.tasks.judging.forms import form, pressed
+from tests.worlds.tasks.judging.verdicts import Damage
 
 SITE = "shopping_admin"
 HOME = "http://shopping-admin.test"

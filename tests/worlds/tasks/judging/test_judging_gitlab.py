@@ -15,9 +15,9 @@ from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.solution import Case, Solution
-from tests.worlds.tasks.gitlab_damage import DAMAGE, SITE, UNDONE, by_the_agent
-from tests.worlds.tasks.gitlab_ways import WAYS
-from tests.worlds.tasks.judging import (
+from tests.worlds.tasks.judging.gitlab_damage import DAMAGE, SITE, UNDONE, by_the_agent
+from tests.worlds.tasks.judging.gitlab_ways import WAYS
+from tests.worlds.tasks.judging.verdicts import (
     after,
     answering,
     changing,

@@ -6,7 +6,8 @@ import pytest
 
 from agentgym_envs.webarena.evaluators.typed_answer import is_answer
 from agentgym_envs.webarena.tasks.solution import Solution
-from tests.worlds.tasks.damage_shopping import (
+from tests.worlds.tasks.judging.mistaking import mistaken, slots, unfinished
+from tests.worlds.tasks.judging.shopping_damage import (
     AGENT_ALONE,
     ANYBODY,
     SHOP,
@@ -18,7 +19,8 @@ from tests.worlds.tasks.damage_shopping import (
     submitting,
     use_coupon,
 )
-from tests.worlds.tasks.judging import (
+from tests.worlds.tasks.judging.shopping_ways import WAYS
+from tests.worlds.tasks.judging.verdicts import (
     after,
     answering,
     changing,
@@ -28,8 +30,6 @@ from tests.worlds.tasks.judging import (
     some,
     verdict,
 )
-from tests.worlds.tasks.mistaking import mistaken, slots, unfinished
-from tests.worlds.tasks.ways_shopping import WAYS
 from worlds.tasks.drawing import TEMPLATES
 from worlds.tasks.floors import is_impossible
 

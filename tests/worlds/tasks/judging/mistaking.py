@@ -11,7 +11,7 @@ from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.solution import Case, Solution
 from tests.worlds.tasks.arriving import cases
-from tests.worlds.tasks.judging import some, verdict
+from tests.worlds.tasks.judging.verdicts import some, verdict
 
 
 def mistaken(template: int, *slots: str) -> Solution:

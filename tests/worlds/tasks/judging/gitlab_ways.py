@@ -6,9 +6,9 @@ from agentgym_envs.webarena.sites.names import ORIGINS
 from agentgym_envs.webarena.tasks.gitlab.steps import apply, cells, open_part, open_project
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.solution import Case, Solution
-from tests.worlds.tasks import gitlab_issue_ways as issues
 from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.gitlab_damage import SITE, Moves, fill, form
+from tests.worlds.tasks.judging import gitlab_issue_ways as issues
+from tests.worlds.tasks.judging.gitlab_damage import SITE, Moves, fill, form
 
 
 def invite_by_email(case: Case, screen: Screen) -> Moves:

@@ -20,7 +20,7 @@ from agentgym_envs.webarena.tasks.shopping.steps import (
 )
 from agentgym_envs.webarena.tasks.shopping.steps import open_product as find_product
 from agentgym_envs.webarena.tasks.solution import Case, Solution
-from tests.worlds.tasks.damage_shopping import NEWS, SHOP, submitting, use_coupon
+from tests.worlds.tasks.judging.shopping_damage import NEWS, SHOP, submitting, use_coupon
 
 Part = Callable[[Case, Screen], Iterator[ExpertMove]]
 """Some moves of a way, on any page."""

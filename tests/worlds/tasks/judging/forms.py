@@ -9,7 +9,7 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.solution import Case, Solution
-from tests.worlds.tasks.judging import Damage, some
+from tests.worlds.tasks.judging.verdicts import Damage, some
 
 
 def form(url: str, fields: Mapping[str, str], button: str) -> Damage:

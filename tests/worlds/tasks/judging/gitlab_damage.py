@@ -10,7 +10,7 @@ from agentgym_envs.webarena.sites.names import ORIGINS
 from agentgym_envs.webarena.sites.people import AGENT, PASSWORD
 from agentgym_envs.webarena.tasks.screen import Screen
 from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.judging import Damage
+from tests.worlds.tasks.judging.verdicts import Damage
 
 SITE = "gitlab"
 Moves = Iterator[ExpertMove]

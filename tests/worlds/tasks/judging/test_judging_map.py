@@ -9,8 +9,8 @@ import pytest
 from agentgym_envs.webarena.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.solution import Solution
 from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.forms import as_if, changed_rows, form, in_turn, pressed, values_of
-from tests.worlds.tasks.judging import (
+from tests.worlds.tasks.judging.forms import as_if, changed_rows, form, in_turn, pressed, values_of
+from tests.worlds.tasks.judging.verdicts import (
     Damage,
     after,
     changing,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 
@@ -11,6 +11,7 @@ from _pytest.mark import ParameterSet
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.evaluators import build_evaluators, multiply
+from agentgym_envs.webarena.evaluators.typed_answer import is_answer
 from agentgym_envs.webarena.evaluators.verdict import Verdict
 from agentgym_envs.webarena.places import EmbeddedPlace
 from agentgym_envs.webarena.sites.content import open_content
@@ -100,3 +101,15 @@ def in_turn_with(templates: Sequence[int], kinds: Iterable[str]) -> list[tuple[i
     """Pair each template with one kind, in turn."""
     names = list(kinds)
     return [(number, names[place % len(names)]) for place, number in enumerate(templates)]
+
+
+def is_reason(template: int, text: str) -> bool:
+    """Return whether N/A with this reason, whose slots are filled, is the right answer."""
+    task = some(template)
+    reason = text.format_map(task.instantiation_dict or {})
+    return is_answer(task.eval["typed_answer"], f"N/A. {reason}", task=task.intent)
+
+
+def listed(table: Mapping[int, Sequence[str]]) -> list[tuple[int, str]]:
+    """Pair each template with each of its texts."""
+    return [(number, text) for number, texts in table.items() for text in texts]

@@ -15,7 +15,7 @@ from agentgym_envs.webarena.tasks.reddit.steps import open_post
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.solution import Case, Solution
 from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.judging import (
+from tests.worlds.tasks.judging.verdicts import (
     Damage,
     after,
     changing,

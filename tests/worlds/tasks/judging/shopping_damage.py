@@ -8,7 +8,7 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.people import PASSWORD
 from agentgym_envs.webarena.tasks.screen import Screen
 from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.judging import Damage
+from tests.worlds.tasks.judging.verdicts import Damage
 
 SHOP = "http://shopping.test"
 OFFICE = "http://shopping-admin.test"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.worlds.tasks.judging import answering, some, verdict
+from tests.worlds.tasks.judging.verdicts import answering, some, verdict
 
 # By the parts of the right answer: {0}, {1}, {all}, {but_one} for all but one; {more} is {0} + 1.
 RIGHT = {
