@@ -99,14 +99,23 @@ class PostponeMissing(Template):
     is_impossible = True
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a milestone of other projects."""
+        """Draw a milestone that several other projects have, with a few open issues."""
         project, due = draw_project(world, dice, DEVELOPING), draw_day(dice)
         titles = world.rows(
             SITE,
-            "SELECT DISTINCT title FROM milestones WHERE title NOT IN "
-            "(SELECT title FROM milestones WHERE project_id = ?) ORDER BY title",
+            f"SELECT title FROM ({_BEGUN}) WHERE title NOT IN "
+            "(SELECT title FROM milestones WHERE project_id = ?) "
+            "GROUP BY title HAVING count(*) > 1 ORDER BY title",
             project["id"],
         )
         values = {"milestone": dice.pick(titles)["title"], "project": project["name"]}
         goal = impossible(("milestone",), no_such("milestone"))
         return Case(values | {"due": day(due)}, goal)
+
+
+_BEGUN = (
+    "SELECT m.title FROM milestones m JOIN issues i ON i.milestone_id = m.id "
+    "JOIN members a ON a.project_id = m.project_id AND a.user_id = 1 AND a.role <> 'Guest' "
+    "WHERE i.state = 'open' GROUP BY m.id HAVING count(*) BETWEEN 2 AND 3"
+)
+"""SQL: the title of each milestone of the agent's projects with two or three open issues."""

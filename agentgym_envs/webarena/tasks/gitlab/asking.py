@@ -28,7 +28,11 @@ def who_has_role(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 
 def plan_this_issue(case: Case, screen: Screen) -> Iterator[ExpertMove]:
-    """Edit what is on the screen."""
+    """Edit what is on the screen, or was when the task began."""
+    if not screen.has("link", "Edit issue"):
+        yield ExpertMove("tab_focus [0]", "The issue is in the first tab.")
+    if not screen.has("link", "Edit issue"):
+        yield ExpertMove("go_back", "The issue was open in this tab before.")
     yield screen.click("link", "Edit issue", "The issue is open already.")
     yield screen.fill("textbox", "Due date", case.notes["due"])
     yield screen.click("checkbox", case.values["label"], "The other labels stay ticked.")

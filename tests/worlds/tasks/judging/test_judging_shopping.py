@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 import pytest
 
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.evaluators.typed_answer import is_answer
-from agentgym_envs.webarena.tasks.solution import Solution
+from agentgym_envs.webarena.tasks.experts import EXPERTS
+from agentgym_envs.webarena.tasks.screen import Screen
+from agentgym_envs.webarena.tasks.solution import Case, Solution
 from tests.worlds.tasks.judging.mistaking import mistaken, slots, unfinished
 from tests.worlds.tasks.judging.shopping_damage import (
     AGENT_ALONE,
@@ -87,8 +93,14 @@ def test_another_honest_way_is_as_good(
     assert result.score == 1.0, (way, result.reasons)
 
 
-# A person and a town name an address together, a shelf may hold too few, and bounds overlap.
-PAIRS = {6: ("category", "quantity"), 9: ("person", "town"), 17: ("least", "most")}
+# A person and a town name an address together, a shelf may hold too few, bounds overlap, and the
+# cheaper of two products may also be better in stock.
+PAIRS = {
+    6: ("category", "quantity"),
+    9: ("person", "town"),
+    17: ("least", "most"),
+    148: ("quantity", "which"),
+}
 
 
 @pytest.mark.parametrize(
@@ -97,6 +109,17 @@ PAIRS = {6: ("category", "quantity"), 9: ("person", "town"), 17: ("least", "most
 )
 def test_one_thing_mistaken_is_wrong(number: int, wrong: tuple[str, ...]) -> None:
     assert verdict(some(number), mistaken(number, *wrong)).score == 0.0
+
+
+def test_the_other_of_two_products_is_wrong() -> None:
+    opposite = {"the cheaper one": "the more expensive one"}
+
+    def other(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        which = opposite[case.values["which"]]
+        yield from EXPERTS[148](Case({**case.values, "which": which}, case.notes), screen)
+
+    task = next(t for t in map(partial(some, 148), range(50)) if "cheaper" in t.intent)
+    assert verdict(task).score == 1.0 and verdict(task, other).score == 0.0
 
 
 @pytest.mark.parametrize("number", CHANGING)
