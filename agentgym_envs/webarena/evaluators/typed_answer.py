@@ -30,6 +30,9 @@ from agentgym_envs.webarena.evaluators.verdict import Ending, Verdict, judged
 QUANTITIES = ("number", "currency", "duration", "distance", "date", "time")
 NAMES = ("name", "identifier")
 GROUPS = ("list", "set", "all")
+MAX_LENGTH = 2_000
+"""Characters; what is longer is no answer, and would take long to read."""
+
 TYPES = (*QUANTITIES, *NAMES, "boolean", *GROUPS, "impossible")
 
 _PUNCTUATION = set(",.;:!?()[]{}\"'-=>&/|#\\")
@@ -98,13 +101,15 @@ def in_words(expected: Mapping[str, Any]) -> str:
 
 
 def is_answer(expected: Mapping[str, Any], answer: str, *, task: str = "") -> bool:
-    """Return whether an answer is the expected one.
+    """Return whether an answer is the expected one, which none of over `MAX_LENGTH` characters is.
 
     Args:
         expected: of the form that `check_type` checks.
         answer: what was said.
         task: the intent; what an answer repeats of it says nothing.
     """
+    if len(answer) > MAX_LENGTH:
+        return False
     text = plain(_BULLET.sub(" ", answer) if "\n" in answer.strip() else answer)
     if expected["type"] == "impossible":
         return _gives_reason(expected["reason"], text)

@@ -275,3 +275,9 @@ def test_another_form_is_refused_at_once(spec: object, message: str) -> None:
 )
 def test_quantities_are_read_with_their_units(text: str, expected: list[tuple[str, float]]) -> None:
     assert [(found.kind, float(found.value)) for found in quantities(text)] == expected
+
+
+@pytest.mark.parametrize("text", ["5 products ", "rated with 4 stars or more ", "x", "5"])
+def test_a_megabyte_is_no_answer_and_takes_no_time(text: str) -> None:
+    assert not is_answer(number(5), text * 100_000, task=COUNT)
+    assert not is_answer({"type": "impossible", "reason": [["5"]]}, f"N/A {text * 100_000}")
