@@ -11,6 +11,7 @@ from agentgym_envs.errors import InvalidAction
 from agentgym_envs.sciworld import answers
 from agentgym_envs.sciworld.expert import PastAction, moves_from
 from agentgym_envs.sciworld.gateway import JavaError
+from agentgym_envs.sciworld.refusals import is_refusal
 from agentgym_envs.sciworld.simulator import Reply, Simulator
 from agentgym_envs.sciworld.tasks import Game
 from agentgym_envs.sciworld.verbs import reworded
@@ -81,7 +82,8 @@ class Episode(ABC):
         if reply.text == answers.NOT_KNOWN:
             return None
         is_question = answers.is_question(reply.text)
-        self._history.append(PastAction(action, is_idle=not reply.text or is_question))
+        is_idle = not reply.text or is_question or is_refusal(reply.text)
+        self._history.append(PastAction(action, is_idle))
         self._choices = answers.choices(reply.text) if is_question else []
         return reply
 
@@ -116,7 +118,7 @@ class DefaultEpisode(Episode):
         if not reply.text:
             message = answers.not_a_choice(action, len(choices)) if choices else answers.NO_ANSWER
             return self._outcome(message, reply, is_valid=False)
-        return self._outcome(reply.text, reply)
+        return self._outcome(reply.text, reply, is_valid=not is_refusal(reply.text))
 
     def refuse(self, error: InvalidAction) -> Outcome:
         """Answer a completion that holds no action."""
