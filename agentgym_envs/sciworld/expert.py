@@ -9,11 +9,10 @@ try does, because what was needed is spent or lost, there is nothing to play.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from agentgym_envs.core import ExpertMove
 from agentgym_envs.sciworld.answers import NOT_KNOWN
 from agentgym_envs.sciworld.gateway import JavaError
 from agentgym_envs.sciworld.house import room_shown, rooms_of, way
@@ -37,14 +36,16 @@ class PastAction(NamedTuple):
     Attributes:
         action: the action.
         is_idle: it changed nothing: it was refused, answered by a question, or cancelled one.
+        solution: the solution's actions that it stands for, where it is another name for them.
     """
 
     action: str
     is_idle: bool
+    solution: tuple[str, ...]
 
 
-def moves_from(game: Game, history: Sequence[PastAction]) -> Iterator[ExpertMove]:
-    """Yield the moves that solve a task after some actions.
+def actions_from(game: Game, history: Sequence[PastAction]) -> Sequence[str]:
+    """Return the actions that solve a task after some actions; none where no try did.
 
     Args:
         game: the task.
@@ -52,9 +53,7 @@ def moves_from(game: Game, history: Sequence[PastAction]) -> Iterator[ExpertMove
     """
     gold = gold_path(game.task, game.variation)
     done, follows = _progress(gold, history)
-    actions = gold[done:] if follows else _joined(game, gold, done, history)
-    for action in actions:
-        yield ExpertMove(action)
+    return gold[done:] if follows else _joined(game, gold, done, history)
 
 
 @lru_cache(_CACHED_SOLUTIONS)
@@ -91,11 +90,11 @@ def gold_path(task: str, variation: int) -> tuple[str, ...]:
 def _progress(gold: Sequence[str], history: Sequence[PastAction]) -> tuple[int, bool]:
     """Return how many steps of the solution were played first, and whether nothing else was."""
     done = 0
-    for action, is_idle in history:
-        plain = _plain(action)
-        if done < len(gold) and plain == _plain(gold[done]):
-            done += 1
-        elif not is_idle and not plain.startswith(_LOOKS):
+    for past in history:
+        names = [_plain(action) for action in past.solution]
+        if names == [_plain(action) for action in gold[done : done + len(names)]]:
+            done += len(names)
+        elif not past.is_idle and not _plain(past.action).startswith(_LOOKS):
             return done, False
     return done, True
 
@@ -140,8 +139,8 @@ def _start(simulator: Simulator, game: Game) -> str:
 def _replay(simulator: Simulator, game: Game, history: Sequence[PastAction]) -> str:
     """Begin a game, repeat what was played and return the room where that leads."""
     _start(simulator, game)
-    for action, _ in history:
-        simulator.step(action)
+    for past in history:
+        simulator.step(past.action)
     if history and history[-1].is_idle:
         simulator.step("")  # cancels the question, should there be one
     return room_shown(simulator.step("look around").text)
