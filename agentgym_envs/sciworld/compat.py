@@ -22,11 +22,24 @@ class AgentGymEpisode(Episode):
 
     default_max_turns = 100
     """The official wrapper's limit of moves."""
+    drops_questions = False
 
     def __init__(
-        self, simulator: Simulator, game: Game, *, max_turns: int, action_format: str
+        self,
+        simulator: Simulator,
+        game: Game,
+        *,
+        max_turns: int,
+        action_format: str,
+        lists_actions: bool,
     ) -> None:
-        super().__init__(simulator, game, max_turns=max_turns, action_format=action_format)
+        super().__init__(
+            simulator,
+            game,
+            max_turns=max_turns,
+            action_format=action_format,
+            lists_actions=lists_actions,
+        )
         self._last_text = self.first_observation
         if action_format == "plain":
             self.first_observation = self.first_observation.removeprefix(f"{self.goal}\n")

@@ -82,6 +82,7 @@ class SciWorldEnv(TextEnv):
             self._games.game(task.number),
             max_turns=self.max_turns,
             action_format=self.action_format,
+            lists_actions=self._lists_actions,
         )
         self.goal = self._episode.goal
         self._score = self._episode.score
@@ -107,7 +108,7 @@ class SciWorldEnv(TextEnv):
         _ = self.task
         if not self._lists_actions or self._simulator is None:
             return None
-        return self._simulator.valid_actions()
+        return self._episode.available_actions()
 
     def close(self) -> None:
         """Give the simulator back; the Java process stays for the next one."""

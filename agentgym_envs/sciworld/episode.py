@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from agentgym_envs.core import ExpertMove, Outcome
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.sciworld import answers
-from agentgym_envs.sciworld.expert import PastAction, moves_from
+from agentgym_envs.sciworld.expert import PastAction, actions_from
 from agentgym_envs.sciworld.gateway import JavaError
+from agentgym_envs.sciworld.listing import Listing
+from agentgym_envs.sciworld.naming import ListedNames
+from agentgym_envs.sciworld.refusals import is_refusal
 from agentgym_envs.sciworld.simulator import Reply, Simulator
 from agentgym_envs.sciworld.tasks import Game
 from agentgym_envs.sciworld.verbs import reworded
@@ -29,6 +32,7 @@ class Episode(ABC):
         game: what the simulator loads.
         max_turns: the environment's turn limit.
         action_format: the environment's format.
+        lists_actions: the expert uses the names of `available_actions`.
 
     Attributes:
         goal: the task's description.
@@ -37,16 +41,27 @@ class Episode(ABC):
     """
 
     default_max_turns: int
+    drops_questions: bool
+    """Whether an action that is no number, after a question, is played."""
 
     def __init__(
-        self, simulator: Simulator, game: Game, *, max_turns: int, action_format: str
+        self,
+        simulator: Simulator,
+        game: Game,
+        *,
+        max_turns: int,
+        action_format: str,
+        lists_actions: bool,
     ) -> None:
         self._simulator = simulator
         self._game = game
         self._max_turns = max_turns
         self._names_verbs = action_format in ("function_call", "code")
+        self._lists_actions = lists_actions
         self._history: list[PastAction] = []
         self._choices: list[str] = []
+        self._listing: Listing | None = None
+        self._names = ListedNames(simulator)
         self.goal = simulator.load(game.task, game.variation)
         reply = simulator.step("look around")
         self.points = reply.points
@@ -65,15 +80,28 @@ class Episode(ABC):
     def refuse(self, error: InvalidAction) -> Outcome:
         """Answer a completion that holds no action."""
 
+    def available_actions(self) -> list[str]:
+        """List the actions that are possible now, sorted."""
+        return self._list().actions
+
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield the simulator's own solution; see `sciworld.expert` for where it can start."""
-        for move in moves_from(self._game, self._history):
-            yield move._replace(action=reworded(move.action)) if self._names_verbs else move
+        actions: Iterable[str] = actions_from(self._game, self._history)
+        if self._lists_actions:
+            actions = self._names.name(actions, self._list)
+        for action in actions:
+            yield ExpertMove(reworded(action) if self._names_verbs else action)
+
+    def _list(self) -> Listing:
+        if self._listing is None:
+            self._listing = Listing(self._simulator, drops_questions=self.drops_questions)
+        return self._listing
 
     def _play(self, action: str) -> Reply | None:
         """Play an action; None where the simulator cannot read it."""
         if len(action) > answers.MAX_LENGTH:
             return None
+        self._listing = None
         try:
             reply = self._simulator.step(action)
         except JavaError:
@@ -81,7 +109,8 @@ class Episode(ABC):
         if reply.text == answers.NOT_KNOWN:
             return None
         is_question = answers.is_question(reply.text)
-        self._history.append(PastAction(action, is_idle=not reply.text or is_question))
+        is_idle = not reply.text or is_question or is_refusal(reply.text)
+        self._history.append(PastAction(action, is_idle, self._names.solution_of(action)))
         self._choices = answers.choices(reply.text) if is_question else []
         return reply
 
@@ -97,6 +126,7 @@ class DefaultEpisode(Episode):
     """An episode of the default mode: rewards are gains of the score in 0..1."""
 
     default_max_turns = 30
+    drops_questions = True
 
     def act(self, action: str) -> Outcome:
         """Play one action."""
@@ -116,7 +146,7 @@ class DefaultEpisode(Episode):
         if not reply.text:
             message = answers.not_a_choice(action, len(choices)) if choices else answers.NO_ANSWER
             return self._outcome(message, reply, is_valid=False)
-        return self._outcome(reply.text, reply)
+        return self._outcome(reply.text, reply, is_valid=not is_refusal(reply.text))
 
     def refuse(self, error: InvalidAction) -> Outcome:
         """Answer a completion that holds no action."""

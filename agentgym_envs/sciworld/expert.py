@@ -3,19 +3,20 @@
 The solution begins at the task's start. While an episode follows it, looks and failed requests
 aside, it goes on from there. Otherwise a second simulator replays the episode and tries to join
 the solution at some of its steps; what it yields has been seen to reach the full score. Where no
-try does, because what was needed is spent or lost, there is nothing to yield.
+try does, because what was needed is spent or lost, there is nothing to play.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from agentgym_envs.core import ExpertMove
+from agentgym_envs.sciworld.answers import NOT_KNOWN
 from agentgym_envs.sciworld.gateway import JavaError
 from agentgym_envs.sciworld.house import room_shown, rooms_of, way
+from agentgym_envs.sciworld.refusals import is_refusal
 from agentgym_envs.sciworld.simulator import Simulator
 from agentgym_envs.sciworld.tasks import Game
 from agentgym_envs.sciworld.verbs import reworded
@@ -34,15 +35,17 @@ class PastAction(NamedTuple):
 
     Attributes:
         action: the action.
-        is_idle: it changed nothing: it was answered by a question, or cancelled one.
+        is_idle: it changed nothing: it was refused, answered by a question, or cancelled one.
+        solution: the solution's actions that it stands for, where it is another name for them.
     """
 
     action: str
     is_idle: bool
+    solution: tuple[str, ...]
 
 
-def moves_from(game: Game, history: Sequence[PastAction]) -> Iterator[ExpertMove]:
-    """Yield the moves that solve a task after some actions.
+def actions_from(game: Game, history: Sequence[PastAction]) -> Sequence[str]:
+    """Return the actions that solve a task after some actions; none where no try did.
 
     Args:
         game: the task.
@@ -50,9 +53,7 @@ def moves_from(game: Game, history: Sequence[PastAction]) -> Iterator[ExpertMove
     """
     gold = gold_path(game.task, game.variation)
     done, follows = _progress(gold, history)
-    actions = gold[done:] if follows else _joined(game, gold, done, history)
-    for action in actions:
-        yield ExpertMove(action)
+    return gold[done:] if follows else _joined(game, gold, done, history)
 
 
 @lru_cache(_CACHED_SOLUTIONS)
@@ -62,10 +63,12 @@ def gold_path(task: str, variation: int) -> tuple[str, ...]:
     A few of its solutions do not solve the task: one tests a shovel from elsewhere, one watches the
     chocolate in the furnace until it burns. So a solution is played before it is given. If it
     fails, it is tried without its looks at the progress; then the simulator is asked for another.
+    What it asks for in vain, such as to open a door that is open, is left out.
 
     Raises:
         EnvFailure: Java is dead or gave no answer.
     """
+    game = Game(task, variation)
     simulator = Simulator()
     failed: list[tuple[str, ...]] = []
     try:
@@ -75,10 +78,8 @@ def gold_path(task: str, variation: int) -> tuple[str, ...]:
             for actions in (whole, brief):
                 if actions in failed:
                     continue
-                simulator.load(task, variation)
-                simulator.step("look around")
-                if _solves(simulator, actions):
-                    return actions
+                if solution := _solution(simulator, lambda: _start(simulator, game), actions):
+                    return solution
                 failed.append(actions)
     finally:
         simulator.close()
@@ -89,11 +90,11 @@ def gold_path(task: str, variation: int) -> tuple[str, ...]:
 def _progress(gold: Sequence[str], history: Sequence[PastAction]) -> tuple[int, bool]:
     """Return how many steps of the solution were played first, and whether nothing else was."""
     done = 0
-    for action, is_idle in history:
-        plain = _plain(action)
-        if done < len(gold) and plain == _plain(gold[done]):
-            done += 1
-        elif not is_idle and not plain.startswith(_LOOKS):
+    for past in history:
+        names = [_plain(action) for action in past.solution]
+        if names == [_plain(action) for action in gold[done : done + len(names)]]:
+            done += len(names)
+        elif not past.is_idle and not _plain(past.action).startswith(_LOOKS):
             return done, False
     return done, True
 
@@ -108,20 +109,18 @@ def _joined(
     """Find a way back into the solution; empty where there is none."""
     simulator = Simulator()
     try:
-        simulator.load(game.task, game.variation)
-        start = room_shown(simulator.step("look around").text)
+        start = _start(simulator, game)
         rooms = rooms_of(gold, start)
         for number in _joints(done):
-            _replay(simulator, game, history)
-            here = room_shown(simulator.step("look around").text)
+            here = _replay(simulator, game, history)
             if (route := way(here, rooms[number])) is None:
                 continue
-            actions = [*route, *gold[number:]]
-            if _solves(simulator, actions):
-                return actions
+            actions = (*route, *gold[number:])
+            if solution := _solution(simulator, lambda: _replay(simulator, game, history), actions):
+                return solution
     finally:
         simulator.close()
-    return []
+    return ()
 
 
 def _joints(done: int) -> list[int]:
@@ -131,23 +130,55 @@ def _joints(done: int) -> list[int]:
     return [*near, *far]
 
 
-def _replay(simulator: Simulator, game: Game, history: Sequence[PastAction]) -> None:
+def _start(simulator: Simulator, game: Game) -> str:
+    """Begin a game and return the room where it begins."""
     simulator.load(game.task, game.variation)
-    simulator.step("look around")
-    for action, _ in history:
-        simulator.step(action)
+    return room_shown(simulator.step("look around").text)
+
+
+def _replay(simulator: Simulator, game: Game, history: Sequence[PastAction]) -> str:
+    """Begin a game, repeat what was played and return the room where that leads."""
+    _start(simulator, game)
+    for past in history:
+        simulator.step(past.action)
     if history and history[-1].is_idle:
         simulator.step("")  # cancels the question, should there be one
+    return room_shown(simulator.step("look around").text)
 
 
-def _solves(simulator: Simulator, actions: Sequence[str]) -> bool:
-    for action in actions:
+def _solution(
+    simulator: Simulator, begin: Callable[[], object], actions: Sequence[str]
+) -> tuple[str, ...]:
+    """Return actions without those that are refused; none where they do not solve the task.
+
+    Args:
+        simulator: where they are played.
+        begin: brings the simulator to where they begin.
+        actions: what is played.
+    """
+    refused = _refused(simulator, begin, actions)
+    if not refused:
+        return () if refused is None else tuple(actions)
+    rest = tuple(action for number, action in enumerate(actions) if number not in refused)
+    # A refused action takes a moment, which a solution may need.
+    return tuple(actions) if _refused(simulator, begin, rest) is None else rest
+
+
+def _refused(
+    simulator: Simulator, begin: Callable[[], object], actions: Sequence[str]
+) -> set[int] | None:
+    """Play actions; return the places of the refused ones, None where they solve nothing."""
+    begin()
+    refused = set()
+    for number, action in enumerate(actions):
         try:
             reply = simulator.step(action)
         except JavaError:
-            return False
+            return None
         if reply.score < 0:
-            return False
+            return None
+        if not reply.text or reply.text == NOT_KNOWN or is_refusal(reply.text):
+            refused.add(number)
         if reply.is_completed:
-            return reply.points == 100
-    return False
+            return refused if reply.points == 100 else None
+    return None

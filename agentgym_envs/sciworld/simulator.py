@@ -8,9 +8,8 @@ depends on nobody else.
 from __future__ import annotations
 
 import contextlib
-import json
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 from agentgym_envs.errors import EnvFailure
@@ -24,10 +23,10 @@ CALL_SECONDS = 60.0
 _GOLD_FACTOR = 10
 """How much longer the gold path of a task may take: the simulator plays it to find it."""
 
-_FIRST_CHOICE = 100
-"""From this number on, the simulator's kinds of actions are the choices of a question."""
-
 _INTERFACE = "scienceworld.runtime.pythonapi.PythonInterface"
+
+Ask = Callable[..., Any]
+"""Calls a method: takes the object, the method's name and its arguments."""
 
 
 class Reply(NamedTuple):
@@ -121,31 +120,14 @@ class Simulator:
         with self._jvm.calling() as gateway:
             return int(self._call(gateway, self.game, "getCurIterations"))
 
-    def valid_actions(self) -> list[str]:
-        """List the actions that are possible now, sorted; up to thousands, and slow.
-
-        The simulator's list has actions on what lies in closed containers, which it then refuses;
-        they are left out.
-        """
-        with self._aside() as gateway:
-            listed = self._call(gateway, self._server, "getValidActionObjectCombinationsJSON")
-            reachable = self._reachable(gateway)
-        return sorted(
-            {
-                entry["action"]
-                for entry in json.loads(listed)["validActions"]
-                if entry["template_id"] >= _FIRST_CHOICE or reachable.issuperset(entry["obj_ids"])
-            }
-        )
-
     def objects(self) -> list[str]:
         """List the names of what can be named now."""
-        return self._list("getPossibleObjects")
+        return self._texts("getPossibleObjects")
 
     def explain(self, word: str) -> str:
         """Return the answer to `help`, `objects` or `task`, which are no actions."""
-        with self._aside() as gateway:
-            return str(self._call(gateway, self._server, "step", word))
+        with self.aside() as ask:
+            return str(ask(self._server, "step", word))
 
     def solve(self, task: str, variation: int, *, tours: int = 0) -> tuple[str, ...]:
         """Return the simulator's own solution of a task; may take a second.
@@ -164,7 +146,7 @@ class Simulator:
             for room, route in routes_of(self._jvm, gateway, tours):
                 self._call(gateway, self._globals.routes, "update", room, route)
             self._load(gateway, task, variation, with_path=True)
-            return tuple(self._texts(gateway, self._server, "getGoldActionSequence"))
+        return tuple(self._texts("getGoldActionSequence"))
 
     @property
     def game(self) -> JavaObject:
@@ -172,6 +154,39 @@ class Simulator:
         if self._game is None:
             raise EnvFailure("no task is loaded: the simulator broke while it was loading one")
         return self._game
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[Ask]:
+        """Make calls that leave the game as it is.
+
+        The simulator picks names for its lists at random, and would draw from the source that
+        moves its bees. The objects that the calls return are deleted at the end: each of them keeps
+        a whole game in memory.
+        """
+        made: list[JavaObject] = []
+        with self._jvm.calling() as gateway:
+
+            def ask(target: JavaObject, method: str, *arguments: JavaValue) -> Any:
+                answer = self._call(gateway, target, method, *arguments)
+                if isinstance(answer, JavaObject):
+                    made.append(answer)
+                return answer
+
+            self._take_over(gateway)
+            count = self._call(gateway, self._globals.counter, "count")
+            aside = gateway.construct("java.util.Random", 0, timeout=self.timeout)
+            made.append(aside)
+            self._call(gateway, self._globals.field, "set", self._globals.random, aside)
+            yield ask
+            self._call(gateway, self._globals.field, "set", self._globals.random, self._random)
+            self._call(gateway, self._globals.counter, "count_$eq", count)
+            for each in made:
+                gateway.delete(each, timeout=self.timeout)
+
+    def _texts(self, method: str) -> list[str]:
+        with self.aside() as ask:
+            joined = ask(static("java.lang.String"), "join", "\n", ask(self._server, method))
+        return str(joined).split("\n") if joined else []
 
     # Inside `calling` -------------------------------------------------------------------------
 
@@ -202,52 +217,6 @@ class Simulator:
         self._jvm.tenant = weakref.ref(self)
         self._call(gateway, self._globals.counter, "count_$eq", self._count)
         self._call(gateway, self._globals.field, "set", self._globals.random, self._random)
-
-    @contextlib.contextmanager
-    def _aside(self) -> Iterator[Gateway]:
-        """Make calls that leave the game as it is.
-
-        The simulator picks names for its lists at random, and would draw from the source that
-        moves its bees.
-        """
-        with self._jvm.calling() as gateway:
-            self._take_over(gateway)
-            count = self._call(gateway, self._globals.counter, "count")
-            aside = gateway.construct("java.util.Random", 0, timeout=self.timeout)
-            self._call(gateway, self._globals.field, "set", self._globals.random, aside)
-            yield gateway
-            self._call(gateway, self._globals.field, "set", self._globals.random, self._random)
-            self._call(gateway, self._globals.counter, "count_$eq", count)
-            gateway.delete(aside, timeout=self.timeout)
-
-    def _list(self, method: str) -> list[str]:
-        with self._aside() as gateway:
-            return self._texts(gateway, self._server, method)
-
-    def _reachable(self, gateway: Gateway) -> set[int]:
-        """Return the ids of the objects that an action may name."""
-        made: list[JavaObject] = []  # to be deleted: each of them keeps a whole game in memory
-
-        def ask(target: JavaObject, method: str, *arguments: JavaValue) -> JavaObject:
-            answer = self._call(gateway, target, method, *arguments)
-            if isinstance(answer, JavaObject):
-                made.append(answer)
-            return cast(JavaObject, answer)
-
-        ids: list[str] = []
-        parser, agent = ask(self.game, "inputParser"), ask(self.game, "agent")
-        for root in (agent, ask(ask(agent, "getContainer"), "get")):
-            keys = ask(ask(parser, "getAllUniqueReferentsLUT", root, True, False), "keySet")
-            ids += str(ask(keys, "mkString", ",")).split(",")
-        for each in made:
-            gateway.delete(each, timeout=self.timeout)
-        return {int(number) for number in ids if number}
-
-    def _texts(self, gateway: Gateway, target: JavaObject, method: str) -> list[str]:
-        texts = cast(JavaObject, self._call(gateway, target, method))
-        joined = self._call(gateway, static("java.lang.String"), "join", "\n", texts)
-        gateway.delete(texts, timeout=self.timeout)
-        return str(joined).split("\n") if joined else []
 
     def _call(
         self,
