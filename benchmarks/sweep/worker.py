@@ -6,6 +6,7 @@ the same.
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -43,6 +44,8 @@ from trainers.rollout.rollout import Rollout
 
 if TYPE_CHECKING:
     from trainers.backends.json_client import JSONClient
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,8 @@ class Worker:
         task_ids = list(cell.batches[batch.number])
         start = time.perf_counter()
         self.counts[:] = BatchOutcome()
-        folder, rollout = SweepFolder(batch.folder), self._rollout(cell, batch.workers)
+        folder = SweepFolder(batch.folder)
+        rollout = self._rollout(folder, cell, batch.workers)
         ledger = rollout.policy.ledger
         if ledger is not None:
             ledger.keep_in(
@@ -147,25 +151,28 @@ class Worker:
             self._environments[1].close()
             self._environments = None
 
-    def _rollout(self, cell: Cell, workers: int) -> Rollout:
+    def _rollout(self, folder: SweepFolder, cell: Cell, workers: int) -> Rollout:
         policy, budgets = _policy(cell, workers), _made(EpisodeArguments, cell)
         num_envs = cell.batch_size
         if policy.is_served:  # as `open_environments` does
             num_envs = min(num_envs, policy.max_requests)
         environments = self._open_environments(cell, num_envs)
         model = self._open_model(cell, policy, budgets) if _has_weights(policy) else None
-        client = self._open_client(cell, policy) if policy.is_served else None
+        client = self._open_client(folder, cell, policy) if policy.is_served else None
         return open_rollout(
             policy, environments, budgets, seed=cell.seed, model=model, client=client
         )
 
-    def _open_client(self, cell: Cell, policy: PolicyArguments) -> JSONClient:
+    def _open_client(self, folder: SweepFolder, cell: Cell, policy: PolicyArguments) -> JSONClient:
         # Kept from batch to batch, for its connections and for the pace that the model bears.
         if cell.policy not in self._clients:
             from trainers.policies.api import open_client
 
             _check_same(cell, policy_fingerprint(cell.policy, policy.named))
-            self._clients[cell.policy] = open_client(policy)
+            client = self._clients[cell.policy] = open_client(policy)
+            client.pace.share(folder.limits(policy.endpoint))
+            if pause := client.pace.pause:
+                _LOG.warning("%s is not asked for %.0f s: its rate limit", cell.policy, pause)
         return self._clients[cell.policy]
 
     def _open_environments(self, cell: Cell, num_envs: int) -> Environments:

@@ -216,8 +216,8 @@ class JSONClient:
         waited = 0.0
         seconds: float | None
         while True:
-            sent_in = self._enter(cancelled)
-            if sent_in is None:
+            sent_at = self._enter(cancelled)
+            if sent_at is None:
                 raise RequestFailed(f"{url} is not asked any more")
             try:
                 response = self._http.request(method, address, json=body)
@@ -240,15 +240,15 @@ class JSONClient:
                 seconds = retry_after(response)
                 if response.status_code not in _PASSING or (is_limit and has_no_credit(response)):
                     raise RequestRefused(response.status_code, message_of(response), url=url)
+                if is_limit:  # before another request gets this one's place
+                    seconds = FIRST_PAUSE * 2**limited if seconds is None else seconds
+                    self.pace.slow_down(sent_at, seconds)
             finally:
                 self.pace.leave()
             limited += is_limit
             failures += not is_limit
-            tries = limited if is_limit else failures
-            wait = FIRST_PAUSE * 2 ** (tries - 1) if seconds is None else seconds
+            wait = FIRST_PAUSE * 2 ** (failures - 1) if seconds is None else seconds
             waited += wait
-            if is_limit:
-                self.pace.slow_down(sent_in, wait)
             if failures > self._retries or waited > _LONGEST_WAIT:
                 times = failures + limited
                 asks = f" and asks to wait {wait:.0f} s" * (waited > _LONGEST_WAIT)
@@ -259,18 +259,18 @@ class JSONClient:
             if cancelled.is_set() or self._ended.is_set():
                 raise RequestFailed(f"{url} failed, and the client has ended: {cause}")
 
-    def _enter(self, cancelled: Event) -> int | None:
+    def _enter(self, cancelled: Event) -> float | None:
         """Wait until the server may be asked; None where nobody wants the answer any more."""
 
         def is_over() -> bool:
             return cancelled.is_set() or self._ended.is_set()
 
-        waited_until = 0.0
-        while (resume_at := self.pace.resume_at) > waited_until and not is_over():
+        while not is_over():
             if pause := self.pace.pause:
                 self._sleep(pause, cancelled)
-            waited_until = resume_at
-        return None if is_over() else self.pace.enter(is_over)
+            elif (sent_at := self.pace.enter(is_over)) is not None:
+                return sent_at
+        return None
 
     def _sleep(self, seconds: float, cancelled: Event) -> None:
         (self._wait or cancelled.wait)(seconds)
