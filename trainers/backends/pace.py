@@ -49,6 +49,14 @@ class Pace:
             self._limits = LimitFile(path)
             self._slowed_at = self._clock()  # earlier limits say when to go on, and not how fast
 
+    def resize(self, most: int) -> None:
+        """Set another bound to begin with; a bound that was lowered is lowered likewise."""
+        with self._changed:
+            if most != self._most:
+                self.bound = max(1.0, self.bound * most / self._most)
+                self._most = most
+                self._changed.notify_all()
+
     def enter(self, is_cancelled: Callable[[], bool]) -> float | None:
         """Wait for a place among the requests under way.
 

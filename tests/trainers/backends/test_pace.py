@@ -71,6 +71,17 @@ def test_each_round_of_answers_raises_the_bound_by_one_up_to_the_most() -> None:
     assert pace.bound == 4
 
 
+def test_another_size_keeps_what_a_limit_has_taught() -> None:
+    pace = Pace(8, clock=Clock())
+    pace.slow_down(100.0, 0.0)
+    pace.resize(16)
+    assert pace.bound == 8
+    pace.resize(1)
+    assert pace.bound == 1
+    pace.speed_up()
+    assert pace.bound == 1
+
+
 def test_who_waits_for_a_place_gets_it_or_gives_up() -> None:
     pace, cancelled = Pace(1, clock=Clock()), Event()
     assert pace.enter(never) == 100.0
