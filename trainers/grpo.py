@@ -10,7 +10,7 @@ less its group's mean, over the group's deviation, on every token the policy sam
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -46,6 +46,7 @@ class AgentGRPOTrainer(OnlineTrainer):
 
     With `turn_advantage_weight` > 0 it is GiGPO (arXiv 2505.10978, eq. 8): turns that a group
     played in the same state are compared too, and each adds its own advantage to the episode's.
+    As in the paper, one rule of division (F_norm, here `scale_rewards`) holds for both.
     """
 
     config = AgentGRPOConfig
@@ -69,7 +70,8 @@ class AgentGRPOTrainer(OnlineTrainer):
             gather=episodes.gather,
             discount=self.args.turn_discount,
             invalid_penalty=self.args.invalid_action_penalty,
-            scale=self.args.scale_rewards != "none",
+            scale=self.args.scale_rewards,
+            environment=episodes.environment.tolist(),
             anchor=self.args.turn_anchor,
         )
         longest = max(len(turns) for turns in of_turn)
@@ -90,7 +92,8 @@ def turn_advantages(
     gather: Callable[[list[Any]], list[Any]],
     discount: float,
     invalid_penalty: float,
-    scale: bool,
+    scale: str,
+    environment: Sequence[int],
     anchor: str,
 ) -> list[list[float]]:
     """Return the advantage of each turn over those that its group played in the same state.
@@ -103,7 +106,9 @@ def turn_advantages(
         gather: joins lists of the processes.
         discount: of the rewards of later turns.
         invalid_penalty: taken from the reward of an invalid action.
-        scale: divide by the state's deviation.
+        scale: as `scale_rewards`: what an advantage is divided by is the deviation of the returns
+            of the turns in its state ("group"), in the batch or in its environment, or 1 ("none").
+        environment: the number of each episode's environment, for the episodes of all processes.
         anchor: what makes two states the same: `"observation"`, what the turn read, or
             `"history"`, all that was read up to there.
 
@@ -121,10 +126,15 @@ def turn_advantages(
         for number, (state, value) in enumerate(zip(states, returns, strict=True)):
             own.append(((episode, number), (episode // group_size, state), value))
     turns_of_all = gather(own)
+    states_of_all = [state for _, state, _ in turns_of_all]
+    scale_sets: dict[str, Sequence[Hashable] | None] = {
+        "group": states_of_all,
+        "batch": [0] * len(turns_of_all),
+        "environment": [environment[episode] for (episode, _), *_ in turns_of_all],
+        "none": None,
+    }
     values = anchor_state_advantages(
-        [value for *_, value in turns_of_all],
-        [state for _, state, _ in turns_of_all],
-        scale=scale,
+        [value for *_, value in turns_of_all], states_of_all, scale_sets=scale_sets[scale]
     )
     advantages = {place: value for (place, *_), value in zip(turns_of_all, values, strict=True)}
     return [

@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 
 from agentgym_envs.secrets import hide_address
 from benchmarks.sweep.fingerprints import policy_fingerprint
+from benchmarks.sweep.opening import check_playable
 from benchmarks.sweep.plan import Cell, grid
 from benchmarks.sweep.players import Play, over_processes, over_ray
 from benchmarks.sweep.runner import Outcome, play_missing
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suite_files import find_suite, suite_names
-from benchmarks.sweep.worker import check_playable
 from trainers.options.arguments import EpisodeArguments
 from trainers.options.endpoints import Endpoint
 from trainers.options.environments import EnvConstructionArguments

@@ -1,43 +1,41 @@
 """Where a sweep's batches are played: processes of this machine, or the actors of a Ray cluster.
 
-A worker that dies is replaced and its batch given to another; so is one that hangs: each shows
-every second that it runs, whatever its batch is doing.
+A worker that dies is replaced and its batches given to others; so is one that hangs: each shows
+every second that it runs, whatever its batches are doing.
 """
 
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import replace
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
-from multiprocessing import active_children
-from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
 
-from agentgym_envs.errors import EnvFailure, MissingExtra, NoExpert
-from benchmarks.sweep.worker import Batch, BatchOutcome, Worker, begin_process, play_batch
-from trainers.options.errors import BudgetSpent, UsageError
+from agentgym_envs.errors import EnvFailure, MissingExtra
+from benchmarks.sweep import process
+from benchmarks.sweep.batches import (
+    MOST_BATCHES,
+    Batch,
+    BatchKey,
+    BatchOutcome,
+    Report,
+    no_counts,
+)
+from benchmarks.sweep.process import ProcessPlayer
+from benchmarks.sweep.worker import Worker
 
 _LOG = logging.getLogger(__name__)
-
-_BATCH_ERRORS = (EnvFailure, UsageError, NoExpert, BudgetSpent)
-"""What ends a batch in its worker: machinery that broke, a policy that cannot be opened, an expert
-that a task lacks, and a budget that is spent, which ends the sweep."""
 
 RETRIES = 2
 """How often a batch is given to another worker after its own has died."""
 
-HUNG_SECONDS = 300.0
-"""A worker that has not shown for so long that it runs is killed."""
-
 SET_UP_SECONDS = 1800.0
-"""As much for a Ray actor that is being set up, for which a busy cluster may have no place yet."""
+"""How long a Ray actor may take to be set up, for which a busy cluster may have no place yet."""
 
 _LOOK_SECONDS = 1.0
 
@@ -55,7 +53,7 @@ def over_processes(workers: int, threads: int) -> Play:
         workers: processes.
         threads: torch threads of each.
     """
-    return partial(_play, workers, partial(_Process, threads))
+    return partial(_play, workers, partial(ProcessPlayer, threads))
 
 
 def over_ray(address: str, cpus: float, gpus: float) -> Play:
@@ -88,9 +86,11 @@ class _Player(Protocol):
     deaths: tuple[type[Exception], ...]
     """What its futures raise where it has died."""
 
-    def submit(self, batch: Batch) -> Future[Any]: ...
+    def share(self, sharers: int) -> None: ...
 
-    def played(self) -> BatchOutcome: ...
+    def submit(self, batch: Batch | None, more: bool) -> Future[Report]: ...
+
+    def played(self, batch: Batch) -> BatchOutcome: ...
 
     def is_hung(self) -> bool: ...
 
@@ -99,111 +99,86 @@ class _Player(Protocol):
     def close(self) -> None: ...
 
 
+@dataclass(eq=False)
+class _Hand:
+    """A worker, and the batches that it plays."""
+
+    player: _Player
+    batches: dict[BatchKey, Batch] = field(default_factory=dict)
+    has_room: bool = True
+
+    def take(self, batch: Batch) -> Batch:
+        """Return the batch as it is given to the worker."""
+        taken = {other.seat for other in self.batches.values()}
+        seat = next(seat for seat in range(MOST_BATCHES) if seat not in taken)
+        self.batches[batch.key] = replace(batch, seat=seat)
+        return self.batches[batch.key]
+
+
 def _play(
     count: int, make: Callable[[], _Player], batches: Sequence[Batch], follow: Follow
 ) -> Iterator[tuple[Batch, BatchOutcome | Exception]]:
-    free = [make() for _ in range(min(count, len(batches)))]
-    workers = len(free)
-    waiting, deaths = list(batches)[::-1], Counter[tuple[str, int]]()
-    running: dict[Future[Any], tuple[Batch, _Player]] = {}
+    hands = [_Hand(make()) for _ in range(min(count, len(batches)))]
+    waiting, deaths = list(batches)[::-1], Counter[BatchKey]()
+    running: dict[Future[Report], _Hand] = {}
+
+    def may_join(hand: _Hand) -> bool:
+        """Whether the next batch may begin there: a worker that dies takes all of its own along."""
+        return not hand.batches or not deaths.keys() & {waiting[-1].key, *hand.batches}
+
     try:
-        while waiting or running:
-            # No more is handed out than is played, so that Ctrl-C ends soon.
-            while waiting and free:
-                batch, player = waiting.pop(), free.pop()
-                running[player.submit(replace(batch, workers=workers))] = batch, player
-                follow(batch, BatchOutcome())
+        while waiting or any(hand.batches for hand in hands):
+            # What a worker without work does not ask of servers, the others do.
+            num_busy = sum(bool(hand.batches) for hand in hands)
+            for hand in hands:
+                hand.player.share(min(len(hands), num_busy + len(waiting)))
+            idle = [hand for hand in hands if hand not in running.values()]
+            for hand in sorted(idle, key=lambda hand: len(hand.batches)):
+                # No more is handed out than is played, so that Ctrl-C ends soon.
+                batch = None
+                if waiting and hand.has_room and may_join(hand):
+                    batch = hand.take(waiting.pop())
+                    follow(batch, BatchOutcome())
+                if hand.batches:
+                    more = bool(waiting) and may_join(hand)
+                    running[hand.player.submit(batch, more)] = hand
             ended, _ = wait(running, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
-            for batch, player in running.values():
-                follow(batch, player.played())
-                if player.is_hung():
-                    _LOG.warning("killing a worker that hangs at %s", batch.cell.name)
-                    player.kill()
+            for hand in running.values():
+                for batch in hand.batches.values():
+                    follow(batch, hand.player.played(batch))
+                if hand.player.is_hung():
+                    _LOG.warning("killing a worker that hangs at %s", _names(hand))
+                    hand.player.kill()
             for future in ended:
-                batch, player = running.pop(future)
-                if isinstance(future.exception(), player.deaths):
-                    player.close()
-                    player = make()
-                    deaths[batch.cell.name, batch.number] += 1
-                    if deaths[batch.cell.name, batch.number] <= RETRIES:
-                        _LOG.warning("a worker died at %s; once more", batch.cell.name)
-                        waiting.append(batch)
-                        free.append(player)
-                        continue
-                free.append(player)
-                yield batch, result_of(future, player.deaths)
+                hand = running.pop(future)
+                if isinstance(future.exception(), hand.player.deaths):
+                    hand.player.close()
+                    hands[hands.index(hand)] = _Hand(make())
+                    _LOG.warning("a worker died at %s", _names(hand))
+                    deaths.update(hand.batches.keys())
+                    for batch in hand.batches.values():
+                        if deaths[batch.key] <= RETRIES:
+                            waiting.append(batch)
+                        else:
+                            yield batch, EnvFailure(_DIED)
+                    continue
+                report = future.result()
+                hand.has_room = report.has_room
+                for key, result in report.ended.items():
+                    yield hand.batches.pop(key), result
     finally:
-        for player in [*free, *(player for _, player in running.values())]:
-            player.close()
+        for hand in hands:
+            hand.player.close()
 
 
-def result_of(
-    future: Future[Any], deaths: tuple[type[Exception], ...] = (BrokenProcessPool,)
-) -> BatchOutcome | Exception:
-    """Return what became of a batch, or why it was given up; mistakes of ours are raised.
-
-    Args:
-        future: of the batch, ended.
-        deaths: what it raises where its worker died.
-    """
-    try:
-        result: BatchOutcome | Exception = future.result()
-        return result
-    except deaths:
-        return EnvFailure(
-            f"its worker died or hung {RETRIES + 1} times, perhaps for want of memory; fewer "
-            "--workers or a smaller --batch_size take less"
-        )
-    except _BATCH_ERRORS as error:
-        return error
+_DIED = (
+    f"its worker died or hung {RETRIES + 1} times, perhaps for want of memory; fewer --workers or "
+    "a smaller --batch_size take less"
+)
 
 
-class _Process:
-    """A worker in a process of its own; where it dies the others play on.
-
-    Args:
-        threads: torch threads.
-    """
-
-    deaths: tuple[type[Exception], ...] = (BrokenProcessPool,)
-
-    def __init__(self, threads: int) -> None:
-        context = multiprocessing.get_context("spawn")
-        # When it last ran; without a lock, which a process that hangs might hold.
-        self._life = context.RawValue("d", 0.0)
-        self._counts = context.RawArray("l", len(BatchOutcome()))
-        self._pool = ProcessPoolExecutor(
-            1,
-            mp_context=context,
-            initializer=begin_process,
-            initargs=(threads, self._life, self._counts),
-        )
-        self._process: BaseProcess | None = None
-
-    def submit(self, batch: Batch) -> Future[Any]:
-        others = set(active_children())
-        try:
-            future = self._pool.submit(play_batch, batch)
-        except BrokenProcessPool as error:  # it has died since its last batch
-            future = Future()
-            future.set_exception(error)
-        if self._process is None:  # the pool starts it with its first work
-            self._life.value = time.monotonic()
-            self._process = next(iter(set(active_children()) - others), None)
-        return future
-
-    def played(self) -> BatchOutcome:
-        return BatchOutcome(*self._counts)
-
-    def is_hung(self) -> bool:
-        return time.monotonic() - float(self._life.value) > HUNG_SECONDS
-
-    def kill(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-
-    def close(self) -> None:
-        self._pool.shutdown(wait=True, cancel_futures=True)
+def _names(hand: _Hand) -> str:
+    return ", ".join(batch.cell.name for batch in hand.batches.values())
 
 
 class _Actor:
@@ -212,25 +187,30 @@ class _Actor:
     def __init__(self, ray: Any, remote: Any) -> None:
         self.deaths: tuple[type[Exception], ...] = (ray.exceptions.RayActorError,)
         self._ray = ray
-        self._actor = remote.remote(Worker)
-        self._answer: Future[Any] = self._actor.answer.remote().future()
+        self._actor = remote.remote()
+        self._sharers = 1
+        self._counts = no_counts()
+        self._answer: Future[Any] = self._actor.answer.remote(self._sharers).future()
         self._requested_at, self._limit = time.monotonic(), SET_UP_SECONDS
-        self._played = BatchOutcome()
 
-    def submit(self, batch: Batch) -> Future[Any]:
-        self._played = BatchOutcome()
-        future: Future[Any] = self._actor.play.remote(batch).future()
+    def share(self, sharers: int) -> None:
+        self._sharers = sharers
+
+    def submit(self, batch: Batch | None, more: bool) -> Future[Report]:
+        if batch is not None:
+            BatchOutcome().put(self._counts, batch.seat)
+        future: Future[Report] = self._actor.play_as.remote(self._sharers, batch, more).future()
         return future
 
-    def played(self) -> BatchOutcome:
-        return self._played
+    def played(self, batch: Batch) -> BatchOutcome:
+        return BatchOutcome.of_seat(self._counts, batch.seat)
 
     def is_hung(self) -> bool:
         if self._answer.done():
             if self._answer.exception() is None:
-                self._played = self._answer.result()
-            self._answer = self._actor.answer.remote().future()
-            self._requested_at, self._limit = time.monotonic(), HUNG_SECONDS
+                self._counts = self._answer.result()
+            self._answer = self._actor.answer.remote(self._sharers).future()
+            self._requested_at, self._limit = time.monotonic(), process.HUNG_SECONDS
         return time.monotonic() - self._requested_at > self._limit
 
     def kill(self) -> None:
@@ -240,18 +220,15 @@ class _Actor:
         """Do nothing: Ray ends an actor that nobody holds."""
 
 
-class _RayWorker:
-    """A `Worker` in a Ray actor; what breaks is returned as it is, and not in Ray's words."""
+class _RayWorker(Worker):
+    """A worker in a Ray actor, which is told and asked in a second thread."""
 
-    def __init__(self, make: Callable[[], Worker]) -> None:
-        self._worker = make()
+    def play_as(self, sharers: int, batch: Batch | None, more: bool) -> Report:
+        """Play as one of so many workers; see `play`."""
+        self.sharers.value = sharers
+        return self.play(batch, more=more)
 
-    def play(self, batch: Batch) -> BatchOutcome | Exception:
-        try:
-            return self._worker.play(batch)
-        except _BATCH_ERRORS as error:
-            return error
-
-    def answer(self) -> BatchOutcome:
-        """Show that the actor runs, and what became of the batch's episodes so far."""
-        return self._worker.played()
+    def answer(self, sharers: int) -> list[int]:
+        """Show that the actor runs, and return what it has counted."""
+        self.sharers.value = sharers
+        return list(self.counts)

@@ -10,10 +10,11 @@ from typing import Any, Self
 
 from agentgym_envs.errors import EnvFailure
 from benchmarks.names import short_names
+from benchmarks.sweep.batches import Batch, BatchKey, BatchOutcome
+from benchmarks.sweep.opening import is_served
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.players import Play
 from benchmarks.sweep.store import SweepFolder
-from benchmarks.sweep.worker import Batch, BatchOutcome, is_served
 from trainers.options.errors import BudgetSpent
 from trainers.runs.progress_bar import EpisodeProgress
 
@@ -113,7 +114,7 @@ class _Progress:
     ) -> None:
         costs = folder.costs
         self._names = names = short_names([cell.policy for cell in cells], least=2)
-        self._seen: dict[tuple[str, int], BatchOutcome] = {}
+        self._seen: dict[BatchKey, BatchOutcome] = {}
         totals = Counter[str]()
         for cell in cells:
             totals[names[cell.policy]] += len(cell.tasks) * cell.samples
@@ -145,9 +146,8 @@ class _Progress:
 
     def follow(self, batch: Batch, played: BatchOutcome) -> None:
         """Take in what became of a batch's episodes so far."""
-        key = batch.cell.name, batch.number
-        before = self._seen.get(key, BatchOutcome())
-        self._seen[key] = played
+        before = self._seen.get(batch.key, BatchOutcome())
+        self._seen[batch.key] = played
         failed, scored, successes = (now - then for now, then in zip(played, before, strict=True))
         self._shown.add(
             self._names[batch.cell.policy],

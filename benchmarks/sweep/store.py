@@ -6,6 +6,7 @@
     DIR/cells/<cell>/batch_0000.json        its seconds, when it ended, and what its answers cost
     DIR/cells/<cell>/batch_0000.answers     of an unfinished batch: the answers that were paid for
     DIR/costs.txt                           what each request to a server cost
+    DIR/limits/<model>.txt                  the rate limits that requests to a server's model met
 
 No file holds a secret, for cells hold none.
 """
@@ -23,6 +24,7 @@ from agentgym_envs.secrets import reveal
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from benchmarks.sweep.plan import Cell, differences, slug
 from trainers.ledger import Costs
+from trainers.options.endpoints import Endpoint
 from trainers.options.errors import UsageError
 from trainers.runs.finished import ANSWERS
 from trainers.runs.folder import CELL_FILE, read_json, write_json
@@ -32,6 +34,7 @@ _LOG = logging.getLogger(__name__)
 CELLS = "cells"
 SWEEP_FILE = "sweep.json"
 COSTS_FILE = "costs.txt"
+LIMITS = "limits"
 
 
 class SweepFolder:
@@ -142,6 +145,11 @@ class SweepFolder:
     def costs(self) -> Costs:
         """What all requests to servers cost."""
         return Costs(self.path / COSTS_FILE)
+
+    def limits(self, endpoint: Endpoint) -> Path:
+        """Return the file of the rate limits that all who ask a server's model share."""
+        model = f"{endpoint.endpoint} {endpoint.model or ''}"
+        return self.path / LIMITS / f"{slug(model)}.txt"
 
     def episodes(self, cell: Cell) -> Iterator[Trajectory]:
         """Yield a cell's episodes, in the order of its batches."""

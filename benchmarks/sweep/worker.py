@@ -1,287 +1,281 @@
-"""Plays one batch of a cell, in whatever process: what a pool's worker or a Ray task calls.
+"""Plays batches of cells, in whatever process: what a pool's process or a Ray actor runs.
 
-A process keeps the model and the environments of the batch before, since the next one mostly needs
-the same.
+A model that is loaded here plays one batch after the other. Of policies behind servers, a batch
+begins while the last episodes of the one before are played, so that the requests that are allowed
+are made. The model, the connections and the environments are kept, since the next batch mostly
+needs the same.
 """
 
 from __future__ import annotations
 
-import os
-import threading
+import logging
 import time
-from collections.abc import Mapping, MutableSequence, Sequence
-from dataclasses import dataclass, field, fields
-from multiprocessing import parent_process
-from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import MutableSequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from agentgym_envs import resolve_env_id
-from agentgym_envs.secrets import hidden, take_over
+from agentgym_envs.errors import EnvFailure, NoExpert
+from agentgym_envs.secrets import take_over
 from agentgym_envs.trajectory import Trajectory
+from benchmarks.sweep.batches import (
+    MOST_BATCHES,
+    Batch,
+    BatchKey,
+    BatchOutcome,
+    LocalSharers,
+    Report,
+    Sharers,
+    no_counts,
+)
 from benchmarks.sweep.fingerprints import policy_fingerprint
+from benchmarks.sweep.opening import (
+    arguments_of,
+    check_same,
+    environments_of,
+    has_weights,
+    policy_of,
+)
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
-from trainers.options.arguments import EnvArguments, EpisodeArguments
-from trainers.options.errors import UsageError
-from trainers.options.policies import (
-    ADDRESS,
-    PolicyArguments,
-    PolicyLoadingArguments,
-    check_floor,
-    is_text_policy,
-)
-from trainers.policies.open import (
-    OpenModel,
-    check_model,
-    open_environments,
-    open_model,
-    open_policy,
-    open_rollout,
-)
+from trainers.ledger import Ledger
+from trainers.options.arguments import EpisodeArguments
+from trainers.options.errors import BudgetSpent, UsageError
+from trainers.options.policies import PolicyArguments
+from trainers.policies.open import OpenModel, open_model, open_rollout
+from trainers.rollout.batch import Batch as Episodes
+from trainers.rollout.env_slots import Places
 from trainers.rollout.environments import Environments
-from trainers.rollout.rollout import Rollout
+from trainers.rollout.pause import Pause, wait_for
 
 if TYPE_CHECKING:
     from trainers.backends.json_client import JSONClient
 
+_LOG = logging.getLogger(__name__)
 
-@dataclass(frozen=True)
-class Batch:
-    """One piece of work.
+_LOOK = Pause(seconds=1.0)
+"""How often a worker that waits for answers looks whether its share has changed."""
 
-    Attributes:
-        folder: the sweep's.
-        cell: the cell.
-        number: of the batch in the cell.
-        workers: that play at once, and share what `max_requests` allows.
-        secrets: what the cell hides, for the process that plays.
-    """
-
-    folder: str
-    cell: Cell
-    number: int
-    workers: int = 1
-    secrets: Mapping[str, str] = field(default_factory=hidden, repr=False, compare=False)
+_BATCH_ERRORS = (EnvFailure, UsageError, NoExpert, BudgetSpent)
+"""What ends a batch: machinery that broke, a policy that cannot be opened, an expert that a task
+lacks, and a budget that is spent, which ends the sweep."""
 
 
-class BatchOutcome(NamedTuple):
-    """What became of those of a batch's episodes that have ended.
+@dataclass(eq=False)
+class _Play:
+    """A batch under way; `max_requests` is 0 where no server is asked."""
 
-    Attributes:
-        failed: those whose machinery broke.
-        scored: the others.
-        successes: those of them that succeeded.
-    """
+    batch: Batch
+    folder: SweepFolder
+    episodes: Episodes
+    environments: Environments
+    ledger: Ledger | None
+    max_requests: int
+    seconds: float
 
-    failed: int = 0
-    scored: int = 0
-    successes: int = 0
+    def take_turns(self) -> bool:
+        """Play on as far as answers have come; False where every episode has ended."""
+        turns = self.episodes.next_turns()
+        for group, actions in turns or ():
+            self.episodes.record_turns(group, group.env.step(actions))
+        return turns is not None
+
+    def finish(self) -> None:
+        """Put the episodes into the sweep's folder."""
+        self.folder.write(
+            self.batch.cell,
+            self.batch.number,
+            self.episodes.finish(),
+            seconds=self.seconds,
+            cost=None if self.ledger is None else self.ledger.spent,
+        )
+        if self.ledger is not None:
+            self.ledger.forget()
 
 
 class Worker:
-    """Plays batches one after the other.
+    """Plays batches.
 
-    Args:
-        counts: takes the numbers of `BatchOutcome` of the batch under way.
+    Attributes:
+        counts: the numbers of `BatchOutcome` of each batch under way, seat by seat.
+        sharers: the workers that share what `max_requests` allows; it may change at any time.
     """
 
-    def __init__(self, counts: MutableSequence[int] | None = None) -> None:
-        self.counts: MutableSequence[int] = [0, 0, 0] if counts is None else counts
+    def __init__(self) -> None:
+        self.counts: MutableSequence[int] = no_counts()
+        self.sharers: Sharers = LocalSharers()
+        self._plays: list[_Play] = []
+        self._ended: dict[BatchKey, BatchOutcome | Exception] = {}
+        self._places = Places(0)
+        self._share = 0
+        self._measured_at = 0.0
         self._model: tuple[str, OpenModel] | None = None
         self._clients: dict[str, JSONClient] = {}
-        self._environments: tuple[Any, Environments] | None = None
+        self._environments: list[tuple[Any, Environments]] = []
 
-    def play(self, batch: Batch) -> BatchOutcome:
-        """Play a batch and put it into the sweep's folder.
+    def play(self, batch: Batch | None, *, more: bool = False) -> Report:
+        """Begin a batch beside those under way, and play until one of them has ended.
 
-        Whatever is raised, the answers of a server are kept for the next call.
+        A batch that ends is put into the sweep's folder, or gives what broke: more episodes failed
+        than `max_failed_share` allows, the environment or the policy cannot be opened, the cell is
+        not this sweep's any more, or what `max_cost` allows is spent. Then no episode is kept; the
+        answers of a server are, for the next call.
 
-        Raises:
-            EnvFailure: more of its episodes failed than `max_failed_share` allows; no episode is
-                kept.
-            UsageError: the environment or the policy cannot be opened, or the cell is not this
-                sweep's any more; no episode is kept.
-            BudgetSpent: the sweep has spent what `max_cost` allows.
+        Args:
+            batch: the batch; None plays on.
+            more: another batch waits; so return as soon as there is room for it.
         """
-        take_over(batch.secrets)
-        cell = batch.cell
-        task_ids = list(cell.batches[batch.number])
-        start = time.perf_counter()
-        self.counts[:] = BatchOutcome()
-        folder, rollout = SweepFolder(batch.folder), self._rollout(cell, batch.workers)
-        ledger = rollout.policy.ledger
-        if ledger is not None:
-            ledger.keep_in(
-                folder.answers(cell, batch.number), costs=folder.costs, payer=cell.policy
-            )
-        trajectories = rollout.run(
-            task_ids,
-            temperature=cell.temperature,
-            stream=cell.stream(batch.number),
-            on_trajectory=self._count,
-        )
-        folder.write(
-            cell,
-            batch.number,
-            trajectories,
-            seconds=time.perf_counter() - start,
-            cost=None if ledger is None else ledger.spent,
-        )
-        if ledger is not None:
-            ledger.forget()
-        return self.played()
-
-    def played(self) -> BatchOutcome:
-        """Return what became of the batch that is played, or was played last, so far."""
-        return BatchOutcome(*self.counts)
-
-    def _count(self, episode: Trajectory) -> None:
-        is_scored = episode.status != "failed"
-        self.counts[0] += not is_scored
-        self.counts[1] += is_scored
-        self.counts[2] += is_scored and episode.success
+        self._measured_at = time.perf_counter()
+        try:
+            if batch is not None:
+                self._begin(batch)
+            while self._plays and not self._ended:
+                self._take_share()
+                self._take_turns()
+                if self._ended or (more and self._has_room()):
+                    break
+                wait_for([_LOOK, *(play.episodes.pause for play in self._plays)])
+        except BaseException:
+            self._abandon()
+            raise
+        ended, self._ended = self._ended, {}
+        return Report(ended, self._has_room())
 
     def close(self) -> None:
-        """Release the environments."""
-        if self._environments is not None:
-            self._environments[1].close()
-            self._environments = None
+        """Give up the batches under way, and release the environments."""
+        self._abandon()
+        while self._environments:
+            self._environments.pop()[1].close()
 
-    def _rollout(self, cell: Cell, workers: int) -> Rollout:
-        policy, budgets = _policy(cell, workers), _made(EpisodeArguments, cell)
+    def _has_room(self) -> bool:
+        if not self._plays:
+            return True
+        return (
+            len(self._plays) < MOST_BATCHES
+            and self._places.free > 0
+            and all(play.max_requests and not play.episodes.num_waiting for play in self._plays)
+        )
+
+    def _take_share(self) -> None:
+        """Bound episodes and requests under way by this worker's share of `max_requests`."""
+        max_requests = max(play.max_requests for play in self._plays)
+        share = max(1, max_requests // self.sharers.value)
+        self._places.free += share - self._share
+        self._share = share
+        for client in self._clients.values():
+            client.pace.resize(share)
+
+    def _take_turns(self) -> None:
+        """Play on, as far as answers have come."""
+        for play in list(self._plays):
+            try:
+                is_under_way = play.take_turns()
+                self._measure()
+                if not is_under_way:
+                    play.finish()
+                    self._end(play, BatchOutcome.of_seat(self.counts, play.batch.seat))
+            except BudgetSpent as error:  # it is the whole sweep's
+                for one in list(self._plays):
+                    self._end(one, error)
+                return
+            except _BATCH_ERRORS as error:
+                self._end(play, error)
+
+    def _measure(self) -> None:
+        """Share the time since the last call out among the batches, by their live episodes."""
+        now = time.perf_counter()
+        live = {play: max(1, len(play.episodes.live)) for play in self._plays}
+        for play, count in live.items():
+            play.seconds += (now - self._measured_at) * count / sum(live.values())
+        self._measured_at = now
+
+    def _end(self, play: _Play, outcome: BatchOutcome | Exception) -> None:
+        play.episodes.abandon()
+        self._plays.remove(play)
+        self._ended[play.batch.key] = outcome
+
+    def _abandon(self) -> None:
+        while self._plays:
+            self._plays.pop().episodes.abandon()
+
+    # Beginning --------------------------------------------------------------------------------
+
+    def _begin(self, batch: Batch) -> None:
+        take_over(batch.secrets)
+
+        def count(episode: Trajectory) -> None:
+            failed, scored, successes = BatchOutcome.of_seat(self.counts, batch.seat)
+            is_scored = episode.status != "failed"
+            is_success = is_scored and episode.success
+            outcome = failed + (not is_scored), scored + is_scored, successes + is_success
+            BatchOutcome(*outcome).put(self.counts, batch.seat)
+
+        BatchOutcome().put(self.counts, batch.seat)
+        cell, folder = batch.cell, SweepFolder(batch.folder)
+        policy, budgets = policy_of(cell), arguments_of(EpisodeArguments, cell)
         num_envs = cell.batch_size
         if policy.is_served:  # as `open_environments` does
             num_envs = min(num_envs, policy.max_requests)
-        environments = self._open_environments(cell, num_envs)
-        model = self._open_model(cell, policy, budgets) if _has_weights(policy) else None
-        client = self._open_client(cell, policy) if policy.is_served else None
-        return open_rollout(
-            policy, environments, budgets, seed=cell.seed, model=model, client=client
+        try:
+            environments = self._open_environments(cell, num_envs)
+            rollout = open_rollout(
+                policy,
+                environments,
+                budgets,
+                seed=cell.seed,
+                model=self._open_model(cell, policy, budgets) if has_weights(policy) else None,
+                client=self._open_client(folder, cell, policy) if policy.is_served else None,
+            )
+            ledger = rollout.policy.ledger
+            if ledger is not None:
+                answers = folder.answers(cell, batch.number)
+                ledger.keep_in(answers, costs=folder.costs, payer=cell.policy)
+            episodes = rollout.begin(
+                list(cell.batches[batch.number]),
+                temperature=cell.temperature,
+                stream=cell.stream(batch.number),
+                on_trajectory=count,
+                places=self._places if policy.is_served else None,
+            )
+        except _BATCH_ERRORS as error:
+            self._ended[batch.key] = error
+            return
+        seconds = time.perf_counter() - self._measured_at
+        self._measured_at += seconds
+        max_requests = policy.max_requests if policy.is_served else 0
+        self._plays.append(
+            _Play(batch, folder, episodes, environments, ledger, max_requests, seconds)
         )
 
-    def _open_client(self, cell: Cell, policy: PolicyArguments) -> JSONClient:
+    def _open_client(self, folder: SweepFolder, cell: Cell, policy: PolicyArguments) -> JSONClient:
         # Kept from batch to batch, for its connections and for the pace that the model bears.
         if cell.policy not in self._clients:
             from trainers.policies.api import open_client
 
-            _check_same(cell, policy_fingerprint(cell.policy, policy.named))
-            self._clients[cell.policy] = open_client(policy)
+            check_same(cell, policy_fingerprint(cell.policy, policy.named))
+            client = self._clients[cell.policy] = open_client(policy)
+            client.pace.share(folder.limits(policy.endpoint))
+            if pause := client.pace.pause:
+                _LOG.warning("%s is not asked for %.0f s: its rate limit", cell.policy, pause)
         return self._clients[cell.policy]
 
     def _open_environments(self, cell: Cell, num_envs: int) -> Environments:
         key = (cell.module, cell.env_id, cell.max_turns, cell.split, cell.settings, num_envs)
-        if self._environments is None or self._environments[0] != key:
-            self.close()
-            self._environments = (key, _environments(cell, num_envs=num_envs))
-        return self._environments[1]
+        used = [play.environments for play in self._plays]
+        free = [entry for entry in self._environments if entry[1] not in used]
+        for other, environments in free:
+            if other == key:
+                return environments
+        for entry in free:
+            self._environments.remove(entry)
+            entry[1].close()
+        self._environments.append((key, environments_of(cell, num_envs=num_envs)))
+        return self._environments[-1][1]
 
     def _open_model(
         self, cell: Cell, policy: PolicyArguments, budgets: EpisodeArguments
     ) -> OpenModel:
         if self._model is None or self._model[0] != cell.policy:
             self._model = None  # the old one goes before the new one comes
-            _check_same(cell, policy_fingerprint(cell.policy))
+            check_same(cell, policy_fingerprint(cell.policy))
             self._model = (cell.policy, open_model(policy, budgets))
         return self._model[1]
-
-
-def check_playable(cells: Sequence[Cell]) -> None:
-    """Check that the environments and policies of cells can be opened, without loading weights.
-
-    Raises:
-        UsageError: one cannot be opened.
-    """
-    floors: dict[str, tuple[str, ...]] = {}
-    for cell in {cell.scenario: cell for cell in cells}.values():
-        environments = _environments(cell, num_envs=1)
-        floors.update(environments.floors)
-        environments.close()
-    for cell in {cell.policy: cell for cell in cells}.values():
-        check_floor(cell.policy, floors)
-        policy = _policy(cell)
-        if policy.is_served:
-            open_policy(policy, _made(EpisodeArguments, cell), seed=cell.seed)
-        elif _has_weights(policy):
-            check_model(policy)
-
-
-def is_served(cell: Cell) -> bool:
-    """Return whether a cell's policy is behind a server."""
-    return _policy(cell).is_served
-
-
-def _policy(cell: Cell, workers: int = 1) -> PolicyArguments:
-    """Return the options of a cell's policy, without those that concern others of the sweep.
-
-    Args:
-        cell: whose policy.
-        workers: that share what `max_requests` allows.
-    """
-    loading: PolicyLoadingArguments = _made(PolicyLoadingArguments, cell)
-    is_named = cell.policy in loading.named
-    others: dict[str, Any] = {"api_model" if is_named else "policies": None}
-    others["max_requests"] = max(1, loading.max_requests // workers)
-    if not is_named and not cell.policy.startswith(ADDRESS):
-        others["max_cost"] = None
-    return PolicyArguments(**{**vars(loading), **others}, policy=cell.policy)
-
-
-def _check_same(cell: Cell, fingerprint: str) -> None:
-    if cell.fingerprint is not None and fingerprint != cell.fingerprint:
-        raise UsageError(
-            f"{cell.policy} has other files or another endpoint than when the sweep began"
-        )
-
-
-def _has_weights(policy: PolicyArguments) -> bool:
-    return not is_text_policy(policy.policy) and not policy.is_served
-
-
-def _environments(cell: Cell, *, num_envs: int) -> Environments:
-    arguments = _made(EnvArguments, cell)
-    env = f"{cell.module}:{cell.env_id}" if cell.module else cell.env_id
-    arguments.env, arguments.split = [resolve_env_id(env)], cell.split
-    arguments.max_turns, arguments.num_envs = cell.max_turns, num_envs
-    return open_environments(arguments)
-
-
-def _made(kind: type, cell: Cell) -> Any:
-    """Build an arguments dataclass from those of the cell's settings that are its fields."""
-    settings = dict(cell.settings)
-    return kind(**{f.name: settings[f.name] for f in fields(kind) if f.name in settings})
-
-
-_WORKER = Worker()
-
-
-def begin_process(threads: int, life: Any, counts: Any) -> None:
-    """Prepare a pool's process: its share of the cores, and an end with its parent's.
-
-    Args:
-        threads: torch threads.
-        life: a shared value, which gets the monotonic clock's time every second.
-        counts: a shared array, which gets the counts of the batch under way.
-    """
-    _WORKER.counts = counts
-    os.environ["OMP_NUM_THREADS"] = str(threads)
-    threading.Thread(target=_show, args=(life,), daemon=True).start()
-    parent = parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-
-
-def play_batch(batch: Batch) -> BatchOutcome:
-    """Play a batch in this process; see `Worker.play`."""
-    return _WORKER.play(batch)
-
-
-def _show(life: Any) -> None:
-    while True:
-        life.value = time.monotonic()
-        time.sleep(1)
-
-
-def _end_with(sentinel: int) -> None:
-    # A sweep that is killed outright takes its workers along; they would wait for work for ever.
-    wait([sentinel])
-    os._exit(1)

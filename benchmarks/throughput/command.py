@@ -25,6 +25,7 @@ GROUPS: dict[str, tuple[str, str]] = {
     "rollout": ("benchmarks.throughput.rollouts", "rollout_rows"),
     "overlap": ("benchmarks.throughput.overlap", "overlap_rows"),
     "requests": ("benchmarks.throughput.requests", "request_rows"),
+    "sweep": ("benchmarks.throughput.sweeps", "sweep_rows"),
     "update": ("benchmarks.throughput.updates", "update_rows"),
     "viewer": ("benchmarks.throughput.viewer", "viewer_rows"),
 }

@@ -1,25 +1,21 @@
 """Measures the gain of waiting for each server answer alone, against waiting for all of them.
 
-The server answers over real HTTP after a while, one request in ten after ten times as long, the
-same for the same turn on both sides. Both sides play the same actions.
+The server is slow, and equally so for the same turn on both sides. Both sides play the same
+actions.
 """
 
 from __future__ import annotations
 
-import json
 import threading
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 
 from benchmarks.throughput.measure import Row, Side, Stopwatch, compare
+from benchmarks.throughput.slow_server import delay, serving
 from trainers.backends.json_client import JSONClient
 from trainers.options.arguments import EpisodeArguments
 from trainers.policies.api import APIPolicy
@@ -27,10 +23,6 @@ from trainers.rollout.policy import Episode, Policy, PolicyAnswer
 from trainers.rollout.rollout import Rollout
 from wrappers.vector.env import TextVectorEnv
 from wrappers.vector.slots import wait_for_any
-
-_SLOW_SHARE = 0.1
-_SLOW = 10.0
-_LOOK = json.dumps({"name": "inventory", "arguments": {}})
 
 
 @dataclass(frozen=True)
@@ -66,8 +58,11 @@ def request_rows(repeats: int, *, cases: Sequence[Case] = CASES) -> Iterator[Row
             action_format="function_call",
             disable_env_checker=True,
         )
-        with _serving(case) as url, TextVectorEnv([make] * case.episodes) as env:
-            client = JSONClient(url, max_requests=case.max_requests)
+        with (
+            serving(_Delays(case)) as server,
+            TextVectorEnv([make] * case.episodes) as env,
+        ):
+            client = JSONClient(server.url, max_requests=case.max_requests)
             policy = APIPolicy(client, "slow", EpisodeArguments())
             row = compare(
                 "requests",
@@ -130,42 +125,24 @@ class InLockstep(Policy):
 
 def _seconds(case: Case, task: int, turn: int) -> float:
     """Return how long an answer takes, always the same for the same turn."""
-    is_slow = np.random.default_rng([task, turn]).random() < _SLOW_SHARE
-    return case.seconds * (_SLOW if is_slow else 1.0)
+    return delay(case.seconds, [task, turn])
 
 
-@contextmanager
-def _serving(case: Case) -> Iterator[str]:
-    """Serve chat completions, each after its delay; yield the address."""
-    tasks: dict[str, int] = {}
-    lock = threading.Lock()
+class _Delays:
+    """Tells how long the answer to a request takes: by the task, in the order they came, and turn.
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    Args:
+        case: the row's.
+    """
 
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            contents = [message["content"] for message in body["messages"]]
-            with lock:
-                task = tasks.setdefault(contents[1], len(tasks) % case.episodes)
-            time.sleep(_seconds(case, task, len(contents) // 2 - 1))
-            message = {"role": "assistant", "content": _LOOK}
-            data = json.dumps({"choices": [{"message": message}]}).encode()
-            self.send_response(200)
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._tasks: dict[str, int] = {}
+        self._lock = threading.Lock()
 
-        def log_message(self, *_args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    def __call__(self, body: dict[str, Any]) -> float:
+        contents = [message["content"] for message in body["messages"]]
+        with self._lock:
+            new = len(self._tasks) % self._case.episodes
+            task = self._tasks.setdefault(contents[1], new)
+        return _seconds(self._case, task, len(contents) // 2 - 1)

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.sweep import players
+from benchmarks.sweep import players, process
+from benchmarks.sweep.batches import Batch, BatchOutcome
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.players import Play, over_processes, over_ray
 from benchmarks.sweep.store import SweepFolder
-from benchmarks.sweep.worker import Batch, BatchOutcome
 from tests.benchmarks.sweep.samples import cell, in_this_process
 from tests.faults.processes import kill, of_kind, stop
 
@@ -114,7 +114,7 @@ def test_a_worker_that_breaks_leaves_no_trace(
     place: str, moment: str, action: str, expected: list[bytes], tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(players, "HUNG_SECONDS", 20.0)
+    monkeypatch.setattr(process, "HUNG_SECONDS", 20.0)
     monkeypatch.setattr(players, "SET_UP_SECONDS", 40.0)
     if place == "actor":
         request.getfixturevalue("ray")

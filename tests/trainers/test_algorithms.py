@@ -213,7 +213,8 @@ def test_gigpo_compares_within_groups_that_lie_across_processes(anchor: str) -> 
         played(["start", "door"][: 1 + n % 2], [0.0, float(n % 3)][1 - n % 2 :]) for n in range(12)
     ]
     options: dict[str, Any] = {
-        "group_size": 4, "discount": 0.9, "invalid_penalty": 0.0, "scale": True, "anchor": anchor,
+        "group_size": 4, "discount": 0.9, "invalid_penalty": 0.0, "scale": "environment",
+        "environment": [0] * 4 + [1] * 8, "anchor": anchor,
     }  # fmt: skip
     alone = grpo.turn_advantages(given, counted=[True] * 12, first=0, gather=list, **options)
     assert any(value for turns in alone[4:8] for value in turns)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
 import pytest
 import torch
 
 from agentgym_envs import read_jsonl
+from tests.trainers.test_algorithms import played
 from tests.trainers.toys import (
     EASY_ID,
     ENV_ID,
@@ -252,6 +254,84 @@ def test_grpo_scales_by_the_deviation_of_the_environment(trainer_in: TrainerIn) 
         expected = [(r - mean) / (deviation + 1e-4) for r in rewards]
         found = [t.trace.advantages[0] for t in given if t.task_id.startswith(scenario)]
         assert found == pytest.approx(expected, rel=1e-4)
+
+
+STATES = {
+    "letters": [("hall", "door", "key"), ("hall", "door"), ("hall", "wall"), ("hall", "key")],
+    "easy": [("one", "two"), ("one", "one", "two"), ("two",), ("one", "two")],
+}
+PAID = {
+    "letters": [(0.0, 0.0, 1.0), (0.0, 0.5), (0.0, 0.0), (0.25, 0.0)],
+    "easy": [(0.0, 90.0), (10.0, 0.0, 20.0), (0.0,), (0.0, 40.0)],
+}
+
+
+def expected_gigpo(scale: str, *, discount: float, weight: float) -> dict[str, list[list[float]]]:
+    """Equations 3, 6, 7 and 8 of arXiv 2505.10978, turn by turn and with nothing of ours."""
+    returns = {
+        name: [
+            [sum(r * discount**k for k, r in enumerate(paid[t:])) for t in range(len(paid))]
+            for paid in episodes
+        ]
+        for name, episodes in PAID.items()
+    }
+    sums = {name: [sum(paid) for paid in episodes] for name, episodes in PAID.items()}
+
+    def norm(of_group: list[float], by_environment: dict[str, list[float]], name: str) -> float:
+        every = [value for values in by_environment.values() for value in values]
+        chosen = {"group": of_group, "environment": by_environment[name], "batch": every}
+        return 1.0 if scale == "none" else stdev(chosen[scale])
+
+    turns = {name: [r for own in episodes for r in own] for name, episodes in returns.items()}
+    expected: dict[str, list[list[float]]] = {}
+    for name, episodes in returns.items():
+        expected[name] = []
+        for number, own in enumerate(episodes):
+            of_episode = sums[name][number] - fmean(sums[name])
+            of_episode /= norm(sums[name], sums, name)
+            expected[name].append([])
+            for turn, value in enumerate(own):
+                state = [
+                    returns[name][other][place]
+                    for other, read in enumerate(STATES[name])
+                    for place, observation in enumerate(read)
+                    if observation == STATES[name][number][turn]
+                ]
+                of_turn = 0.0
+                if len(state) > 1 and value != fmean(state):
+                    of_turn = (value - fmean(state)) / norm(state, turns, name)
+                expected[name][-1].append(of_episode + weight * of_turn)
+    return expected
+
+
+@pytest.mark.parametrize("scale", ["group", "environment", "batch", "none"])
+def test_gigpos_turns_are_divided_by_the_rule_that_divides_its_episodes(
+    scale: str, trainer_in: TrainerIn
+) -> None:
+    options = {"turn_advantage_weight": 0.5, "turn_discount": 0.8, "scale_rewards": scale}
+    trainer = trainer_in(env={"env": BOTH}, max_steps=1, **options)
+    given: dict[str, list[Any]] = {name: [] for name in PAID}
+
+    def play(tasks: list[str]) -> list[Any]:
+        made = []
+        for task in tasks:
+            name = task.partition("_")[0]
+            number = len(given[name])
+            trajectory = played(STATES[name][number], PAID[name][number])
+            trajectory.env_id, trajectory.task_id = f"toy/{name.title()}-v0", task
+            given[name].append(trajectory)
+            made.append(trajectory)
+        return made
+
+    trainer.rollout = Given(play)  # type: ignore[assignment]
+    trainer.train()
+    expected = expected_gigpo(scale, discount=0.8, weight=0.5)
+    assert expected["easy"] != expected["letters"]
+    for name, trajectories in given.items():
+        for trajectory, of_turns in zip(trajectories, expected[name], strict=True):
+            # Turn n has n + 1 sampled tokens, and one that was not between two turns.
+            tokens = [v for n, value in enumerate(of_turns) for v in [0.0, *[value] * (n + 1)]]
+            assert trajectory.trace.advantages == pytest.approx(tokens[1:], rel=1e-3, abs=1e-5)
 
 
 def test_in_one_environment_it_is_trls_batch(trainer_in: TrainerIn) -> None:

@@ -60,8 +60,8 @@ class RequestRefused(Exception):
         message: what the server said.
     """
 
-    def __init__(self, status: int, message: str, *, url: str) -> None:
-        super().__init__(f"{url} answered {status}: {message}")
+    def __init__(self, status: int, message: str, *, server: str) -> None:
+        super().__init__(f"{server} answered {status}: {message}")
         self.status = status
         self.message = message
 
@@ -86,8 +86,8 @@ class JSONClient:
     at once; whoever plays waits for a server that is gone. A timeout is not tried again. Status 429
     is no failure: all requests wait as long as the server says, and fewer are sent at once from
     then on (`Pace`). A web page in place of JSON is a wrong address, unless the server has answered
-    before. A cause is logged once a minute, however many requests meet it. Messages show the
-    address without its secrets.
+    before. A cause is logged once a minute, however many requests meet it. Messages begin with the
+    name, and show the address without its secrets.
 
     Args:
         base_url: what the paths are appended to; its query is sent with each of them, its user and
@@ -96,6 +96,7 @@ class JSONClient:
         retries: how often a request is sent again.
         max_requests: requests under way at once, at most.
         api_key: sent as a bearer token; None sends none.
+        name: what people call who answers there; empty where the address says enough.
         wait: sleeps for so many seconds; None sleeps until then or until the client has ended.
 
     Raises:
@@ -110,15 +111,16 @@ class JSONClient:
         retries: int = 3,
         max_requests: int = 64,
         api_key: str | None = None,
+        name: str = "",
         wait: Callable[[float], object] | None = None,
     ) -> None:
         if not base_url.startswith(("http://", "https://")):
             raise ValueError(
                 f"expected an address such as http://localhost:8000, got {masked(base_url)!r}"
             )
-        for name, value, least in (("retries", retries, 0), ("max_requests", max_requests, 1)):
+        for option, value, least in (("retries", retries, 0), ("max_requests", max_requests, 1)):
             if value < least:
-                raise ValueError(f"{name} must be >= {least}, got {value}")
+                raise ValueError(f"{option} must be >= {least}, got {value}")
         if not timeout > 0:
             raise ValueError(f"timeout must be > 0 seconds, got {timeout}")
         self.base_url = hide_address(base_url)
@@ -128,6 +130,7 @@ class JSONClient:
         except httpx.InvalidURL as error:
             raise ValueError(f"{self.base_url} is no address ({masked(str(error))})") from None
         keep_out(api_key)
+        self._name = name
         self._retries = retries
         self._ended = Event()
         self._wait = wait
@@ -211,14 +214,15 @@ class JSONClient:
         place = self._address.path.rstrip("/") + path
         address = self._address.copy_with(path=place)
         url = masked_address(str(address))
+        server = f"{self._name} ({url})" if self._name else url
         cancelled = cancelled or self._ended
         failures = limited = 0
         waited = 0.0
         seconds: float | None
         while True:
-            sent_in = self._enter(cancelled)
-            if sent_in is None:
-                raise RequestFailed(f"{url} is not asked any more")
+            sent_at = self._enter(cancelled)
+            if sent_at is None:
+                raise RequestFailed(f"{server} is not asked any more")
             try:
                 response = self._http.request(method, address, json=body)
                 if response.is_success:
@@ -228,49 +232,51 @@ class JSONClient:
                     return Sent(answer, failures + limited)
             except httpx.TimeoutException as error:
                 cause = f"{type(error).__name__}: {masked(str(error))}"
-                raise RequestFailed(f"{url} gave no answer in time ({cause})") from None
+                raise RequestFailed(f"{server} gave no answer in time ({cause})") from None
             except (httpx.TransportError, ValueError) as error:  # ValueError: unusable
                 cause = f"{type(error).__name__}: {masked(str(error))}"
                 is_limit, seconds = False, None
                 if isinstance(error, WebPage) and failures >= self._retries and not self._is_proven:
-                    raise RequestRefused(response.status_code, str(error), url=url) from None
+                    raise RequestRefused(response.status_code, str(error), server=server) from None
             else:
                 cause = f"{response.status_code} {message_of(response)}"
                 is_limit = response.status_code == _TOO_MANY_REQUESTS
                 seconds = retry_after(response)
                 if response.status_code not in _PASSING or (is_limit and has_no_credit(response)):
-                    raise RequestRefused(response.status_code, message_of(response), url=url)
+                    raise RequestRefused(response.status_code, message_of(response), server=server)
+                if is_limit:  # before another request gets this one's place
+                    seconds = FIRST_PAUSE * 2**limited if seconds is None else seconds
+                    self.pace.slow_down(sent_at, seconds)
             finally:
                 self.pace.leave()
             limited += is_limit
             failures += not is_limit
-            tries = limited if is_limit else failures
-            wait = FIRST_PAUSE * 2 ** (tries - 1) if seconds is None else seconds
+            wait = FIRST_PAUSE * 2 ** (failures - 1) if seconds is None else seconds
             waited += wait
-            if is_limit:
-                self.pace.slow_down(sent_in, wait)
             if failures > self._retries or waited > _LONGEST_WAIT:
                 times = failures + limited
                 asks = f" and asks to wait {wait:.0f} s" * (waited > _LONGEST_WAIT)
-                raise RequestFailed(f"{url} failed {times} times, the last time with {cause}{asks}")
-            self._report_retry(f"{url} failed ({cause})", wait)
+                raise RequestFailed(
+                    f"{server} failed {times} times, the last time with {cause}{asks}"
+                )
+            self._report_retry(f"{server} failed ({cause})", wait)
             if not is_limit:  # those that are limited wait together, as they enter
                 self._sleep(wait, cancelled)
             if cancelled.is_set() or self._ended.is_set():
-                raise RequestFailed(f"{url} failed, and the client has ended: {cause}")
+                raise RequestFailed(f"{server} failed, and the client has ended: {cause}")
 
-    def _enter(self, cancelled: Event) -> int | None:
+    def _enter(self, cancelled: Event) -> float | None:
         """Wait until the server may be asked; None where nobody wants the answer any more."""
 
         def is_over() -> bool:
             return cancelled.is_set() or self._ended.is_set()
 
-        waited_until = 0.0
-        while (resume_at := self.pace.resume_at) > waited_until and not is_over():
+        while not is_over():
             if pause := self.pace.pause:
                 self._sleep(pause, cancelled)
-            waited_until = resume_at
-        return None if is_over() else self.pace.enter(is_over)
+            elif (sent_at := self.pace.enter(is_over)) is not None:
+                return sent_at
+        return None
 
     def _sleep(self, seconds: float, cancelled: Event) -> None:
         (self._wait or cancelled.wait)(seconds)

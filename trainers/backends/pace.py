@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from math import inf
+from pathlib import Path
 from threading import Condition
+
+from agentgym_envs.files import append_whole
 
 _LOOK_SECONDS = 0.2
 """How often one who waits looks whether it was given up meanwhile."""
@@ -30,26 +34,48 @@ class Pace:
         self._most = most
         self._clock = clock
         self._under_way = 0
-        self._round = 0
+        self._slowed_at = -inf
         self._resume_at = 0.0
+        self._limits: LimitFile | None = None
         self._changed = Condition()
 
-    def enter(self, is_cancelled: Callable[[], bool]) -> int | None:
+    def share(self, path: str | Path) -> None:
+        """Share the limits that are met with other processes, those to come included.
+
+        Args:
+            path: a file that all of them name.
+        """
+        with self._changed:
+            self._limits = LimitFile(path)
+            self._slowed_at = self._clock()  # earlier limits say when to go on, and not how fast
+
+    def resize(self, most: int) -> None:
+        """Set another bound to begin with; a bound that was lowered is lowered likewise."""
+        with self._changed:
+            if most != self._most:
+                self.bound = max(1.0, self.bound * most / self._most)
+                self._most = most
+                self._changed.notify_all()
+
+    def enter(self, is_cancelled: Callable[[], bool]) -> float | None:
         """Wait for a place among the requests under way.
 
         Args:
             is_cancelled: whether nobody wants the answer any more.
 
         Returns:
-            the round that the request belongs to, for `slow_down`; None where it was given up.
+            when the request is sent, for `slow_down`; None where it was given up, or nothing is to
+            be sent for a while (`pause`).
         """
         with self._changed:
             while self._under_way >= int(self.bound):
                 if is_cancelled():
                     return None
                 self._changed.wait(_LOOK_SECONDS)
+            if self._seconds_left():
+                return None
             self._under_way += 1
-            return self._round
+            return self._clock()
 
     def leave(self) -> None:
         """Give the place back."""
@@ -57,18 +83,18 @@ class Pace:
             self._under_way -= 1
             self._changed.notify()
 
-    def slow_down(self, sent_in: int, seconds: float) -> None:
-        """Take in a 429.
+    def slow_down(self, sent_at: float, seconds: float) -> None:
+        """Take in a 429, before its request gives its place back.
 
         Args:
-            sent_in: the round that its request belongs to.
+            sent_at: when the request was sent.
             seconds: until which nothing is to be sent.
         """
         with self._changed:
-            self._resume_at = max(self._resume_at, self._clock() + seconds)
-            if sent_in == self._round:
-                self.bound = max(1.0, self.bound / 2)
-                self._round += 1
+            now = self._clock()
+            if self._limits is not None:
+                self._limits.add(now - sent_at, seconds)
+            self._take_in(sent_at, now + seconds)
 
     def speed_up(self) -> None:
         """Take in an answer."""
@@ -77,11 +103,60 @@ class Pace:
             self._changed.notify()
 
     @property
-    def resume_at(self) -> float:
-        """The time before which nothing is to be sent."""
-        return self._resume_at
-
-    @property
     def pause(self) -> float:
-        """The seconds until then."""
-        return max(0.0, self._resume_at - self._clock())
+        """The seconds for which nothing is to be sent."""
+        with self._changed:
+            return self._seconds_left()
+
+    def _seconds_left(self) -> float:
+        now = self._clock()
+        for age, left in () if self._limits is None else self._limits.read():
+            self._take_in(now - age, now + left)
+        return max(0.0, self._resume_at - now)
+
+    def _take_in(self, sent_at: float, resume_at: float) -> None:
+        self._resume_at = max(self._resume_at, resume_at)
+        # Requests that were sent before the bound was halved say nothing about the present one.
+        if sent_at > self._slowed_at:
+            self.bound = max(1.0, self.bound / 2)
+            self._slowed_at = self._clock()
+
+
+class LimitFile:
+    """The rate limits that several processes meet at one server, a line each.
+
+    It is only appended to, so that a process that is killed leaves nothing locked. The times in it
+    are those of day, since processes on several machines, and after a restart, have no other clock
+    in common.
+
+    Args:
+        path: the file.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self._read = 0
+
+    def add(self, age: float, left: float) -> None:
+        """Add a limit.
+
+        Args:
+            age: seconds since its request was sent.
+            left: seconds until which nothing is to be sent.
+        """
+        now = time.time()
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        append_whole(self._path, f"{now - age:.6f} {now + left:.6f}\n".encode())
+
+    def read(self) -> list[tuple[float, float]]:
+        """Return the limits since the last call, as `add` takes them; own ones included."""
+        if not self._path.exists() or self._path.stat().st_size == self._read:
+            return []
+        with self._path.open("rb") as file:
+            file.seek(self._read)
+            lines = file.read()
+        whole = lines[: lines.rfind(b"\n") + 1]
+        self._read += len(whole)
+        now = time.time()
+        moments = (map(float, line.split()) for line in whole.splitlines())
+        return [(now - sent_at, resume_at - now) for sent_at, resume_at in moments]

@@ -180,32 +180,39 @@ def discounted_returns(rewards: Sequence[float], discount: float) -> list[float]
 
 
 def anchor_state_advantages(
-    returns: Sequence[float], anchors: Sequence[Hashable], *, scale: bool
+    returns: Sequence[float],
+    anchors: Sequence[Hashable],
+    *,
+    scale_sets: Sequence[Hashable] | None,
 ) -> list[float]:
     """Compare turns that were played in one state: GiGPO (arXiv 2505.10978, eq. 7).
 
     Args:
         returns: a return for each turn.
         anchors: what names the state that the turn was played in, group included.
-        scale: divide by the state's standard deviation.
+        scale_sets: what names the turns over whose returns the deviation is taken that divides
+            (F_norm in the paper), such as `anchors`; None divides by 1.
 
     Returns:
-        each return less the mean of its state; 0 for turns whose state was met once.
+        each return less the mean of its state, over that deviation; 0 for turns whose state was met
+        once.
     """
+    values = torch.tensor(returns, dtype=torch.float64)
+    advantages = torch.zeros_like(values)
+    for indices in _members(anchors):
+        advantages[indices] = values[indices] - values[indices].mean()
+    for indices in _members(scale_sets or ()):
+        if len(indices) > 1:
+            advantages[indices] /= values[indices].std() + EPSILON
+    return list(advantages.tolist())
+
+
+def _members(names: Sequence[Hashable]) -> list[list[int]]:
+    """Return the places of each name."""
     members: dict[Hashable, list[int]] = {}
-    for index, anchor in enumerate(anchors):
-        members.setdefault(anchor, []).append(index)
-    advantages = [0.0] * len(returns)
-    for indices in members.values():
-        if len(indices) < 2:
-            continue
-        of_state = torch.tensor([returns[index] for index in indices], dtype=torch.float64)
-        compared = of_state - of_state.mean()
-        if scale:
-            compared = compared / (of_state.std() + EPSILON)
-        for index, value in zip(indices, compared.tolist(), strict=True):
-            advantages[index] = value
-    return advantages
+    for index, name in enumerate(names):
+        members.setdefault(name, []).append(index)
+    return list(members.values())
 
 
 def turn_of_token(action_mask: torch.Tensor, episode_of_row: torch.Tensor) -> torch.Tensor:

@@ -15,7 +15,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
         *("cispo", "sapo", "vespo"),
     ),
     "importance_sampling_level": ("token", "sequence"),
-    "scale_rewards": ("group", "batch", "none", True, False, "True", "False"),
+    "scale_rewards": ("group", "batch", "none", True, False),
     "multi_objective_aggregation": ("sum_then_normalize", "normalize_then_sum"),
 }
 """What TRL's `GRPOTrainer` knows; the config takes anything."""
@@ -46,7 +46,7 @@ def check_choices(args: Any) -> None:
         value = getattr(args, name)
         further = OUR_CHOICES.get(name, ())
         if value not in (*allowed, *further):
-            words = [c for c in (*allowed, *further) if str(c) not in ("True", "False")]
+            words = [c for c in (*allowed, *further) if isinstance(c, str)]
             raise ValueError(f"{name} must be one of {', '.join(words)}, got {value!r}")
     if not args.temperature > 0:
         raise ValueError(

@@ -342,6 +342,7 @@ def open_client(args: PolicyArguments) -> JSONClient:
         timeout=args.request_timeout,
         max_requests=args.max_requests,
         api_key=key,
+        name=endpoint.name or endpoint.model or "",
     )
 
 

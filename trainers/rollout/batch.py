@@ -1,45 +1,28 @@
-"""The episodes of one `Rollout.run`: which slots play them, who is asked, and how they end."""
+"""A batch of episodes under way: which slots play them, who is asked, and how they end."""
 
 from __future__ import annotations
 
 import math
-import time
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from agentgym_envs.actions import strip_thinking
-from agentgym_envs.core import JUDGEMENTS_KEY, UNSCORED, UNSCORED_KEY, VERDICT_KEY
+from agentgym_envs.core import UNSCORED, UNSCORED_KEY
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.tasks import scenario_of
-from agentgym_envs.trajectory import Status, Trajectory, Turn
-from trainers.rollout.policy import Episode, Failure, Policy, PolicyAnswer, Reply, Stop
+from agentgym_envs.trajectory import Status, Trajectory
+from trainers.rollout.env_slots import EnvSlots, Places, env_of, horizon_of
+from trainers.rollout.pause import Pause
+from trainers.rollout.policy import Episode, Failure, Policy, PolicyAnswer, Stop
 from wrappers import Attempts, TextVectorEnv
 from wrappers.schedules import HorizonSchedule
 from wrappers.vector.arguments import Answer
-from wrappers.vector.slots import wait_for_any
 
 READY_SHARE = 0.25
 """The share of the episodes under way that must be ready for the policy to be asked."""
 
 
-@dataclass
-class EnvSlots:
-    """The slots of one environment: those that are free, and what the others are doing."""
-
-    env: TextVectorEnv
-    free: list[int]
-    env_ids: list[str]
-    system_prompts: list[str]
-    horizon: int | None = None
-    waiting: deque[int] = field(default_factory=deque)  # places in the list of tasks
-    starting: dict[int, int] = field(default_factory=dict)  # slot -> place in the list of tasks
-    stepping: dict[int, tuple[Episode, Reply, str]] = field(default_factory=dict)
-
-
 class Batch:
-    """The episodes of one `Rollout.run`.
+    """Episodes that are played together: what `Rollout.begin` returns.
 
     Args:
         envs: where they are played, as `Rollout` has it.
@@ -52,9 +35,11 @@ class Batch:
         begin: begins the batch of the policy, and begins it anew where all of it is played again.
         on_trajectory: called with each trajectory as its episode ends.
         finished: episodes that are not played again, by their place in the list.
+        places: an episode is begun only where one is free; None begins as many as there are slots.
 
     Attributes:
         live: the episodes under way.
+        pause: what is to be waited for before `next_turns` is called again.
     """
 
     def __init__(
@@ -70,8 +55,10 @@ class Batch:
         begin: Callable[[], None],
         on_trajectory: Callable[[Trajectory], None] | None,
         finished: MutableMapping[int, Trajectory] | None,
+        places: Places | None,
     ) -> None:
         self.live: list[Episode] = []
+        self.pause = Pause()
         self._envs = envs
         self._policy = policy
         self._task_ids = list(task_ids)
@@ -80,6 +67,7 @@ class Batch:
         self._begin_policy = begin
         self._on_trajectory = on_trajectory
         self._attempts = attempts
+        self._places = places or Places(len(task_ids))
         self._requested: set[int] = set()  # keys of the episodes whose answer is on its way
         self._broken: dict[int, Trajectory] = {}  # what a failed attempt has left, by place
         self._finished = {} if finished is None else finished
@@ -92,21 +80,54 @@ class Batch:
             if id(env) not in self._groups:
                 slots = list(range(env.num_envs))
                 prompts = env.get("system_prompt")
-                horizon = _horizon_of(task_id, schedule, global_step)
+                horizon = horizon_of(task_id, schedule, global_step)
                 self._groups[id(env)] = EnvSlots(env, slots, env.get("env_id"), prompts, horizon)
             self._groups[id(env)].waiting.append(index)
 
-    def goes_on(self) -> bool:
-        """Play again what failed, when it is due; False where every task has its trajectory."""
-        while True:
-            self._play_again()
-            groups = self._groups.values()
-            if self.live or any(g.waiting or g.starting or g.stepping for g in groups):
-                return True
+    def next_turns(self) -> list[tuple[EnvSlots, list[str | None]]] | None:
+        """Do what can be done without waiting, up to the next turns.
+
+        Returns:
+            The slots that are to play on, and their actions, for `record_turns`; under `overlap`
+            they play on already. None where every task has its trajectory. Then `pause` is to be
+            waited for.
+        """
+        self.pause = Pause(seconds=0.0)
+        self._play_again()
+        groups = self._groups.values()
+        if not (self.live or any(g.waiting or g.starting or g.stepping for g in groups)):
             seconds = self._attempts.seconds_to_wait()
             if seconds is None and not self._attempts.excuse():
-                return False
-            time.sleep(seconds or 0.0)
+                return None
+            self.pause = Pause(seconds=seconds or 0.0)
+            return []
+        self._start_waiting()
+        while self._overlap and self._poll():
+            self._play_again()
+            self._start_waiting()
+        episodes = self._ready()
+        turns = self._take_answers(episodes, self._ask(episodes)) if episodes else []
+        if not self._overlap:
+            return turns
+        for group, actions in turns:
+            group.env.step_async(actions)
+        return []
+
+    def record_turns(self, group: EnvSlots, answers: tuple[Sequence[Any], ...]) -> None:
+        """Take in what `group.env.step` has returned."""
+        results = list(zip(*answers, strict=True))
+        self._take_results(group, {slot: results[slot] for slot in group.stepping})
+
+    @property
+    def num_waiting(self) -> int:
+        """Episodes that have not begun, or have failed and may be played again."""
+        starting = sum(len(group.starting) for group in self._groups.values())
+        return len(self._task_ids) - len(self._trajectories) - len(self.live) - starting
+
+    @property
+    def is_proven(self) -> bool:
+        """An episode has ended on this machinery."""
+        return self._attempts.is_proven
 
     def _play_again(self) -> None:
         """Put tasks that failed back into the list, where the failure rules say so."""
@@ -136,17 +157,21 @@ class Batch:
         for group in self._groups.values():
             if self._overlap and (group.starting or group.stepping):
                 group.env.cancel()
+        for group in self._groups.values():
+            self._places.free += len(group.starting)
         while self.live:
+            self._places.free += 1
             self._policy.leave(self.live.pop())
 
     # Starting ---------------------------------------------------------------------------------
 
-    def start_waiting(self) -> None:
+    def _start_waiting(self) -> None:
         """Start waiting tasks in free slots."""
         for group in self._groups.values():
             starting: dict[int, int] = {}
-            while group.free and group.waiting:
+            while group.free and group.waiting and self._places.free > 0:
                 starting[group.free.pop(0)] = group.waiting.popleft()
+                self._places.free -= 1
             if not starting:
                 continue
             tasks: list[str | None] = [None] * group.env.num_envs
@@ -187,56 +212,53 @@ class Batch:
         else:
             self.live.append(episode)
 
-    def next_ready(self) -> list[Episode]:
-        """Wait until the policy has something to do, and return the episodes that it sees.
+    def _ready(self) -> list[Episode]:
+        """Return the episodes that the policy sees now; where there are none, set `pause`.
 
         These are the ones with an observation; to a policy whose answers come apart, also those
         whose answer is on its way.
         """
-        while True:
-            while self._overlap and self._poll():
-                self._play_again()
-                self.start_waiting()
-            groups = self._groups.values()
-            at_work = {turn[0].key for group in groups for turn in group.stepping.values()}
-            ready = [episode for episode in self.live if episode.key not in at_work]
-            num_working = sum(len(group.starting) + len(group.stepping) for group in groups)
-            pending = self._policy.pending()
-            unrequested = sum(episode.key not in self._requested for episode in ready)
-            share = 0.0 if self._policy.is_asynchronous else READY_SHARE
-            if (
-                unrequested >= max(1, math.ceil(share * (unrequested + num_working)))
-                or any(answer.answered() for answer in pending)
-                or not (num_working or pending)
-            ):
-                return ready
-            slots = [slot for group in groups for slot in group.env.unanswered()]
-            wait_for_any([*slots, *pending], self._attempts.seconds_to_wait())
-            self._play_again()
-            self.start_waiting()
+        groups = self._groups.values()
+        at_work = {turn[0].key for group in groups for turn in group.stepping.values()}
+        ready = [episode for episode in self.live if episode.key not in at_work]
+        num_working = sum(len(group.starting) + len(group.stepping) for group in groups)
+        pending = self._policy.pending()
+        unrequested = sum(episode.key not in self._requested for episode in ready)
+        share = 0.0 if self._policy.is_asynchronous else READY_SHARE
+        if (
+            unrequested >= max(1, math.ceil(share * (unrequested + num_working)))
+            or any(answer.answered() for answer in pending)
+            or (ready and not (num_working or pending))
+        ):
+            return ready
+        slots = [slot for group in groups for slot in group.env.unanswered()]
+        lacks_place = self._places.free <= 0 and any(group.waiting for group in groups)
+        if slots or pending or lacks_place:
+            self.pause = Pause([*slots, *pending], self._attempts.seconds_to_wait())
+        return []
 
     def _poll(self) -> bool:
         """Take in what environments have answered; False where there was nothing."""
         polled = [(group, group.env.poll()) for group in self._groups.values()]
         for group, results in polled:
-            self.take_results(group, results)
+            self._take_results(group, results)
         return any(results for _, results in polled)
 
     # Playing ----------------------------------------------------------------------------------
 
-    def ask(self, episodes: Sequence[Episode]) -> Sequence[PolicyAnswer | None]:
+    def _ask(self, episodes: Sequence[Episode]) -> Sequence[PolicyAnswer | None]:
         """Ask the policy; where it broke as a whole, it has failed each episode."""
         try:
             return self._policy.act(episodes)
         except EnvFailure as failure:
             return [Failure(str(failure))] * len(episodes)
 
-    def take_answers(
+    def _take_answers(
         self, episodes: Sequence[Episode], answers: Sequence[PolicyAnswer | None]
-    ) -> Iterator[tuple[EnvSlots, list[str | None]]]:
+    ) -> list[tuple[EnvSlots, list[str | None]]]:
         """Take in what the policy has answered.
 
-        Yields:
+        Returns:
             The slots that play on, and the actions: one per slot, None where it is left alone.
         """
         actions: dict[int, list[str | None]] = {}
@@ -254,9 +276,9 @@ class Batch:
                 name, action = id(episode.env), strip_thinking(answer.completion)
                 self._groups[name].stepping[episode.slot] = episode, answer, action
                 actions.setdefault(name, [None] * episode.env.num_envs)[episode.slot] = action
-        yield from ((self._groups[name], chosen) for name, chosen in actions.items())
+        return [(self._groups[name], chosen) for name, chosen in actions.items()]
 
-    def take_results(self, group: EnvSlots, results: Mapping[int, Answer]) -> None:
+    def _take_results(self, group: EnvSlots, results: Mapping[int, Answer]) -> None:
         """Take in what resets and turns have brought, by slot."""
         for slot, (observation, reward, terminated, truncated, info) in results.items():
             if slot in group.starting:
@@ -266,7 +288,7 @@ class Batch:
             if "failure" in info:
                 self._fail(episode, info["failure"])
                 continue
-            _record(episode, reply, action, observation, reward, info)
+            episode.record(reply, action, observation, reward, info)
             if info.get(UNSCORED_KEY):
                 episode.trajectory.error = UNSCORED
                 self._end(episode, status="failed")
@@ -293,6 +315,7 @@ class Batch:
 
     def _release(self, episode: Episode) -> None:
         self._groups[id(episode.env)].free.append(episode.slot)
+        self._places.free += 1
         if episode in self.live:
             self.live.remove(episode)
             self._policy.leave(episode)
@@ -306,54 +329,3 @@ class Batch:
 
     def _group_of(self, index: int) -> EnvSlots:
         return self._groups[id(env_of(self._task_ids[index], self._envs))]
-
-
-def _record(
-    episode: Episode,
-    reply: Reply,
-    action: str,
-    observation: str,
-    reward: float,
-    info: dict[str, Any],
-) -> None:
-    """Add a turn to an episode's trajectory."""
-    turn = Turn(
-        observation=episode.observation,
-        completion=reply.completion,
-        action=action,
-        reward=float(reward),
-        is_valid_action=bool(info["is_valid_action"]),
-        score=float(info["score"]),
-        num_tokens=reply.num_tokens,
-        call=reply.call,
-    )
-    trajectory = episode.trajectory
-    trajectory.turns.append(turn)
-    trajectory.final_observation = observation
-    trajectory.success = bool(info["success"])
-    trajectory.score = turn.score
-    trajectory.verdict = str(info.get(VERDICT_KEY, ""))
-    trajectory.judgements = str(info.get(JUDGEMENTS_KEY, ""))
-    trajectory.info = episode.info = info
-    episode.observation = observation
-
-
-def _horizon_of(
-    task_id: str, schedule: HorizonSchedule | Mapping[str, HorizonSchedule] | None, step: int
-) -> int | None:
-    if isinstance(schedule, Mapping):
-        schedule = schedule.get(scenario_of(task_id))
-    return None if schedule is None else schedule(step)
-
-
-def env_of(task_id: str, envs: TextVectorEnv | Mapping[str, TextVectorEnv]) -> TextVectorEnv:
-    """Return where a task is played."""
-    if isinstance(envs, TextVectorEnv):
-        return envs
-    name = scenario_of(task_id)
-    if name not in envs:
-        raise ValueError(
-            f"task {task_id!r} belongs to none of the environments {sorted(envs)}; the mapping's "
-            f"keys must be the names in front of the task ids' numbers"
-        )
-    return envs[name]

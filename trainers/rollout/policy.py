@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from agentgym_envs.trajectory import ModelCall, Trajectory
+from agentgym_envs.core import JUDGEMENTS_KEY, VERDICT_KEY
+from agentgym_envs.trajectory import ModelCall, Trajectory, Turn
 from trainers.ledger import Ledger
 from wrappers import TextVectorEnv
 from wrappers.vector.slots import Waitable
@@ -33,6 +34,29 @@ class Episode:
     observation: str
     info: dict[str, Any]
     trajectory: Trajectory
+
+    def record(
+        self, reply: Reply, action: str, observation: str, reward: float, info: dict[str, Any]
+    ) -> None:
+        """Add a turn to the trajectory."""
+        turn = Turn(
+            observation=self.observation,
+            completion=reply.completion,
+            action=action,
+            reward=float(reward),
+            is_valid_action=bool(info["is_valid_action"]),
+            score=float(info["score"]),
+            num_tokens=reply.num_tokens,
+            call=reply.call,
+        )
+        self.trajectory.turns.append(turn)
+        self.trajectory.final_observation = observation
+        self.trajectory.success = bool(info["success"])
+        self.trajectory.score = turn.score
+        self.trajectory.verdict = str(info.get(VERDICT_KEY, ""))
+        self.trajectory.judgements = str(info.get(JUDGEMENTS_KEY, ""))
+        self.trajectory.info = self.info = info
+        self.observation = observation
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from functools import partial
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.rollout.batch import Batch
+from trainers.rollout.env_slots import Places
+from trainers.rollout.pause import wait_for
 from trainers.rollout.policy import Policy
 from wrappers import Attempts, FailureRules, TextVectorEnv
 from wrappers.schedules import HorizonSchedule
@@ -94,6 +96,49 @@ class Rollout:
             ValueError: a task belongs to no environment here, or does not exist.
             EnvFailure: more episodes failed than the failure rules allow.
         """
+        batch = self.begin(
+            task_ids,
+            global_step=global_step,
+            stream=stream,
+            temperature=temperature,
+            on_trajectory=on_trajectory,
+            finished=finished,
+        )
+        try:
+            while (turns := batch.next_turns()) is not None:
+                for group, actions in turns:
+                    batch.record_turns(group, group.env.step(actions))
+                wait_for([batch.pause])
+            return batch.finish()
+        finally:
+            self._is_proven = batch.is_proven
+            batch.abandon()
+
+    def begin(
+        self,
+        task_ids: Sequence[str],
+        *,
+        global_step: int = 0,
+        stream: Sequence[int] = (),
+        temperature: float | None = None,
+        on_trajectory: Callable[[Trajectory], None] | None = None,
+        finished: MutableMapping[int, Trajectory] | None = None,
+        places: Places | None = None,
+    ) -> Batch:
+        """Begin what `run` does, for who plays several batches at once.
+
+        Args:
+            task_ids: the tasks.
+            global_step: optimizer step.
+            stream: names the batch's random numbers.
+            temperature: of the sampling.
+            on_trajectory: called with each trajectory.
+            finished: episodes that are not played again.
+            places: shared with the other batches; policies and environments are not.
+
+        Returns:
+            The batch, which the caller plays as `run` does.
+        """
         attempts = Attempts(
             self.failure_rules, len(task_ids), is_proven=self._is_proven, on_outage=self.on_outage
         )
@@ -101,7 +146,7 @@ class Rollout:
             self.policy.begin_batch, stream=stream, temperature=temperature, global_step=global_step
         )
         attempts.persist(begin)
-        batch = attempts.persist(
+        return attempts.persist(
             lambda: Batch(
                 self.envs,
                 self.policy,
@@ -113,20 +158,6 @@ class Rollout:
                 begin=begin,
                 on_trajectory=on_trajectory,
                 finished=finished,
+                places=places,
             )
         )
-        try:
-            while batch.goes_on():
-                batch.start_waiting()
-                episodes = batch.next_ready()
-                answers = batch.ask(episodes) if episodes else []
-                for group, actions in batch.take_answers(episodes, answers):
-                    if self.overlap:
-                        group.env.step_async(actions)
-                    else:
-                        results = list(zip(*group.env.step(actions), strict=True))
-                        batch.take_results(group, {slot: results[slot] for slot in group.stepping})
-            return batch.finish()
-        finally:
-            self._is_proven = attempts.is_proven
-            batch.abandon()

@@ -1,10 +1,8 @@
 """A small cell, and what plays batches without starting processes."""
 
-from concurrent.futures import Future
-
+from benchmarks.sweep.batches import BatchOutcome
 from benchmarks.sweep.plan import Cell
-from benchmarks.sweep.players import result_of
-from benchmarks.sweep.worker import BatchOutcome, Worker
+from benchmarks.sweep.worker import Worker
 
 
 def cell(**changes):
@@ -24,14 +22,18 @@ def cell(**changes):
     return Cell(**{**values, **changes})
 
 
+def outcome_of(worker, batch):
+    """What became of a batch that is played alone; what broke is raised."""
+    report = worker.play(batch)
+    result = report.ended[batch.key]
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
 def in_this_process(batches, follow=lambda batch, played: None):
     worker = Worker()
     for batch in batches:
         follow(batch, BatchOutcome())
-        future = Future()
-        try:
-            future.set_result(worker.play(batch))
-        except Exception as error:
-            future.set_exception(error)
-        yield batch, result_of(future)
+        yield batch, worker.play(batch).ended[batch.key]
     worker.close()

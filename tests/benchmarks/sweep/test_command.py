@@ -1,17 +1,16 @@
 import json
 import re
-from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
 from agentgym_envs import TextEnv
 from benchmarks.sweep import command
-from benchmarks.sweep.players import result_of
+from benchmarks.sweep.batches import Batch
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suites import Panel, Suite, task_digest
-from benchmarks.sweep.worker import Batch, Worker
-from tests.benchmarks.sweep.samples import cell, in_this_process
+from benchmarks.sweep.worker import Worker
+from tests.benchmarks.sweep.samples import cell, in_this_process, outcome_of
 from tests.helpers import COUNTING_ID, CountingEnv, register_helpers
 from tests.trainers.policies.chat_server import message, models, serving
 from tests.trainers.toys import make_folder
@@ -155,19 +154,17 @@ def test_a_model_that_changes_while_a_sweep_runs_is_not_played(tmp_path):
     asked = cell(policy=make_folder(tmp_path / "model"), fingerprint="of what was there first")
     worker = Worker()
     with pytest.raises(UsageError, match="than when the sweep began"):
-        worker.play(Batch(str(tmp_path), asked, 0))
+        outcome_of(worker, Batch(str(tmp_path), asked, 0))
     worker.close()
 
 
 def test_a_policy_that_breaks_in_a_worker_is_given_up_with_a_sentence(tmp_path):
     model = make_folder(tmp_path / "model")
     (tmp_path / "model" / "config.json").write_text(json.dumps({"model_type": "nix"}))
-    worker, future = Worker(), Future()
-    with pytest.raises(UsageError) as broken:
-        worker.play(Batch(str(tmp_path), cell(policy=model), 0))
+    worker = Worker()
+    with pytest.raises(UsageError, match=f"^cannot open the policy {model!r}"):
+        outcome_of(worker, Batch(str(tmp_path), cell(policy=model), 0))
     worker.close()
-    future.set_exception(broken.value)
-    assert str(result_of(future)).startswith(f"cannot open the policy {model!r}")
 
 
 def test_where_tasks_have_no_expert_the_other_policies_are_played(

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.sweep import command
+from benchmarks.sweep.batches import Batch
 from benchmarks.sweep.players import over_ray
 from benchmarks.sweep.store import SweepFolder
-from benchmarks.sweep.worker import Batch
 from tests.benchmarks.sweep.samples import cell, in_this_process
 
 

@@ -11,9 +11,11 @@ import pytest
 from benchmarks.report.results import read_sweep
 from benchmarks.report.tables import detail_table
 from benchmarks.sweep import command
+from benchmarks.sweep.batches import Batch
 from benchmarks.sweep.command import SweepArguments, play_of
 from benchmarks.sweep.store import SweepFolder
-from benchmarks.sweep.worker import Batch, Worker
+from benchmarks.sweep.worker import Worker
+from tests.benchmarks.sweep.samples import outcome_of
 from tests.benchmarks.sweep.test_command import counting, refused, swept  # noqa: F401
 from tests.trainers.policies.chat_server import Failure, message, serving
 
@@ -97,7 +99,7 @@ def test_a_budget_ends_the_sweep_and_a_larger_one_goes_on_with_what_was_paid_for
 
 def test_workers_share_the_requests_that_may_be_under_way(tmp_path):
     def slowly(body):
-        time.sleep(0.02)
+        time.sleep(0.06)
         return message("add 1")
 
     most = {}
@@ -108,7 +110,9 @@ def test_workers_share_the_requests_that_may_be_under_way(tmp_path):
             swept(out, *WORDS, *words)
             (asked,) = SweepFolder(out).cells()
             server.most_at_once = 0
-            assert Worker().play(Batch(str(out), asked, 0, workers=workers)).scored == 4
+            worker = Worker()
+            worker.sharers.value = workers
+            assert outcome_of(worker, Batch(str(out), asked, 0)).scored == 4
             most[workers] = server.most_at_once
     assert most == {1: 4, 2: 2, 8: 1}
 

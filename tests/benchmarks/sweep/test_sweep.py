@@ -10,11 +10,11 @@ import pytest
 
 from agentgym_envs.errors import EnvFailure
 from benchmarks.sweep import runner
+from benchmarks.sweep.batches import Batch, BatchOutcome
 from benchmarks.sweep.plan import Cell, slug
 from benchmarks.sweep.players import RETRIES, over_processes
 from benchmarks.sweep.runner import MOST_BROKEN, in_turns, play_missing
 from benchmarks.sweep.store import SweepFolder
-from benchmarks.sweep.worker import Batch, BatchOutcome
 from tests.benchmarks.sweep.samples import cell, in_this_process
 from tests.faults.processes import kill, of_kind
 from trainers.runs.progress_bar import EpisodeProgress

@@ -6,6 +6,7 @@ import threading
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from tests.trainers.policies.chat_server import Failure, serving
 from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
-from trainers.backends.pace import Pace
+from trainers.backends.pace import LimitFile, Pace
 
 
 class Clock:
@@ -36,23 +37,29 @@ def never() -> bool:
 
 
 def test_requests_that_are_limited_together_halve_the_bound_once() -> None:
-    pace = Pace(16)
-    rounds = [pace.enter(never) for _ in range(16)]
-    assert rounds == [0] * 16
-    for sent_in in (0, 0, 0):
-        pace.slow_down(sent_in, 0.0)
+    clock = Clock()
+    pace = Pace(16, clock=clock)
+    together = [pace.enter(never) for _ in range(16)]
+    assert together == [100.0] * 16
+    clock.now += 1
+    later = pace.enter(never) if pace.leave() is None else None
+    assert later == 101.0
+    clock.now += 1
+    for sent_at in (100.0, 100.0, 101.0):
+        pace.slow_down(sent_at, 0.0)
     assert pace.bound == 8
-    pace.slow_down(1, 0.0)
-    assert pace.bound == 4
-    for number in range(1, 9):
-        pace.slow_down(1 + number, 0.0)
-    assert pace.bound == 1  # and never none at all
+    for number in range(5):
+        clock.now += 1
+        pace.slow_down(clock.now, 0.0)
+        assert pace.bound == max(1, 4 / 2**number)  # and never none at all
 
 
 def test_each_round_of_answers_raises_the_bound_by_one_up_to_the_most() -> None:
-    pace = Pace(4)
-    for sent_in in range(2):
-        pace.slow_down(sent_in, 0.0)
+    clock = Clock()
+    pace = Pace(4, clock=clock)
+    for sent_at in (100.5, 101.5):
+        clock.now = sent_at + 0.5
+        pace.slow_down(sent_at, 0.0)
     assert pace.bound == 1
     pace.speed_up()
     assert pace.bound == 2
@@ -64,10 +71,21 @@ def test_each_round_of_answers_raises_the_bound_by_one_up_to_the_most() -> None:
     assert pace.bound == 4
 
 
+def test_another_size_keeps_what_a_limit_has_taught() -> None:
+    pace = Pace(8, clock=Clock())
+    pace.slow_down(100.0, 0.0)
+    pace.resize(16)
+    assert pace.bound == 8
+    pace.resize(1)
+    assert pace.bound == 1
+    pace.speed_up()
+    assert pace.bound == 1
+
+
 def test_who_waits_for_a_place_gets_it_or_gives_up() -> None:
-    pace, cancelled = Pace(1), Event()
-    assert pace.enter(never) == 0
-    entered: list[int | None] = []
+    pace, cancelled = Pace(1, clock=Clock()), Event()
+    assert pace.enter(never) == 100.0
+    entered: list[float | None] = []
     threads = [
         threading.Thread(target=lambda: entered.append(pace.enter(cancelled.is_set)))
         for _ in range(2)
@@ -80,7 +98,7 @@ def test_who_waits_for_a_place_gets_it_or_gives_up() -> None:
     cancelled.set()
     for thread in threads:
         thread.join(timeout=10)
-    assert entered == [0, None]
+    assert entered == [100.0, None]
 
 
 def test_nothing_is_sent_until_the_latest_time_that_was_named() -> None:
@@ -91,8 +109,53 @@ def test_nothing_is_sent_until_the_latest_time_that_was_named() -> None:
     assert pace.pause == 7.0
     clock.wait(5)
     assert pace.pause == 2.0
+    assert pace.enter(never) is None
     clock.wait(5)
     assert pace.pause == 0.0
+    assert pace.enter(never) == 110.0
+
+
+def test_who_waits_for_a_place_does_not_get_that_of_a_request_that_met_a_limit() -> None:
+    pace = Pace(1)
+    sent_at = pace.enter(never)
+    entered: list[float | None] = []
+    thread = threading.Thread(target=lambda: entered.append(pace.enter(never)))
+    thread.start()
+    pace.slow_down(sent_at or 0.0, 60.0)
+    pace.leave()
+    thread.join(timeout=10)
+    assert entered == [None]
+
+
+# Of several processes ---------------------------------------------------------------------------
+
+
+def test_a_limit_holds_for_all_who_share_it_and_for_who_comes_later(tmp_path: Path) -> None:
+    paces = [Pace(8), Pace(8)]
+    for pace in paces:
+        pace.share(tmp_path / "limits" / "model.txt")
+    first, second = paces
+    sent = [pace.enter(never) for pace in paces]
+    first.slow_down(sent[0] or 0.0, 50.0)
+    second.slow_down(sent[1] or 0.0, 20.0)  # the same limit, met by both: it halves once
+    for pace in paces:
+        assert 49 < pace.pause <= 50
+        assert pace.bound == 4
+    late = Pace(8)  # as of a worker that takes a killed one's place
+    late.share(tmp_path / "limits" / "model.txt")
+    assert 49 < late.pause <= 50
+    assert late.bound == 8
+    first.slow_down(time.monotonic(), 0.0)
+    assert late.pause > 49 and second.pause > 49
+    assert (late.bound, second.bound) == (4, 2)
+
+
+def test_a_limit_of_yesterday_holds_nobody_up(tmp_path: Path) -> None:
+    path = tmp_path / "model.txt"
+    LimitFile(path).add(86400.0, -86390.0)
+    pace = Pace(8)
+    pace.share(path)
+    assert (pace.pause, pace.bound) == (0.0, 8)
 
 
 # What a server says -----------------------------------------------------------------------------

@@ -98,9 +98,9 @@ def test_discounted_returns_by_hand() -> None:
 
 
 def test_turns_are_compared_within_their_state_only() -> None:
-    got = anchor_state_advantages([1.0, 3.0, 7.0, 5.0], ["a", "a", "alone", "a"], scale=False)
-    assert got == [-2.0, 0.0, 0.0, 2.0]
-    scaled = anchor_state_advantages([1.0, 3.0, 7.0, 5.0], ["a", "a", "alone", "a"], scale=True)
+    returns, anchors = [1.0, 3.0, 7.0, 5.0], ["a", "a", "alone", "a"]
+    assert anchor_state_advantages(returns, anchors, scale_sets=None) == [-2.0, 0.0, 0.0, 2.0]
+    scaled = anchor_state_advantages(returns, anchors, scale_sets=anchors)
     assert scaled == pytest.approx([-1.0, 0.0, 0.0, 1.0], rel=1e-5)
 
 

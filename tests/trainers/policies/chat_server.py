@@ -45,6 +45,7 @@ def serving(answers: dict[str, Answer]) -> Iterator[Server]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # headers and body are two packets
 
         def do_GET(self) -> None:
             self.do_POST()

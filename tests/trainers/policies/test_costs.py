@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs import read_jsonl
+from agentgym_envs import EnvFailure, read_jsonl
 from tests.trainers.policies.chat_server import Failure, message, serving
 from tests.trainers.policies.test_openai_api import CHAT, says_the_letter
 from tests.trainers.toys import ENV_ID
@@ -336,3 +336,22 @@ def test_a_key_that_is_not_there_is_named_before_anything_is_asked(
         assert run_command(lambda: evaluate(words_of(tmp_path, server.url))) == 2
         assert not server.requests
     assert "small: the environment variable SOME_KEY" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_a_failure_names_the_policy_before_the_address(
+    is_listed: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with serving({CHAT: lambda body: Failure(500, '{"error": "no"}')}) as server:
+        words = words_of(tmp_path, server.url, "--max_outage", "0")
+        if not is_listed:
+            words[words.index("small")] = f"{server.url}/v1"
+            at = words.index("--policies")
+            words[at : at + 2] = ["--api_model", "maker/small-2026"]
+        with pytest.raises(EnvFailure) as failed:
+            evaluate(words)
+    name = "small" if is_listed else "maker/small-2026"
+    line = f"{name} ({server.url}{CHAT}) failed"
+    assert f"causes: 24 x {line} 4 times" in str(failed.value)
+    assert line in caplog.text
+    assert f"{server.url}{CHAT}" not in caplog.text.replace(f"{name} ({server.url}{CHAT})", "")

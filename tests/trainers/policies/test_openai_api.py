@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,10 @@ def test_a_request_that_fails_is_sent_again_and_changes_nothing(failure: Failure
 
     waits: list[float] = []
     with serving({CHAT: flaky}) as server:
-        (episode,) = rollout_of(server, client={"wait": waits.append}).run(["letters_0"])
+        rollout = rollout_of(server, client={"wait": waits.append})
+        assert isinstance(rollout.policy, APIPolicy)
+        rollout.policy._client.pace._clock = lambda: time.monotonic() + sum(waits)
+        (episode,) = rollout.run(["letters_0"])
     assert (episode.status, episode.success, len(episode.turns)) == ("terminated", True, 1)
     assert waits == pytest.approx([7.0 if failure.status == 429 else 0.5], abs=0.1)
 

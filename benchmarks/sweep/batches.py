@@ -1,0 +1,99 @@
+"""Batches of a sweep: what workers are given, and what they report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableSequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from agentgym_envs.secrets import hidden
+from benchmarks.sweep.plan import Cell
+
+MOST_BATCHES = 64
+"""Batches that a worker plays at once, at most."""
+
+
+class BatchKey(NamedTuple):
+    """Which batch of a sweep it is: the cell's name, and its number there."""
+
+    cell: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One piece of work.
+
+    Attributes:
+        folder: the sweep's.
+        cell: the cell.
+        number: of the batch in the cell.
+        seat: among the batches that its worker plays at once.
+        secrets: what the cell hides, for the process that plays.
+    """
+
+    folder: str
+    cell: Cell
+    number: int
+    seat: int = field(default=0, compare=False)
+    secrets: Mapping[str, str] = field(default_factory=hidden, repr=False, compare=False)
+
+    @property
+    def key(self) -> BatchKey:
+        """Which batch it is."""
+        return BatchKey(self.cell.name, self.number)
+
+
+class BatchOutcome(NamedTuple):
+    """What became of those of a batch's episodes that have ended.
+
+    Attributes:
+        failed: those whose machinery broke.
+        scored: the others.
+        successes: those of them that succeeded.
+    """
+
+    failed: int = 0
+    scored: int = 0
+    successes: int = 0
+
+    @classmethod
+    def of_seat(cls, counts: MutableSequence[int], seat: int) -> BatchOutcome:
+        """Return the outcome of the batch in a seat, from what a worker counts."""
+        first = seat * len(cls._fields)
+        return cls(*counts[first : first + len(cls._fields)])
+
+    def put(self, counts: MutableSequence[int], seat: int) -> None:
+        """Write the outcome to its seat."""
+        first = seat * len(self)
+        counts[first : first + len(self)] = self
+
+
+def no_counts() -> list[int]:
+    """Return what a worker counts before it plays: a `BatchOutcome` for each seat."""
+    return list(BatchOutcome() * MOST_BATCHES)
+
+
+class Sharers(Protocol):
+    """How many workers share what `max_requests` allows; another one may write it at any time."""
+
+    value: int
+
+
+@dataclass
+class LocalSharers:
+    """`Sharers` in this process."""
+
+    value: int = 1
+
+
+class Report(NamedTuple):
+    """What a worker has done.
+
+    Attributes:
+        ended: the batches that have ended: what became of their episodes, or what broke.
+        has_room: another one may begin.
+    """
+
+    ended: dict[BatchKey, BatchOutcome | Exception]
+    has_room: bool

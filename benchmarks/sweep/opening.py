@@ -1,0 +1,88 @@
+"""Opens what a cell names: its policy and its environments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from agentgym_envs import resolve_env_id
+from benchmarks.sweep.plan import Cell
+from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.errors import UsageError
+from trainers.options.policies import (
+    ADDRESS,
+    PolicyArguments,
+    PolicyLoadingArguments,
+    check_floor,
+    is_text_policy,
+)
+from trainers.policies.open import check_model, open_environments, open_policy
+from trainers.rollout.environments import Environments
+
+
+def check_playable(cells: Sequence[Cell]) -> None:
+    """Check that the environments and policies of cells can be opened, without loading weights.
+
+    Raises:
+        UsageError: one cannot be opened.
+    """
+    floors: dict[str, tuple[str, ...]] = {}
+    for cell in {cell.scenario: cell for cell in cells}.values():
+        environments = environments_of(cell, num_envs=1)
+        floors.update(environments.floors)
+        environments.close()
+    for cell in {cell.policy: cell for cell in cells}.values():
+        check_floor(cell.policy, floors)
+        policy = policy_of(cell)
+        if policy.is_served:
+            open_policy(policy, arguments_of(EpisodeArguments, cell), seed=cell.seed)
+        elif has_weights(policy):
+            check_model(policy)
+
+
+def is_served(cell: Cell) -> bool:
+    """Return whether a cell's policy is behind a server."""
+    return policy_of(cell).is_served
+
+
+def policy_of(cell: Cell) -> PolicyArguments:
+    """Return the options of a cell's policy, without those that concern others of the sweep."""
+    loading: PolicyLoadingArguments = arguments_of(PolicyLoadingArguments, cell)
+    is_named = cell.policy in loading.named
+    others: dict[str, Any] = {"api_model" if is_named else "policies": None}
+    if not is_named and not cell.policy.startswith(ADDRESS):
+        others["max_cost"] = None
+    return PolicyArguments(**{**vars(loading), **others}, policy=cell.policy)
+
+
+def check_same(cell: Cell, fingerprint: str) -> None:
+    """Check that a policy is the one that the sweep began with.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if cell.fingerprint is not None and fingerprint != cell.fingerprint:
+        raise UsageError(
+            f"{cell.policy} has other files or another endpoint than when the sweep began"
+        )
+
+
+def has_weights(policy: PolicyArguments) -> bool:
+    """Return whether a policy is a model that is loaded here."""
+    return not is_text_policy(policy.policy) and not policy.is_served
+
+
+def environments_of(cell: Cell, *, num_envs: int) -> Environments:
+    """Open a cell's environments."""
+    arguments = arguments_of(EnvArguments, cell)
+    env = f"{cell.module}:{cell.env_id}" if cell.module else cell.env_id
+    arguments.env, arguments.split = [resolve_env_id(env)], cell.split
+    arguments.max_turns, arguments.num_envs = cell.max_turns, num_envs
+    return open_environments(arguments)
+
+
+def arguments_of(kind: type, cell: Cell) -> Any:
+    """Build an arguments dataclass from those of the cell's settings that are its fields."""
+    settings = dict(cell.settings)
+    return kind(**{f.name: settings[f.name] for f in fields(kind) if f.name in settings})
