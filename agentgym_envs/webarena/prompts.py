@@ -26,12 +26,13 @@ press [key]: presses a key or combination, such as Enter or Ctrl+a.
 scroll [down] and scroll [up]: show the next and the previous part of the page.
 goto [url]: opens an address. go_back and go_forward move through the tab's history.
 new_tab, tab_focus [index] and close_tab manage the tabs; the first tab has the index 0.
-stop [answer]: ends the task. Give the answer if the task asks for one, else leave it empty: stop []
+stop [answer]: ends the task. Give the answer, and only that, if the task asks for one; else leave
+it empty: stop []
 {impossible}"""
 
 _CALLS = """\
 Act by calling functions. An element is named by its id, the number in brackets. stop ends the task;
-give the answer if the task asks for one, else leave it out. {impossible}"""
+give the answer, and only that, if the task asks for one, else leave it out. {impossible}"""
 
 _NOT_APPLICABLE = "If the task cannot be done, answer N/A."
 _WITH_REASON = "If the task cannot be done, answer N/A and say why, as in: N/A - the reason"

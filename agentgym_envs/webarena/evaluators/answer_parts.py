@@ -35,6 +35,14 @@ def name_pattern(part: Mapping[str, Any]) -> re.Pattern[str]:
     return re.compile("|".join(rf"(?<!\w){write(plain(str(value)))}(?!\w)" for value in values))
 
 
+def words_of_name(part: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the words that stand for the same person as an e-mail address or a user name does."""
+    for value in [part["value"], *part.get("also", ())]:
+        user = re.fullmatch(r"([^\W\d_]+(?:\.[^\W\d_]+)+)(?:@.*)?", plain(str(value)))
+        if user:
+            yield from user[1].split(".")
+
+
 def _identifier(value: str) -> str:
     """Return a pattern of a number or code, however it is grouped, without leading zeros."""
     signs = re.sub(r"\W", "", value).lstrip("0") or "0"

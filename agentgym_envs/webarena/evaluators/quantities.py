@@ -51,6 +51,9 @@ _WORDS_AS_NUMBERS = re.compile(
     rf"\b(?:(?P<tens>\w+ty)[- ])?(?P<ones>{'|'.join(WORDS['numbers'])})\b"
 )
 
+# `the last one` counts nothing.
+_POINTING = re.compile(r"\b(?:the|this|that|which|only|other|first|last|latest|\w+est)[ -]$")
+
 
 @dataclass(frozen=True)
 class Quantity:
@@ -146,6 +149,8 @@ def _noun(rest: str) -> str:
 
 def _written_out(text: str) -> Iterator[Quantity]:
     for match in _WORDS_AS_NUMBERS.finditer(text):
+        if match["ones"] == "one" and _POINTING.search(text[: match.start()]):
+            continue
         tens = WORDS["numbers"].get(match["tens"], 0)
         value = Decimal(tens + WORDS["numbers"][match["ones"]])
         yield Quantity(*match.span(), "number", value, _noun(text[match.end() :]))

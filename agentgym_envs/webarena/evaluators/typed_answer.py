@@ -6,9 +6,8 @@
                            {"type": "distance", "value": "190.8 km"}]}
     {"type": "impossible", "reason": [["pending"], ["no ", "none", "not"]]}
 
-An answer is right if it holds these values, and beside them only words that say nothing: those of
-`words.toml` and of the task, except for its names where a name is asked for. Another number, name
-or unit makes it wrong, and so does a word of doubt.
+An answer is right if it holds these values, and beside them only words that say nothing (see
+`filler.py`). Another number, name or unit makes it wrong, and so does a word of doubt.
 """
 
 from __future__ import annotations
@@ -23,6 +22,15 @@ from agentgym_envs.webarena.evaluators.answer_parts import (
     nouns_of,
     plain,
     quantity_of,
+    words_of_name,
+)
+from agentgym_envs.webarena.evaluators.filler import (
+    USED,
+    names_beside,
+    stray,
+    without_given,
+    without_repeats,
+    words_of,
 )
 from agentgym_envs.webarena.evaluators.quantities import WORDS, quantities
 from agentgym_envs.webarena.evaluators.verdict import Ending, Verdict, judged
@@ -35,15 +43,9 @@ MAX_LENGTH = 2_000
 
 TYPES = (*QUANTITIES, *NAMES, "boolean", *GROUPS, "impossible")
 
-_PUNCTUATION = set(",.;:!?()[]{}\"'-=>&/|#\\")
-_AROUND = frozenset(WORDS["around"].split())
-_DOUBTING = frozenset(WORDS["doubting"].split())
-_WEEKDAYS = frozenset(WORDS["weekdays"].split())
 _YES, _NO = WORDS["yes"].split(), WORDS["no"].split()
 _IMPOSSIBLE = re.compile("|".join(rf"(?<!\w){pattern}" for pattern in WORDS["impossible"]))
-_TOKEN = re.compile(r"\w+(?:'\w+)?|[^\w\s]")
 _BULLET = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+", re.MULTILINE)
-_USED = "\0"
 
 
 class TypedAnswerEvaluator:
@@ -62,9 +64,11 @@ class TypedAnswerEvaluator:
 
     def __call__(self, ending: Ending) -> Verdict:
         """Compare the answer."""
-        is_right = is_answer(self._expected, ending.answer, task=ending.intent)
+        beside = said_beside(self._expected, ending.answer, task=ending.intent)
         wrong = f"the answer {ending.answer!r:.200} is not {in_words(self._expected)}"
-        return judged([] if is_right else [wrong])
+        if beside:
+            wrong += f" alone; it says beside it: {' '.join(beside):.200}"
+        return judged([] if beside == [] else [wrong])
 
 
 def check_type(expected: Any) -> None:
@@ -96,8 +100,9 @@ def in_words(expected: Mapping[str, Any]) -> str:
     if expected["type"] == "impossible":
         reason = " and ".join("/".join(words) for words in expected["reason"])
         return f"N/A with a reason that says {reason}"
-    unit = f" {expected['unit']}" if "unit" in expected else ""
-    return f"{expected['value']!r}{unit}"
+    unit = expected.get("unit", "")
+    is_said = str(unit) in str(expected["value"])
+    return f"{expected['value']!r}" if is_said else f"{expected['value']!r} {unit}"
 
 
 def is_answer(expected: Mapping[str, Any], answer: str, *, task: str = "") -> bool:
@@ -108,38 +113,45 @@ def is_answer(expected: Mapping[str, Any], answer: str, *, task: str = "") -> bo
         answer: what was said.
         task: the intent; what an answer repeats of it says nothing.
     """
-    if len(answer) > MAX_LENGTH:
-        return False
-    text = plain(_BULLET.sub(" ", answer) if "\n" in answer.strip() else answer)
-    if expected["type"] == "impossible":
-        return _gives_reason(expected["reason"], text)
-    parts = expected.get("of", [expected])
-    words = _words_of(task, with_names=not any(part["type"] in NAMES for part in parts))
-    if expected["type"] == "boolean":
-        return _says(text, bool(expected["value"]), words)
-    return any(
-        _holds(expected, each, words) for each in {text, _without_repeats(text, task, words)}
-    )
+    return said_beside(expected, answer, task=task) == []
 
 
-def _words_of(task: str, *, with_names: bool) -> frozenset[str]:
-    """Return the words of a task that say nothing in its answer.
+def said_beside(expected: Mapping[str, Any], answer: str, *, task: str = "") -> list[str] | None:
+    """Return the words that say something beside the expected answer; None where it is not said.
 
-    Where a name is asked for, the task's own names could be answers; only its lower-case words and
-    its days of the week cannot.
+    Args:
+        expected: of the form that `check_type` checks.
+        answer: what was said.
+        task: the intent.
     """
-    if with_names:
-        return frozenset(re.findall(r"[^\W\d_]+", plain(task)))
-    stripped = (word.strip(",.;:!?\"'()") for word in task.split())
-    return frozenset(
-        part
-        for word in stripped
-        if word.replace("-", "").isalpha() and (word.islower() or word.casefold() in _WEEKDAYS)
-        for part in word.casefold().split("-")
-    )
+    if len(answer) > MAX_LENGTH:
+        return None
+    answer = _BULLET.sub(" ", answer) if "\n" in answer.strip() else answer
+    text = plain(answer)
+    if expected["type"] == "impossible":
+        return [] if _gives_reason(expected["reason"], text) else None
+    if expected["type"] == "boolean":
+        return _beside_boolean(text, bool(expected["value"]), words_of(task, with_names=True))
+    parts = expected.get("of", [expected])
+    names = [part for part in parts if _is_name(part)]
+    words = words_of(task, with_names=not any(part["type"] in NAMES for part in parts))
+    words |= {word for name in names for word in words_of_name(name)}
+    if not names:
+        words |= names_beside(answer, with_codes=all(part["type"] in QUANTITIES for part in parts))
+    values = [str(value) for name in names for value in (name["value"], *name.get("also", ()))]
+    texts = {text, without_given(text, task, values)}
+    texts |= {without_repeats(each, task, words) for each in texts}
+    readings = [_beside(expected, each, words) for each in sorted(texts)]
+    return min((each for each in readings if each is not None), key=len, default=None)
 
 
 # Inside ---------------------------------------------------------------------------------------
+
+
+def _is_name(part: Mapping[str, Any]) -> bool:
+    """Return whether another name could be taken for this part; a number or code is none."""
+    is_code = part["type"] == "identifier" and any(map(str.isdigit, str(part["value"])))
+    return part["type"] in NAMES and not is_code
 
 
 def _gives_reason(reason: Sequence[Sequence[str]], text: str) -> bool:
@@ -150,14 +162,16 @@ def _gives_reason(reason: Sequence[Sequence[str]], text: str) -> bool:
     return all(any(phrase.casefold() in text for phrase in phrases) for phrases in reason)
 
 
-def _says(text: str, value: bool, words: frozenset[str]) -> bool:
+def _beside_boolean(text: str, value: bool, words: frozenset[str]) -> list[str] | None:
     found = set(re.findall(r"\w+", text))
     is_yes, is_no = bool(found & set(_YES)), bool(found & set(_NO))
-    rest = re.sub(rf"\b(?:{'|'.join(_YES if value else _NO)})\b", _USED, text)
-    return is_yes == value and is_no != value and _says_nothing(rest, words)
+    if is_yes != value or is_no == value:
+        return None
+    rest = re.sub(rf"\b(?:{'|'.join(_YES if value else _NO)})\b", USED, text)
+    return stray(rest, words)
 
 
-def _holds(expected: Mapping[str, Any], text: str, words: frozenset[str]) -> bool:
+def _beside(expected: Mapping[str, Any], text: str, words: frozenset[str]) -> list[str] | None:
     parts = expected["of"] if expected["type"] in GROUPS else [expected]
     names = [part for part in parts if part["type"] in NAMES]
     measured = [part for part in parts if part["type"] in QUANTITIES]
@@ -167,61 +181,21 @@ def _holds(expected: Mapping[str, Any], text: str, words: frozenset[str]) -> boo
     for index, name in sorted(enumerate(names), key=lambda one: -len(str(one[1]["value"]))):
         spans = [match.span() for match in name_pattern(name).finditer(text)]
         if not spans:
-            return False
+            return None
         places[index] = spans[0][0]
         text = _without(text, spans)
     if is_ordered and [places[index] for index in range(len(names))] != sorted(places.values()):
-        return False
-    if measured:
-        found = quantities(text)
-        if not are_quantities(measured, found, is_ordered=is_ordered):
-            return False
-        text = _without(text, [(quantity.start, quantity.end) for quantity in found])
-    return _says_nothing(text, words | {noun for part in measured for noun in nouns_of(part)})
+        return None
+    found = quantities(text)
+    if measured and not are_quantities(measured, found, is_ordered=is_ordered):
+        return None
+    if not measured:  # `There are four of them` counts the names
+        found = [each for each in found if len(names) > 1 and each.value == len(names)]
+    text = _without(text, [(quantity.start, quantity.end) for quantity in found])
+    return stray(text, words | {noun for part in measured for noun in nouns_of(part)})
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
     for start, end in spans:
-        text = text[:start] + _USED * (end - start) + text[end:]
+        text = text[:start] + USED * (end - start) + text[end:]
     return text
-
-
-def _says_nothing(text: str, words: frozenset[str]) -> bool:
-    known = (_PUNCTUATION | _AROUND | words) - _DOUBTING
-    tokens = set(re.findall(r"\w+|[^\w\s]", text.replace(_USED, " ")))
-    return all(token in known or not known.isdisjoint(_stems(token)) for token in tokens)
-
-
-def _stems(word: str) -> tuple[str, ...]:
-    """Return what `closes`, `passed` and `reviews` may come from, and the plural of `reviewer`."""
-    endings = [ending for ending in ("s", "es", "d", "ed") if word.endswith(ending)]
-    if word in _DOUBTING:
-        return ()
-    return (word + "s", *(word.removesuffix(ending) for ending in endings))
-
-
-def _without_repeats(text: str, task: str, words: frozenset[str]) -> str:
-    """Take out what an answer repeats of the task, as `rated with 4 stars or more`."""
-    tokens = list(_TOKEN.finditer(text))
-    known = " ".join(_TOKEN.findall(plain(task)))
-    known = f" {known} "
-    start, kept, last = 0, [], 0
-    while start < len(tokens):
-        end = start
-        while end < len(tokens) and f" {' '.join(t[0] for t in tokens[start : end + 1])} " in known:
-            end += 1
-        phrase = [token[0] for token in tokens[start:end]]
-        if _is_repeat(phrase, words):
-            kept.append(text[last : tokens[start].start()])
-            last = tokens[end - 1].end()
-            start = end
-        else:
-            start += 1
-    return "".join(kept) + text[last:]
-
-
-def _is_repeat(phrase: Sequence[str], words: frozenset[str]) -> bool:
-    """Return whether a piece of the task is a condition of it, and no list of possible answers."""
-    if len(phrase) < 2:
-        return False
-    return any(map(str.isdigit, phrase)) or len((words - {"and", "or"}).intersection(phrase)) > 1

@@ -41,6 +41,14 @@ CHOICE = (
     "Which of Redmarsh, Granite Bay, Stonebridge and Alderbrook is the quickest to reach by car?"
 )
 STARS = 'How many reviews use the word "packaging", and how many stars do these give in all?'
+OF_TEN = (
+    "Several posts in the community 3D printing are reviews. What is the lowest rating out of 10 "
+    "that one of them gives, and which user gives it?"
+)
+SELLERS = (
+    "Of the posts with the flair For sale in the community Railways of Valdera, find the one that "
+    "asks the lowest price. In which town must the thing be fetched?"
+)
 BOUGHT = (
     "How many pieces of Feathergate Nightfall Bird Feeder, green did I buy, and what did they cost?"
 )
@@ -59,16 +67,20 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
     (
         one("currency", "$3,269.84"), SPENT,
         ["$3,269.84", "$3269.84", "3,269.84", "3269.84", "USD 3269.84", "3,269.84 dollars",
-         "You spent $3,269.84 in total.", "3 269.84 USD",
+         "You spent $3,269.84 in total.", "With LOOM5 it is $3,269.84.",
+         "Mira Halden (mira.halden@post.test) spent $3,269.84.", "3 269.84 USD",
          "I spent $3,269.84 from the beginning of August 2025 to the end of November 2025."],
         ["$3,269.48", "$3,269", "3269", "€3,269.84", "3269.84 euros", "$32,698.40",
-         "$3,269.84 or $3,269.85", "$3,269.84 and $5", "$3,269.84 without shipping",
-         "roughly $3,269.84"],
+         "$3,269.84 or $3,269.85", "Up to $3,269.84", "3,269.84 EUR", "3,269.84 Euros",
+         "Never $3,269.84", "$3,269.84, SW468024114", "$3,269.84 and $5",
+         "$3,269.84 without shipping", "roughly $3,269.84"],
     ),
     (
         one("duration", "95 minutes", "minute"), DRIVE,
         ["95", "95 minutes", "95 min", "1 h 35 min", "1h35min", "1 hour and 35 minutes", "1:35",
-         "1 hour, 35 minutes", "It takes 95 minutes.", "The quickest drive takes 1 h 35 min."],
+         "1 hour, 35 minutes", "It takes 95 minutes.", "It takes 95 minutes (1 h 35 min) by car",
+         "Elio Halden lives in Larkspur, and it takes 95 minutes.",
+         "The quickest drive takes 1 h 35 min."],
         ["1 h 30 min", "95 hours", "95 km", "1.35", "35 minutes", "1:53", "95 or 96 minutes",
          "95 minutes, 120 km"],
     ),
@@ -77,9 +89,14 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         ["Marlow Heath, Redmarsh", "Marlow Heath and Redmarsh", "marlow heath & redmarsh",
          "Marlow Heath; Redmarsh", '["Marlow Heath", "Redmarsh"]', "Marlow Heath -> Redmarsh",
          "1. Marlow Heath\n2. Redmarsh", "- Marlow Heath\n- Redmarsh",
-         "It passes Marlow Heath, then Redmarsh."],
+         "It passes Marlow Heath, then Redmarsh.",
+         "It passes two towns: Marlow Heath and Redmarsh.",
+         "From Kingsreach it passes Marlow Heath and Redmarsh to get to Saltmarsh."],
         ["Redmarsh, Marlow Heath", "Marlow Heath", "Marlow, Redmarsh", "Marlow Heath or Redmarsh",
-         "Marlow Heath, Redmarsh, Saltmarsh", "Marlow Heath, Redmarsh and Calder Point"],
+         "Marlow Heath, Redmarsh, Saltmarsh", "It passes 3 towns: Marlow Heath, Redmarsh",
+         "From Calder Point to Marlow Heath and Redmarsh", "Redmarsh after Marlow Heath",
+         "Kingsreach, Marlow Heath, Redmarsh, Saltmarsh",
+         "Marlow Heath, Redmarsh and Calder Point"],
     ),
     (
         group("all", one("name", "Port Senna"), one("duration", "34 min")), AIRPORT,
@@ -118,8 +135,10 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
     ),
     (
         one("identifier", "025 477 256"), "What is the phone number of the pharmacy?",
-        ["025 477 256", "025477256", "025-477-256", "The phone number is 025 477 256."],
-        ["025 477 257", "+49 025 477 256", "025 477", "025 477 2561", "025 477 256, 025 477 257"],
+        ["025 477 256", "025477256", "025-477-256", "The phone number is 025 477 256.",
+         "Stella's Pharmacy in Millbrook: 025 477 256"],
+        ["025 477 257", "+49 025 477 256", "025 477", "025 477 2561", "025 477 256, 025 477 257",
+         "None has 025 477 256", "Unable to find 025 477 256"],
     ),
     (
         one("identifier", "000002115"), "What is the order number of that order?",
@@ -148,8 +167,11 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
     (
         one("name", "ida.larsen@post.test"), "Which customer? Give their e-mail address.",
         ["ida.larsen@post.test", "Ida.Larsen@post.test",
-         "The e-mail address is ida.larsen@post.test"],
-        ["larsen@post.test", "idaxlarsen@post.test", "ida.larsen@post.tes", "ida larsen post test"],
+         "The e-mail address is ida.larsen@post.test", "Ida Larsen, ida.larsen@post.test",
+         "Ida Larsen (ida.larsen): ida.larsen@post.test"],
+        ["larsen@post.test", "idaxlarsen@post.test", "ida.larsen@post.tes", "ida larsen post test",
+         "Ida Larsen", "Ida Winslow, ida.larsen@post.test",
+         "ida.larsen@post.test, ida.winslow@post.test"],
     ),
     (
         group("all", number(6), one("name", "zora.lovell")),
@@ -159,8 +181,26 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         ["7, zora.lovell", "6", "zora.lovell", "6, zora.lovel", "6, zora.lovell, mira.halden"],
     ),
     (
+        group("all", number(8), one("name", "jonas.albrecht")), OF_TEN,
+        ["The lowest is 8 out of 10, given by jonas.albrecht.", "8/10, jonas.albrecht",
+         "8 out of 10 by jonas.albrecht (Jonas Albrecht) in 3D printing"],
+        ["8/11, jonas.albrecht", "10, jonas.albrecht", "8, jonas.albrecht and petra.ueda"],
+    ),
+    (
+        one("name", "Hazelford"), SELLERS,
+        ["It must be fetched in Hazelford.", "Hazelford (the cheapest one in Railways of Valdera)"],
+        ["Hazelford, Dunmore", "hazelford dunmore", "Railways of Valdera", "Other than Hazelford"],
+    ),
+    (
+        one("name", "Ruth Jovanovic"), "Who is the right person to ask about Harbour Master?",
+        ["Ruth Jovanovic - the readme says that she looks after the project.",
+         "Ask the owner, Ruth Jovanovic (ruth.jovanovic)"],
+        ["Ruth Jovanovic, Vera Pemberton", "Ruth", "not Ruth Jovanovic"],
+    ),
+    (
         group("set", one("name", "Silas"), one("name", "Otto K")), "Who gave fewer than 3 stars?",
-        ["Silas, Otto K", "Otto K and Silas", "Silas; Otto K", "- Otto K\n- Silas"],
+        ["Silas, Otto K", "Otto K and Silas", "Silas; Otto K", "- Otto K\n- Silas",
+         "There are two developers: Silas and Otto K"],
         ["Silas", "Silas, Otto", "Silas, Otto K, Mira", "Silas or Otto K", "Silasson, Otto K"],
     ),
     (
@@ -193,7 +233,8 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         group("all", number(3, "commit"), one("name", "Explain the firewall rules in a comment")),
         "How many commits did Tilda make in December 2025, and what is the message of the last?",
         ["3, Explain the firewall rules in a comment",
-         '3 commits; the last message is "Explain the firewall rules in a comment".'],
+         '3 commits; the last message is "Explain the firewall rules in a comment".',
+         'Three commits; that of the last one is "Explain the firewall rules in a comment".'],
         ["3", "2, Explain the firewall rules in a comment", "3, Explain the firewall rules"],
     ),
     (
@@ -242,6 +283,9 @@ def test_the_refusal_says_what_was_expected() -> None:
     )
     assert evaluate(ending("7, 31")).score == 1.0
     assert evaluate(ending("31, 7")).reasons == ("the answer '31, 7' is not 7 review, 31 star",)
+    assert evaluate(ending("7, 31, perhaps")).reasons == (
+        "the answer '7, 31, perhaps' is not 7 review, 31 star alone; it says beside it: perhaps",
+    )
 
 
 @pytest.mark.parametrize(

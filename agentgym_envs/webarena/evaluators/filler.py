@@ -1,0 +1,154 @@
+"""Tells which words of an answer say nothing beside what was asked for.
+
+These are the words of `words.toml` and those of the task. Where a name is asked for, the task's own
+names could be answers: only its lower-case words count, and its names where they are plainly given,
+as in `from Larkspur`. Where numbers or codes are asked for, no name could be the answer, so any
+name may stand beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agentgym_envs.webarena.evaluators.answer_parts import plain
+from agentgym_envs.webarena.evaluators.quantities import WORDS
+
+USED = "\0"
+"""Stands in a text for a character that is accounted for."""
+
+_PUNCTUATION = set(",.;:!?()[]{}\"'-=>&/|#\\")
+_AROUND = frozenset(WORDS["around"].split())
+_DOUBTING = frozenset(WORDS["doubting"].split())
+_WEEKDAYS = frozenset(WORDS["weekdays"].split())
+_NO_NAMES = frozenset(
+    f"{WORDS['no_names']} {WORDS['weekdays']} {WORDS['yes']} {WORDS['no']}".split()
+).union(
+    *({name, name[:3], name + "s"} for key in ("numbers", "minutes", "metres", "months")
+      for name in WORDS[key])
+)  # fmt: skip
+_TOKEN = re.compile(r"\w+(?:'\w+)?|[^\w\s]")
+_CAPITALISED = re.compile(r"(?<![\d$€£])(?<![\d$€£]\s)\b[A-Z]\w*")
+_SHORT_CODE = re.compile(r"[A-Z]{3,}\d{1,2}")
+_STARTING = re.compile(r"(?:^|[.!?:;\n(])\W*$")
+_NAME_GOES_ON = re.compile(r"['’]s\b|[ -][A-Z]")
+_USER = re.compile(r"[\w.-]+@[\w.-]+\w|\b[a-z]+(?:\.[a-z]+)+\b", re.IGNORECASE)
+_PHRASES = re.compile(rf"\b(?:{'|'.join(WORDS['phrases'])})\b")
+_UP_TO = re.compile(rf"\bup to {USED}")
+_GIVING = "|".join(WORDS["giving"].split())
+_RUN = re.compile(r"\b[A-Z][\w'’-]*(?: (?:(?:and|of|the|&) )?[A-Z][\w'’-]*)*")
+
+
+def words_of(task: str, *, with_names: bool) -> frozenset[str]:
+    """Return the words of a task that say nothing in its answer.
+
+    Args:
+        task: the intent.
+        with_names: its names say nothing either; without, its lower-case words and its days of the
+            week alone do.
+    """
+    if with_names:
+        return frozenset(re.findall(r"[^\W\d_]+", plain(task)))
+    stripped = (word.strip(",.;:!?\"'()") for word in task.split())
+    return frozenset(
+        part
+        for word in stripped
+        if word.replace("-", "").isalpha() and (word.islower() or word.casefold() in _WEEKDAYS)
+        for part in word.casefold().split("-")
+    )
+
+
+def names_beside(answer: str, *, with_codes: bool) -> frozenset[str]:
+    """Return the words of the names in an answer that gives no name.
+
+    Args:
+        answer: as it was written; a capital letter or the form of a user name shows a name.
+        with_codes: LOOM5 is a name too; longer codes never are.
+    """
+    users = {word for name in _USER.findall(answer) for word in re.findall(r"\w+|@", name)}
+    capitalised = {
+        match[0]
+        for match in _CAPITALISED.finditer(answer)
+        if match[0].isalpha() or (with_codes and _SHORT_CODE.fullmatch(match[0]))
+        # A capital letter at the start of a sentence shows no name.
+        and (not _STARTING.search(answer[: match.start()])
+             or _NAME_GOES_ON.match(answer, match.end()))
+    }  # fmt: skip
+    return frozenset(word.casefold() for word in users | capitalised) - _NO_NAMES
+
+
+def without_given(text: str, task: str, values: Sequence[str]) -> str:
+    """Take the names out of a plain text that the task gives, as in `from Larkspur`.
+
+    Args:
+        text: the answer.
+        task: the intent.
+        values: the names that are asked for. Where one shares a word with the task's names, these
+            may be a list to choose from, and all stay.
+    """
+    names = _names_in(task)
+    words = {word for name in names for word in _words(name)}
+    if not names or any(not words.isdisjoint(_words(plain(value))) for value in values):
+        return text
+    listed = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    given = re.compile(rf"\b((?:{_GIVING}) (?:the )?)({listed})(?!\w)")
+    return given.sub(lambda match: match[1] + USED * len(match[2]), text)
+
+
+def without_repeats(text: str, task: str, words: frozenset[str]) -> str:
+    """Take out what an answer repeats of the task, as `rated with 4 stars or more`."""
+    text = re.sub(r"(?<=\d) ?/ ?(?=\d)", " out of ", text) if " out of " in task else text
+    tokens = list(_TOKEN.finditer(text))
+    known = " ".join(_TOKEN.findall(plain(task)))
+    known = f" {known} "
+    start, kept, last = 0, [], 0
+    while start < len(tokens):
+        end = start
+        while end < len(tokens) and f" {' '.join(t[0] for t in tokens[start : end + 1])} " in known:
+            end += 1
+        phrase = [token[0] for token in tokens[start:end]]
+        if _is_repeat(phrase, words):
+            kept.append(text[last : tokens[start].start()])
+            last = tokens[end - 1].end()
+            start = end
+        else:
+            start += 1
+    return "".join(kept) + text[last:]
+
+
+def stray(text: str, words: frozenset[str]) -> list[str]:
+    """Return the words of a plain text that do say something, in its order."""
+    text = _PHRASES.sub(" ", text)
+    if _UP_TO.search(text):
+        return ["up", "to"]
+    known = (_PUNCTUATION | _AROUND | words) - _DOUBTING
+    tokens = dict.fromkeys(re.findall(r"\w+|[^\w\s]", text.replace(USED, " ")))
+    return [each for each in tokens if each not in known and known.isdisjoint(_stems(each))]
+
+
+# Inside ---------------------------------------------------------------------------------------
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W\d_]{2,}", text)) - _AROUND
+
+
+def _names_in(task: str) -> set[str]:
+    """Return the runs of capitalised words in a task, in plain letters."""
+    return {plain(run) for run in _RUN.findall(task)}
+
+
+def _stems(word: str) -> tuple[str, ...]:
+    """Return what `closes`, `passed` and `reviews` may come from, and the plural of `reviewer`."""
+    endings = [ending for ending in ("s", "es", "d", "ed") if word.endswith(ending)]
+    if word in _DOUBTING:
+        return ()
+    return (word + "s", *(word.removesuffix(ending) for ending in endings))
+
+
+def _is_repeat(phrase: Sequence[str], words: frozenset[str]) -> bool:
+    """Return whether a piece of the task is a condition of it, and no list of possible answers."""
+    if len(phrase) < 2 or phrase[-2:] == ["up", "to"]:  # `up to 5` is no 5
+        return False
+    has_figure = any(map(str.isdigit, "".join(phrase)))
+    return has_figure or len((words - {"and", "or"}).intersection(phrase)) > 1
