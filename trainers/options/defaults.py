@@ -7,7 +7,7 @@ other options stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -87,8 +87,8 @@ class AgentDefaults:
         *("gradient_accumulation_steps", "eval_steps", "seed"),
     )
 
-    tiny_defaults: ClassVar[dict[str, Any]] = {}
-    """What a from-scratch policy of a million parameters needs instead."""
+    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {}
+    """By a name of `MODEL_NAMES`: what that model needs instead."""
 
     refused: ClassVar[Refusals] = {}
     """Options of TRL's that would be ignored."""
@@ -153,7 +153,7 @@ class OnlineDefaults(AgentDefaults):
     """Of every algorithm that plays; a mixin before `trl.GRPOConfig`."""
 
     common_options: ClassVar[tuple[str, ...]] = ("temperature", "beta")
-    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-4}
+    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {TINY: {"learning_rate": 3e-4}}
     refused: ClassVar[Refusals] = ONLINE
 
     output_dir: str | None = field(
