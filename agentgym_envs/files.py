@@ -1,10 +1,12 @@
-"""Writes files whole or not at all, and reads them compressed or plain."""
+"""Writes files and folders whole or not at all, and reads them compressed or plain."""
 
 from __future__ import annotations
 
 import errno
+import glob
 import gzip
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader, TextIOWrapper
@@ -54,6 +56,37 @@ def replacing(path: str | Path) -> Iterator[Path]:
         unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def making_folder(path: str | Path) -> Iterator[Path]:
+    """Give a folder beside `path` to write to, which gets its name when all has gone well.
+
+    Args:
+        path: the folder, which is not there yet; those above it are made. A draft that a kill
+            leaves behind is named as `drafts_of` finds it.
+
+    Raises:
+        OSError: nothing can be written there, or another process has made the folder meanwhile.
+    """
+    path = Path(path)
+    draft = path.with_name(f"{_draft_prefix(path)}{uuid4().hex}")
+    try:
+        draft.mkdir(parents=True)
+        yield draft
+        draft.rename(path)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def drafts_of(path: str | Path) -> list[Path]:
+    """Return the drafts of a folder: of those who are making it, and of those who were killed."""
+    path = Path(path)
+    return sorted(path.parent.glob(f"{glob.escape(_draft_prefix(path))}*"))
+
+
+def _draft_prefix(path: Path) -> str:
+    return f".{path.name}-"
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:

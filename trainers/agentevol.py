@@ -81,7 +81,8 @@ class AgentEvol:
     `trajectories/`, and the last round's model is the result.
 
     Args:
-        model: the initial policy: a Hugging Face id, a folder, `"tiny"`, or `ModelArguments`.
+        model: the initial policy: a Hugging Face id, a folder, `"tiny"`, `"smollm2"`, or
+            `ModelArguments`.
         env: what is explored and evaluated: an environment's name, `EnvArguments`, or ready
             `Environments`.
         args: the fine-tuning of one round.

@@ -87,7 +87,7 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
     ```
 
     Args:
-        model: a Hugging Face id, a folder, `"tiny"`, or a loaded model.
+        model: a Hugging Face id, a folder, `"tiny"`, `"smollm2"`, or a loaded model.
         pairs: what is preferred to what.
         env: what evaluations play: an environment's name, `EnvArguments`, or ready `Environments`;
             without it there are none.
@@ -173,7 +173,7 @@ def sampled_pairs(
 
     Args:
         environments: what is played.
-        model: the policy: a Hugging Face id, a folder, `"tiny"`, or `ModelArguments`.
+        model: the policy: a Hugging Face id, a folder, `"tiny"`, `"smollm2"`, or `ModelArguments`.
         args: the training config; `output_dir` and `seed` count.
         rollout: the budgets of the policy's episodes.
         pairing: how many tasks, samples and pairs.

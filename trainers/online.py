@@ -56,7 +56,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
     tokens are credited with.
 
     Args:
-        model: a Hugging Face id, a folder, `"tiny"`, or a loaded model.
+        model: a Hugging Face id, a folder, `"tiny"`, `"smollm2"`, or a loaded model.
         env: an environment's name, or several; `EnvArguments`; or ready `Environments`.
         args: the algorithm's config, or TRL's own `GRPOConfig`.
         rollout: how episodes are played and what is kept of them.

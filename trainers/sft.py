@@ -106,7 +106,7 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
     ```
 
     Args:
-        model: a Hugging Face id, a folder, `"tiny"`, or a loaded model.
+        model: a Hugging Face id, a folder, `"tiny"`, `"smollm2"`, or a loaded model.
         trajectories: the episodes to imitate.
         env: what evaluations play: an environment's name, `EnvArguments`, or ready `Environments`;
             without it there are none.

@@ -1,4 +1,4 @@
-"""Names the folder in which SearchQA caches what can be made again, and keeps folders there.
+"""Keeps folders in the cache.
 
 A cached folder holds the checksums of its files: one that is damaged is known, and made again.
 """
@@ -7,36 +7,17 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import shutil
-import sys
-import tempfile
 from collections.abc import Callable
 from hashlib import file_digest
 from pathlib import Path
 from typing import TypeVar
 
-CACHE_VARIABLE = "AGENTGYM_CACHE"
+from agentgym_envs.files import making_folder
 
 _SUMS = "sha256.json"
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
-
-
-def cache_folder() -> Path:
-    """Return SearchQA's folder for what can be made again; it may not exist yet.
-
-    It is `searchqa` in `$AGENTGYM_CACHE`, else in `agentgym-envs` where the platform has caches.
-    """
-    if chosen := os.environ.get(CACHE_VARIABLE):
-        return Path(chosen).expanduser() / "searchqa"
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "agentgym-envs" / "searchqa"
 
 
 def read_cached(folder: Path, read: Callable[[Path], _T], *, what: str) -> _T | None:
@@ -74,20 +55,12 @@ def write_cached(folder: Path, write: Callable[[Path], None], *, what: str) -> N
         what: names the content in the warning.
     """
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    except OSError as error:
-        _log.warning("%s is not kept for later: %s", what, error)
-        return
-    try:
-        write(draft)
-        (draft / _SUMS).write_text(json.dumps(_checksums(draft)), encoding="utf-8")
-        os.rename(draft, folder)
+        with making_folder(folder) as draft:
+            write(draft)
+            (draft / _SUMS).write_text(json.dumps(_checksums(draft)), encoding="utf-8")
     except OSError as error:
         if not folder.is_dir():  # else another process was faster, with the same content
             _log.warning("%s is not kept for later: %s", what, error)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _checksums(folder: Path) -> dict[str, str]:

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from agentgym_envs.files import open_bytes, open_text, replacing, write_whole
+from agentgym_envs.files import (
+    drafts_of,
+    making_folder,
+    open_bytes,
+    open_text,
+    replacing,
+    write_whole,
+)
 
 
 def test_text_and_bytes_replace_a_file_and_make_its_folder(tmp_path: Path) -> None:
@@ -26,6 +33,33 @@ def test_a_file_whose_writing_fails_stays_as_it_was(tmp_path: Path) -> None:
         raise RuntimeError
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_folder_gets_its_name_when_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "folder[1]"
+    with making_folder(path) as draft:
+        (draft / "file").write_text("half")
+        assert not path.exists()
+        assert drafts_of(path) == [draft]
+    assert (path / "file").read_text() == "half"
+    assert drafts_of(path) == []
+
+
+def test_a_folder_whose_writing_fails_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), making_folder(tmp_path / "folder") as draft:
+        (draft / "file").touch()
+        raise RuntimeError
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_that_another_process_has_made_meanwhile_stays(tmp_path: Path) -> None:
+    path = tmp_path / "folder"
+    with pytest.raises(OSError), making_folder(path) as draft:
+        (draft / "file").write_text("later")
+        path.mkdir()
+        (path / "file").write_text("first")
+    assert (path / "file").read_text() == "first"
+    assert os.listdir(tmp_path) == ["folder"]
 
 
 def test_a_link_stays_a_link_and_a_device_a_device(tmp_path: Path) -> None:

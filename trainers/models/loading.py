@@ -11,28 +11,34 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 from trl import get_peft_config, get_quantization_config
 
+from trainers.models.fetched import fetch_smollm2, smollm2_folder
 from trainers.options.configs import ModelArguments
-from trainers.options.defaults import TINY, has_accelerator
+from trainers.options.defaults import has_accelerator
 from trainers.options.errors import UsageError, explain_load_errors, explain_refusals
+from trainers.options.model_names import MODEL_NAMES, SMOLLM2, TINY
 from trainers.runs.folder import explain_missing_model
 from trainers.tokens.chat import ChatFormat
 
 TINY_FOLDER = "tiny_checkpoint"
 """The name of the folder that `tiny` is loaded from."""
+_ALLOWED = f"{', '.join(MODEL_NAMES)}, a folder or a Hugging Face id"
 
 
 def resolve_model(name: str | None) -> str:
-    """Return what Hugging Face can load: `"tiny"` becomes the folder of the shipped policy.
+    """Return what Hugging Face can load: a name of `MODEL_NAMES` becomes a folder.
 
     Raises:
-        UsageError: there is no name, or it is a run's folder in which no model lies.
+        UsageError: there is no name, it is a run's folder in which no model lies, or the model
+            cannot be fetched.
     """
     if not name:
-        raise UsageError("no model is named; pass --model with a Hugging Face id, a folder or tiny")
+        raise UsageError(f"no model is named; pass --model with {_ALLOWED}")
     if name == TINY:
         from trainers.models.tiny import tiny_folder  # only this name needs the file
 
         return tiny_folder()
+    if name == SMOLLM2:
+        return str(fetch_smollm2())
     elsewhere = explain_missing_model(name)
     if elsewhere is not None:
         raise UsageError(elsewhere)
@@ -73,19 +79,14 @@ def check_loaded(model: Any) -> None:
         TypeError: it is none.
     """
     if not isinstance(model, torch.nn.Module):
-        raise TypeError(
-            f"model must be a Hugging Face id, a folder, {TINY!r} or a loaded model, got "
-            f"{model!r:.60}"
-        )
+        raise TypeError(f"model must be {_ALLOWED}, or a loaded model, got {model!r:.60}")
     if isinstance(model, PreTrainedModel) and not model.can_generate():
         kind = type(model).__name__
         raise TypeError(f"a {kind} writes no text; load it by AutoModelForCausalLM")
 
 
 def _explain(name: str) -> AbstractContextManager[None]:
-    return explain_load_errors(
-        name, names=(TINY,), otherwise=f"{TINY}, a folder or a Hugging Face id"
-    )
+    return explain_load_errors(name, names=MODEL_NAMES, otherwise=_ALLOWED)
 
 
 def load_for_playing(args: ModelArguments) -> tuple[Any, Any]:
@@ -100,7 +101,7 @@ def with_tokenizer(model: Any, tokenizer: Any = None) -> tuple[Any, Any]:
     """Return a model and its tokenizer, loading what is not there yet.
 
     Args:
-        model: a Hugging Face id, a folder, `"tiny"`, or a loaded model.
+        model: a Hugging Face id, a folder, `"tiny"`, `"smollm2"`, or a loaded model.
         tokenizer: None takes the model's own.
 
     Raises:
@@ -167,8 +168,9 @@ def adapter_config(args: ModelArguments) -> Any:
 def describe_policy(model: Any) -> str:
     """Return in words which policy a loaded model is, how large, and where it computes."""
     name = str(getattr(model.config, "_name_or_path", ""))
-    # "tiny" becomes a folder when it is loaded.
+    # A name of ours becomes a folder when it is loaded.
     name = TINY if Path(name).name == TINY_FOLDER else name or type(model).__name__
+    name = SMOLLM2 if name == str(smollm2_folder()) else name
     parameters = list(model.parameters())
     count = sum(parameter.numel() for parameter in parameters)
     trained = sum(parameter.numel() for parameter in parameters if parameter.requires_grad)

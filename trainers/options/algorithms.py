@@ -6,6 +6,7 @@ No TRL here, for the reason that `defaults` gives.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from trainers.options.consistency import check_preference
 from trainers.options.data import AgentEvolArguments, DataArguments, PairArguments
 from trainers.options.defaults import PER_ENVIRONMENT, AgentDefaults, ModelDefaults, OnlineDefaults
 from trainers.options.errors import check_bounds
+from trainers.options.model_names import SMOLLM2, TINY
 from trainers.options.parser import CommandParser
 from trainers.options.refused import DPO, NOT_GROUP_RELATIVE, SFT, Refusals
 
@@ -96,7 +98,9 @@ class PPODefaults(OnlineDefaults):
     """Of PPO; `scale_rewards` takes only the environment's."""
 
     common_options: ClassVar[tuple[str, ...]] = ("critic", "critic_learning_rate", "lam")
-    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-4, "critic_learning_rate": 1e-3}
+    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
+        TINY: {"learning_rate": 3e-4, "critic_learning_rate": 1e-3}
+    }
     refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
 
     output_dir: str | None = field(
@@ -203,7 +207,10 @@ class SFTDefaults(AgentDefaults):
     """Of imitation; a mixin before `trl.SFTConfig`. Whole episodes are trained on, never cut."""
 
     common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs",)
-    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 1e-3}
+    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
+        TINY: {"learning_rate": 1e-3},
+        SMOLLM2: {"learning_rate": 1e-4},
+    }
     refused: ClassVar[Refusals] = SFT
 
     output_dir: str | None = field(
@@ -238,7 +245,7 @@ class AgentEvolDefaults(SFTDefaults):
     """Of the fine-tuning of one round of AgentEvol, which counts its steps anew in each."""
 
     common_options: ClassVar[tuple[str, ...]] = ()
-    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 2e-4}
+    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {TINY: {"learning_rate": 2e-4}}
 
     output_dir: str | None = field(
         default="runs/agentevol", metadata={"help": "Where the rounds and the model go."}
@@ -256,7 +263,7 @@ class DPODefaults(AgentDefaults):
     """Of DPO; a mixin before `trl.DPOConfig`. Whole episodes are trained on, never cut."""
 
     common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs", "beta")
-    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-5}
+    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {TINY: {"learning_rate": 3e-5}}
     refused: ClassVar[Refusals] = DPO
 
     output_dir: str | None = field(
@@ -387,7 +394,7 @@ def help_page(name: str) -> str:
         model=ModelDefaults,
         further=algorithm.further,
     )
-    parser.set_defaults(**algorithm.defaults.tiny_defaults)
+    parser.set_defaults(**algorithm.defaults.own_defaults.get(TINY, {}))
     return parser.format_help()
 
 

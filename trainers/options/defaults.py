@@ -7,7 +7,7 @@ other options stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -21,13 +21,13 @@ from trainers.options.consistency import (
     check_optimizer,
 )
 from trainers.options.errors import UsageError, check_bounds
+from trainers.options.model_names import TINY
 from trainers.options.refused import MODEL, ONLINE, Refusals, refuse_ignored
 from trainers.tokens.generation import Sampling
 
 SUCCESS_METRIC = "eval_success"
 PER_ENVIRONMENT = "environment"
 """The `scale_rewards` that is ours."""
-TINY = "tiny"
 
 
 @dataclass
@@ -40,7 +40,8 @@ class ModelDefaults:
     model_name_or_path: str | None = field(
         default=TINY,
         metadata={
-            "help": "Hugging Face id, local folder, or tiny, the small policy that is shipped.",
+            "help": "Hugging Face id, local folder, tiny, the small policy that is shipped, or "
+            "smollm2, SmolLM2-135M-Instruct, which is fetched once (93 MB).",
             "aliases": ["--model"],
         },
     )
@@ -86,8 +87,8 @@ class AgentDefaults:
         *("gradient_accumulation_steps", "eval_steps", "seed"),
     )
 
-    tiny_defaults: ClassVar[dict[str, Any]] = {}
-    """What a from-scratch policy of a million parameters needs instead."""
+    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {}
+    """By a name of `MODEL_NAMES`: what that model needs instead."""
 
     refused: ClassVar[Refusals] = {}
     """Options of TRL's that would be ignored."""
@@ -152,7 +153,7 @@ class OnlineDefaults(AgentDefaults):
     """Of every algorithm that plays; a mixin before `trl.GRPOConfig`."""
 
     common_options: ClassVar[tuple[str, ...]] = ("temperature", "beta")
-    tiny_defaults: ClassVar[dict[str, Any]] = {"learning_rate": 3e-4}
+    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {TINY: {"learning_rate": 3e-4}}
     refused: ClassVar[Refusals] = ONLINE
 
     output_dir: str | None = field(

@@ -10,6 +10,7 @@ from typing import Any
 
 from agentgym_envs.errors import did_you_mean
 from agentgym_envs.secrets import hide_address, masked
+from trainers.options.model_names import MODEL_NAMES
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 """The environment variable that holds a server's key, where no other is named."""
@@ -18,7 +19,7 @@ FLOOR = "floor:"
 """What the name of an environment's floor stands behind."""
 
 _NAME = re.compile(r"[\w.@:+ -]+")
-_RESERVED = frozenset({"expert", "expert:privileged", "random", "tiny"})
+_RESERVED = frozenset({"expert", "expert:privileged", "random", *MODEL_NAMES})
 _PER = 1e6
 """Prices are of so many tokens, as the field gives them."""
 

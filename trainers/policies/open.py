@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import UsageError, check_kind, explain_load_errors
+from trainers.options.model_names import MODEL_NAMES
 from trainers.options.policies import TEXT_POLICIES, PolicyArguments, check_floor, is_text_policy
 from trainers.options.values import check_names
 from trainers.policies.scripted import scripted_policy
@@ -191,7 +192,7 @@ def check_model(args: PolicyArguments) -> None:
 def _explain_load_errors(policy: str) -> AbstractContextManager[None]:
     return explain_load_errors(
         policy,
-        names=(*TEXT_POLICIES, "tiny"),
-        otherwise=f"{', '.join(TEXT_POLICIES)}, floor:NAME, tiny, a folder, a Hugging Face id "
-        "or the address of an OpenAI-compatible server",
+        names=(*TEXT_POLICIES, *MODEL_NAMES),
+        otherwise=f"{', '.join(TEXT_POLICIES)}, floor:NAME, {', '.join(MODEL_NAMES)}, a folder, a "
+        "Hugging Face id or the address of an OpenAI-compatible server",
     )

@@ -14,7 +14,7 @@ import numpy as np
 from trainers.models.loading import load_policy
 from trainers.models.tiny import save_tiny
 from trainers.options.configs import ModelArguments
-from trainers.options.defaults import TINY
+from trainers.options.model_names import TINY
 from trainers.warm_start.babyai_rooms import rooms_play
 from trainers.warm_start.texts import encode, groups_of
 from trainers.warm_start.training import optimizers_of, take_step

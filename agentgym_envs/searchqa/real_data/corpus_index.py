@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agentgym_envs.searchqa.cache import cache_folder, read_cached, write_cached
+from agentgym_envs.caches import cache_folder
+from agentgym_envs.searchqa.cache import read_cached, write_cached
 from agentgym_envs.searchqa.documents import split_contents
 from agentgym_envs.searchqa.real_data.lines import Offsets, parse_line
 
@@ -71,7 +72,7 @@ def open_index(path: Path) -> CorpusIndex:
         )
     status = path.stat()
     key = f"{path.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\0{_VERSION}"
-    folder = cache_folder() / f"corpus-{sha256(key.encode()).hexdigest()[:16]}"
+    folder = cache_folder("searchqa") / f"corpus-{sha256(key.encode()).hexdigest()[:16]}"
     index = read_cached(folder, _load, what=_WHAT)
     if index is None:
         index = made = _make(path)

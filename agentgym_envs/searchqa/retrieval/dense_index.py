@@ -13,8 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.caches import cache_folder
 from agentgym_envs.errors import needs_extra
-from agentgym_envs.searchqa.cache import cache_folder
 from agentgym_envs.searchqa.documents import Corpus, contents_of
 
 with needs_extra("dense", "dense retrieval"):
@@ -31,7 +31,7 @@ _FORMAT = 1
 def default_index_dir(encoder: str, corpus: Corpus) -> Path:
     """Return the cache folder of the index of this encoder over this corpus."""
     key = sha256(f"{_same_name(encoder)}\0{corpus.source}".encode()).hexdigest()[:16]
-    return cache_folder() / f"dense-{key}"
+    return cache_folder("searchqa") / f"dense-{key}"
 
 
 def default_settings(encoder: str) -> EncoderSettings:

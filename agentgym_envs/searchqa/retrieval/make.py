@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
-from agentgym_envs.searchqa.cache import cache_folder
+from agentgym_envs.caches import cache_folder
 from agentgym_envs.searchqa.documents import Corpus
 from agentgym_envs.searchqa.retrieval.protocol import Retriever
 from agentgym_envs.secrets import masked_address
@@ -124,7 +124,9 @@ def _share(spec: str, corpus: Corpus, make: Callable[[], Retriever]) -> Retrieve
 def _bm25(corpus: Corpus) -> Retriever:
     from agentgym_envs.searchqa.retrieval.bm25 import BM25Retriever
 
-    return BM25Retriever(corpus, cache_dir=cache_folder() if len(corpus) >= CACHED_FROM else None)
+    return BM25Retriever(
+        corpus, cache_dir=cache_folder("searchqa") if len(corpus) >= CACHED_FROM else None
+    )
 
 
 def _dense(name: str, corpus: Corpus) -> Retriever:

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
+from trainers.models.fetched import smollm2_folder
+from trainers.options.model_names import SMOLLM2, TINY
 from trainers.runs.checkpoints import checkpoints
 from trainers.runs.folder import read_run
 
@@ -105,7 +107,7 @@ def _first_sampled(trajectory: Trajectory) -> list[int]:
 
 
 def _places(trajectory: Trajectory, folder: str | Path | None) -> Iterator[str]:
-    """Yield where the tokenizer may be: folders, hub ids and `tiny`."""
+    """Yield where the tokenizer may be: folders, hub ids and names of ours."""
     if folder is not None:
         for place in (Path(folder), Path(folder).parent):
             yield str(place)
@@ -114,7 +116,7 @@ def _places(trajectory: Trajectory, folder: str | Path | None) -> Iterator[str]:
             yield from _models_of(place)
     if trajectory.policy:
         yield trajectory.policy
-    yield "tiny"
+    yield TINY
 
 
 def _models_of(folder: Path) -> Iterator[str]:
@@ -128,13 +130,14 @@ def _models_of(folder: Path) -> Iterator[str]:
 
 
 def _file(place: str) -> Path | None:
-    """Return the `tokenizer.json` of a folder, of `tiny`, or of a hub id that is in the cache."""
-    if place == "tiny":
+    """Return the `tokenizer.json` of a folder, of a model of ours, or of a hub id in the cache."""
+    if place == TINY:
         # Where `trainers.models.tiny` has it; that module would bring torch.
         import trainers
 
         return Path(trainers.__file__).parent / "models" / "tiny_checkpoint" / TOKENIZER_FILE
-    file = Path(place) / TOKENIZER_FILE
+    folder = smollm2_folder() if place == SMOLLM2 else Path(place)
+    file = folder / TOKENIZER_FILE
     with contextlib.suppress(OSError):
         if file.is_file():
             return file

@@ -11,7 +11,6 @@ import pytest
 
 pytest.importorskip("bm25s")
 
-from agentgym_envs.searchqa.cache import cache_folder
 from agentgym_envs.searchqa.documents import Passage, contents_of, split_contents
 from agentgym_envs.searchqa.retrieval import make, make_retriever
 from agentgym_envs.searchqa.retrieval.bm25 import BM25Retriever
@@ -201,16 +200,3 @@ def test_only_the_index_of_a_large_corpus_lies_in_the_cache_folder(
     monkeypatch.setattr(make, "CACHED_FROM", len(rivers()))
     make_retriever("bm25", rivers())
     assert [path.name[:5] for path in (tmp_path / "cache" / "searchqa").iterdir()] == ["bm25-"]
-
-
-@pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
-def test_the_cache_is_in_the_platforms_place(
-    platform: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.delenv("AGENTGYM_CACHE")
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.delenv("LOCALAPPDATA", raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(sys, "platform", platform)
-    parts = {"linux": ".cache", "darwin": "Library/Caches", "win32": "AppData/Local"}
-    assert cache_folder() == tmp_path / parts[platform] / "agentgym-envs" / "searchqa"

@@ -132,7 +132,7 @@ def test_the_help_that_imports_no_trl_is_the_parsers_own(
 ) -> None:
     parser = parser_of(f"train {name}")
     kind = parser.dataclass_types[-1]
-    parser.set_defaults(**kind.tiny_defaults)  # type: ignore[attr-defined]
+    parser.set_defaults(**kind.own_defaults["tiny"])  # type: ignore[attr-defined]
     assert help_page(name) == parser.format_help()
 
 

@@ -204,6 +204,14 @@ def test_a_file_may_name_the_model_that_has_its_own_defaults(written: Any) -> No
     assert training("--config", tiny, "--use_cpu")[-1].learning_rate == 5e-4
 
 
+@pytest.mark.parametrize(("model", "rate"), [("tiny", 1e-3), ("smollm2", 1e-4), ("other", 2e-5)])
+def test_imitation_is_as_fast_as_the_size_of_the_model_allows(model: str, rate: float) -> None:
+    args = parse_training(
+        ["--model", model, "--use_cpu"], algorithm="sft", config=AgentSFTConfig, description="T."
+    )
+    assert args[-1].learning_rate == rate
+
+
 def test_the_environment_of_the_command_line_replaces_the_files(written: Any) -> None:
     path = written("env: [TextCraft, BabyAI]\nhorizon: fixed:4\n")
     env, rollout, *_ = training("--config", path, "--env", "SciWorld", "--use_cpu")

