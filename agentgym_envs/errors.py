@@ -37,6 +37,11 @@ class NoExpert(NotImplementedError):
     """The environment, or the task at hand, has no expert or no such floor; it says what has."""
 
 
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra."""
+    return f'pip install "agentgym-envs[{extra}]"'
+
+
 class MissingExtra(ImportError):
     """A package of an extra is not installed; the message is the command that installs it.
 
@@ -47,9 +52,7 @@ class MissingExtra(ImportError):
     """
 
     def __init__(self, extra: str, what: str, cause: object) -> None:
-        super().__init__(
-            f'{what} needs the {extra} extra ({cause}): pip install "agentgym-envs[{extra}]"'
-        )
+        super().__init__(f"{what} needs the {extra} extra ({cause}): {install_command(extra)}")
 
 
 @contextmanager

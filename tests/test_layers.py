@@ -51,7 +51,8 @@ def test_the_makers_of_worlds_import_no_layer_but_the_environments(path: Path) -
 ROOMS: dict[str, tuple[str, ...]] = {
     "agentgym_envs": (
         "errors",
-        "arguments caches exits files hosts hung item_ids limits outcome registry secrets "
+        "arguments caches exits files hosts hung item_ids limits outcome registry requirements "
+        "secrets "
         "snapshots spaces time_limit trajectory_form",
         "actions scenario_checks tasks",
         "experts",
@@ -74,7 +75,12 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "dpo grpo ppo reinforce_pp rloo sft",
         "agentevol",
     ),
-    "benchmarks": ("cli names", "retrieval studies sweep", "report viewer", "compare throughput"),
+    "benchmarks": (
+        "cli machine names",
+        "retrieval studies sweep",
+        "report viewer",
+        "compare doctor throughput",
+    ),
 }
 """The folders and modules of each package, floor by floor: one imports only from floors above."""
 ENTRANCES = ("__init__", "__main__")

@@ -35,6 +35,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "view": ("benchmarks.viewer.command:main", "read runs and trajectories in the browser"),
     "new": ("benchmarks.cli.new:main", "write the package of a new environment"),
     "check": ("benchmarks.cli.check:main", "check that an environment keeps the contract"),
+    "doctor": (
+        "benchmarks.doctor.command:main",
+        "tell what works on this machine, and what mends the rest",
+    ),
     "throughput": (
         "benchmarks.throughput.command:main",
         "measure the speed of environments and rollouts",

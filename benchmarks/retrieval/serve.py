@@ -10,6 +10,9 @@ from agentgym_envs.searchqa.retrieval.server import RetrievalServer
 from benchmarks.retrieval import CORPUS_HELP, EMBEDDED, open_corpus
 from trainers.options.parser import OptionParser
 
+PORT = 8000
+"""Where it listens unless told otherwise."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Index a corpus, or read its index, and serve it."""
@@ -52,5 +55,5 @@ def _parser() -> OptionParser:
     )
     parser.add_argument("--corpus", default=EMBEDDED, help=CORPUS_HELP)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
+    parser.add_argument("--port", type=int, default=PORT, help=f"port to listen on ({PORT})")
     return parser

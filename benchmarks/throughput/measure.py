@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from benchmarks.machine import num_cores
 from trainers.runs.provenance import checkout_commit
 
 
@@ -158,7 +159,7 @@ def machine() -> dict[str, Any]:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": checkout_commit(),
         "cpu": _cpu_name(),
-        "cores": _num_cores(),
+        "cores": num_cores(),
         "load_1min": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         "platform": platform.platform(),
         "python": platform.python_version(),
@@ -175,9 +176,3 @@ def _cpu_name() -> str:
     except OSError:
         pass  # not Linux
     return platform.processor() or platform.machine()
-
-
-def _num_cores() -> int | None:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from importlib import import_module, metadata
 
+from agentgym_envs.requirements import own_packages
 from trainers.options.errors import UsageError
 
 ANY = "..."
@@ -94,9 +95,8 @@ def _unsupported(problem: str) -> UnsupportedTRL:
 def _allowed() -> list[str]:
     """Return what this package requires of both, as pip takes it."""
     try:
-        required = metadata.requires("agentgym-envs") or []
+        packages = own_packages("train")
     except metadata.PackageNotFoundError:  # run from its sources
-        required = []
-    names = [line.partition(";")[0].strip() for line in required]
-    ours = dict.fromkeys(line for line in names if line.startswith(("trl", "transformers")))
-    return list(ours) or ["agentgym-envs[train]"]
+        packages = []
+    ours = [package.requirement for package in packages if package.name in ("trl", "transformers")]
+    return ours or ["agentgym-envs[train]"]

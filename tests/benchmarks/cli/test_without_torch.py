@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,22 @@ def test_episodes_are_collected_swept_reported_compared_and_exported(
     do("view", "sweep", "--export", "sweep.html", "--scenes")
     assert (tmp_path / "sweep.html").stat().st_size > 10_000
     assert "agentgym/TextCraft-v0" in do("envs")
+
+
+def test_the_doctor_tells_what_cannot_be_imported(agentgym: Command) -> None:
+    """Here pip's records of the hidden packages are there; where none are, nothing is broken."""
+    ended = agentgym("doctor", "--json")
+    assert "Traceback" not in ended.stderr
+    checks = {check["name"]: check["status"] for check in json.loads(ended.stdout)["checks"]}
+    is_recorded = bool({"torch", "trl"} & {name.lower() for name in installed_packages()})
+    assert checks["[eval]"] == "works"
+    assert checks["[train]"] == checks["TRL"] == ("broken" if is_recorded else "missing")
+    assert checks["CUDA"] == "missing"
+    assert ended.returncode == (1 if is_recorded else 0)
+
+
+def installed_packages() -> set[str]:
+    return {package.name for package in metadata.distributions()}
 
 
 @pytest.mark.parametrize(

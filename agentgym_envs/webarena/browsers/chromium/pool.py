@@ -93,6 +93,12 @@ class Chromium:
             and self._browser.is_connected()
         )
 
+    @property
+    def version(self) -> str:
+        """The running browser's version."""
+        assert self._browser is not None
+        return self._browser.version
+
     def run(self, work: Coroutine[Any, Any, _T], *, timeout: float) -> _T:
         """Run work in the browser's thread, and wait for it.
 

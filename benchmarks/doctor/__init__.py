@@ -1,0 +1,1 @@
+"""`agentgym doctor`: what works on this machine, what does not, and the command that mends it."""

@@ -1,0 +1,159 @@
+"""Checks what the machine has left: cores, memory, room in the folders that are written, ports."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+from agentgym_envs.caches import CACHE_VARIABLE, cache_folder
+from benchmarks.doctor.checks import Check, Finding, Status
+from benchmarks.machine import memory, num_cores
+from benchmarks.retrieval import serve
+from benchmarks.viewer.command import PORTS
+from benchmarks.viewer.server import LOOPBACK
+from trainers.options.errors import UsageError, check_folder
+
+LEAST_MEMORY = 2 * 10**9
+"""Bytes: `agentgym quickstart` and an environment in each of a few processes need about as much."""
+
+LEAST_DISK = 10**9
+"""Bytes: checkpoints of a small model."""
+
+MOST_FILES = 50_000
+"""So many are measured in one folder, which takes half a second."""
+
+
+def machine_checks() -> Iterator[Check]:
+    """Yield the checks of the machine."""
+    yield Check("cores", cores)
+    yield Check("memory", free_memory)
+    yield Check("cache", partial(cache, partial(cache_folder, ""), CACHE_VARIABLE))
+    if find_spec("huggingface_hub") is not None:
+        yield Check("model cache", partial(cache, _hub_cache, "HF_HUB_CACHE"))
+    yield Check("temporary files", temporary_files, "export TMPDIR=FOLDER")
+    yield Check("viewer's port", partial(port, PORTS, "agentgym view FOLDER --port 0"))
+    other = f"agentgym serve-retriever --port {serve.PORT + 1}"
+    yield Check("retriever's port", partial(port, [serve.PORT], other))
+
+
+def cores() -> Finding:
+    """Compare the processor cores with the processes that want one."""
+    count = num_cores() or 1
+    text = f"{count} that this process may use"
+    if not hasattr(os, "getloadavg"):
+        return Finding(Status.WORKS, text)
+    load = os.getloadavg()[0]
+    if load > count:
+        text += f", and {load:.1f} processes want one: all is slower, and timings mean little"
+        return Finding(Status.WARNING, text, "top  # shows what is running")
+    return Finding(Status.WORKS, f"{text}, {load:.1f} of them busy")
+
+
+def free_memory() -> Finding:
+    """Compare the free memory with what the least of uses needs."""
+    there = memory()
+    if there.free is None:
+        return Finding(Status.WORKS, f"{size(there.total)}")
+    text = f"{size(there.free)} of {size(there.total)} free"
+    if there.free < LEAST_MEMORY:
+        text += f"; training and many environments need {size(LEAST_MEMORY)} and more"
+        return Finding(Status.WARNING, text, "top -o %MEM  # shows what holds it")
+    return Finding(Status.WORKS, text)
+
+
+def cache(folder: Callable[[], Path], variable: str) -> Finding:
+    """Look at a folder of what can be fetched or made again.
+
+    Args:
+        folder: returns it; it need not be there yet.
+        variable: the environment variable that names another one.
+    """
+    place = folder()
+    remedy = f"export {variable}=FOLDER  # a folder elsewhere"
+    try:
+        check_folder(variable, place)
+    except UsageError as error:
+        return Finding(Status.WARNING, f"{error}; nothing is kept for later", remedy)
+    holds = used(place) if place.is_dir() else "not there yet"
+    return _with_room(place, f"{place}: {holds}, writable", remedy)
+
+
+def temporary_files() -> Finding:
+    """Look at the folder of temporary files, which everything needs."""
+    place = Path(tempfile.gettempdir())  # it has tried to write there
+    return _with_room(place, f"{place}: writable", "export TMPDIR=FOLDER  # on a larger disk")
+
+
+def _with_room(folder: Path, text: str, remedy: str) -> Finding:
+    """Add how much room is left on a folder's disk."""
+    nearest = next(place for place in (folder, *folder.parents) if place.exists())
+    free = shutil.disk_usage(nearest).free
+    text += f", {size(free)} free on its disk"
+    if free < LEAST_DISK:
+        return Finding(Status.WARNING, text, remedy)
+    return Finding(Status.WORKS, text)
+
+
+def used(folder: Path) -> str:
+    """Return what the files in a folder take, in words; links are not followed."""
+    total = count = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(place, name)).st_size
+            except OSError:  # it has just been deleted
+                continue
+            count += 1
+            if count == MOST_FILES:
+                return f"more than {size(total)}"
+    return size(total)
+
+
+def size(number: int) -> str:
+    """Return a number of bytes in the unit that suits it."""
+    for unit in ("B", "kB", "MB"):
+        if number < 1000:
+            return f"{number:.3g} {unit}"
+        number = number / 1000  # type: ignore[assignment]
+    return f"{number:.1f} GB"
+
+
+def port(ports: Sequence[int], otherwise: str) -> Finding:
+    """Look for a port of this machine that can be listened on.
+
+    Args:
+        ports: those that a command tries, in turn.
+        otherwise: the command that listens elsewhere.
+    """
+    for number in ports:
+        if _is_free(number):
+            taken = f" ({ports[0]} is taken)" if number != ports[0] else ""
+            return Finding(Status.WORKS, f"{number} is free{taken}")
+    taken = f"{ports[0]} to {ports[-1]} are" if len(ports) > 1 else f"{ports[0]} is"
+    return Finding(Status.WARNING, f"{taken} taken by another program", otherwise)
+
+
+def _is_free(number: int) -> bool:
+    with socket.socket() as listener:
+        # As the servers do: a port that was in use a minute ago is free.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((LOOPBACK, number))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            return False
+    return True
+
+
+def _hub_cache() -> Path:
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    return Path(HF_HUB_CACHE)

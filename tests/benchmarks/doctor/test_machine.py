@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from agentgym_envs.caches import CACHE_VARIABLE, cache_folder
+from benchmarks.doctor import machine
+from benchmarks.doctor.checks import Check, Status
+from benchmarks.machine import Memory
+
+GIGA = 10**9
+
+
+@pytest.mark.parametrize(("load", "status"), [(0.4, Status.WORKS), (4.5, Status.WARNING)])
+def test_more_processes_than_cores_are_warned_of(
+    load: float, status: Status, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "num_cores", lambda: 4)
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+    finding = machine.cores()
+    assert finding.status is status
+    assert finding.text.startswith("4 ") and str(load) in finding.text
+
+
+@pytest.mark.parametrize(
+    ("there", "status", "told"),
+    [
+        (Memory(16 * GIGA, 9 * GIGA), Status.WORKS, "9.0 GB of 16.0 GB free"),
+        (Memory(16 * GIGA, GIGA), Status.WARNING, "1.0 GB of 16.0 GB free"),
+        (Memory(16 * GIGA, None), Status.WORKS, "16.0 GB"),
+    ],
+)
+def test_little_memory_is_warned_of(
+    there: Memory, status: Status, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "memory", lambda: there)
+    finding = machine.free_memory()
+    assert finding.status is status
+    assert finding.text.startswith(told)
+
+
+def test_a_cache_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    assert "not there yet, writable" in machine.cache(partial(cache_folder, ""), CACHE_VARIABLE).text
+    (tmp_path / "searchqa" / "index").mkdir(parents=True)
+    (tmp_path / "searchqa" / "index" / "part").write_bytes(bytes(2_500_000))
+    (tmp_path / "searchqa" / "again").symlink_to(tmp_path / "searchqa" / "index" / "part")
+    finding = machine.cache(partial(cache_folder, ""), CACHE_VARIABLE)
+    assert finding.status is Status.WORKS
+    assert finding.text.startswith(f"{tmp_path / 'searchqa'}: 2.5 MB, writable, ")
+    assert list(tmp_path.glob("**/.agentgym-*")) == []  # trying to write leaves nothing
+
+
+def test_a_cache_that_cannot_be_written_is_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "file"))
+    finding = machine.cache(partial(cache_folder, ""), CACHE_VARIABLE)
+    assert finding.status is Status.WARNING
+    assert "is not a folder" in finding.text
+    assert (finding.remedy or "").startswith(f"export {CACHE_VARIABLE}=")
+
+
+def test_a_full_disk_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=5_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    finding = machine.cache(partial(cache_folder, ""), CACHE_VARIABLE)
+    assert finding.status is Status.WARNING and "5 MB free" in finding.text
+    assert machine.temporary_files().status is Status.WARNING
+
+
+def test_no_place_for_temporary_files_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert machine.temporary_files().status is Status.WORKS
+
+    def nowhere() -> str:
+        raise FileNotFoundError("No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(tempfile, "gettempdir", nowhere)
+    checks = {check.name: check for check in machine.machine_checks()}
+    finding = checks["temporary files"].run()
+    assert finding.status is Status.BROKEN and "No usable temporary" in finding.text
+    assert (finding.remedy or "").startswith("export TMPDIR=")
+
+
+def test_a_taken_port_gives_way_to_the_next_and_no_port_is_warned_of() -> None:
+    with socket.socket() as first, socket.socket() as second:
+        for listener in (first, second):
+            listener.bind(("127.0.0.1", 0))
+            listener.listen()
+        taken = [first.getsockname()[1], second.getsockname()[1]]
+        finding = machine.port(taken, "agentgym view FOLDER --port 0")
+        assert finding.status is Status.WARNING
+        assert finding.remedy == "agentgym view FOLDER --port 0"
+    free = machine.port(taken, "")
+    assert (free.status, free.text) == (Status.WORKS, f"{taken[0]} is free")
+    with socket.socket() as first:
+        first.bind(("127.0.0.1", taken[0]))
+        first.listen()
+        finding = machine.port(taken, "")
+        assert finding.text == f"{taken[1]} is free ({taken[0]} is taken)"
+
+
+def test_an_address_that_cannot_be_listened_on_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "LOOPBACK", "192.0.2.1")  # RFC 5737: nobody's
+    finding = Check("port", lambda: machine.port([0], "")).run()
+    assert finding.status is Status.BROKEN
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1_120, "1.12 kB"),
+        (25 * 10**6, "25 MB"),
+        (3 * 10**12, "3000.0 GB"),
+    ],
+)
+def test_sizes_are_told_in_the_unit_that_suits(number: int, told: str) -> None:
+    assert machine.size(number) == told

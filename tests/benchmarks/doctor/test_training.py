@@ -1,0 +1,201 @@
+"""CUDA, vLLM and TRL: as they are here, and packages that stand in for what is not."""
+
+from __future__ import annotations
+
+import ctypes
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import agentgym_envs
+from benchmarks.doctor import training
+from benchmarks.doctor.checks import Finding, NoAnswer, Status, answer_of
+from benchmarks.doctor.training import Device, judged
+from tests.benchmarks.doctor.installing import OURS, write_metadata
+
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs the train extra")
+
+
+def run(name: str) -> Finding:
+    (check,) = (check for check in training.training_checks() if check.name == name)
+    return check.run()
+
+
+def package(site: Path, name: str, **modules: str) -> None:
+    (site / name).mkdir()
+    for module, text in {"__init__": "", **modules}.items():
+        (site / name / f"{module}.py").write_text(text)
+
+
+def device(**changes: object) -> Device:
+    base = {"name": "H", "memory": 80 * 10**9, "has_bfloat16": True, "product": 64.0}
+    return {**base, **changes}  # type: ignore[typeddict-item]
+
+
+def test_devices_that_multiply_work() -> None:
+    finding = judged([device(), device(name="G")], num_devices=2, torch="torch 3")
+    assert finding == Finding(
+        Status.WORKS, "torch 3 on H (80.0 GB), G (80.0 GB): bfloat16 works", None
+    )
+
+
+@pytest.mark.parametrize(
+    ("devices", "status", "told"),
+    [
+        ([device()], Status.BROKEN, "finds 1 of the 2 devices"),
+        ([], Status.BROKEN, "finds 0 of the 2 devices"),
+        ([device(), device(product=63.5)], Status.BROKEN, "multiplies wrongly"),
+        ([device(), device(product=float("nan"))], Status.BROKEN, "multiplies wrongly"),
+        ([device(), device(has_bfloat16=False)], Status.WARNING, "no bfloat16 of their own"),
+    ],
+)
+def test_devices_that_do_not_are_told_of(devices: list[Device], status: Status, told: str) -> None:
+    finding = judged(devices, num_devices=2, torch="torch 3")
+    assert finding.status is status and told in finding.text and finding.remedy
+
+
+class Driver(SimpleNamespace):
+    """Answers as CUDA's driver, with the numbers that it is made with."""
+
+    def cuInit(self, flags: int) -> int:
+        return int(self.init)
+
+    def cuDeviceGetCount(self, count: object) -> int:
+        count._obj.value = self.count  # type: ignore[attr-defined]
+        return 0
+
+
+def test_the_driver_is_asked_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: Driver(init=0, count=3))
+    assert training.driver_devices() == 3
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: Driver(init=100, count=9))
+    assert training.driver_devices() == 0
+
+
+@needs_torch
+def test_a_driver_that_fails_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: Driver(init=803, count=0))
+    finding = run("CUDA")
+    assert finding.status is Status.BROKEN and "error 803" in finding.text
+
+
+@needs_torch
+def test_a_machine_without_a_driver_has_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(name: str) -> None:
+        raise OSError(f"{name}: cannot open shared object file")
+
+    monkeypatch.setattr(ctypes, "CDLL", none)
+    finding = run("CUDA")
+    assert (finding.status, finding.remedy) == (Status.MISSING, None)
+
+
+def cuda_torch(site: Path, monkeypatch: pytest.MonkeyPatch, *, cuda: str, body: str) -> None:
+    package(site, "torch", version=f"__version__ = '3.0'\ncuda = {cuda}\n", __init__=body)
+    monkeypatch.setattr(training, "driver_devices", lambda: 1)
+    monkeypatch.delitem(training.sys.modules, "torch", raising=False)
+
+
+def test_a_torch_without_cuda_beside_a_device_is_warned_of(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cuda_torch(site, monkeypatch, cuda="None", body="raise SystemExit('imported')")
+    finding = run("CUDA")
+    assert finding.status is Status.WARNING
+    assert "torch 3.0 is built without CUDA" in finding.text
+
+
+def test_a_torch_that_cannot_be_imported_is_broken(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = "raise ImportError('libcudart.so.13: cannot open shared object file')"
+    cuda_torch(site, monkeypatch, cuda="'13.0'", body=body)
+    finding = run("CUDA")
+    assert finding.status is Status.BROKEN and "libcudart.so.13" in finding.text
+    assert finding.remedy == "pip install --force-reinstall torch"
+
+
+def test_a_device_that_others_fill_is_not_broken(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = "raise RuntimeError('CUDA error: out of memory')"
+    cuda_torch(site, monkeypatch, cuda="'13.0'", body=body)
+    finding = run("CUDA")
+    assert finding.status is Status.WARNING and (finding.remedy or "").startswith("nvidia-smi")
+
+
+VLLM = "__version__ = '0.25.0'\nclass LLM: ...\nclass SamplingParams: ...\n"
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    ("body", "status", "told"),
+    [
+        (VLLM, Status.WORKS, "0.25.0, which runs on cuda"),
+        ("raise ImportError('vllm/_C.so: undefined symbol')", Status.BROKEN, "undefined symbol"),
+    ],
+)
+def test_vllm_is_imported_as_our_backend_does(
+    body: str, status: Status, told: str, site: Path
+) -> None:
+    platforms = "class current_platform: device_type = 'cuda'\n"
+    exceptions = "class VLLMValidationError(Exception): ...\n"
+    package(site, "vllm", __init__=body, platforms=platforms, exceptions=exceptions)
+    write_metadata(site, "vllm", "0.25.0")
+    finding = run("vLLM")
+    assert finding.status is status and told in finding.text
+
+
+@needs_torch
+def test_a_vllm_without_a_device_is_warned_of(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package(site, "vllm")
+    write_metadata(site, "vllm", "0.25.0")
+    monkeypatch.setattr(training, "answer_of", lambda code, seconds: ["0.25.0", ""])
+    finding = run("vLLM")
+    assert finding.status is Status.WARNING and "finds no device" in finding.text
+
+
+@needs_torch
+def test_the_trl_that_is_installed_has_what_the_trainers_extend() -> None:
+    finding = run("TRL")
+    assert (finding.status, finding.remedy) == (Status.WORKS, None)
+    assert finding.text.count("trl") == 1 and finding.text.count("transformers") == 1
+
+
+@needs_torch
+def test_another_trl_is_one_line_and_pip_is_told_the_version(site: Path) -> None:
+    package(site, "trl")
+    write_metadata(site, "trl", "9.0")
+    finding = run("TRL")
+    assert finding.status is Status.BROKEN
+    assert "trl 9.0" in finding.text and "trl:GRPOTrainer is missing" in finding.text
+    remedy = finding.remedy or ""
+    assert remedy.startswith("pip install ") and '"trl<1.17,>=1.16"' in remedy
+
+
+@needs_torch
+def test_trainers_that_cannot_be_imported_are_one_line(site: Path) -> None:
+    package(site, "torch", __init__="raise OSError('libtorch_cpu.so: file too short')")
+    finding = run("TRL")
+    assert finding.status is Status.BROKEN and "file too short" in finding.text
+    assert '"torch>=2.6"' in (finding.remedy or "")
+
+
+@pytest.mark.parametrize("name", ["vLLM", "TRL"])
+def test_without_their_extra_they_are_missing(name: str, site: Path) -> None:
+    extra = {"vLLM": "vllm", "TRL": "train"}[name]
+    requires = [f'no-thing; extra == "{extra}"']
+    write_metadata(site, OURS, agentgym_envs.__version__, requires=requires, extras=[extra])
+    finding = run(name)
+    assert (finding.status, finding.remedy) == (Status.MISSING, f'pip install "{OURS}[{extra}]"')
+
+
+def test_a_process_that_dies_or_hangs_is_an_error_in_words() -> None:
+    assert answer_of("print('noise'); print('[1, 2]')", seconds=60) == [1, 2]
+    with pytest.raises(NoAnswer, match="ValueError: no such thing"):
+        answer_of("raise ValueError('no such thing')", seconds=60)
+    with pytest.raises(NoAnswer, match="SIGKILL"):
+        answer_of("import os; os.kill(os.getpid(), 9)", seconds=60)
+    with pytest.raises(NoAnswer, match="no answer within 0.5 s"):
+        answer_of("import time; time.sleep(60)", seconds=0.5)
