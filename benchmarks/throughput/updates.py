@@ -135,6 +135,8 @@ class Update:
                 num_generations=case.group,
                 max_steps=1,
                 logging_steps=1,
+                # TRL's trainer has it only where its own engine has sampled.
+                vllm_importance_sampling_correction=False,
                 bf16=False,
                 gradient_checkpointing=False,
                 save_strategy="no",

@@ -58,6 +58,8 @@ def maker(folder_of_runs: Path) -> Maker:
             "save_strategy": "no",
             "disable_tqdm": True,
             "report_to": "none",
+            # The log-probabilities of given episodes are made up.
+            "vllm_importance_sampling_correction": not given,
         }
         made = Scripted(
             make_model() if model is None else model,

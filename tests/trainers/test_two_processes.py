@@ -28,6 +28,7 @@ LAUNCH = [
 SAME = (
     "loss", "grad_norm", "reward", "episodes/failed", "episodes/success",
     "frac_reward_zero_std", "sampling/sampling_logp_difference/mean", LARGEST_GAP,
+    *(f"sampling/importance_sampling_ratio/{name}" for name in ("mean", "raw_min", "raw_max")),
 )  # fmt: skip
 
 

@@ -73,6 +73,8 @@ def scripted(tmp_path: Path) -> Maker:
             "per_device_train_batch_size": len(given), "gradient_accumulation_steps": 1,
             "max_steps": 1, "eval_strategy": "no", "save_strategy": "no", "disable_tqdm": True,
             "report_to": "none", "logging_steps": 1, **size,
+            # The log-probabilities of given episodes are made up.
+            "vllm_importance_sampling_correction": False,
         }  # fmt: skip
         trainer = kind(
             make_folder(tmp_path / "model"),

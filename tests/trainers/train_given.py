@@ -59,6 +59,7 @@ def train(folder: Path, loss_type: str, per_device: int) -> None:
         learning_rate=1e-3, lr_scheduler_type="constant", loss_type=loss_type, num_generations=4,
         per_device_train_batch_size=per_device, gradient_accumulation_steps=2, disable_tqdm=True,
         dataloader_pin_memory=False, max_completion_length=16,
+        vllm_importance_sampling_mode="token_truncate", vllm_importance_sampling_clip_min=0.5,
     )  # fmt: skip
     trainer = Keeping(
         model=make_model(), args=args, reward_funcs=agent_reward,

@@ -7,6 +7,7 @@ the rest in the middle of the first step.
 from __future__ import annotations
 
 import os
+from math import inf
 from typing import Any
 
 CHOICES: dict[str, tuple[Any, ...]] = {
@@ -17,10 +18,16 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "importance_sampling_level": ("token", "sequence"),
     "scale_rewards": ("group", "batch", "none", True, False),
     "multi_objective_aggregation": ("sum_then_normalize", "normalize_then_sum"),
+    "vllm_importance_sampling_mode": (
+        *("token_truncate", "token_mask", "sequence_truncate", "sequence_mask"),
+    ),
 }
 """What TRL's `GRPOTrainer` knows; the config takes anything."""
 
-OUR_CHOICES = {"scale_rewards": ("environment",)}
+OUR_CHOICES = {
+    "scale_rewards": ("environment",),
+    "vllm_importance_sampling_mode": ("turn_truncate", "turn_mask", "geometric_mask"),
+}
 """What our trainers know besides."""
 
 PREFERENCE_LOSSES = (
@@ -42,16 +49,49 @@ def check_choices(args: Any) -> None:
     Raises:
         ValueError: a value is none of them.
     """
-    for name, allowed in CHOICES.items():
-        value = getattr(args, name)
-        further = OUR_CHOICES.get(name, ())
-        if value not in (*allowed, *further):
-            words = [c for c in (*allowed, *further) if isinstance(c, str)]
-            raise ValueError(f"{name} must be one of {', '.join(words)}, got {value!r}")
+    for name in CHOICES:
+        _check_choice(args, name)
     if not args.temperature > 0:
         raise ValueError(
             f"temperature must be > 0, since the loss divides by it, got {args.temperature}; "
             "evaluations may be greedy: eval_temperature=0"
+        )
+
+
+def _check_choice(args: Any, name: str) -> None:
+    value = getattr(args, name)
+    allowed = (*CHOICES[name], *OUR_CHOICES.get(name, ()))
+    if value not in allowed:
+        words = [choice for choice in allowed if isinstance(choice, str)]
+        raise ValueError(f"{name} must be one of {', '.join(words)}, got {value!r}")
+
+
+def check_correction(args: Any) -> None:
+    """Check how the loss is corrected for what has sampled; of TRL's own `GRPOConfig` too.
+
+    Raises:
+        ValueError: there is no such mode, or its bounds or the loss do not fit it.
+    """
+    if not args.vllm_importance_sampling_correction:
+        return
+    _check_choice(args, "vllm_importance_sampling_mode")
+    mode = args.vllm_importance_sampling_mode
+    low, high = args.vllm_importance_sampling_clip_min, args.vllm_importance_sampling_clip_max
+    if not (low is None or 0 <= low < 1) or not (high is None or 1 < high < inf):
+        raise ValueError(
+            f"vllm_importance_sampling_clip_min must be in 0..1 and vllm_importance_sampling_"
+            f"clip_max above 1, the ratio of equal probabilities, got {low} and {high}"
+        )
+    if mode == "geometric_mask" and low is None:
+        raise ValueError(
+            f"vllm_importance_sampling_mode={mode} keeps episodes whose ratio per token is close "
+            "to 1, so it needs both bounds: --vllm_importance_sampling_clip_min 0.99 "
+            "--vllm_importance_sampling_clip_max 1.01"
+        )
+    if args.loss_type == "vespo" and mode not in ("token_truncate", "token_mask"):
+        raise ValueError(
+            f"loss_type=vespo multiplies the ratios of tokens itself, so "
+            f"vllm_importance_sampling_mode must be token_truncate or token_mask, got {mode}"
         )
 
 

@@ -17,6 +17,7 @@ from trainers.options.consistency import (
     check_batch,
     check_checkpoints,
     check_choices,
+    check_correction,
     check_length,
     check_optimizer,
 )
@@ -229,6 +230,32 @@ class OnlineDefaults(AgentDefaults):
     disable_dropout: bool = field(
         default=True, metadata={"help": "Train without dropout, as episodes are sampled."}
     )
+    vllm_importance_sampling_correction: bool = field(
+        default=True,
+        metadata={
+            "help": "Weigh the loss by the ratio of trained to sampled probabilities, whatever the "
+            "--backend."
+        },
+    )
+    # TRL's own default, sequence_mask: nearly always out of bounds over an episode of many turns.
+    vllm_importance_sampling_mode: str = field(
+        default="token_truncate",
+        metadata={
+            "help": "What has one ratio, a token, a turn or a sequence (an episode, or one of its "
+            "token windows), and what is done with one out of bounds: token_truncate, token_mask, "
+            "turn_truncate, turn_mask, sequence_truncate, sequence_mask. geometric_mask leaves out "
+            "sequences whose ratio per token, as a geometric mean, is out of bounds, and weighs no "
+            "other."
+        },
+    )
+    vllm_importance_sampling_clip_max: float | None = field(
+        default=3.0,
+        metadata={"help": "Upper bound of the ratio, above 1; 1e9 is none."},
+    )
+    vllm_importance_sampling_clip_min: float | None = field(
+        default=None,
+        metadata={"help": "Lower bound of the ratio, below 1; by default none."},
+    )
     logging_steps: float = field(default=1, metadata={"help": "Log every N optimizer steps."})
     invalid_action_penalty: float = field(
         default=0.0, metadata={"help": "Taken from the reward of every invalid action."}
@@ -241,6 +268,7 @@ class OnlineDefaults(AgentDefaults):
         check_bounds(self)  # here too, for what follows compares numbers
         Sampling.of(self)  # checks its own
         check_choices(self)
+        check_correction(self)
         check_batch(self, least=2)
         # Episodes of an evaluation are played by the rollout engine, in groups of one.
         if self.num_generations_eval is None:

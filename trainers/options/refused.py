@@ -139,12 +139,14 @@ ONLINE: Refusals = {
     "vllm_structured_outputs_regex": Refusal(
         "sampling is not constrained; --action_format says how actions are written"
     ),
-    **_all(
-        "vllm_importance_sampling_correction vllm_importance_sampling_mode "
-        "vllm_importance_sampling_clip_max vllm_importance_sampling_clip_min "
-        "vllm_importance_sampling_cap",
-        "no such correction is made on any backend; sampling/sampling_logp_difference/mean shows "
-        "what it would correct, and --off_policy_mask_threshold leaves out far-off episodes",
+    **_only_with(
+        "vllm_importance_sampling_correction",
+        [True],
+        "vllm_importance_sampling_mode vllm_importance_sampling_clip_max "
+        "vllm_importance_sampling_clip_min",
+    ),
+    "vllm_importance_sampling_cap": Refusal(
+        "it is TRL's old name of --vllm_importance_sampling_clip_max"
     ),
     "max_completion_length": Refusal(
         "episodes are bounded by --max_tokens_per_turn and --max_tokens_per_episode; the option "

@@ -71,6 +71,15 @@ SYMPTOMS = (
         "Rounding is the usual cause: compare with a run in --dtype float32 and without --bf16; an "
         "engine of its own (--backend) needs the trainer's dtype and its newest weights",
     ),
+    Symptom(
+        "sampling/importance_sampling_ratio/out_of_bounds",
+        (0.1, 0.5),
+        "{value:.0%} of the sampled tokens have a ratio of trained to sampled probabilities out of "
+        "bounds, so their loss is cut or left out",
+        "Ratios of whole episodes of many turns always stray: --vllm_importance_sampling_mode "
+        "token_truncate or turn_truncate. Where those do too, see what "
+        "sampling/sampling_logp_difference/mean says",
+    ),
 )
 
 

@@ -24,13 +24,8 @@ from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
 from trainers.trl_bridge.episode_batch import EpisodeBatch, leave_out_unrewarded
 from trainers.trl_bridge.epoch_order import EpochOrder, MixtureOrder
-from trainers.trl_bridge.logprob_gap import LogprobGap
-from trainers.trl_bridge.passes import (
-    WeightedBeta,
-    add_gradient,
-    compact_logprobs,
-    split_into_passes,
-)
+from trainers.trl_bridge.importance import ImportanceMixin
+from trainers.trl_bridge.passes import WeightedBeta, add_gradient, split_into_passes
 from trainers.trl_bridge.rows import Rows, rows_of
 from trainers.trl_bridge.saving import SavingMixin
 from trainers.trl_bridge.setup import SetupMixin
@@ -40,15 +35,15 @@ _COMPLETIONS = 3
 """Where TRL's `_generate` returns the decoded completions."""
 
 
-class EpisodeTrainer(SetupMixin, SavingMixin, GRPOTrainer):  # type: ignore[misc]
+class EpisodeTrainer(SetupMixin, SavingMixin, ImportanceMixin, GRPOTrainer):  # type: ignore[misc]
     """`GRPOTrainer` whose rows come from trajectories.
 
     It lets an episode have several rows, leaves episodes without a reward out exactly, drops
     needless padding, splits micro-batches of many token windows (`trainers.trl_bridge.passes`),
     passes over those in which no row has an advantage (what TRL logs of tokens, such as the
-    entropy, is then of the others), and logs how far sampled and trained log-probabilities are
-    apart. A subclass sets `rollout`, and may replace the group-relative advantages in
-    `advantages_of`.
+    entropy, is then of the others), and corrects the loss for what has sampled the tokens
+    (`trainers.trl_bridge.importance`). A subclass sets `rollout`, and may replace the
+    group-relative advantages in `advantages_of`.
 
     Args:
         **kwargs: `trl.GRPOTrainer`'s, without `rollout_func`.
@@ -76,7 +71,6 @@ class EpisodeTrainer(SetupMixin, SavingMixin, GRPOTrainer):  # type: ignore[misc
     def __init__(self, **kwargs: Any) -> None:
         with no_experimental_warning():
             super().__init__(rollout_func=self._roll_out, **kwargs)
-        self._gap = LogprobGap(self.accelerator)
 
     def rollout_options(self) -> dict[str, Any]:
         """Return what `rollout.run` is called with besides the tasks."""
@@ -313,12 +307,6 @@ class EpisodeTrainer(SetupMixin, SavingMixin, GRPOTrainer):  # type: ignore[misc
             or self.aux_loss_enabled
         )
 
-    def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
-        compute = super()._get_per_token_logps_and_entropies
-        outputs = compact_logprobs(compute, *args, **kwargs)
-        self._last_logprobs = outputs[0].detach()
-        return outputs
-
     def is_without_gradient(self, inputs: dict[str, Any]) -> bool:
         """Return whether a pass over these rows can be left out: its gradient is 0."""
         has_kl = self.beta != 0.0 and not self.kl_in_reward
@@ -355,13 +343,6 @@ class EpisodeTrainer(SetupMixin, SavingMixin, GRPOTrainer):  # type: ignore[misc
         beta = self.beta
         try:
             self.beta = 0.0 if self.kl_in_reward else WeightedBeta.of(beta, inputs["row_weights"])
-            loss = super()._compute_loss(model, inputs)
+            return super()._compute_loss(model, inputs)
         finally:
             self.beta = beta
-        self._gap.add(
-            self._metrics["train" if self.model.training else "eval"],
-            inputs.get("old_per_token_logps", self._last_logprobs),
-            inputs["sampling_per_token_logps"],
-            inputs["completion_mask"] * inputs["tool_mask"],
-        )
-        return loss

@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,9 @@ def test_little_memory_is_warned_of(
 
 def test_a_cache_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
-    assert "not there yet, writable" in machine.cache(partial(cache_folder, ""), CACHE_VARIABLE).text
+    assert (
+        "not there yet, writable" in machine.cache(partial(cache_folder, ""), CACHE_VARIABLE).text
+    )
     (tmp_path / "searchqa" / "index").mkdir(parents=True)
     (tmp_path / "searchqa" / "index" / "part").write_bytes(bytes(2_500_000))
     (tmp_path / "searchqa" / "again").symlink_to(tmp_path / "searchqa" / "index" / "part")

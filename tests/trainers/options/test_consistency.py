@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,22 @@ def test_a_run_that_would_train_or_measure_nothing_is_refused(
         ({"importance_sampling_level": "turn"}, "must be one of token, sequence, got 'turn'"),
         ({"multi_objective_aggregation": "sum"}, "sum_then_normalize, normalize_then_sum, got"),
         ({"temperature": 0.0}, "temperature must be > 0, .* got 0.0; evaluations may be greedy"),
+        (
+            {"vllm_importance_sampling_mode": "turn"},
+            "token_mask, sequence_truncate, .*turn_truncate, .*geometric_mask, got 'turn'",
+        ),
+        (
+            {"vllm_importance_sampling_mode": "turn_mask", "loss_type": "vespo"},
+            "loss_type=vespo .* must be token_truncate or token_mask, got turn_mask",
+        ),
+        ({"vllm_importance_sampling_clip_min": 1.5}, "clip_min must be in 0..1 .* got 1.5 and 3.0"),
+        ({"vllm_importance_sampling_clip_max": 0.9}, "clip_max above 1, .* got None and 0.9"),
+        ({"vllm_importance_sampling_clip_max": math.inf}, "above 1, .* got None and inf"),
+        ({"vllm_importance_sampling_mode": "geometric_mask"}, "clip_min 0.99 --vllm_.*max 1.01"),
+        (
+            {"vllm_importance_sampling_clip_max": None},
+            "At least one of .* must be set when .* is a",
+        ),
     ],
     ids=str,
 )

@@ -56,6 +56,7 @@ ONLINE = {
         num_generations beta num_iterations epsilon epsilon_high delta importance_sampling_level
         loss_type off_policy_mask_threshold reward_weights sync_ref_model top_entropy_quantile
         entropy_coef use_adaptive_entropy use_bias_correction_kl log_completions
+        vllm_importance_sampling_correction
     """,
     "ours": "temperature top_k top_p min_p invalid_action_penalty",
 }
@@ -139,6 +140,8 @@ def test_a_refused_option_is_named_with_its_value_and_the_remedy(kind: type) -> 
         setattr(args, name, "end" if name == "hub_strategy" else other)
         if name == "do_eval":
             args.eval_strategy = "no"
+        if name.startswith("vllm_importance_sampling_"):
+            args.vllm_importance_sampling_correction = False
         with pytest.raises(ValueError, match="would be ignored here") as error:
             refuse_ignored(args, refusals_of(kind))
         assert str(error.value).startswith(f"{name}={getattr(args, name)!r} ")
@@ -152,6 +155,8 @@ def test_a_refused_option_is_named_with_its_value_and_the_remedy(kind: type) -> 
         (AgentGRPOConfig, {"num_generations_eval": 1}),
         (AgentGRPOConfig, {"sapo_temperature_pos": 2.0, "loss_type": "sapo"}),
         (AgentGRPOConfig, {"hub_strategy": "checkpoint"}),
+        (AgentPPOConfig, {"vllm_importance_sampling_mode": "turn_mask"}),
+        (AgentRLOOConfig, {"vllm_importance_sampling_clip_max": 1e9}),
         (AgentSFTConfig, {"packing": True, "packing_strategy": "wrapped", "max_length": 64}),
         (ModelArguments, {"use_peft": True, "lora_r": 4}),
         (ModelArguments, {"load_in_4bit": True, "bnb_4bit_quant_type": "fp4"}),
@@ -170,6 +175,15 @@ def test_an_option_is_taken_where_it_has_its_effect(kind: type, options: dict[st
         (["--vllm_mode", "server"], "vllm_mode='server' .*--backend vllm"),
         (["--max_completion_length", "9"], "max_completion_length=9 .*--max_tokens_per_turn"),
         (["--mask_truncated_completions"], "--mask_truncated_episodes"),
+        (
+            [
+                "--vllm_importance_sampling_correction",
+                "no",
+                "--vllm_importance_sampling_mode=turn_mask",
+            ],
+            "mode='turn_mask' would be ignored here; .* --vllm_importance_sampling_correction True",
+        ),
+        (["--vllm_importance_sampling_cap", "2"], "--vllm_importance_sampling_clip_max"),
         (["--lora_r", "4"], "lora_r=4 .*--use_peft True"),
     ],
 )
@@ -223,6 +237,7 @@ def weights_after(trainer: Any) -> torch.Tensor:
         ({"max_completion_length": 8}, {"loss_type": "dr_grpo", "optim": "sgd"}),
         ({"reward_weights": [3.0]}, {"scale_rewards": "none", "optim": "sgd"}),
         ({"neftune_noise_alpha": 5.0}, {}),
+        ({"vllm_importance_sampling_correction": False}, {"top_k": 20, "optim": "sgd"}),
     ],
 )
 def test_an_option_of_trls_changes_the_run(

@@ -1,0 +1,84 @@
+"""TRL's importance correction, for every backend.
+
+TRL multiplies the loss by the ratio of trained to sampled probabilities only where its own vLLM has
+sampled. The loss of a pass computes what the ratio needs, so it costs no pass of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from trainers.credit.importance import importance_weights
+from trainers.options.consistency import check_correction
+from trainers.trl_bridge.passes import compact_logprobs
+from trainers.trl_bridge.token_metrics import TokenMetrics
+
+GAP = "sampling/sampling_logp_difference"
+RATIO = "sampling/importance_sampling_ratio"
+
+
+class ImportanceMixin:
+    """A mixin before `GRPOTrainer` that corrects the policy's loss for what has sampled.
+
+    It logs how far sampled and trained log-probabilities are apart, in nats, whether it corrects or
+    not. The trained ones are over all tokens: where top-k, top-p or min-p cut some off, the gap
+    holds the logarithm of the probability that was left, and the ratio that probability.
+    """
+
+    _of_pass: dict[str, Any] | None = None
+    """The batch whose loss is being computed."""
+
+    def __init__(self: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)  # type: ignore[misc]
+        check_correction(self.args)
+        self._token_metrics = TokenMetrics(self.accelerator)
+
+    def _compute_loss(self: Any, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
+        use_vllm = self.use_vllm
+        try:
+            # Under which TRL reads the ratio from the batch; its engine is asked for nothing here.
+            self.use_vllm = self.vllm_importance_sampling_correction
+            self._of_pass = dict(inputs)
+            loss: torch.Tensor = super()._compute_loss(model, self._of_pass)  # type: ignore[misc]
+        finally:
+            self.use_vllm, self._of_pass = use_vllm, None
+        return loss
+
+    def _get_per_token_logps_and_entropies(self: Any, *args: Any, **kwargs: Any) -> Any:
+        compute = super()._get_per_token_logps_and_entropies  # type: ignore[misc]
+        outputs = compact_logprobs(compute, *args, **kwargs)
+        if self._of_pass is not None:
+            self._weigh(self._of_pass, outputs[0].detach())
+        return outputs
+
+    def _weigh(self: Any, batch: dict[str, Any], current: torch.Tensor) -> None:
+        """Put the ratio into a batch, and log it.
+
+        Args:
+            batch: what the loss is computed of.
+            current: (B, T) log-probabilities of the policy as it is. Where TRL keeps none of when
+                the batch was played, it has not changed since.
+        """
+        sampled, mask = batch["sampling_per_token_logps"], batch["completion_mask"]
+        mask = mask * batch["tool_mask"]
+        trained = batch.get("old_per_token_logps", current)
+        gap = (trained - sampled).abs()
+        mean, largest = {f"{GAP}/mean": gap}, {f"{GAP}/max": gap}
+        smallest: dict[str, torch.Tensor] = {}
+        if self.vllm_importance_sampling_correction:
+            of = importance_weights(
+                trained,
+                sampled,
+                mask,
+                mode=self.vllm_importance_sampling_mode,
+                low=self.vllm_importance_sampling_clip_min,
+                high=self.vllm_importance_sampling_clip_max,
+            )
+            batch["importance_sampling_ratio"] = of.weight
+            mean |= {f"{RATIO}/mean": of.weight, f"{RATIO}/out_of_bounds": of.is_outside}
+            smallest |= {f"{RATIO}/min": of.weight, f"{RATIO}/raw_min": of.ratio}
+            largest |= {f"{RATIO}/max": of.weight, f"{RATIO}/raw_max": of.ratio}
+        logged = self._metrics["train" if self.model.training else "eval"]
+        self._token_metrics.add(logged, mask, mean=mean, smallest=smallest, largest=largest)
