@@ -176,8 +176,8 @@ def in_the_way() -> Finding:
         names = ", ".join(SIBLINGS)
         return Finding(Status.WORKS, f"nothing is in the way of our packages {names}")
     text = (
-        f"{', '.join(map(str, hiding.values()))} in the way of ours for Python scripts of this "
-        f"folder (agentgym itself finds ours)"
+        f"Python scripts here import {' and '.join(map(str, hiding.values()))} in place of ours "
+        f"(agentgym itself finds ours)"
     )
     moves = [
         shlex.join(["mv", path.name, f"my_{path.name}"])
