@@ -9,7 +9,7 @@ from benchmarks.sweep.suite_files import find_suite, suite_names
 from benchmarks.sweep.suites import task_digest
 
 WHOLE = {
-    "agentgym/WebArena-v0": ("paper_test", "4d8e7e184f7b8fb3", (15, 15, 10, 5, 5)),
+    "agentgym/WebArena-v0": ("paper_test", "0cf7b0d77f5e1c3a", (15, 15, 10, 5, 5)),
     "agentgym/SearchQA-v0": ("paper_test", "69c071b987fc8897", (50, 50, 50, 50, 50, 100, 50)),
     "agentgym/TextCraft-v0": ("test", "b5ffee9e1d35711a", (31, 41, 25, 3)),
     "agentgym/BabyAI-v0": ("test", "39377b54fc618b54", (55, 15, 5, 5, 5, 5)),
@@ -18,7 +18,7 @@ WHOLE = {
 """Of each panel the split, the digest of its tasks and its subtasks' sizes, as ever."""
 
 SLICES = {
-    "agentgym/WebArena-v0": ("af8cc0442115fc3f", (3, 3, 2, 1, 1)),
+    "agentgym/WebArena-v0": ("6832a09a61e22e34", (3, 3, 2, 1, 1)),
     "agentgym/SearchQA-v0": ("f65c2ceb92dfc14c", (5, 5, 5, 5, 5, 10, 5)),
     "agentgym/TextCraft-v0": ("aba11057f4722d30", (7, 9, 5, 1)),
     "agentgym/BabyAI-v0": ("3b13978e1fee11d5", (11, 3, 1, 1, 1, 1)),
