@@ -9,7 +9,7 @@ from typing import Any
 from agentgym_envs.babyai.describe import described
 from agentgym_envs.babyai.mission import is_key_to
 from agentgym_envs.babyai.planner import Goal, Macro, Outlook, Planner
-from agentgym_envs.babyai.routes import THING_COST
+from agentgym_envs.babyai.routes import THING_COST, Route
 from agentgym_envs.babyai.sight import EMPTY, OPEN, UNKNOWN
 
 _MAX_CHORES = 8
@@ -65,7 +65,7 @@ class Errands:
         if self._planner.carrying is not None:
             why = f"The {described(chore.thing)} was in the way"
             if self._planner.carrying is not chore.thing:
-                why = f"The {described(chore.thing)} is in the way; I free my hands"
+                why = f"The {described(chore.thing)} is in the way, and {self._load()}"
             return self._put_down(chore.avoid, why)
         return self._approach({chore.cell: 0}, "pick up", "{0} is in the way", avoid=chore.avoid)
 
@@ -103,6 +103,22 @@ class Errands:
         boxes = {cell: 0 for cell, thing in planner.things.items() if thing.type == "box"}
         return self._approach(boxes, "open", "{0} may hold the key", avoid=chore.avoid)
 
+    def _first_to_clear(self, route: Route) -> int:
+        """Return the first cell of a way that is not free; of a key and its door, the door."""
+        first, *others = [*route.obstacles, route.target]
+        things = self._planner.things
+        chores = [chore.thing for chore in self._chores]
+        for cell in others:
+            door = things.get(cell)
+            if door is None or door.type != "door" or not door.is_locked or door in chores:
+                continue
+            if is_key_to(door, things.get(first)):
+                return cell
+        return first
+
+    def _load(self) -> str:
+        return f"I carry the {described(self._planner.carrying)}"
+
     def _locked_out(self) -> list[int]:
         # Behind a door that is yet to be unlocked there is no help to be had.
         doors = [chore for chore in self._chores if chore.thing.type == "door"]
@@ -120,11 +136,11 @@ class Errands:
         avoid = {*avoid, *route.cells}
         reason = why.format(f"the {described(planner.things[route.target])}")
         if route.obstacles:
-            return self._clear(route.obstacles[0], avoid, reason)
+            return self._clear(self._first_to_clear(route), avoid, reason)
         if verb == "pick up" and planner.carrying is not None:
             if route.keyed:
                 return self._approach({route.keyed[0]: 0}, "open", "{0} is on my way")
-            return self._put_down(avoid, "I need free hands")
+            return self._put_down(avoid, f"I need free hands, and {self._load()}")
         cells = frozenset(cell for cell, cost in targets.items() if cost < THING_COST)
         return self._finish(verb, cells, reason)
 
@@ -219,7 +235,7 @@ class Errands:
         route = planner.route(doors, self._locked_out())
         if route is None:
             return None
-        return self._clear([*route.obstacles, route.target][0], set(route.cells), why)
+        return self._clear(self._first_to_clear(route), set(route.cells), why)
 
     def _doors_to_leave(self) -> list[frozenset[int]]:
         """List which doors exploring leaves shut, and which where that shows nothing new."""

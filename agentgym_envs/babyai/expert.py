@@ -174,7 +174,8 @@ class Expert(Errands):
         route = planner.route(places)
         if route is None:
             return None
-        why = f"It belongs next to the {described(planner.things[min(fixed)])}"
+        mover = described(planner.carrying)
+        why = f"The {mover} belongs next to the {described(planner.things[min(fixed)])}"
         if route.obstacles:
             return self._clear(route.obstacles[0], {*route.cells, route.target}, why)
         free = {place for place, cost in places.items() if cost == 0}

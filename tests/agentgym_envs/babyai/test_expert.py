@@ -88,6 +88,34 @@ def empty_what_is_unseen(env) -> None:
             grid.set(x, y, None)
 
 
+@pytest.mark.parametrize("task_id", [426, 664])
+def test_a_key_in_the_way_to_its_own_door_is_not_put_aside(task_id: int):
+    env = make()
+    env.reset(options={"task_id": task_id})
+    moves = []
+    for move in env.expert_moves():
+        moves.append(move)
+        *_, terminated, truncated, info = env.step(move.action)
+        if terminated or truncated:
+            break
+    assert info["success"]
+    assert not any("was in the way" in move.thought for move in moves)
+    taken = [move.action for move in moves if "pick up" in move.action]
+    assert len(taken) == len(set(taken))
+
+
+def test_a_thought_names_what_is_put_down():
+    env = make()
+    env.reset(options={"task_id": 437})  # MiniBossLevel: a ball before the place for the key
+    thoughts = []
+    for move in env.expert_moves():
+        thoughts.append(move.thought)
+        if env.step(move.action)[2]:
+            break
+    assert "The yellow ball is in the way, and I carry the green key, so I put it down." in thoughts
+    assert "The green key belongs next to the green closed door, so I put it down." in thoughts
+
+
 def test_the_expert_goes_on_from_any_state():
     env = make()
     chance = random.Random(0)
