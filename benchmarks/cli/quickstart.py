@@ -31,7 +31,9 @@ class QuickstartArguments:
     algorithm: Literal["grpo", "ppo", "sft"] = field(
         default="grpo", metadata={"help": "grpo or ppo, or sft: imitate the expert instead."}
     )
-    model: str = field(default="tiny", metadata={"help": "tiny, a folder or a Hugging Face id."})
+    model: str = field(
+        default="tiny", metadata={"help": "tiny, smollm2, a folder or a Hugging Face id."}
+    )
     batches: int = field(
         default=32,
         metadata={

@@ -43,7 +43,7 @@ class SweepArguments:
         default_factory=list,
         metadata={
             "help": "expert, expert:privileged, random, floor:NAME (a floor of the environments), "
-            "tiny, a folder, a Hugging Face id, a name of --policies or the address of an "
+            "tiny, smollm2, a folder, a Hugging Face id, a name of --policies or the address of an "
             "OpenAI-compatible server; repeat for several. By default all that --policies lists.",
             "action": "extend",
             "aliases": ["--model"],

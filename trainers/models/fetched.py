@@ -80,7 +80,7 @@ def fetch_smollm2() -> Path:
         with _only_one(folder):
             if not folder.is_dir():
                 for draft in drafts_of(folder):  # of whoever was killed: nobody else is at work
-                    shutil.rmtree(draft)
+                    shutil.rmtree(draft, ignore_errors=True)
                 with making_folder(folder) as draft:
                     _fill(draft, PACKAGE)
     except OSError as error:
