@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.doctor.installing import ROOT, link_required, write_ours
+from tests.benchmarks.doctor.installing import link_required, link_sources, write_ours
 
 Doctor = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -28,6 +28,7 @@ def bare(tmp_path: Path) -> Path:
     folder = tmp_path / "bare"
     folder.mkdir()
     link_required(folder)
+    link_sources(folder)
     write_ours(folder)
     return folder
 
@@ -42,10 +43,9 @@ def doctor(bare: Path, tmp_path: Path) -> Doctor:
     cwd.mkdir()
 
     def run(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        path = os.pathsep.join([str(bare), str(ROOT)])
         return subprocess.run(
             [sys.executable, "-S", "-m", "agentgym_envs", "doctor", *words], cwd=cwd,
-            env={**os.environ, "PYTHONPATH": path, **environ},
+            env={**os.environ, "PYTHONPATH": str(bare), **environ},
             capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
 

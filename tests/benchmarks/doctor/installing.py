@@ -47,6 +47,12 @@ def write_ours(folder: Path) -> None:
     write_metadata(folder, OURS, agentgym_envs.__version__, requires=requires, extras=[*extras])
 
 
+def link_sources(folder: Path) -> None:
+    """Link our packages, without what pip has left beside them in the checkout."""
+    for name in ("agentgym_envs", "wrappers", "trainers", "benchmarks"):
+        (folder / name).symlink_to(ROOT / name)
+
+
 def link_required(folder: Path) -> None:
     """Link the packages that ours always requires, and what those require, as the bare install."""
     config = configparser.ConfigParser()

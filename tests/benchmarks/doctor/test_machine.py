@@ -46,16 +46,16 @@ def test_little_memory_is_warned_of(
 
 
 def test_a_cache_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
-    assert (
-        "not there yet, writable" in machine.cache(partial(cache_folder, ""), CACHE_VARIABLE).text
-    )
-    (tmp_path / "searchqa" / "index").mkdir(parents=True)
-    (tmp_path / "searchqa" / "index" / "part").write_bytes(bytes(2_500_000))
-    (tmp_path / "searchqa" / "again").symlink_to(tmp_path / "searchqa" / "index" / "part")
+    folder = tmp_path / "cache"
+    monkeypatch.setenv(CACHE_VARIABLE, str(folder))
+    finding = machine.cache(partial(cache_folder, ""), CACHE_VARIABLE)
+    assert "not there yet, writable" in finding.text
+    (folder / "searchqa" / "index").mkdir(parents=True)
+    (folder / "searchqa" / "index" / "part").write_bytes(bytes(2_500_000))
+    (folder / "searchqa" / "again").symlink_to(folder / "searchqa" / "index" / "part")
     finding = machine.cache(partial(cache_folder, ""), CACHE_VARIABLE)
     assert finding.status is Status.WORKS
-    assert finding.text.startswith(f"{tmp_path / 'searchqa'}: 2.5 MB, writable, ")
+    assert finding.text.startswith(f"{folder}: 2.5 MB, writable, ")
     assert list(tmp_path.glob("**/.agentgym-*")) == []  # trying to write leaves nothing
 
 
@@ -66,7 +66,7 @@ def test_a_cache_that_cannot_be_written_is_warned_of(
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "file"))
     finding = machine.cache(partial(cache_folder, ""), CACHE_VARIABLE)
     assert finding.status is Status.WARNING
-    assert "is not a folder" in finding.text
+    assert "must name a folder, got the file" in finding.text
     assert (finding.remedy or "").startswith(f"export {CACHE_VARIABLE}=")
 
 

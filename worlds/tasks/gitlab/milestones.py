@@ -115,7 +115,8 @@ class PostponeMissing(Template):
 
 _BEGUN = (
     "SELECT m.title FROM milestones m JOIN issues i ON i.milestone_id = m.id "
-    "JOIN members a ON a.project_id = m.project_id AND a.user_id = 1 AND a.role <> 'Guest' "
+    "JOIN members a ON a.project_id = m.project_id AND a.user_id = 1 "
+    "AND a.role IN ('Developer', 'Maintainer', 'Owner') "
     "WHERE i.state = 'open' GROUP BY m.id HAVING count(*) BETWEEN 2 AND 3"
 )
 """SQL: the title of each milestone of the agent's projects with two or three open issues."""
