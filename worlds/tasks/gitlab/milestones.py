@@ -105,7 +105,7 @@ class PostponeMissing(Template):
             SITE,
             f"SELECT title FROM ({_BEGUN}) WHERE title NOT IN "
             "(SELECT title FROM milestones WHERE project_id = ?) "
-            "GROUP BY title HAVING count(*) > 1 ORDER BY title",
+            "GROUP BY title HAVING count(*) > 2 ORDER BY title",
             project["id"],
         )
         values = {"milestone": dice.pick(titles)["title"], "project": project["name"]}
