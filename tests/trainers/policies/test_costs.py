@@ -338,6 +338,7 @@ def test_a_key_that_is_not_there_is_named_before_anything_is_asked(
     assert "small: the environment variable SOME_KEY" in capsys.readouterr().err
 
 
+@pytest.mark.slow  # each request is tried again with growing pauses
 @pytest.mark.parametrize("is_listed", [True, False])
 def test_a_failure_names_the_policy_before_the_address(
     is_listed: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
