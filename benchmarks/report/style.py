@@ -42,6 +42,7 @@ table {
 th, td { padding: 0.38rem 0.55rem; border-bottom: 1px solid var(--line); text-align: left; }
 th { vertical-align: bottom; font-weight: 600; line-height: 1.3; }
 td { white-space: nowrap; }
+td:first-child { white-space: normal; min-width: 9.5rem; overflow-wrap: break-word; }
 th.n, td.n { text-align: right; }
 th:first-child, td:first-child {
   padding-left: 0; position: sticky; left: 0; background: var(--paper);
@@ -70,7 +71,6 @@ figure svg { stroke-linejoin: round; stroke-linecap: butt; }
 figcaption { color: var(--quiet); font-size: 0.88rem; overflow-wrap: anywhere; }
 @media (max-width: 700px) {
   main { padding: 1.2rem 1rem 3rem; }
-  td:first-child { white-space: normal; min-width: 9.5rem; overflow-wrap: break-word; }
 }
 @media print { .scroll { overflow: visible; background: none; } }
 """

@@ -95,7 +95,10 @@ function stepTicks(last) {
 
 export function line(points, { x, y }) {
   const at = ([step, value]) => `${x(step)},${y(value)}`;
-  if (points.length === 1) return `M${x(points[0][0]) - 4},${y(points[0][1])}h8`; // else unseen
+  if (points.length === 1) {
+    const [step, value] = points[0]; // a ring, or nothing would be seen
+    return `M${x(step) - 3.5},${y(value)}a3.5,3.5 0 1 0 7,0a3.5,3.5 0 1 0 -7,0`;
+  }
   return points.length ? `M${points.map(at).join("L")}` : "";
 }
 

@@ -8,6 +8,11 @@ import { written } from "./metrics.js";
 const COLOURS = 8;
 const USUAL = "Moving averages, a line for each run. Point at one for its name; click to open it.";
 
+// How the lines of a family are drawn: in dashes where the colours come again.
+function kindOf(place) {
+  return `line line-${place % COLOURS}${place < COLOURS ? "" : " again"}`;
+}
+
 // Runs that differ in their last folders only (grpo/seed_0, grpo/seed_1) are of one family.
 function familyOf(run) {
   const folders = run.full.split("/").filter((part) => !/^(model|final|seed[_-]?\d+)$/i.test(part));
@@ -42,8 +47,8 @@ export function drawCurves(host, found, { metric, isLog, isApart }, onRun) {
   const picture = svg("svg", { ...size, class: "many", role: "group", "aria-label": label });
   picture.append(...axes(scale));
   for (const one of drawn) {
-    const colour = families.indexOf(nameOf(one.run)) % COLOURS;
-    one.path = svg("path", { class: `line line-${colour}`, d: line(one.values, scale) });
+    const kind = kindOf(families.indexOf(nameOf(one.run)));
+    one.path = svg("path", { class: kind, d: line(one.values, scale) });
     picture.append(one.path);
   }
   let pointed = null;
@@ -70,7 +75,7 @@ export function drawCurves(host, found, { metric, isLog, isApart }, onRun) {
   const parts = families.map((family, place) => {
     const count = drawn.filter(({ run }) => nameOf(run) === family).length;
     const told = count === 1 ? family : `${family}, ${count} runs`;
-    return [`line line-${place % COLOURS}`, told];
+    return [kindOf(place), told];
   });
   host.replaceChildren(picture, readout, legend(parts));
 }

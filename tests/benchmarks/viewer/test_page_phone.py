@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from agentgym_envs.trajectory import write_jsonl
 from tests.benchmarks.viewer.reading import summary
-from tests.benchmarks.viewer.samples import sweep, training_run
+from tests.benchmarks.viewer.samples import made, sweep, traced, training_run
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Any]
@@ -60,3 +61,15 @@ def test_a_row_has_its_course(tmp_path: Path, phone: Any, opened: Open) -> None:
     page = opened(training_run(tmp_path))
     assert page.locator("#row-0 .strip i").count() == 2
     assert page.locator("#row-0 .strip").is_visible()
+
+
+def test_part_of_the_fourth_attempt_is_on_the_screen(
+    tmp_path: Path, phone: Any, opened: Open
+) -> None:
+    training_run(tmp_path, steps=0)
+    group = [made(0, policy="mine", traces=[traced()]) for _ in range(6)]
+    write_jsonl(tmp_path / "trajectories" / "train_000000.jsonl", group)
+    page = opened(tmp_path, "#t=trajectories/train_000000.jsonl:1")
+    page.wait_for_selector(".attempt")
+    third, fourth = (page.locator(".attempt").nth(number).bounding_box() for number in (2, 3))
+    assert third["x"] + third["width"] < fourth["x"] < WIDTH - 15

@@ -172,3 +172,24 @@ def test_no_row_is_active_before_one_is_chosen(tmp_path: Path, opened: Open) -> 
     assert page.locator("#grid").get_attribute("aria-activedescendant") is None
     page.keyboard.press("j")
     assert page.locator("#grid").get_attribute("aria-activedescendant") == "row-0"
+
+
+def test_the_ninth_curve_is_dashed_and_one_of_one_step_is_a_ring(
+    tmp_path: Path, opened: Open
+) -> None:
+    for number in range(9):
+        training_run(tmp_path / f"run_{number}", steps=1, tasks=1)
+    entry = {"global_step": 0, "episodes/success": 0.25}
+    (tmp_path / "run_3" / "metrics.jsonl").write_text(json.dumps(entry) + "\n")
+    page = opened(tmp_path)
+    page.wait_for_selector("svg.many")
+    dashes = page.locator("svg.many .line").evaluate_all(
+        "all => all.map(one => getComputedStyle(one).strokeDasharray)"
+    )
+    assert dashes == ["none"] * 8 + ["6px, 3px"]
+    labels = page.locator("svg.many text").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().right)"
+    )
+    ring = page.locator("svg.many .line").nth(3).bounding_box()
+    assert ring["width"] == pytest.approx(ring["height"]) and ring["width"] >= 8
+    assert min(labels) < ring["x"]  # and not upon the label of its height
