@@ -97,7 +97,8 @@ class Chromium:
     def version(self) -> str:
         """The running browser's version."""
         assert self._browser is not None
-        return self._browser.version
+        version: str = self._browser.version
+        return version
 
     def run(self, work: Coroutine[Any, Any, _T], *, timeout: float) -> _T:
         """Run work in the browser's thread, and wait for it.
