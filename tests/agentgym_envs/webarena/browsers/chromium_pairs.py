@@ -14,17 +14,9 @@ from agentgym_envs.webarena.browsers.chromium.server import SiteServer
 from agentgym_envs.webarena.browsers.text.browser import TextBrowser
 from agentgym_envs.webarena.browsers.text.fetch import fetch
 from agentgym_envs.webarena.page import Page
-from agentgym_envs.webarena.sites.names import DATABASES
-from agentgym_envs.webarena.sites.people import AGENT_ID
-from agentgym_envs.webarena.sites.state import SiteState, first_token
+from agentgym_envs.webarena.sites.state import SiteState
 from tests.agentgym_envs.webarena.browsers import gallery
-
-COOKIES = {site: {"session": first_token(site)} for site in DATABASES}
-
-
-def signed_in() -> SiteState:
-    """Return an episode's databases, with the agent signed in everywhere."""
-    return SiteState(signed_in=dict.fromkeys(DATABASES, AGENT_ID))
+from tests.agentgym_envs.webarena.browsers.session import COOKIES, signed_in
 
 
 @contextmanager

@@ -15,6 +15,8 @@ collect_ignore_glob = [] if _HAS_EXTRA else ["chromium_*.py", "test_chromium_*.p
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[None]:
     """Skip where there is no Chromium; end it after the last test."""
+    if not _HAS_EXTRA:
+        pytest.skip("needs the browser extra")
     from agentgym_envs.webarena.browsers.chromium.pool import close_chromium, shared_chromium
     from agentgym_envs.webarena.browsers.chromium.server import close_server
 

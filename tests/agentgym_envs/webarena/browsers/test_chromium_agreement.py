@@ -15,7 +15,7 @@ from agentgym_envs.webarena.browsers.text.browser import TextBrowser
 from agentgym_envs.webarena.page import Page
 from agentgym_envs.webarena.sites.names import SITES
 from agentgym_envs.webarena.sites.state import SiteState
-from tests.agentgym_envs.webarena.browsers.chromium_pairs import COOKIES, signed_in
+from tests.agentgym_envs.webarena.browsers.session import COOKIES, signed_in
 from tests.agentgym_envs.webarena.sites.crawl import (
     a_page_of_each_route,
     page_routes,

@@ -24,8 +24,8 @@ from tests.agentgym_envs.webarena.browsers.authors_tree import (
     needs_authors,
     without_ids,
 )
-from tests.agentgym_envs.webarena.browsers.chromium_pairs import COOKIES, signed_in
 from tests.agentgym_envs.webarena.browsers.scripted import Player
+from tests.agentgym_envs.webarena.browsers.session import COOKIES, signed_in
 from tests.agentgym_envs.webarena.sites.crawl import a_page_of_each_route
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("chromium")]

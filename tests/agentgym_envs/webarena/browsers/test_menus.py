@@ -11,7 +11,7 @@ from agentgym_envs.webarena.actions import WebAction
 from agentgym_envs.webarena.browsers import Browser
 from agentgym_envs.webarena.browsers.text.browser import TextBrowser
 from agentgym_envs.webarena.page import Node
-from tests.agentgym_envs.webarena.browsers.chromium_pairs import COOKIES, signed_in
+from tests.agentgym_envs.webarena.browsers.session import COOKIES, signed_in
 
 SHOP = "http://shopping.test/"
 
