@@ -166,6 +166,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             seed=args.seed,
             overlap=environments.args.overlap,
             sampling=Sampling.of(args),
+            autocast=self.accelerator.autocast,
         )
         self.rollout = environments.rollout(
             policy,

@@ -6,7 +6,8 @@ Rows are named by keys. Between calls the keys and values of a row's earlier tok
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 
 import numpy as np
 import torch
@@ -42,6 +43,7 @@ class HFBackend:
         cache: False encodes a row's whole history at every turn; the samples are the same.
         max_length: tokens of a sequence, at most, and of the cache's rows; None has no bound.
         row_streams: `reseed` gives each row random numbers of its own (`seed_rows`).
+        autocast: what a trainer computes under, so that what samples is what it trains.
 
     Raises:
         ValueError: the model has layers that cannot be cached by position.
@@ -55,6 +57,7 @@ class HFBackend:
         cache: bool = True,
         max_length: int | None = None,
         row_streams: bool = False,
+        autocast: Callable[[], AbstractContextManager[None]] | None = None,
     ) -> None:
         self.model = model
         self.max_length = max_length
@@ -62,7 +65,7 @@ class HFBackend:
         self.cache = cache
         self.generator = generator or torch.Generator(model.device).manual_seed(0)
         self._sampler = Sampler(self.generator)
-        self._model = RowModel(model)
+        self._model = RowModel(model, autocast)
         self.rows = Rows()
 
     def seed_rows(self, seed: int | None) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+import torch
 from transformers import AutoConfig
 
 from trainers.backends.hf import HFBackend
@@ -20,6 +23,7 @@ def load_backend(
     dtype: str = "auto",
     max_length: int | None = None,
     row_streams: bool = False,
+    autocast: Callable[[], AbstractContextManager[None]] | None = None,
 ) -> Backend:
     """Open a backend that samples from a loaded model and follows its training, or from files.
 
@@ -30,6 +34,8 @@ def load_backend(
         dtype: the precision of what is loaded from `source`.
         max_length: tokens of a sequence, at most; the model's context applies too.
         row_streams: let a row's samples not depend on its company, up to rounding (`"hf"`).
+        autocast: what the trainer of `model` computes under; turns are sampled in its precision,
+            but by a server, which has its own.
 
     Raises:
         ValueError: the backend's arguments are wrong, or it needs a loaded model.
@@ -46,11 +52,25 @@ def load_backend(
         from trainers.backends.vllm import VLLMBackend  # heavy, and seldom installed
 
         if model is not None:
-            return VLLMBackend.of_model(model, max_length=max_length, **options)
+            dtype = str(computed_in(model, autocast)).removeprefix("torch.")
+            return VLLMBackend.of_model(
+                model, max_length=max_length, **{"dtype": dtype, **options}
+            )
         context = getattr(AutoConfig.from_pretrained(source), "max_position_embeddings", None)
         known = [length for length in (max_length, context) if length is not None]
         max_length = min(known) if known else None
         return VLLMBackend(source, **{"dtype": dtype, "max_length": max_length, **options})
     if model is None:
         raise ValueError(f"backend {args.backend!r} samples from a loaded model only")
-    return HFBackend(model, max_length=max_length, row_streams=row_streams)
+    return HFBackend(model, max_length=max_length, row_streams=row_streams, autocast=autocast)
+
+
+def computed_in(
+    model: Any, autocast: Callable[[], AbstractContextManager[None]] | None
+) -> torch.dtype:
+    """Return the precision of a model's passes under a trainer's autocast."""
+    with autocast() if autocast is not None else nullcontext():
+        kind = model.device.type
+        lowered = torch.is_autocast_enabled(kind)
+        dtype: torch.dtype = torch.get_autocast_dtype(kind) if lowered else model.dtype
+    return dtype

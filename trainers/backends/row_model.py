@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import numpy as np
 import torch
@@ -20,13 +20,17 @@ class RowModel:
 
     Args:
         model: a causal language model with full or sliding-window attention.
+        autocast: what passes are computed under.
 
     Raises:
         ValueError: the model has layers that cannot be cached by position.
     """
 
-    def __init__(self, model: PreTrainedModel) -> None:
+    def __init__(
+        self, model: PreTrainedModel, autocast: Callable[[], AbstractContextManager[None]] | None
+    ) -> None:
         self.model = model
+        self._autocast = autocast or nullcontext
         self.config = model.config.get_text_config(decoder=True)
         kinds = set(getattr(self.config, "layer_types", None) or {"full_attention"})
         if kinds - _KINDS:
@@ -37,11 +41,14 @@ class RowModel:
 
     @contextmanager
     def sampling(self) -> Iterator[None]:
-        """Put the model in evaluation mode without gradients; restore it afterwards."""
+        """Put the model in evaluation mode without gradients; restore it afterwards.
+
+        Under autocast the weights are lowered once for all passes in between.
+        """
         training = [module for module in self.model.modules() if module.training]
         self.model.eval()
         try:
-            with torch.no_grad(), attention_for_sampling(self.model):
+            with torch.no_grad(), self._autocast(), attention_for_sampling(self.model):
                 yield
         finally:
             for module in training:
@@ -109,13 +116,16 @@ class RowModel:
         """Build (n, 1, C, length) additive masks: a token sees its row's columns up to its own."""
         columns = torch.arange(length, device=positions.device)
         away = positions[:, None, :, None] - columns
-        masks = {"full_attention": _additive(away < 0, self.model.dtype)}
+        kind = positions.device.type
+        lowered = torch.is_autocast_enabled(kind)
+        dtype = torch.get_autocast_dtype(kind) if lowered else self.model.dtype
+        masks = {"full_attention": _additive(away < 0, dtype)}
         kinds = getattr(self.config, "layer_types", None)
         window = getattr(self.config, "sliding_window", None)
         if window is None or not (kinds is None or "sliding_attention" in kinds):
             return masks["full_attention"]
         hidden = (away < 0) | (away >= window)
-        masks["sliding_attention"] = _additive(hidden, self.model.dtype)
+        masks["sliding_attention"] = _additive(hidden, dtype)
         return masks["sliding_attention"] if kinds is None or len(set(kinds)) == 1 else masks
 
 

@@ -102,6 +102,7 @@ def _validation_beside(
         name=str(trainer.args.output_dir),
         seed=trainer.args.seed,
         overlap=environments.args.overlap,
+        autocast=trainer.accelerator.autocast,
     )
     files = TrajectoryFiles.of(trainer.args, rollout)
     trainer.add_callback(files)

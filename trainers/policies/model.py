@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -107,6 +108,7 @@ class ModelPolicy(Policy):
         seed: int,
         overlap: bool = False,
         sampling: Sampling | None = None,
+        autocast: Callable[[], AbstractContextManager[None]] | None = None,
     ) -> ModelPolicy:
         """Return the policy that samples from a loaded model, by the backend that `budgets` name.
 
@@ -118,6 +120,7 @@ class ModelPolicy(Policy):
             seed: of what is sampled.
             overlap: whether environments are played by `EnvArguments.overlap`.
             sampling: how tokens are sampled, within the budgets; None samples among all.
+            autocast: what the trainer of the model computes under.
         """
         backend = persist(
             lambda: load_backend(
@@ -125,6 +128,7 @@ class ModelPolicy(Policy):
                 model=model,
                 max_length=budgets.longest_episode,
                 row_streams=overlap,
+                autocast=autocast,
             ),
             limit=min(budgets.failure_rules.max_outage, UNPROVEN),
         )

@@ -30,12 +30,13 @@ from trainers.trl_bridge.rows import Rows, rows_of
 from trainers.trl_bridge.saving import SavingMixin
 from trainers.trl_bridge.setup import SetupMixin
 from trainers.trl_bridge.silenced import no_experimental_warning, no_missing_reward_warning
+from trainers.trl_bridge.tiles import TilesMixin
 
 _COMPLETIONS = 3
 """Where TRL's `_generate` returns the decoded completions."""
 
 
-class EpisodeTrainer(SetupMixin, SavingMixin, ImportanceMixin, GRPOTrainer):  # type: ignore[misc]
+class EpisodeTrainer(SetupMixin, TilesMixin, SavingMixin, ImportanceMixin, GRPOTrainer):  # type: ignore[misc]
     """`GRPOTrainer` whose rows come from trajectories.
 
     It lets an episode have several rows, leaves episodes without a reward out exactly, drops

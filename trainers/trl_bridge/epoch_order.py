@@ -15,6 +15,7 @@ from trainers.rollout.mixtures import Mixture
 from trainers.tokens.seeds import batch_seed
 from trainers.trl_bridge.saving import SavingMixin
 from trainers.trl_bridge.setup import SetupMixin
+from trainers.trl_bridge.tiles import TilesMixin
 
 
 class EpochOrder(Sampler[int]):
@@ -104,7 +105,7 @@ class MixtureOrderMixin:
         return MixtureOrder(range(count), self.mixture, num_draws=count, state=lambda: self.state)
 
 
-class ImitationTrainer(MixtureOrderMixin, SetupMixin, SavingMixin, SFTTrainer):  # type: ignore[misc]
+class ImitationTrainer(MixtureOrderMixin, SetupMixin, TilesMixin, SavingMixin, SFTTrainer):  # type: ignore[misc]
     """`SFTTrainer` whose order by length is the same in a resumed run."""
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:

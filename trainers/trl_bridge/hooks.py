@@ -33,6 +33,7 @@ HOOKS: dict[str, dict[str, str]] = {
         "create_scheduler": "num_training_steps optimizer",
         "get_train_dataloader": "",
         "evaluate": "eval_dataset ignore_keys metric_key_prefix",
+        "prediction_step": ANY,
         "training_step": ANY,
     },
     "trl:GRPOTrainer": {

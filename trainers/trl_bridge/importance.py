@@ -13,6 +13,7 @@ import torch
 from trainers.credit.importance import importance_weights
 from trainers.options.consistency import check_correction
 from trainers.trl_bridge.passes import compact_logprobs
+from trainers.trl_bridge.tiles import tiles_for
 from trainers.trl_bridge.token_metrics import TokenMetrics
 
 GAP = "sampling/sampling_logp_difference"
@@ -48,9 +49,12 @@ class ImportanceMixin:
 
     def _get_per_token_logps_and_entropies(self: Any, *args: Any, **kwargs: Any) -> Any:
         compute = super()._get_per_token_logps_and_entropies  # type: ignore[misc]
-        outputs = compact_logprobs(compute, *args, **kwargs)
-        if self._of_pass is not None:
-            self._weigh(self._of_pass, outputs[0].detach())
+        batch = self._of_pass
+        scored = None if batch is None else batch["completion_mask"] * batch["tool_mask"]
+        with tiles_for(self.accelerator.device):
+            outputs = compact_logprobs(compute, *args, scored=scored, **kwargs)
+        if batch is not None:
+            self._weigh(batch, outputs[0].detach())
         return outputs
 
     def _weigh(self: Any, batch: dict[str, Any], current: torch.Tensor) -> None:

@@ -16,6 +16,8 @@ from accelerate.utils import DistributedType
 from trainers.trl_bridge.batches import has_signal, is_mean_over_rows, trim_padding
 from trainers.trl_bridge.compact import Compact
 
+IGNORED = -100
+"""The label of a token that is not scored."""
 Logprobs = tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]
 
 
@@ -111,6 +113,7 @@ def compact_logprobs(
     logits_to_keep: int,
     batch_size: int | None = None,
     compute_aux_loss: bool = False,
+    scored: torch.Tensor | None = None,
     **kwargs: Any,
 ) -> Logprobs:
     """Compute log-probabilities with little padding, and attention that needs no mask.
@@ -123,10 +126,12 @@ def compact_logprobs(
         logits_to_keep: C, the last columns.
         batch_size: rows at once; None takes all.
         compute_aux_loss: of a mixture of experts.
+        scored: (B, C), 0 on tokens of no interest, which the head then leaves out; None takes all.
         **kwargs: further ones of TRL's.
 
     Returns:
         (B, C) log-probabilities, (B, C) entropies if asked for, and the aux loss if asked for.
+        Both are 0 on tokens that are not scored.
     """
     order = torch.arange(len(input_ids), device=input_ids.device)
     if batch_size is not None and batch_size < len(order):
@@ -139,7 +144,7 @@ def compact_logprobs(
         # An aux loss counts tokens by the mask; attention needs none.
         mask = layout.pack(layout.mask) if compute_aux_loss else torch.ones_like(packed)
         logp, entropy, aux_loss = compute(
-            model,
+            model if scored is None else _Scoring(model, layout, scored[chunk]),
             packed,
             mask,
             layout.num_kept(logits_to_keep),
@@ -157,3 +162,16 @@ def compact_logprobs(
         torch.cat(entropies)[back] if entropies else None,
         torch.stack(aux_losses).mean() if aux_losses else None,
     )
+
+
+class _Scoring:
+    """A model that is asked for the log-probabilities of fewer tokens than TRL asks for."""
+
+    def __init__(self, model: Any, layout: Compact, scored: torch.Tensor) -> None:
+        mask = layout.mask.clone()
+        mask[:, -scored.size(1) :] *= scored
+        self._model = model
+        self._is_skipped = layout.pack(mask) == 0
+
+    def __call__(self, *, labels: torch.Tensor, **inputs: Any) -> Any:
+        return self._model(**inputs, labels=labels.masked_fill(self._is_skipped, IGNORED))
