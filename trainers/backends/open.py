@@ -53,9 +53,7 @@ def load_backend(
 
         if model is not None:
             dtype = str(computed_in(model, autocast)).removeprefix("torch.")
-            return VLLMBackend.of_model(
-                model, max_length=max_length, **{"dtype": dtype, **options}
-            )
+            return VLLMBackend.of_model(model, max_length=max_length, **{"dtype": dtype, **options})
         context = getattr(AutoConfig.from_pretrained(source), "max_position_embeddings", None)
         known = [length for length in (max_length, context) if length is not None]
         max_length = min(known) if known else None

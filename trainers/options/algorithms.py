@@ -209,7 +209,11 @@ class SFTDefaults(AgentDefaults):
     common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs",)
     own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
         TINY: {"learning_rate": 1e-3},
-        SMOLLM2: {"learning_rate": 1e-4},
+        SMOLLM2: {
+            "learning_rate": 1e-4,
+            "per_device_train_batch_size": 2,
+            "gradient_accumulation_steps": 4,
+        },
     }
     refused: ClassVar[Refusals] = SFT
 

@@ -22,6 +22,7 @@ from trainers.credit.rewards import OWN_METRICS, episode_columns, has_reward, re
 from trainers.rollout.mixtures import Mixture
 from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
+from trainers.trl_bridge.cpu_passes import CPUPassesMixin
 from trainers.trl_bridge.episode_batch import EpisodeBatch, leave_out_unrewarded
 from trainers.trl_bridge.epoch_order import EpochOrder, MixtureOrder
 from trainers.trl_bridge.importance import ImportanceMixin
@@ -30,13 +31,12 @@ from trainers.trl_bridge.rows import Rows, rows_of
 from trainers.trl_bridge.saving import SavingMixin
 from trainers.trl_bridge.setup import SetupMixin
 from trainers.trl_bridge.silenced import no_experimental_warning, no_missing_reward_warning
-from trainers.trl_bridge.tiles import TilesMixin
 
 _COMPLETIONS = 3
 """Where TRL's `_generate` returns the decoded completions."""
 
 
-class EpisodeTrainer(SetupMixin, TilesMixin, SavingMixin, ImportanceMixin, GRPOTrainer):  # type: ignore[misc]
+class EpisodeTrainer(SetupMixin, CPUPassesMixin, SavingMixin, ImportanceMixin, GRPOTrainer):  # type: ignore[misc]
     """`GRPOTrainer` whose rows come from trajectories.
 
     It lets an episode have several rows, leaves episodes without a reward out exactly, drops

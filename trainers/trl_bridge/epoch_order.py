@@ -13,9 +13,9 @@ from trl import SFTTrainer
 
 from trainers.rollout.mixtures import Mixture
 from trainers.tokens.seeds import batch_seed
+from trainers.trl_bridge.cpu_passes import CPUPassesMixin
 from trainers.trl_bridge.saving import SavingMixin
 from trainers.trl_bridge.setup import SetupMixin
-from trainers.trl_bridge.tiles import TilesMixin
 
 
 class EpochOrder(Sampler[int]):
@@ -105,7 +105,7 @@ class MixtureOrderMixin:
         return MixtureOrder(range(count), self.mixture, num_draws=count, state=lambda: self.state)
 
 
-class ImitationTrainer(MixtureOrderMixin, SetupMixin, TilesMixin, SavingMixin, SFTTrainer):  # type: ignore[misc]
+class ImitationTrainer(MixtureOrderMixin, SetupMixin, CPUPassesMixin, SavingMixin, SFTTrainer):  # type: ignore[misc]
     """`SFTTrainer` whose order by length is the same in a resumed run."""
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:

@@ -16,10 +16,10 @@ from datasets import Dataset
 from trl import DPOTrainer
 from trl.trainer.dpo_trainer import DataCollatorForPreference
 
+from trainers.trl_bridge.cpu_passes import CPUPassesMixin
 from trainers.trl_bridge.epoch_order import MixtureOrderMixin
 from trainers.trl_bridge.saving import SavingMixin
 from trainers.trl_bridge.setup import SetupMixin
-from trainers.trl_bridge.tiles import TilesMixin
 
 
 def preference_dataset(rows: Sequence[dict[str, Any]]) -> Dataset:
@@ -47,7 +47,7 @@ class MaskedPreferenceCollator(DataCollatorForPreference):  # type: ignore[misc]
         return batch
 
 
-class PreferenceTrainer(MixtureOrderMixin, SetupMixin, TilesMixin, SavingMixin, DPOTrainer):  # type: ignore[misc]
+class PreferenceTrainer(MixtureOrderMixin, SetupMixin, CPUPassesMixin, SavingMixin, DPOTrainer):  # type: ignore[misc]
     """`DPOTrainer` on rows of token ids and masks; every loss type of TRL's works on them.
 
     The reference is the model as it was given: its log-probabilities are computed before training

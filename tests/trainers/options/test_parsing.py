@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from trainers import collect
 from trainers.command import parse_training
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig
+from trainers.options.defaults import defaults_for
 from trainers.options.files import preset_names
 from trainers.options.parser import CommandParser, OptionParser
 
@@ -210,6 +213,29 @@ def test_imitation_is_as_fast_as_the_size_of_the_model_allows(model: str, rate: 
         ["--model", model, "--use_cpu"], algorithm="sft", config=AgentSFTConfig, description="T."
     )
     assert args[-1].learning_rate == rate
+
+
+@pytest.mark.parametrize("capability", ["amx_bf16", "avx512_bf16", None])
+@pytest.mark.parametrize("accelerator", [False, True])
+def test_wide_models_are_trained_in_bfloat16_where_a_cpu_multiplies_it(
+    capability: str | None, accelerator: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {capability: True, "avx2": True})
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: accelerator)
+    chosen = {}
+    for width in (511, 512):
+        folder = tmp_path / str(width)
+        folder.mkdir()
+        (folder / "config.json").write_text(json.dumps({"hidden_size": width}))
+        chosen[width] = defaults_for(AgentGRPOConfig, str(folder)).get("bf16")
+    on_cpu = True if capability and not accelerator else None
+    assert chosen == {511: None, 512: on_cpu}
+    assert defaults_for(AgentGRPOConfig, "smollm2").get("bf16") is on_cpu
+    assert defaults_for(AgentGRPOConfig, "tiny").get("bf16") is None
+
+
+def test_the_command_line_overrules_the_precision_of_the_processor() -> None:
+    assert training("--model", "smollm2", "--use_cpu", "--bf16", "False")[-1].bf16 is False
 
 
 def test_the_environment_of_the_command_line_replaces_the_files(written: Any) -> None:
