@@ -12,7 +12,6 @@ import torch
 
 from trainers.credit.importance import importance_weights
 from trainers.options.consistency import check_correction
-from trainers.trl_bridge.cpu_passes import small_tiles
 from trainers.trl_bridge.passes import compact_logprobs
 from trainers.trl_bridge.token_metrics import TokenMetrics
 
@@ -51,8 +50,7 @@ class ImportanceMixin:
         compute = super()._get_per_token_logps_and_entropies  # type: ignore[misc]
         batch = self._of_pass
         scored = None if batch is None else batch["completion_mask"] * batch["tool_mask"]
-        with small_tiles(self.accelerator.device):
-            outputs = compact_logprobs(compute, *args, scored=scored, **kwargs)
+        outputs = compact_logprobs(compute, *args, scored=scored, **kwargs)
         if batch is not None:
             self._weigh(batch, outputs[0].detach())
         return outputs

@@ -168,10 +168,10 @@ class _Scoring:
     """A model that is asked for the log-probabilities of fewer tokens than TRL asks for."""
 
     def __init__(self, model: Any, layout: Compact, scored: torch.Tensor) -> None:
-        mask = layout.mask.clone()
-        mask[:, -scored.size(1) :] *= scored
+        is_scored = torch.zeros_like(layout.mask)
+        is_scored[:, -scored.size(1) :] = scored
         self._model = model
-        self._is_skipped = layout.pack(mask) == 0
+        self._is_skipped = layout.pack(is_scored * layout.mask) == 0
 
     def __call__(self, *, labels: torch.Tensor, **inputs: Any) -> Any:
         return self._model(**inputs, labels=labels.masked_fill(self._is_skipped, IGNORED))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from transformers import AutoModelForCausalLM
 
 from tests.trainers.toys import ENV_ID, make_folder
 from trainers import grpo, sft
+from trainers.backends.open import computed_in
+from trainers.backends.row_cache import RowCache
+from trainers.backends.row_model import RowModel
 
 OPTIONS = (
     "--max_steps 1 --max_tokens_per_turn 4 --learning_rate 1e-2 --per_device_train_batch_size 8 "
@@ -53,3 +57,30 @@ def test_bf16_trains_close_to_float32(command: Any, tmp_path: Path) -> None:
     assert rough["grad_norm"] != exact["grad_norm"]
     assert rough["loss"] == pytest.approx(exact["loss"], rel=0.05, abs=0.01)
     assert rough["grad_norm"] == pytest.approx(exact["grad_norm"], rel=0.05)
+
+
+def test_turns_are_sampled_in_the_precision_of_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[torch.dtype] = []
+    run = RowModel._run
+
+    def watch(self: Any, cache: RowCache, *args: Any) -> torch.Tensor:
+        logits = run(self, cache, *args)
+        seen.append(cache.layers[0].keys.dtype)
+        return logits
+
+    monkeypatch.setattr(RowModel, "_run", watch)
+    one_step(grpo.main, tmp_path / "rough", "--bf16", "--eval_strategy", "steps", "--eval_steps=1")
+    assert set(seen) == {torch.bfloat16}
+    seen.clear()
+    one_step(grpo.main, tmp_path / "exact", "--bf16", "false")
+    assert set(seen) == {torch.float32}
+
+
+def test_an_engine_is_asked_for_the_precision_of_training() -> None:
+    model = torch.nn.Linear(2, 2)
+    model.dtype, model.device = torch.float32, torch.device("cpu")  # as a transformers model has
+    assert computed_in(model, None) == torch.float32
+    assert computed_in(model, partial(torch.autocast, "cpu", torch.bfloat16)) == torch.bfloat16
+    assert computed_in(model, partial(torch.autocast, "cpu", enabled=False)) == torch.float32

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -27,15 +28,15 @@ def test_under_autocast_keys_are_kept_in_its_precision_and_nothing_else_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def play() -> tuple[Any, torch.dtype]:
-        backend = HFBackend(tiny_model("qwen2"))
+        lowered = partial(torch.autocast, "cpu", torch.bfloat16)
+        backend = HFBackend(tiny_model("qwen2"), autocast=lowered)
         histories = [list(prompt) for prompt in PROMPTS]
         answers = []
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            for _ in range(2):
-                turns = backend.generate(histories, Sampling(6, 1.3), keys=[0, 1])
-                for history, turn in zip(histories, turns, strict=True):
-                    history += [*turn.ids, *range(100, 120)]
-                answers.append(turns)
+        for _ in range(2):
+            turns = backend.generate(histories, Sampling(6, 1.3), keys=[0, 1])
+            for history, turn in zip(histories, turns, strict=True):
+                history += [*turn.ids, *range(100, 120)]
+            answers.append(turns)
         return answers, backend.rows.cache.layers[0].keys.dtype
 
     turns, dtype = play()
