@@ -1,6 +1,6 @@
 """Optimizer steps on the same episodes: our trainer against TRL's own.
 
-Both sides train a copy of `tiny` by GRPO on the same recorded episodes of TextCraft with the same
+Both sides train a copy of a model by GRPO on the same recorded episodes of TextCraft with the same
 options, so their gradients agree; what differs is how the rows are laid out for a pass. Generation
 costs neither side anything here (`benchmarks.throughput.rollouts` measures it).
 """
@@ -39,6 +39,8 @@ class Case:
         turns: turns of an episode, at most.
         rows_per_pass: episodes of a micro-batch.
         most_repeats: bounds the timed runs, since one takes many seconds.
+        model: which is trained.
+        bf16: compute in bfloat16.
     """
 
     goals: int = 8
@@ -46,6 +48,8 @@ class Case:
     turns: int = 14
     rows_per_pass: int = 8
     most_repeats: int = 3
+    model: str = "tiny"
+    bf16: bool = False
 
 
 class _Recorded(Rollout):
@@ -63,11 +67,15 @@ class _Recorded(Rollout):
 def update_rows(repeats: int, *, case: Case | None = None) -> Iterator[Row]:
     """Measure one optimizer step on each side."""
     case = case or Case()
-    trajectories = play(case)
+    yield compare_updates("GRPO update, agentgym", play(case), case, repeats)
+
+
+def compare_updates(name: str, trajectories: Sequence[Trajectory], case: Case, repeats: int) -> Row:
+    """Measure one optimizer step on given episodes on each side."""
     lengths = [len(trajectory.trace) for trajectory in trajectories]
-    yield compare(
+    return compare(
         "update",
-        Side("GRPO update, agentgym", "tokens", Update(trajectories, case, stock=False).run),
+        Side(name, "tokens", Update(trajectories, case, stock=False).run),
         Side(
             "trl.GRPOTrainer, the same episodes",
             "tokens",
@@ -122,7 +130,7 @@ class Update:
 
     def _trainer(self, folder: str) -> Any:
         case = self._case
-        model, tokenizer = load_policy(ModelArguments(model_name_or_path="tiny", dtype="float32"))
+        model, tokenizer = load_policy(ModelArguments(model_name_or_path=case.model))
         options: dict[str, Any] = {
             "model": model,
             "reward_funcs": agent_reward,
@@ -137,7 +145,7 @@ class Update:
                 logging_steps=1,
                 # TRL's trainer has it only where its own engine has sampled.
                 vllm_importance_sampling_correction=False,
-                bf16=False,
+                bf16=case.bf16,
                 gradient_checkpointing=False,
                 save_strategy="no",
                 report_to="none",
