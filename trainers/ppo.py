@@ -143,13 +143,7 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
             and trajectory.traces
         ]
         values = torch.zeros(len(episodes.trajectories), device=episodes.action_mask.device)
-        sequences = []
-        for index in truncated:
-            trajectory = episodes.trajectories[index]
-            ids = trajectory.traces[-1].ids
-            closed = ids[-1] in self.chat.stop_ids
-            read = self.chat.observation_ids(trajectory.final_observation, closed=closed)
-            sequences.append(ids + read)
+        sequences = [self.chat.ids_after(episodes.trajectories[index]) for index in truncated]
         values[truncated] = self.values_after(sequences)
         return values
 

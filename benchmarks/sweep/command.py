@@ -159,9 +159,14 @@ def _prepare(
         )
     if loading.max_cost is not None and not any(_is_served(p, named) for p in sweep.policy):
         raise ValueError(f"--max_cost needs a policy behind a server, got {sweep.policy}")
+    if loading.has_template and not any(_is_loaded(p, named) for p in sweep.policy):
+        raise ValueError(
+            f"--chat_template and --chat_template_kwargs need a model that is loaded here, got "
+            f"{sweep.policy}"
+        )
     folder = SweepFolder(sweep.out)
     settings = {**asdict(construction), **asdict(budgets), **asdict(loading)}
-    cells = _cells(sweep, settings, named)
+    cells = _cells(sweep, settings, loading)
     play = play_of(sweep, named=named, max_requests=loading.max_requests)
     # Before the folder is claimed, or a misspelt policy would stay in every later report.
     check_playable([cell for cell in cells if folder.missing(cell)])
@@ -219,8 +224,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _cells(
-    sweep: SweepArguments, settings: dict[str, Any], named: Mapping[str, Endpoint]
+    sweep: SweepArguments, settings: dict[str, Any], loading: PolicyLoadingArguments
 ) -> list[Cell]:
+    named = loading.named
     return grid(
         find_suite(sweep.suite),
         sweep.policy,
@@ -230,7 +236,9 @@ def _cells(
         temperature=sweep.temperature,
         batch_size=sweep.batch_size,
         settings=settings,
-        fingerprints={policy: policy_fingerprint(policy, named) for policy in sweep.policy},
+        fingerprints={
+            policy: policy_fingerprint(policy, named, template=loading) for policy in sweep.policy
+        },
     )
 
 
@@ -256,6 +264,10 @@ def play_of(sweep: SweepArguments, *, named: Collection[str], max_requests: int)
 
 def _is_served(policy: str, named: Collection[str]) -> bool:
     return policy in named or policy.startswith(ADDRESS)
+
+
+def _is_loaded(policy: str, named: Collection[str]) -> bool:
+    return not is_text_policy(policy) and not _is_served(policy, named)
 
 
 def _uses_gpu(policies: Sequence[str]) -> bool:

@@ -169,7 +169,7 @@ def test_both_sides_have_the_same_context() -> None:
 
 def test_recorded_tokens_are_taken_as_they_were_sampled() -> None:
     good, bad = played("go", "left", reward=1.0), played("go", "right")
-    trace = CHAT.encode_trajectory(good)
+    (trace,) = CHAT.encode_trajectory(good)
     first = trace.action_mask.index(1)
     trace.completion_ids[first] = 7  # what was sampled need not be what the tokenizer would say
     good.traces = [trace]
@@ -191,7 +191,7 @@ def test_long_and_windowed_pairs_are_left_out_and_counted(
     good, bad = played("a", reward=1.0), played("b")
     long = played("c" * 200)
     windowed = played("d")
-    windowed.traces = [CHAT.encode_trajectory(windowed)] * 2
+    windowed.traces = CHAT.encode_trajectory(windowed) * 2
     pairs = preference_pairs([good], against=[bad, long, windowed])
     rows = pair_rows(pairs, CHAT, max_tokens=100)
     assert len(rows) == 1

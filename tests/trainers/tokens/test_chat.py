@@ -168,7 +168,7 @@ def test_word_level_tokenizers_work():
 def test_an_experts_episode_becomes_a_trace_masked_to_its_turns():
     chat = ChatFormat.from_tokenizer(tiny_tokenizer(CHATML_TEMPLATE))
     turns = [Turn("A door.", "open door", 0.0, True, 0.0), Turn("A ball.", "take", 1.0, True, 1.0)]
-    trace = chat.encode_trajectory(
+    (trace,) = chat.encode_trajectory(
         Trajectory("e", "t_0", system_prompt=SYSTEM, turns=turns, final_observation="Done.")
     )
     assert trace.prompt_ids == chat.prompt_ids(SYSTEM, "A door.")
