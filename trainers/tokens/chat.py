@@ -215,8 +215,8 @@ class ChatFormat:
         # The policy's own turn is left out: its ids are sampled, and need not be the tokenizer's.
         if whole[-len(new) :] != new:
             raise Unsuitable(
-                f"the tokenizer merges text across the borders of turns: a new turn's ids {new} are "
-                f"not the end of the rendered conversation's {whole}"
+                f"the tokenizer merges text across the borders of turns: a new turn's ids {new} "
+                f"are not the end of the rendered conversation's {whole}"
             )
 
 

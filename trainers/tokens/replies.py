@@ -52,7 +52,7 @@ class ReplyForm:
         bare: before an answer without a thought.
         before: before a thought; None where thoughts are written as the text has them.
         between: between a thought and the answer.
-        opened: the end of the generation prompt that opens a thought, such as `"<think>\\n"`.
+        opened: the end of the generation prompt that opens a thought: `<think>` and a line's end.
         key: the entry of a message that holds a thought, where the template reads no `<think>` in
             the content; None where it does.
         is_quiet: the policy is told not to think; thoughts of texts are left out.

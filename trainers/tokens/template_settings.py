@@ -96,17 +96,17 @@ class _FirstUses(NodeVisitor):
         self.read: set[str] = set()
         self._set: set[str] = set()
 
-    def visit_Name(self, node: nodes.Name) -> None:  # noqa: N802 - Jinja's
+    def visit_Name(self, node: nodes.Name) -> None:
         if node.ctx == "load" and node.name not in self._set:
             self.read.add(node.name)
         elif node.ctx != "load":
             self._set.add(node.name)
 
-    def visit_Assign(self, node: nodes.Assign) -> None:  # noqa: N802
+    def visit_Assign(self, node: nodes.Assign) -> None:
         self.visit(node.node)
         self.visit(node.target)
 
-    def visit_Macro(self, node: nodes.Macro) -> None:  # noqa: N802
+    def visit_Macro(self, node: nodes.Macro) -> None:
         outer = set(self._set)
         self.generic_visit(node)
         self._set = outer
