@@ -233,17 +233,20 @@ def template_of(tokenizer: PreTrainedTokenizerBase) -> str:
     return str(tokenizer.get_chat_template())
 
 
-def find_stop_ids(encoder: PieceEncoder, turn_end: str) -> tuple[int, ...]:
+def find_stop_ids(encoder: PieceEncoder, turn_end: str, *, within: str = "") -> tuple[int, ...]:
     """Return the ids that end a turn: the template's, and the tokenizer's end of text.
 
     Args:
         encoder: the tokenizer's.
         turn_end: what stands behind a turn.
+        within: markup within a turn. A token of it ends no turn; then the end of text does.
 
     Raises:
-        ValueError: it starts with no special token.
+        ValueError: no special token ends a turn.
     """
     end_of_turn = encoder.starts_with_special(turn_end)
+    if end_of_turn in encoder.encode_markup(within):
+        end_of_turn = encoder.tokenizer.eos_token_id
     if end_of_turn is None:
         raise ValueError(
             f"the chat template ends a turn with {turn_end!r}, which starts with no special token, "

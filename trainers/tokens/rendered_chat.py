@@ -36,7 +36,9 @@ class RenderedChat(ChatFormat):
         self.rendering = rendering
         self.form = rendering.form
         self.encoder = PieceEncoder(tokenizer)
-        self.stop_ids = find_stop_ids(self.encoder, rendering.turn_end)
+        self.stop_ids = find_stop_ids(
+            self.encoder, rendering.turn_end, within=f"{self.form.before or ''}{self.form.between}"
+        )
 
     @classmethod
     def of(cls, tokenizer: PreTrainedTokenizerBase, template: str, *, reason: str) -> RenderedChat:

@@ -289,6 +289,16 @@ def test_what_comes_next_is_rendered_too(family: Family) -> None:
     )
 
 
+def test_a_token_within_turns_ends_none() -> None:
+    """Some copies of gpt-oss's template end a turn with what ends its thoughts too."""
+    channels = FAMILIES["channels"]
+    tokenizer = channels.tokenizer()
+    template = channels.template.replace("<|return|>", "<|end|>")
+    chat = ChatFormat.from_tokenizer(tokenizer, chat_template=template)
+    assert chat.stop_ids == (tokenizer.eos_token_id,)
+    assert tokenizer.decode(chat.action_ids("<think>hm</think>go")) == channels.with_thought
+
+
 def test_recorded_tokens_are_taken_as_they_are(rewriting: Family) -> None:
     chat = ChatFormat.from_tokenizer(rewriting.tokenizer())
     history = TokenHistory.of(chat, SYSTEM, OBSERVATIONS[0])
