@@ -166,8 +166,13 @@ class ChatFormat:
         )
         return self.form.read(str(text))
 
-    def ids_after(self, trajectory: Trajectory) -> list[int]:
-        """Return what the policy would have in view next, after an episode with traces."""
+    def ids_after(self, trajectory: Trajectory, *, keep_last_turns: int | None = None) -> list[int]:
+        """Return what the policy would have in view next, after an episode with traces.
+
+        Args:
+            trajectory: the episode.
+            keep_last_turns: played turns that it had in view, as its last trace shows them here.
+        """
         ids = trajectory.traces[-1].ids
         closed = ids[-1] in self.stop_ids
         return ids + self.observation_ids(trajectory.final_observation, closed=closed)

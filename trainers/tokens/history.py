@@ -144,12 +144,12 @@ class RenderedHistory(TokenHistory):
 
     def observe(self, observation: str) -> bool:
         """Render the conversation with an observation; see `TokenHistory.observe`."""
-        observations = [*self._observations, observation]
-        completions, keep = self._completions, self.keep_last_turns
-        if keep is not None and len(completions) > keep:
-            observations = [observations[0], *observations[-keep - 1 :]]
-            completions = ["", *completions[-keep:]]
-        ids = self._rendered.conversation_ids(self._system_prompt, observations, completions)
+        ids = self._rendered.conversation_ids(
+            self._system_prompt,
+            [*self._observations, observation],
+            self._completions,
+            keep_last_turns=self.keep_last_turns,
+        )
         if self._overflows(len(ids)):
             return False
         grow(self.traces, ids)

@@ -64,7 +64,12 @@ class RenderedChat(ChatFormat):
         )
 
     def conversation_ids(
-        self, system_prompt: str, observations: Sequence[str], completions: Sequence[str]
+        self,
+        system_prompt: str,
+        observations: Sequence[str],
+        completions: Sequence[str],
+        *,
+        keep_last_turns: int | None = None,
     ) -> list[int]:
         """Encode a conversation up to where the policy's next turn begins.
 
@@ -72,10 +77,15 @@ class RenderedChat(ChatFormat):
             system_prompt: the instruction text.
             observations: what the policy has read, one more than `completions`.
             completions: what it has written.
+            keep_last_turns: played turns in view; None keeps all. The first observation (the task)
+                stays, with an empty turn of the policy in place of what is left out.
 
         Returns:
             (P,) ids.
         """
+        if keep_last_turns is not None and len(completions) > keep_last_turns:
+            observations = [observations[0], *observations[-keep_last_turns - 1 :]]
+            completions = ["", *completions[-keep_last_turns:]]
         pieces = self.rendering.pieces(system_prompt, observations, completions)
         return self.encoder.encode(pieces, cached=not completions)
 
@@ -87,13 +97,14 @@ class RenderedChat(ChatFormat):
         """Raise: an observation has no ids of its own here; see `conversation_ids`."""
         raise TypeError("the chat template rewrites earlier turns, so no ids can be appended")
 
-    def ids_after(self, trajectory: Trajectory) -> list[int]:
-        """Return what the policy would have in view next, with all turns of an episode in view."""
+    def ids_after(self, trajectory: Trajectory, *, keep_last_turns: int | None = None) -> list[int]:
+        """Return what the policy would have in view next, after an episode with traces."""
         observations = [turn.observation for turn in trajectory.turns]
         return self.conversation_ids(
             trajectory.system_prompt,
             [*observations, trajectory.final_observation],
             [turn.completion for turn in trajectory.turns],
+            keep_last_turns=keep_last_turns,
         )
 
     def encode_trajectory(self, trajectory: Trajectory) -> list[TokenTrace]:

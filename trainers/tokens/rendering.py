@@ -126,6 +126,8 @@ class Rendering:
 
     def _find_form(self) -> ReplyForm:
         start = self._probe(users=1)
+        if self.has_system:
+            split_at(start, _SYSTEM)
         tail = split_at(start, _USERS[0])[1]
         if split_at(self._probe(users=2), _USERS[1])[1] != tail:
             raise Unsuitable("it asks for later turns in another way than for the first")

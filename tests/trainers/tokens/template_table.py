@@ -50,9 +50,10 @@ FAMILIES: list[tuple[str, str, list[dict[str, Any]]]] = [
 _MARKUP = re.compile(
     r"<[|｜][^\s<>'\"{}]+?[|｜]>|<(?:start|end)_of_turn>|<(?:sop|bos|eos)>|\[gMASK\]"
 )
-_HEAD = """\
-| model | `chat_template_kwargs` | thoughts | earlier turns | rows of an episode | an answer alone is written |
-|---|---|---|---|---|---|"""
+_COLUMNS = (
+    *("model", "`chat_template_kwargs`", "thoughts", "earlier turns", "rows of an episode"),
+    "an answer alone is written",
+)
 
 
 def tokenizer_of(template: str) -> PreTrainedTokenizerFast:
@@ -90,7 +91,7 @@ def row_of(label: str, name: str, kwargs: dict[str, Any]) -> str:
 def table() -> str:
     """The table, as Markdown."""
     rows = [row_of(label, name, kwargs) for label, name, each in FAMILIES for kwargs in each]
-    return "\n".join([_HEAD, *rows])
+    return "\n".join([f"| {' | '.join(_COLUMNS)} |", "|---" * len(_COLUMNS) + "|", *rows])
 
 
 if __name__ == "__main__":

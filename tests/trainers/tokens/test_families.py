@@ -270,6 +270,18 @@ def test_whatever_else_a_template_changes_is_rendered_anew(name: str) -> None:
         )
 
 
+def test_a_template_that_leaves_the_system_prompt_out_has_it_in_the_first_message() -> None:
+    template = FAMILIES["drops on request"].template.replace(
+        "{%- for m in messages %}{{- '<|im",
+        "{%- for m in messages if m.role != 'system' %}{{- '<|im",
+    )
+    chat = ChatFormat.from_tokenizer(
+        FAMILIES["drops on request"].tokenizer(), chat_template=template
+    )
+    assert chat.rewrites_history
+    assert f"user\n{SYSTEM}\n\nA door." in chat.tokenizer.decode(chat.prompt_ids(SYSTEM, "A door."))
+
+
 def test_what_comes_next_is_rendered_too(family: Family) -> None:
     tokenizer = family.tokenizer()
     chat = ChatFormat.from_tokenizer(tokenizer)
