@@ -74,7 +74,7 @@ def history_plan(tokenizer: Any) -> str:
         return ""
     return (
         "the chat template changes earlier turns, so turns are rows of their own: an episode of n "
-        "turns costs up to (n + 1) / 2 times the tokens of one row"
+        "turns costs n/2 to n times the tokens of one row"
     )
 
 
