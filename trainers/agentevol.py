@@ -239,7 +239,7 @@ class AgentEvol:
         """Let the policy of the round before play the training tasks."""
 
         def play() -> list[Trajectory]:
-            model, tokenizer = load_for_playing(self._model_of(number - 1))
+            model, tokenizer = load_for_playing(self._model_of(number - 1), self.args)
             policy = ModelPolicy.of_model(
                 model,
                 tokenizer,
@@ -276,7 +276,7 @@ class AgentEvol:
     def _trainer(self, number: int, data: Sequence[Trajectory]) -> AgentSFTTrainer:
         """Return what fine-tunes a round's initial model on its data."""
         from_current = self.options.start_from == "current"
-        model, tokenizer = load_policy(self._model_of(number - 1 if from_current else 0))
+        model, tokenizer = load_policy(self._model_of(number - 1 if from_current else 0), self.args)
         args = copy.copy(self.args)
         args.output_dir = str(self.files.of(number))
         with refusing():

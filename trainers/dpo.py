@@ -136,7 +136,7 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         if env is None:
             args.eval_strategy = "no"
             derive_evaluation(args)
-        model, processing_class = with_tokenizer(model, processing_class)
+        model, processing_class = with_tokenizer(model, processing_class, args)
         rows = pair_rows(
             pairs,
             ChatFormat.from_tokenizer(processing_class),
@@ -194,7 +194,7 @@ def sampled_pairs(
 
     def sample() -> list[Trajectory]:
         policy = ModelPolicy.of_model(
-            *load_for_playing(model_args),
+            *load_for_playing(model_args, args),
             rollout,
             name="sampled",
             seed=args.seed,
@@ -255,7 +255,7 @@ def main(argv: list[str] | None = None) -> int:
     else:
         raise UsageError("there are no pairs: pass --data FILE, or --env to play for them")
     logger.info("%d pairs of episodes", len(pairs))
-    model, tokenizer = load_policy(model_args)
+    model, tokenizer = load_policy(model_args, args)
     with refusing():
         trainer = AgentDPOTrainer(
             model,

@@ -26,6 +26,7 @@ from trainers.models.loading import (
     describe_policy,
     load_policy,
     resolve_model,
+    use_template,
 )
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentOnlineConfig
@@ -37,7 +38,13 @@ from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, mixture_of
 from trainers.rollout.mixtures import Mixture
-from trainers.runs.announcement import Announcement, Plan, evaluation_plan, title_of
+from trainers.runs.announcement import (
+    Announcement,
+    Plan,
+    evaluation_plan,
+    history_plan,
+    title_of,
+)
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import keep_records
 from trainers.runs.schedule_state import ScheduleStateCallback
@@ -130,6 +137,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             processing_class=processing_class,
             **kwargs,
         )
+        use_template(self.processing_class, args)
         refuse_split_weights(
             rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
@@ -202,6 +210,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             "policy": describe_policy(self.accelerator.unwrap_model(self.model)),
             "tasks": tasks_shown,
             "reward": rewards.plan(args.reward_weights),
+            "history": history_plan(self.processing_class),
             "batch": f"{batch} episodes {per_batch}: {batch // args.num_generations} tasks "
             f"x {args.num_generations}",
             "measured": evaluation_plan(
@@ -316,7 +325,7 @@ def train_online(
     env, rollout, evaluation, run, model_args, args = parse_training(
         argv, algorithm=algorithm, config=trainer.config, description=description
     )
-    model, tokenizer = load_policy(model_args)
+    model, tokenizer = load_policy(model_args, args)
     use_revision_for_reference(args, model_args.model_revision)
     with refusing():
         made: Any = trainer(

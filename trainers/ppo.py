@@ -24,6 +24,7 @@ if __name__ == "__main__":  # the help at once, before TRL is imported
 
 import torch
 
+from agentgym_envs.trajectory import Trajectory
 from trainers.credit.advantages import turn_of_token
 from trainers.credit.gae import (
     AdvantageEstimate,
@@ -143,15 +144,14 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
             and trajectory.traces
         ]
         values = torch.zeros(len(episodes.trajectories), device=episodes.action_mask.device)
-        sequences = []
-        for index in truncated:
-            trajectory = episodes.trajectories[index]
-            ids = trajectory.traces[-1].ids
-            closed = ids[-1] in self.chat.stop_ids
-            read = self.chat.observation_ids(trajectory.final_observation, closed=closed)
-            sequences.append(ids + read)
+        sequences = [self._ids_after(episodes.trajectories[index]) for index in truncated]
         values[truncated] = self.values_after(sequences)
         return values
+
+    def _ids_after(self, trajectory: Trajectory) -> list[int]:
+        _, rollout, *_ = self.run_options
+        keep = rollout.budgets_of(trajectory.env_id).keep_last_turns
+        return self.chat.ids_after(trajectory, keep_last_turns=keep)
 
     def _log_values(
         self, values: torch.Tensor, credit: AdvantageEstimate, episodes: EpisodeBatch

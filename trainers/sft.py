@@ -151,7 +151,7 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         if env is None:
             args.eval_strategy = "no"
             derive_evaluation(args)
-        model, processing_class = with_tokenizer(model, processing_class)
+        model, processing_class = with_tokenizer(model, processing_class, args)
         rows = token_rows(
             trajectories,
             ChatFormat.from_tokenizer(processing_class),
@@ -219,7 +219,7 @@ def main(argv: list[str] | None = None) -> int:
     if not data.data and environments is None:
         raise UsageError("there is nothing to imitate: pass --data FILE, or --env for its expert")
     trajectories = read_data_files(data.data)
-    model, tokenizer = load_policy(model_args)  # before the expert plays, which may take long
+    model, tokenizer = load_policy(model_args, args)  # before the expert plays, which may take long
     if environments is not None and not data.data:
         trajectories = expert_demonstrations(environments, num_episodes=data.num_episodes)
     with refusing():

@@ -15,6 +15,7 @@ from typing import ClassVar, Literal
 
 from trainers.options.errors import check_bounds, check_folder
 from trainers.options.parser import CommandParser
+from trainers.options.templates import TemplateArguments
 from wrappers import parse_schedule
 
 PPO_STEPS = 2
@@ -22,7 +23,7 @@ PPO_STEPS = 2
 
 
 @dataclass
-class QuickstartArguments:
+class QuickstartArguments(TemplateArguments):
     """What the quickstart does."""
 
     _argument_group_name: ClassVar[str] = "quickstart"
@@ -80,6 +81,7 @@ class QuickstartArguments:
             ValueError: one is not allowed, or it does not.
         """
         check_bounds(self)
+        self.check_template()
         parse_schedule(self.schedule)
         part = self.num_generations * (PPO_STEPS if self.algorithm == "ppo" else 1)
         if self.algorithm != "sft" and (self.episodes < 1 or self.episodes % part):

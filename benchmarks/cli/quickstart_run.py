@@ -205,7 +205,7 @@ def run(arguments: QuickstartArguments) -> None:
         EnvArguments(env=[ENV_ID], max_turns=arguments.max_turns, num_envs=SLOTS)
     )
     model, tokenizer = load_policy(
-        ModelArguments(model_name_or_path=arguments.model, dtype="float32")
+        ModelArguments(model_name_or_path=arguments.model, dtype="float32"), arguments
     )
     measurement = Measurement(arguments, environments)
     print("1/3  measuring the start on held-out test goals ...", flush=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from typing import Any, ClassVar
@@ -18,7 +18,6 @@ from benchmarks.sweep.runner import Outcome, play_missing
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suite_files import find_suite, suite_names
 from trainers.options.arguments import EpisodeArguments
-from trainers.options.endpoints import Endpoint
 from trainers.options.environments import EnvConstructionArguments
 from trainers.options.errors import BROKEN_OFF, check_bounds, check_folder
 from trainers.options.parser import CommandParser
@@ -159,9 +158,14 @@ def _prepare(
         )
     if loading.max_cost is not None and not any(_is_served(p, named) for p in sweep.policy):
         raise ValueError(f"--max_cost needs a policy behind a server, got {sweep.policy}")
+    if loading.has_template and not any(_is_loaded(p, named) for p in sweep.policy):
+        raise ValueError(
+            f"--chat_template and --chat_template_kwargs need a model that is loaded here, got "
+            f"{sweep.policy}"
+        )
     folder = SweepFolder(sweep.out)
     settings = {**asdict(construction), **asdict(budgets), **asdict(loading)}
-    cells = _cells(sweep, settings, named)
+    cells = _cells(sweep, settings, loading)
     play = play_of(sweep, named=named, max_requests=loading.max_requests)
     # Before the folder is claimed, or a misspelt policy would stay in every later report.
     check_playable([cell for cell in cells if folder.missing(cell)])
@@ -219,8 +223,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _cells(
-    sweep: SweepArguments, settings: dict[str, Any], named: Mapping[str, Endpoint]
+    sweep: SweepArguments, settings: dict[str, Any], loading: PolicyLoadingArguments
 ) -> list[Cell]:
+    named = loading.named
     return grid(
         find_suite(sweep.suite),
         sweep.policy,
@@ -230,7 +235,9 @@ def _cells(
         temperature=sweep.temperature,
         batch_size=sweep.batch_size,
         settings=settings,
-        fingerprints={policy: policy_fingerprint(policy, named) for policy in sweep.policy},
+        fingerprints={
+            policy: policy_fingerprint(policy, named, template=loading) for policy in sweep.policy
+        },
     )
 
 
@@ -256,6 +263,10 @@ def play_of(sweep: SweepArguments, *, named: Collection[str], max_requests: int)
 
 def _is_served(policy: str, named: Collection[str]) -> bool:
     return policy in named or policy.startswith(ADDRESS)
+
+
+def _is_loaded(policy: str, named: Collection[str]) -> bool:
+    return not is_text_policy(policy) and not _is_served(policy, named)
 
 
 def _uses_gpu(policies: Sequence[str]) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from trainers.options.endpoints import Endpoint
 from trainers.options.policies import ADDRESS, is_text_policy
+from trainers.options.templates import TemplateArguments
 
 _FILES = (
     "*config.json",
@@ -36,7 +38,12 @@ minute. Their ends alone would not do: a LoRA merged into its base may leave the
 tensor as they were. Times of change would not either: a copy has others."""
 
 
-def policy_fingerprint(policy: str, named: Mapping[str, Endpoint] | None = None) -> str:
+def policy_fingerprint(
+    policy: str,
+    named: Mapping[str, Endpoint] | None = None,
+    *,
+    template: TemplateArguments | None = None,
+) -> str:
     """Return a digest of what a policy is: of the files that it is loaded from, or its endpoint.
 
     It is empty where there is none: expert, chance and floors have no files, and addresses and
@@ -45,6 +52,7 @@ def policy_fingerprint(policy: str, named: Mapping[str, Endpoint] | None = None)
     Args:
         policy: as `--policy` takes it.
         named: what `--policies` lists.
+        template: the chat template that models are given in place of their own.
 
     Raises:
         OSError: a file cannot be read.
@@ -54,13 +62,19 @@ def policy_fingerprint(policy: str, named: Mapping[str, Endpoint] | None = None)
     if named and policy in named:
         return hashlib.sha256(named[policy].identity.encode()).hexdigest()[:16]
     folder = _folder(policy)
-    if not folder.is_dir():
+    has_template = template is not None and template.has_template
+    if not folder.is_dir() and not has_template:
         return ""
     paths = {path for pattern in _FILES for path in folder.glob(pattern) if path.is_file()}
     digest = hashlib.sha256()
     for path in sorted(paths):
         digest.update(f"{path.name}\t{path.stat().st_size}\n".encode())
         _take_in(digest, path)
+    if template is not None and has_template:
+        kwargs = json.dumps(template.chat_template_kwargs, sort_keys=True)
+        digest.update(f"chat_template_kwargs\t{kwargs}\n".encode())
+        if template.chat_template is not None:
+            _take_in(digest, Path(template.chat_template))
     return digest.hexdigest()[:16]
 
 

@@ -53,6 +53,8 @@ def policy_of(cell: Cell) -> PolicyArguments:
     others: dict[str, Any] = {"api_model" if is_named else "policies": None}
     if not is_named and not cell.policy.startswith(ADDRESS):
         others["max_cost"] = None
+    if is_named or cell.policy.startswith(ADDRESS) or is_text_policy(cell.policy):
+        others |= {"chat_template": None, "chat_template_kwargs": None}
     return PolicyArguments(**{**vars(loading), **others}, policy=cell.policy)
 
 

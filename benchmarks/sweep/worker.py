@@ -276,6 +276,6 @@ class Worker:
     ) -> OpenModel:
         if self._model is None or self._model[0] != cell.policy:
             self._model = None  # the old one goes before the new one comes
-            check_same(cell, policy_fingerprint(cell.policy))
+            check_same(cell, policy_fingerprint(cell.policy, template=policy))
             self._model = (cell.policy, open_model(policy, budgets))
         return self._model[1]

@@ -77,7 +77,7 @@ def test_recorded_tokens_are_taken_as_they_were_sampled(letters: Environments) -
 
 def test_tokens_of_another_tokenizer_are_encoded_anew(experts: list[Trajectory]) -> None:
     plain = token_rows(experts[:1], CHAT)
-    experts[0].traces = [CHAT.encode_trajectory(experts[0])]
+    experts[0].traces = CHAT.encode_trajectory(experts[0])
     experts[0].traces[0].prompt_ids = [1, 2, 3]
     assert token_rows(experts[:1], CHAT) == plain
 

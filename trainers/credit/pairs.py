@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import zlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,8 +123,9 @@ def pair_rows(
 
     A row ends with its last such token: what follows has no part in the loss.
 
-    Recorded tokens are used if they are this chat format's; text is encoded otherwise. Pairs with
-    an episode of several token windows (`keep_last_turns`) are left out: no one sequence holds it.
+    Recorded tokens are used if they are this chat format's; text is encoded otherwise. Pairs whose
+    compared turns lie in several traces (`keep_last_turns`, a chat template that changes earlier
+    turns) are left out: no one sequence holds them. `compared_turns=1` compares one turn alone.
 
     Args:
         pairs: the pairs.
@@ -156,7 +157,7 @@ def pair_rows(
     if not rows:
         raise UsageError(
             f"there is no pair to learn from: {total} found, {reasons}; --max_length bounds the "
-            "tokens"
+            "tokens, and --compared_turns 1 compares one turn, which lies in one window"
         )
     if reasons:
         logger.warning("left out of %d pairs: %s", total, reasons)
@@ -165,20 +166,19 @@ def pair_rows(
 
 def _row(pair: Pair, chat: ChatFormat, max_tokens: int | None) -> dict[str, Any] | str:
     """Return a pair's row, or which of `_EXCLUSIONS` leaves it out."""
-    chosen = chat.tokenize_trajectory(pair.chosen)
-    rejected = chat.tokenize_trajectory(pair.rejected)
+    chosen = _compared(pair.chosen, chat.tokenize_trajectory(pair.chosen), pair)
+    rejected = _compared(pair.rejected, chat.tokenize_trajectory(pair.rejected), pair)
     if len(chosen) > 1 or len(rejected) > 1:
         return _WINDOWS
-    chosen_mask = _mask(pair.chosen, chosen[0], pair)
-    rejected_mask = _mask(pair.rejected, rejected[0], pair)
-    if max_tokens is not None and max(len(chosen_mask), len(rejected_mask)) > max_tokens:
-        return _LENGTH
-    if not (any(chosen_mask) and any(rejected_mask)):
+    if not (chosen and rejected):
         return _NO_TARGET
+    (chosen_ids, chosen_mask), (rejected_ids, rejected_mask) = *chosen, *rejected
+    if max_tokens is not None and max(len(chosen_ids), len(rejected_ids)) > max_tokens:
+        return _LENGTH
     return {
-        "chosen_ids": chosen[0].ids[: len(chosen_mask)],
+        "chosen_ids": chosen_ids,
         "chosen_mask": chosen_mask,
-        "rejected_ids": rejected[0].ids[: len(rejected_mask)],
+        "rejected_ids": rejected_ids,
         "rejected_mask": rejected_mask,
         "scenario": scenario_of(pair.chosen.task_id),
     }
@@ -209,17 +209,27 @@ def _is_better(one: Trajectory, other: Trajectory, min_return_gap: float) -> boo
     return gap > 0 and gap >= min_return_gap
 
 
-def _mask(trajectory: Trajectory, trace: TokenTrace, pair: Pair) -> list[int]:
-    """Return a mask that is 1 on the turns that are compared, up to the last of them."""
+def _compared(
+    trajectory: Trajectory, traces: Sequence[TokenTrace], pair: Pair
+) -> list[tuple[list[int], list[int]]]:
+    """Return the ids and masks of the traces that hold turns which are compared.
+
+    A mask is 1 on these turns; both end with the last of them.
+    """
     first = sum(turn.trained for turn in trajectory.turns[: pair.shared_turns])
     end = first + (pair.compared_turns or len(trajectory.turns))
-    mask = [0] * len(trace.prompt_ids)
-    turns = last = 0
-    for is_action in trace.action_mask:
-        # Given tokens stand between turns, so each run of sampled ones is a turn.
-        turns += is_action > last
-        mask.append(is_action if first < turns <= end else 0)
-        last = is_action
-    while mask and not mask[-1]:
-        mask.pop()
-    return mask
+    rows = []
+    turns = 0
+    for trace in traces:
+        mask = [0] * len(trace.prompt_ids)
+        last = 0
+        for is_action in trace.action_mask:
+            # Given tokens stand between turns, so each run of sampled ones is a turn.
+            turns += is_action > last
+            mask.append(is_action if first < turns <= end else 0)
+            last = is_action
+        while mask and not mask[-1]:
+            mask.pop()
+        if mask:
+            rows.append((trace.ids[: len(mask)], mask))
+    return rows

@@ -12,7 +12,13 @@ from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.values import check_names
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
-from trainers.runs.announcement import Announcement, Plan, evaluation_plan, title_of
+from trainers.runs.announcement import (
+    Announcement,
+    Plan,
+    evaluation_plan,
+    history_plan,
+    title_of,
+)
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import keep_records
 from trainers.runs.trajectories import TrajectoryFiles
@@ -71,6 +77,7 @@ def _plan(trainer: Any, evaluation: EvaluationArguments, trained_on: str) -> Pla
     per_step = args.per_device_train_batch_size * args.gradient_accumulation_steps
     plan = {
         "policy": describe_policy(trainer.accelerator.unwrap_model(trainer.model)),
+        "history": history_plan(trainer.processing_class),
         "batch": f"{per_step * args.world_size} a step, of {len(trainer.train_dataset)} "
         f"{trainer.row_name} of {trained_on}",
     }

@@ -16,8 +16,10 @@ from trainers.options.configs import ModelArguments
 from trainers.options.defaults import has_accelerator
 from trainers.options.errors import UsageError, explain_load_errors, explain_refusals
 from trainers.options.model_names import MODEL_NAMES, SMOLLM2, TINY
+from trainers.options.templates import TemplateArguments
 from trainers.runs.folder import explain_missing_model
-from trainers.tokens.chat import ChatFormat
+from trainers.tokens.chat import ChatFormat, template_of
+from trainers.tokens.template_settings import with_settings
 
 TINY_FOLDER = "tiny_checkpoint"
 """The name of the folder that `tiny` is loaded from."""
@@ -45,21 +47,22 @@ def resolve_model(name: str | None) -> str:
     return name
 
 
-def load_policy(args: ModelArguments) -> tuple[Any, Any]:
+def load_policy(args: ModelArguments, template: TemplateArguments | None = None) -> tuple[Any, Any]:
     """Load the model and its tokenizer.
 
     Args:
         args: which model, in which precision.
+        template: its chat template.
 
     Returns:
-        (model, tokenizer); the tokenizer has a padding token.
+        (model, tokenizer); the tokenizer has a padding token and the chat template.
 
     Raises:
-        UsageError: there is no such model.
+        UsageError: there is no such model, or it has no such template.
     """
     name = resolve_model(args.model_name_or_path)
     with _explain(name):
-        return _load(name, args)
+        return _load(name, args, template)
 
 
 def check_named(name: str) -> None:
@@ -89,27 +92,32 @@ def _explain(name: str) -> AbstractContextManager[None]:
     return explain_load_errors(name, names=MODEL_NAMES, otherwise=_ALLOWED)
 
 
-def load_for_playing(args: ModelArguments) -> tuple[Any, Any]:
+def load_for_playing(
+    args: ModelArguments, template: TemplateArguments | None = None
+) -> tuple[Any, Any]:
     """Load a policy that only plays: on the accelerator if there is one, in evaluation mode."""
-    model, tokenizer = _load(resolve_model(args.model_name_or_path), args)
+    model, tokenizer = _load(resolve_model(args.model_name_or_path), args, template)
     if has_accelerator() and not (args.load_in_4bit or args.load_in_8bit):
         model = model.to(torch.accelerator.current_accelerator())
     return model.eval(), tokenizer
 
 
-def with_tokenizer(model: Any, tokenizer: Any = None) -> tuple[Any, Any]:
+def with_tokenizer(model: Any, tokenizer: Any = None, args: Any = None) -> tuple[Any, Any]:
     """Return a model and its tokenizer, loading what is not there yet.
 
     Args:
         model: a Hugging Face id, a folder, `"tiny"`, `"smollm2"`, or a loaded model.
         tokenizer: None takes the model's own.
+        args: the training config, whose chat template is taken; see `use_template`.
 
     Raises:
-        UsageError: there is no such model, or the loaded one does not say where it is from.
+        UsageError: there is no such model, the loaded one does not say where it is from, or the
+            template cannot be used.
     """
     if isinstance(model, str):
-        model, own = load_policy(ModelArguments(model_name_or_path=model))
-        return model, tokenizer or own
+        model, own = load_policy(ModelArguments(model_name_or_path=model), args)
+        if tokenizer is None:
+            return model, own
     check_loaded(model)
     if tokenizer is None:
         name = getattr(model.config, "_name_or_path", "")
@@ -117,22 +125,56 @@ def with_tokenizer(model: Any, tokenizer: Any = None) -> tuple[Any, Any]:
             raise UsageError(
                 "the model was made here and names no tokenizer; pass processing_class="
             )
-        tokenizer = _tokenizer(name, None)
+        tokenizer = load_tokenizer(name)
+    use_template(tokenizer, args)
     return model, tokenizer
 
 
-def _tokenizer(name: str, revision: str | None) -> Any:
+def load_tokenizer(
+    name: str, template: TemplateArguments | None = None, *, revision: str | None = None
+) -> Any:
+    """Load a model's tokenizer, with a padding token and the chat template that it is to have.
+
+    Raises:
+        UsageError: the template cannot be used, or is another than is asked for.
+    """
     tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
+    if template is not None:
+        use_template(tokenizer, template)
     return tokenizer
 
 
-def _load(name: str, args: ModelArguments) -> tuple[Any, Any]:
+def use_template(tokenizer: Any, args: Any) -> None:
+    """Give a tokenizer the chat template that options ask for, if they ask for one.
+
+    It is part of what the tokenizer saves, the variables included.
+
+    Args:
+        tokenizer: changed in place.
+        args: `TemplateArguments`; or TRL's config, which may have `chat_template_kwargs`.
+
+    Raises:
+        UsageError: it is no template, or reads no such variable.
+    """
+    file = getattr(args, "chat_template", None)
+    kwargs = getattr(args, "chat_template_kwargs", None)
+    try:
+        if file is not None:
+            tokenizer.chat_template = Path(file).read_text(encoding="utf-8")
+        if file is not None or kwargs:
+            tokenizer.chat_template = with_settings(template_of(tokenizer), kwargs or {})
+            ChatFormat.from_tokenizer(tokenizer)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--chat_template {file}: {error}" if file else str(error)) from error
+
+
+def _load(name: str, args: ModelArguments, template: TemplateArguments | None) -> tuple[Any, Any]:
     for option in ("load_in_4bit", "load_in_8bit"):
         if getattr(args, option) and importlib.util.find_spec("bitsandbytes") is None:
             raise UsageError(f"{option} needs bitsandbytes: pip install bitsandbytes")
-    tokenizer = _tokenizer(name, args.model_revision)
+    tokenizer = load_tokenizer(name, template, revision=args.model_revision)
     kwargs: dict[str, Any] = {"revision": args.model_revision, "dtype": args.dtype}
     if args.attn_implementation is not None:
         kwargs["attn_implementation"] = args.attn_implementation
@@ -149,10 +191,7 @@ def _check_template(name: str, tokenizer: Any) -> None:
     try:
         ChatFormat.from_tokenizer(tokenizer)
     except ValueError as error:
-        raise UsageError(
-            f"the model {name!r} cannot be played with: {error}. A chat_template.jinja in a copy "
-            f"of its folder is such a setting"
-        ) from error
+        raise UsageError(f"the model {name!r} cannot be played with: {error}") from error
 
 
 def adapter_config(args: ModelArguments) -> Any:

@@ -26,6 +26,7 @@ from trainers.options.consistency import (
 from trainers.options.errors import UsageError, check_bounds
 from trainers.options.model_names import SMOLLM2, TINY
 from trainers.options.refused import MODEL, ONLINE, Refusals, refuse_ignored
+from trainers.options.templates import TemplateArguments
 from trainers.tokens.generation import Sampling
 
 SUCCESS_METRIC = "eval_success"
@@ -77,7 +78,7 @@ class ModelDefaults:
 
 
 @dataclass
-class AgentDefaults:
+class AgentDefaults(TemplateArguments):
     """The defaults that all our training configs share; a mixin before TRL's config.
 
     On a machine without an accelerator a run computes on the CPU, in float32 unless `bf16` is set,
@@ -141,6 +142,7 @@ class AgentDefaults:
     def __post_init__(self) -> None:
         check_bounds(self)
         refuse_ignored(self, self.refused)
+        self.check_template()
         derive_device(self)
         derive_evaluation(self)
         check_checkpoints(self)

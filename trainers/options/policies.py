@@ -11,6 +11,7 @@ from typing import ClassVar
 from agentgym_envs.secrets import hide_address, hide_kwargs
 from trainers.options.endpoints import FLOOR, Endpoint, read_policies
 from trainers.options.errors import UsageError, check_bounds
+from trainers.options.templates import TemplateArguments
 from trainers.options.values import read_object
 from trainers.tokens.generation import Sampling
 
@@ -46,7 +47,7 @@ def check_floor(policy: str, floors: Mapping[str, Collection[str]]) -> None:
 
 
 @dataclass
-class PolicyLoadingArguments:
+class PolicyLoadingArguments(TemplateArguments):
     """How a policy is opened, whichever it is."""
 
     _argument_group_name: ClassVar[str] = "policy"
@@ -97,6 +98,7 @@ class PolicyLoadingArguments:
         self.api_kwargs = hide_kwargs(self.api_kwargs)
         read_object("api_kwargs", self.api_kwargs)
         check_bounds(self)
+        self.check_template()
         _ = self.named
 
     @property
@@ -158,6 +160,12 @@ class PolicyArguments(PolicyLoadingArguments):
             raise ValueError(
                 f"--top_k, --top_p and --min_p need a model that is sampled from here, got "
                 f"--policy {self.policy}; a server takes such fields in --api_kwargs"
+            )
+        if self.has_template and not has_tokens:
+            raise ValueError(
+                f"--chat_template and --chat_template_kwargs need a model that is loaded here, got "
+                f"--policy {self.policy}; a server takes the variables in --api_kwargs, such as "
+                '\'{"chat_template_kwargs": {"enable_thinking": false}}\''
             )
 
     @property

@@ -111,9 +111,6 @@ ONLINE: Refusals = {
     "generation_kwargs": Refusal(
         "sampling takes --temperature, --top_k, --top_p, --min_p and --max_tokens_per_turn"
     ),
-    "chat_template_kwargs": Refusal(
-        "a template is used as it stands; change the tokenizer's chat_template"
-    ),
     "cache_implementation": Refusal("--backend says what samples, with a cache of its own"),
     **_all(
         "use_transformers_continuous_batching transformers_continuous_batching_config "
@@ -218,7 +215,8 @@ _FROM_EPISODES: Refusals = {
 
 SFT: Refusals = {
     **_FROM_EPISODES,
-    **_all("chat_template_path eos_token pad_token", _TOKENIZER),
+    "chat_template_path": Refusal("use --chat_template FILE"),
+    **_all("eos_token pad_token", _TOKENIZER),
     **_all(
         "dataset_text_field dataset_kwargs completion_only_loss assistant_only_loss",
         _LABELS_ARE_TURNS,

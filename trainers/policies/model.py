@@ -185,7 +185,7 @@ class ModelPolicy(Policy):
         history = self._histories.get(episode.key)
         if history is None:
             limits = (budgets.max_tokens_per_episode, self.backend.max_length)
-            history = self._histories[episode.key] = TokenHistory(
+            history = self._histories[episode.key] = TokenHistory.of(
                 self.chat,
                 episode.trajectory.system_prompt,
                 episode.observation,

@@ -152,10 +152,8 @@ def open_model(
         UsageError: there is no such policy, the options do not fit it, or its server refuses
             them.
     """
-    from transformers import AutoTokenizer
-
     from trainers.backends.open import load_backend
-    from trainers.models.loading import load_for_playing, resolve_model
+    from trainers.models.loading import load_for_playing, load_tokenizer, resolve_model
     from trainers.options.configs import ModelArguments
     from trainers.runs.progress import hide_loading_bars
 
@@ -164,12 +162,13 @@ def open_model(
     with _explain_load_errors(args.policy):
         if budgets.backend == "hf":
             named = ModelArguments(model_name_or_path=args.policy, dtype=args.dtype)
-            model, tokenizer = load_for_playing(named)
+            model, tokenizer = load_for_playing(named, args)
             backend = load_backend(budgets, model=model, max_length=max_length, row_streams=overlap)
             return OpenModel(backend, tokenizer)
         source = resolve_model(args.policy)
+        tokenizer = load_tokenizer(source, args)
         backend = load_backend(budgets, source=source, dtype=args.dtype, max_length=max_length)
-        return OpenModel(backend, AutoTokenizer.from_pretrained(source))
+        return OpenModel(backend, tokenizer)
 
 
 def check_model(args: PolicyArguments) -> None:
@@ -179,14 +178,12 @@ def check_model(args: PolicyArguments) -> None:
         args: who plays: neither a text policy nor an address.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is none, or it has no such chat template.
     """
-    from transformers import AutoTokenizer
-
-    from trainers.models.loading import resolve_model
+    from trainers.models.loading import load_tokenizer, resolve_model
 
     with _explain_load_errors(args.policy):
-        AutoTokenizer.from_pretrained(resolve_model(args.policy))
+        load_tokenizer(resolve_model(args.policy), args)
 
 
 def _explain_load_errors(policy: str) -> AbstractContextManager[None]:

@@ -8,6 +8,7 @@ from typing import Any
 from transformers import TrainerCallback
 
 from trainers.runs.success import validations
+from trainers.tokens.chat import ChatFormat
 
 MEASURES_BEFORE = "--eval_on_start true"
 """The option that measures success before training."""
@@ -65,6 +66,16 @@ def evaluation_plan(args: Any, *, num_tasks: int, samples: int, split: str) -> s
     each = "" if samples == 1 else f", {samples} episodes each"
     before = "" if args.eval_on_start else f"; {MEASURES_BEFORE} before the first step too"
     return f"{when} on {num_tasks} tasks of {split}{each}{before}"
+
+
+def history_plan(tokenizer: Any) -> str:
+    """Return what a chat template that changes earlier turns costs; empty for another one."""
+    if not ChatFormat.from_tokenizer(tokenizer).rewrites_history:
+        return ""
+    return (
+        "the chat template changes earlier turns, so turns are rows of their own: an episode of n "
+        "turns costs n/2 to n times the tokens of one row"
+    )
 
 
 def print_end(

@@ -1,21 +1,23 @@
 """From chat messages to token ids that are only ever appended to.
 
 The template is asked once, at load, for the text around messages. From then on a conversation grows
-by the ids of its new turn; what the policy sampled is never rendered or encoded again.
+by the ids of its new turn; what the policy sampled is never rendered or encoded again. Templates
+that change earlier turns are in `rendered_chat`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.trajectory import TokenTrace, Trajectory
-from trainers.tokens.chat_template import TemplateParts, probe_template
+from trainers.tokens.chat_template import TemplateParts, Unsuitable, probe_template
+from trainers.tokens.encoding import Piece, PieceEncoder
+from trainers.tokens.rendering import Rendering
+from trainers.tokens.replies import CLOSING, ReplyForm, opened_by
+from trainers.tokens.template_settings import with_settings
 
 CHATML_TEMPLATE = (
     "{% for message in messages %}"
@@ -23,56 +25,47 @@ CHATML_TEMPLATE = (
     "{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
-"""A template that leaves every earlier turn as it is; a remedy for one that does not."""
+"""A template that leaves every earlier turn as it is; a remedy for one that cannot be used."""
 
-_MARKUP = re.compile(r"<[^\s<>]+>|\[/?[A-Z_]+\]")
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """One stretch of a rendered text.
-
-    Attributes:
-        text: the characters.
-        is_content: it came from a message; otherwise from the template.
-    """
-
-    text: str
-    is_content: bool = False
+REMEDY = (
+    "pass --chat_template FILE, or in Python set tokenizer.chat_template, e.g. to "
+    "trainers.CHATML_TEMPLATE"
+)
 
 
 class ChatFormat:
     """Turns messages into ids, one new turn at a time.
 
     A turn's text and the template around it are encoded in one go, so that the ids are those of
-    `apply_chat_template`. Where a message holds the text of a special token (or of markup that the
-    tokenizer knows as one token, such as `<think>`), it is cut inside that text and the parts are
-    encoded apart: it stays text and never becomes the special id.
+    `apply_chat_template`. What messages hold never becomes a special id (`encoding`).
 
     Args:
         tokenizer: the policy's.
         frames: the template's text around messages.
+        form: how a turn of the policy is written.
+
+    Attributes:
+        stop_ids: the ids that end a turn; the first one is the template's own.
 
     Raises:
-        ValueError: the template has no end-of-turn token, or new turns cannot be appended as ids.
+        ValueError: the template has no end-of-turn token.
+        Unsuitable: new turns cannot be appended as ids.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, frames: TemplateParts) -> None:
+    rewrites_history = False
+    """Earlier turns change as a conversation grows, so that a turn may begin a new trace."""
+
+    def __init__(
+        self,
+        tokenizer: PreTrainedTokenizerBase,
+        frames: TemplateParts,
+        form: ReplyForm | None = None,
+    ) -> None:
         self.tokenizer = tokenizer
         self.frames = frames
-        added = tokenizer.added_tokens_decoder
-        markup = {
-            id_: token.content
-            for id_, token in added.items()
-            if token.special or _MARKUP.fullmatch(token.content)
-        }
-        # Ordinary words may be unknown; that is no special text.
-        self._markup_ids = frozenset(markup) - {tokenizer.unk_token_id}
-        texts = sorted({text for text in markup.values() if len(text) > 1}, key=len, reverse=True)
-        self._markup = re.compile("|".join(map(re.escape, texts)) or r"(?!)")
-        self._single = str.maketrans({t: "\ufffd" for t in markup.values() if len(t) == 1})
-        self._encode_cached = lru_cache(maxsize=8192)(self._encode)
-        self.stop_ids = self._find_stop_ids(set(added))
+        self.form = ReplyForm() if form is None else form
+        self.encoder = PieceEncoder(tokenizer)
+        self.stop_ids = find_stop_ids(self.encoder, frames.policy_to_user)
         self._check_appending()
 
     @classmethod
@@ -86,17 +79,26 @@ class ChatFormat:
         """Read the tokenizer's chat template.
 
         A template that drops thoughts from earlier turns (Qwen3's) gives way to its variant in TRL
-        that keeps them, where TRL has one.
+        that keeps them, where TRL has one. Of others that change earlier turns, each turn's prompt
+        is rendered anew (`RenderedChat`).
 
         Args:
             tokenizer: the policy's.
             chat_template: use this template in place of the tokenizer's own.
-            template_kwargs: further variables of the template, e.g. `{"enable_thinking": False}`.
+            template_kwargs: variables of the template, e.g. `{"enable_thinking": False}`.
 
         Raises:
-            ValueError: there is no template, or it changes earlier turns as a conversation grows.
+            ValueError: there is no template, it cannot be used, or it reads no such variable.
         """
-        return cls(tokenizer, probe_template(tokenizer, chat_template, dict(template_kwargs or {})))
+        from trainers.tokens.rendered_chat import RenderedChat  # extends this class
+
+        template = template_of(tokenizer) if chat_template is None else chat_template
+        template = with_settings(template, template_kwargs or {})
+        try:
+            frames = probe_template(tokenizer, template)
+            return ChatFormat(tokenizer, frames, _form_of(tokenizer, frames))
+        except Unsuitable as error:
+            return RenderedChat.of(tokenizer, template, reason=str(error))
 
     # What a conversation is made of -----------------------------------------------------------
 
@@ -115,15 +117,18 @@ class ChatFormat:
         if frames.system is None and system_prompt:
             observation = f"{system_prompt}\n\n{observation}"
         if frames.system is None or not system_prompt:
-            pieces = [_Piece(frames.first_user), self._content(observation, trim=frames.trims_user)]
+            pieces = [
+                Piece(frames.first_user),
+                self.encoder.content(observation, trim=frames.trims_user),
+            ]
         else:
             pieces = [
-                _Piece(frames.system),
-                self._content(system_prompt, trim=frames.trims_system),
-                _Piece(frames.system_to_user),
-                self._content(observation, trim=frames.trims_user),
+                Piece(frames.system),
+                self.encoder.content(system_prompt, trim=frames.trims_system),
+                Piece(frames.system_to_user),
+                self.encoder.content(observation, trim=frames.trims_user),
             ]
-        return list(self._encode_cached((*pieces, _Piece(frames.user_to_policy))))
+        return self.encoder.encode([*pieces, Piece(frames.user_to_policy)])
 
     def observation_ids(self, observation: str, *, closed: bool) -> list[int]:
         """Encode what stands between the policy's last sampled id and its next one.
@@ -137,33 +142,47 @@ class ChatFormat:
             (N,) ids.
         """
         frames = self.frames
-        content = self._content(observation, trim=frames.trims_user)
-        ids = self._encode_cached(
-            (_Piece(frames.policy_to_user), content, _Piece(frames.user_to_policy))
+        content = self.encoder.content(observation, trim=frames.trims_user)
+        ids = self.encoder.encode(
+            [Piece(frames.policy_to_user), content, Piece(frames.user_to_policy)]
         )
-        return list(ids[1:] if closed else ids)
+        return ids[1:] if closed else ids
 
     def action_ids(self, completion: str) -> list[int]:
-        """Encode a turn that somebody else wrote, its stop id included."""
-        content = self._content(completion, trim=False)
-        return [*self._encode_cached((content,)), self.stop_ids[0]]
+        """Encode a turn that somebody else wrote, its stop id included.
+
+        A thought that the template opens is closed, and one that the text has is not opened twice.
+        """
+        written = self.form.write(completion, self.encoder)
+        return [*self.encoder.encode(written), self.stop_ids[0]]
 
     def decode(self, ids: list[int]) -> str:
-        """Return the text of a sampled turn without its stop id."""
+        """Return the text of a sampled turn without its stop id, with its thought's beginning."""
         end = len(ids)
         if end and ids[-1] in self.stop_ids:
             end -= 1
         text = self.tokenizer.decode(
             ids[:end], skip_special_tokens=False, clean_up_tokenization_spaces=False
         )
-        return str(text)
+        return self.form.read(str(text))
 
-    def encode_trajectory(self, trajectory: Trajectory) -> TokenTrace:
+    def ids_after(self, trajectory: Trajectory, *, keep_last_turns: int | None = None) -> list[int]:
+        """Return what the policy would have in view next, after an episode with traces.
+
+        Args:
+            trajectory: the episode.
+            keep_last_turns: played turns that it had in view, as its last trace shows them here.
+        """
+        ids = trajectory.traces[-1].ids
+        closed = ids[-1] in self.stop_ids
+        return ids + self.observation_ids(trajectory.final_observation, closed=closed)
+
+    def encode_trajectory(self, trajectory: Trajectory) -> list[TokenTrace]:
         """Encode an episode whose turns are known as text only, such as an expert's.
 
         Returns:
-            A trace whose `action_mask` is 1 on the text and stop id of every turn but those that
-            are not `trained`; its logprobs are 0.
+            Traces whose `action_mask` is 1 on the text and stop id of every turn but those that
+            are not `trained`; their logprobs are 0.
         """
         turns = trajectory.turns
         first = turns[0].observation if turns else trajectory.final_observation
@@ -176,7 +195,7 @@ class ChatFormat:
                 trace.append_action(ids, [0.0] * len(ids))
             else:
                 trace.append_given(ids)
-        return trace
+        return [trace]
 
     def tokenize_trajectory(self, trajectory: Trajectory) -> list[TokenTrace]:
         """Return an episode's tokens: as recorded, or encoded where there are none of this format.
@@ -185,83 +204,67 @@ class ChatFormat:
         """
         traces = trajectory.traces
         if not trajectory.turns or not all(turn.trained for turn in trajectory.turns):
-            return [self.encode_trajectory(trajectory)]
+            return self.encode_trajectory(trajectory)
         prompt_ids = self.prompt_ids(trajectory.system_prompt, trajectory.turns[0].observation)
         if not traces or traces[0].prompt_ids != prompt_ids:
-            return [self.encode_trajectory(trajectory)]
+            return self.encode_trajectory(trajectory)
         return list(traces)
 
-    # How it is encoded ------------------------------------------------------------------------
-
-    def _content(self, text: str, *, trim: bool) -> _Piece:
-        text = text.translate(self._single)
-        # Tokenizers refuse lone surrogates, which decoded web pages can hold.
-        text = text.encode("utf-8", "replace").decode("utf-8")
-        return _Piece(text.strip() if trim else text, is_content=True)
-
-    def _encode(self, pieces: tuple[_Piece, ...]) -> tuple[int, ...]:
-        text = "".join(piece.text for piece in pieces)
-        contents: list[tuple[int, int]] = []
-        at = 0
-        for piece in pieces:
-            if piece.is_content:
-                contents.append((at, at + len(piece.text)))
-            at += len(piece.text)
-        ids = self._encode_parts(text, self._cuts(text, contents))
-        expected = sum(
-            id_ in self._markup_ids
-            for piece in pieces
-            if not piece.is_content
-            for id_ in self._encode_parts(piece.text, [])
-        )
-        if sum(id_ in self._markup_ids for id_ in ids) != expected:
-            # A normalizer made special text out of ordinary characters: encode one by one.
-            ids = self._encode_parts(
-                text, [i for start, end in contents for i in range(start, end)]
-            )
-        return tuple(ids)
-
-    def _cuts(self, text: str, contents: list[tuple[int, int]]) -> list[int]:
-        cuts = []
-        match = self._markup.search(text)
-        while match:
-            start, end = match.span()
-            in_content = any(start < stop and end > begin for begin, stop in contents)
-            if in_content:
-                cuts.append(start + 1)
-            match = self._markup.search(text, start + 1 if in_content else end)
-        return cuts
-
-    def _encode_parts(self, text: str, cuts: list[int]) -> list[int]:
-        ids: list[int] = []
-        for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
-            if start < end:
-                ids += self.tokenizer.encode(text[start:end], add_special_tokens=False)
-        return ids
-
     # Checks at load ---------------------------------------------------------------------------
-
-    def _find_stop_ids(self, added: set[int]) -> tuple[int, ...]:
-        end_of_turn = self._encode_parts(self.frames.policy_to_user, [])[0]
-        if end_of_turn not in added and end_of_turn not in self.tokenizer.all_special_ids:
-            raise ValueError(
-                f"the chat template ends a turn with {self.frames.policy_to_user!r}, which starts "
-                f"with no special token, so a turn's end cannot be sampled; set "
-                f"tokenizer.chat_template to one that does, e.g. trainers.CHATML_TEMPLATE"
-            )
-        eos = self.tokenizer.eos_token_id
-        return (end_of_turn,) if eos is None or eos == end_of_turn else (end_of_turn, eos)
 
     def _check_appending(self) -> None:
         observations = ["You see a door.", "It is locked."]
         rendered = self.frames.render(self.tokenizer, "Rules.", observations, ["open door"])
-        whole = self._encode_parts(rendered, [])
+        whole = self.encoder.encode_markup(rendered)
         new = self.observation_ids(observations[1], closed=True)
         # The policy's own turn is left out: its ids are sampled, and need not be the tokenizer's.
         if whole[-len(new) :] != new:
-            raise ValueError(
-                f"the tokenizer merges text across the borders of the chat template's turns: a new "
-                f"turn's ids {new} are not the end of the rendered conversation's {whole}; set "
-                f"tokenizer.chat_template to one with special tokens around turns, e.g. "
-                f"trainers.tokens.chat.CHATML_TEMPLATE"
+            raise Unsuitable(
+                f"the tokenizer merges text across the borders of turns: a new turn's ids {new} "
+                f"are not the end of the rendered conversation's {whole}"
             )
+
+
+def template_of(tokenizer: PreTrainedTokenizerBase) -> str:
+    """Return a tokenizer's chat template.
+
+    Raises:
+        ValueError: it has none.
+    """
+    if not tokenizer.chat_template:
+        raise ValueError(
+            f"the tokenizer has no chat template; {REMEDY}, or load an instruct model's tokenizer"
+        )
+    return str(tokenizer.get_chat_template())
+
+
+def find_stop_ids(encoder: PieceEncoder, turn_end: str, *, within: str = "") -> tuple[int, ...]:
+    """Return the ids that end a turn: the template's, and the tokenizer's end of text.
+
+    Args:
+        encoder: the tokenizer's.
+        turn_end: what stands behind a turn.
+        within: markup within a turn. A token of it ends no turn; then the end of text does.
+
+    Raises:
+        ValueError: no special token ends a turn.
+    """
+    end_of_turn = encoder.starts_with_special(turn_end)
+    if end_of_turn in encoder.encode_markup(within):
+        end_of_turn = encoder.tokenizer.eos_token_id
+    if end_of_turn is None:
+        raise ValueError(
+            f"the chat template ends a turn with {turn_end!r}, which starts with no special token, "
+            f"so a turn's end cannot be sampled; {REMEDY}, which has such a token"
+        )
+    eos = encoder.tokenizer.eos_token_id
+    return (end_of_turn,) if eos is None or eos == end_of_turn else (end_of_turn, eos)
+
+
+def _form_of(tokenizer: PreTrainedTokenizerBase, frames: TemplateParts) -> ReplyForm:
+    """Return how turns are written: as texts have them, unless the template opens a thought."""
+    end = frames.user_to_policy
+    if not opened_by(end) and CLOSING not in end:
+        return ReplyForm()
+    has_system = frames.system is not None
+    return Rendering(tokenizer, frames.template, has_system=has_system).form

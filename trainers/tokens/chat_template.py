@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from jinja2.exceptions import TemplateError
 from transformers import PreTrainedTokenizerBase
 
+from trainers.tokens.template_settings import read_variables, split_settings, with_settings
+
 _SYSTEM, _POLICY = "Qprobesystem", "Qprobereply"
 _USERS = ("Qprobefirst", "Qprobesecond", "Qprobethird")
-_THOUGHT = "<think>\nQprobethought\n</think>\n\n"
+_THOUGHT = "Qprobethought"
+_WRITTEN_THOUGHT = f"<think>\n{_THOUGHT}\n</think>\n\n"
+KEYS = ("thinking", "reasoning_content", "reasoning")
+"""The entries of a message that templates look for a thought in, besides its content."""
 _EMPTY_THOUGHT = re.compile(r"\s*(<think>\s*</think>\s*)?")
 
 
-class _Unsuitable(ValueError):
-    """A template cannot be appended to; the message says why."""
+class Unsuitable(ValueError):
+    """A template cannot be used so; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,6 @@ class TemplateParts:
             token that ends a turn.
         trims_system, trims_user: the template strips white space around these messages.
         template: the Jinja template.
-        variables: what it is rendered with besides the messages.
     """
 
     system: str | None
@@ -43,7 +48,6 @@ class TemplateParts:
     trims_system: bool
     trims_user: bool
     template: str
-    variables: dict[str, Any] = field(default_factory=dict)
 
     def render(
         self,
@@ -56,79 +60,85 @@ class TemplateParts:
         if self.system is None and system_prompt:
             observations = [f"{system_prompt}\n\n{observations[0]}", *observations[1:]]
             system_prompt = ""
-        messages = _conversation(system_prompt, observations, completions)
-        return _render(tokenizer, self.template, self.variables, messages)
+        replies = [{"content": completion} for completion in completions]
+        return render(tokenizer, self.template, conversation(system_prompt, observations, replies))
 
 
-def probe_template(
-    tokenizer: PreTrainedTokenizerBase, chat_template: str | None, variables: dict[str, Any]
-) -> TemplateParts:
+def probe_template(tokenizer: PreTrainedTokenizerBase, template: str) -> TemplateParts:
     """Find the text around messages of a template that leaves earlier turns alone.
 
     Args:
-        tokenizer: gives the template where `chat_template` is None.
-        chat_template: a Jinja template.
-        variables: further variables of the template.
+        tokenizer: the policy's.
+        template: a Jinja template.
 
     Raises:
-        ValueError: there is no template, or it changes earlier turns.
+        Unsuitable: it changes earlier turns.
     """
-    if chat_template is None:
-        if not tokenizer.chat_template:
-            raise ValueError(
-                "the tokenizer has no chat template; set tokenizer.chat_template, e.g. to "
-                "trainers.tokens.chat.CHATML_TEMPLATE, or load an instruct model's tokenizer"
-            )
-        chat_template = tokenizer.get_chat_template()
     reasons = []
-    for template in (chat_template, _kept_thoughts(tokenizer, chat_template)):
-        for has_system in (True, False):
-            if template is None:
-                continue
+    for variant in _variants(tokenizer, template):
+        for key, has_system in itertools.product((None, *KEYS), (True, False)):
             try:
-                return _Probe(tokenizer, template, variables, has_system=has_system).frames()
-            except (_Unsuitable, TemplateError) as error:
+                return _Probe(tokenizer, variant, has_system=has_system, key=key).frames()
+            except (Unsuitable, TemplateError) as error:
                 reasons.append(str(error))
-    raise ValueError(
-        f"the chat template changes earlier turns as a conversation grows ({reasons[0]}), so ids "
-        f"cannot be appended turn by turn; set tokenizer.chat_template, or pass chat_template=, to "
-        f"a variant that leaves earlier turns as they were, e.g. trainers.CHATML_TEMPLATE"
-    )
+    raise Unsuitable(reasons[0])
 
 
-def _kept_thoughts(tokenizer: PreTrainedTokenizerBase, chat_template: str) -> str | None:
+def _variants(tokenizer: PreTrainedTokenizerBase, template: str) -> Iterator[str]:
+    """Yield a template, and TRL's variant of it that keeps thoughts, where TRL has one."""
+    yield template
     # TRL is loaded only for templates that fail as they are.
     from trl.chat_template_utils import get_training_chat_template
 
-    own, tokenizer.chat_template = tokenizer.chat_template, chat_template
+    values, bare = split_settings(template)
+    own, tokenizer.chat_template = tokenizer.chat_template, bare
     try:
         variant: str | None = get_training_chat_template(tokenizer)
     except (ValueError, TemplateError):  # TRL knows no variant of this template
-        return None
+        return
     finally:
         tokenizer.chat_template = own
-    return variant
+    if variant is not None:
+        # A variant that always keeps thoughts does not ask whether to.
+        readable = read_variables(variant)
+        yield with_settings(variant, {k: v for k, v in values.items() if k in readable})
 
 
-def _conversation(
-    system_prompt: str, observations: list[str], completions: list[str]
+def conversation(
+    system_prompt: str, observations: Sequence[str], replies: Sequence[Mapping[str, str]]
 ) -> list[dict[str, str]]:
+    """Return the messages of a conversation.
+
+    Args:
+        system_prompt: the instruction text; there is no such message where it is empty.
+        observations: the user's.
+        replies: the policy's, without their role, each behind the observation of its place.
+    """
     messages = [{"role": "system", "content": system_prompt}] if system_prompt else []
     for index, observation in enumerate(observations):
         messages.append({"role": "user", "content": observation})
-        if index < len(completions):
-            messages.append({"role": "assistant", "content": completions[index]})
+        if index < len(replies):
+            messages.append({"role": "assistant", **replies[index]})
     return messages
 
 
-def _render(
+def render(
     tokenizer: PreTrainedTokenizerBase,
     template: str,
-    variables: dict[str, Any],
     messages: list[dict[str, str]],
+    *,
+    is_finished: bool = False,
 ) -> str:
+    """Render messages by a template.
+
+    Args:
+        tokenizer: gives the template its special tokens.
+        template: a Jinja template.
+        messages: the conversation.
+        is_finished: it ends with the policy's turn; otherwise it waits for the next one.
+    """
     text = tokenizer.apply_chat_template(
-        messages, tokenize=False, add_generation_prompt=True, chat_template=template, **variables
+        messages, tokenize=False, add_generation_prompt=not is_finished, chat_template=template
     )
     return str(text)
 
@@ -140,66 +150,65 @@ class _Probe:
         self,
         tokenizer: PreTrainedTokenizerBase,
         template: str,
-        variables: dict[str, Any],
         *,
         has_system: bool,
+        key: str | None,
     ) -> None:
         self.tokenizer = tokenizer
         self.template = template
-        self.variables = variables
+        self.key = key
         self.has_system = has_system
 
     def frames(self) -> TemplateParts:
         """Return the template's frames.
 
         Raises:
-            _Unsuitable: the template cannot be appended to.
+            Unsuitable: the template cannot be appended to.
         """
         start = self._text([], users=1)
         user = _USERS[0]
-        before_user, user_to_policy = _split(start, user)
-        system, system_to_user = _split(before_user, _SYSTEM) if self.has_system else (None, "")
+        before_user, user_to_policy = split_at(start, user)
+        system, system_to_user = split_at(before_user, _SYSTEM) if self.has_system else (None, "")
         policy_to_user = self._grow(start, user_to_policy)
         bare = self._bare_start() if self.has_system else start
         return TemplateParts(
             system=system,
             system_to_user=system_to_user,
-            first_user=_split(bare, user)[0],
+            first_user=split_at(bare, user)[0],
             user_to_policy=user_to_policy,
             policy_to_user=policy_to_user,
             trims_system=self.has_system and self._trims(start, _SYSTEM),
             trims_user=self._trims(start, user),
             template=self.template,
-            variables=self.variables,
         )
 
     def _grow(self, start: str, user_to_policy: str) -> str:
         """Return the text from a policy turn to the next user message, after checking growth."""
-        replies = [_POLICY, _THOUGHT + _POLICY]
+        replies = [_POLICY, _WRITTEN_THOUGHT + _POLICY]
         if "</think>" in user_to_policy:  # the policy is told not to think
             replies = [_POLICY]
         elif "<think>" in user_to_policy:  # the policy's thought is opened for it
-            replies = [_THOUGHT + _POLICY]
+            replies = [_WRITTEN_THOUGHT + _POLICY]
         texts = {self._between(start, user_to_policy, reply) for reply in replies}
         if len(texts) > 1:
-            raise _Unsuitable("it ends turns with a thought in another way")
+            raise Unsuitable("it ends turns with a thought in another way")
         return texts.pop()
 
     def _between(self, start: str, user_to_policy: str, reply: str) -> str:
         second = self._text([reply], users=2)
         third = self._text([reply, reply], users=3)
         if not second.startswith(start) or not third.startswith(second):
-            raise _Unsuitable("what it renders of a conversation is no prefix of the longer one's")
-        turn, rest = _split(second[len(start) :], _POLICY)
+            raise Unsuitable("what it renders of a conversation is no prefix of the longer one's")
+        turn, rest = split_at(second[len(start) :], _POLICY)
         written = start + turn + _POLICY
         filler = written.removesuffix(reply).removeprefix(start)
         if not written.endswith(reply) or not _is_filler(filler, start):
-            raise _Unsuitable("it does not give earlier policy turns back as they were written")
-        between, tail = _split(rest, _USERS[1])
+            raise Unsuitable("it does not give earlier policy turns back as they were written")
+        between, tail = split_at(rest, _USERS[1])
         if tail != user_to_policy:
-            raise _Unsuitable("it renders later user messages in another way than the first")
+            raise Unsuitable("it renders later user messages in another way than the first")
         if third != f"{second}{turn}{_POLICY}{between}{_USERS[2]}{user_to_policy}":
-            raise _Unsuitable("it renders the third turn in another way than the second")
+            raise Unsuitable("it renders the third turn in another way than the second")
         return between
 
     def _bare_start(self) -> str:
@@ -214,12 +223,17 @@ class _Probe:
         user = padded if marker == _USERS[0] else _USERS[0]
         text = self._render(system, [user], [])
         if text not in (start, start.replace(marker, padded)):
-            raise _Unsuitable("it changes the white space of messages in its own way")
+            raise Unsuitable("it changes the white space of messages in its own way")
         return text == start
 
     def _render(self, system_prompt: str, users: list[str], replies: list[str]) -> str:
-        messages = _conversation(system_prompt, users, replies)
-        return _render(self.tokenizer, self.template, self.variables, messages)
+        messages = conversation(system_prompt, users, list(map(self._message, replies)))
+        return render(self.tokenizer, self.template, messages)
+
+    def _message(self, reply: str) -> dict[str, str]:
+        if self.key is not None and reply.startswith(_WRITTEN_THOUGHT):
+            return {"content": _POLICY, self.key: _THOUGHT}
+        return {"content": reply}
 
 
 def _is_filler(text: str, start: str) -> bool:
@@ -231,8 +245,13 @@ def _is_filler(text: str, start: str) -> bool:
     return start.startswith(text) or _EMPTY_THOUGHT.fullmatch(text) is not None
 
 
-def _split(text: str, marker: str) -> tuple[str, str]:
+def split_at(text: str, marker: str) -> tuple[str, str]:
+    """Return what stands before and behind a marker.
+
+    Raises:
+        Unsuitable: it does not stand in the text exactly once.
+    """
     parts = text.split(marker)
     if len(parts) != 2:
-        raise _Unsuitable(f"it renders a message {len(parts) - 1} times instead of once")
+        raise Unsuitable(f"it renders a message {len(parts) - 1} times instead of once")
     return parts[0], parts[1]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from agentgym_envs.trajectory import TokenTrace
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Generated
+from trainers.tokens.rendered_chat import RenderedChat, grow
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,13 @@ class TokenHistory:
         self._past.append(_Past(*self._read, generated.ids))
         self._num_in_view += 1
 
+    @staticmethod
+    def of(chat: ChatFormat, system_prompt: str, observation: str, **options: Any) -> TokenHistory:
+        """Return the history that a chat format has; the arguments are those of the class."""
+        if isinstance(chat, RenderedChat):
+            return RenderedHistory(chat, system_prompt, observation, **options)
+        return TokenHistory(chat, system_prompt, observation, **options)
+
     def _overflows(self, num_tokens: int) -> bool:
         return self.max_tokens is not None and num_tokens >= self.max_tokens
 
@@ -115,3 +124,39 @@ class TokenHistory:
                 ids += self.chat.observation_ids(past.observation, closed=False)
             ids += past.sampled
         return ids
+
+
+class RenderedHistory(TokenHistory):
+    """The tokens of an episode whose chat template changes earlier turns; see `TokenHistory`.
+
+    A turn that the template has changed something for begins a new trace, whose `prompt_ids` are
+    the whole conversation as the template renders it.
+    """
+
+    def __init__(
+        self, chat: RenderedChat, system_prompt: str, observation: str, **options: Any
+    ) -> None:
+        super().__init__(chat, system_prompt, observation, **options)
+        self._rendered = chat
+        self._system_prompt = system_prompt
+        self._observations = [observation]
+        self._completions: list[str] = []
+
+    def observe(self, observation: str) -> bool:
+        """Render the conversation with an observation; see `TokenHistory.observe`."""
+        ids = self._rendered.conversation_ids(
+            self._system_prompt,
+            [*self._observations, observation],
+            self._completions,
+            keep_last_turns=self.keep_last_turns,
+        )
+        if self._overflows(len(ids)):
+            return False
+        grow(self.traces, ids)
+        self._observations.append(observation)
+        return True
+
+    def append(self, generated: Generated) -> None:
+        """Append what the policy sampled."""
+        self.traces[-1].append_action(generated.ids, generated.logprobs)
+        self._completions.append(self.chat.decode(generated.ids))

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.actions import strip_thinking
 from agentgym_envs.trajectory import Trajectory
 from trainers.models.fetched import smollm2_folder
 from trainers.options.model_names import SMOLLM2, TINY
@@ -62,9 +63,14 @@ class Reader:
         ids = _first_sampled(trajectory)
         if not ids or not trajectory.turns:
             return False
-        text, completion = self.text(ids), trajectory.turns[0].completion
+        completion = trajectory.turns[0].completion
+        answer = strip_thinking(completion)
         # The id that ends a turn is sampled, and not part of the completion.
-        return text == completion or self.text(ids[:-1]) == completion
+        for text in (self.text(ids), self.text(ids[:-1])):
+            # A thought's beginning may be the chat template's, and its markup the model's own.
+            if text and (completion.endswith(text) or (answer and text.endswith(answer))):
+                return True
+        return False
 
 
 def find_reader(

@@ -120,7 +120,7 @@ def test_a_model_without_a_chat_template_is_refused_before_it_plays(
     ):
         sentence = told(capsys, *words)
         assert f"the model {str(folder)!r} cannot be played with" in sentence
-        assert "has no chat template; set tokenizer.chat_template" in sentence
+        assert "has no chat template; pass --chat_template FILE" in sentence
 
 
 @pytest.mark.parametrize(

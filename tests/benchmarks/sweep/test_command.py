@@ -12,8 +12,9 @@ from benchmarks.sweep.suites import Panel, Suite, task_digest
 from benchmarks.sweep.worker import Worker
 from tests.benchmarks.sweep.samples import cell, in_this_process, outcome_of
 from tests.helpers import COUNTING_ID, CountingEnv, register_helpers
+from tests.trainers.families import OPENS_AND_DROPS
 from tests.trainers.policies.chat_server import message, models, serving
-from tests.trainers.toys import make_folder
+from tests.trainers.toys import make_folder, make_tokenizer
 from trainers.options.errors import UsageError
 
 SMALL = tuple(f"counting_{number}" for number in range(50, 53))
@@ -148,6 +149,32 @@ def test_a_folder_that_holds_another_model_by_now_is_refused(counting, capsys, t
     assert "0 episodes played" in capsys.readouterr().out
     make_folder(tmp_path / "model", seed=1)
     assert f"{model} had other files or another endpoint then" in refused(capsys, *words)
+
+
+def test_a_chat_template_is_that_of_the_models_alone(counting, capsys, tmp_path):
+    model = make_folder(tmp_path / "model")
+    file = tmp_path / "mine.jinja"
+    file.write_text(OPENS_AND_DROPS)
+    out = tmp_path / "sweep"
+    template = ["--chat_template", str(file), "--chat_template_kwargs"]
+    words = ["--turns", "2", "--max-tokens-per-turn", "2", "--out", str(out), "--policy", "random"]
+    told = refused(capsys, *words, *template, '{"enable_thinking": false}')
+    assert "--chat_template_kwargs need a model that is loaded here, got ['random']" in told
+    words += ["--policy", model]
+    told = refused(capsys, *words, *template, '{"thinks": false}')
+    assert "reads no variable 'thinks'" in told
+    assert not out.exists()
+    assert command.main([*words, *template, '{"enable_thinking": false}']) == 0
+    assert "20 episodes played, 0 of them failed" in capsys.readouterr().out
+    cells = [c for c in SweepFolder(out).cells() if c.policy == model]
+    assert dict(cells[0].settings)["chat_template_kwargs"] == {"enable_thinking": False}
+    tokenizer = make_tokenizer()
+    tokenizer.chat_template = OPENS_AND_DROPS
+    for episode in SweepFolder(out).episodes(cells[0]):
+        prompt = tokenizer.decode(episode.traces[0].prompt_ids)
+        assert prompt.endswith("<|im_start|>assistant\n<think>\n\n</think>\n\n")
+    told = refused(capsys, *words, *template, '{"enable_thinking": true}')
+    assert "chat_template_kwargs" in told
 
 
 def test_a_model_that_changes_while_a_sweep_runs_is_not_played(tmp_path):

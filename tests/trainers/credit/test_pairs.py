@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from agentgym_envs import Trajectory, Turn
+from tests.trainers.families import FAMILIES
 from tests.trainers.toys import make_tokenizer
 from trainers.credit.pairs import Pair, distinct, pair_rows, preference_pairs, shared_turns
 from trainers.tokens.chat import ChatFormat
@@ -169,7 +170,7 @@ def test_both_sides_have_the_same_context() -> None:
 
 def test_recorded_tokens_are_taken_as_they_were_sampled() -> None:
     good, bad = played("go", "left", reward=1.0), played("go", "right")
-    trace = CHAT.encode_trajectory(good)
+    (trace,) = CHAT.encode_trajectory(good)
     first = trace.action_mask.index(1)
     trace.completion_ids[first] = 7  # what was sampled need not be what the tokenizer would say
     good.traces = [trace]
@@ -185,13 +186,28 @@ def test_turns_that_are_not_trained_never_count() -> None:
     assert own_text(row["chosen_ids"], row["chosen_mask"]) == ["left<|im_end|>"]
 
 
+def test_turns_in_traces_of_their_own_can_be_compared_one_by_one() -> None:
+    """A template that drops thoughts gives each turn a trace; one turn lies in one of them."""
+    chat = ChatFormat.from_tokenizer(FAMILIES["opens and drops"].tokenizer())
+    good, bad = played("go", "left", "take", reward=1.0), played("go", "right", "sleep")
+    (row,) = pair_rows(preference_pairs([good, bad], compared_turns=1), chat)
+    for side, word in (("chosen", "left"), ("rejected", "right")):
+        ids = row[f"{side}_ids"]
+        start = row[f"{side}_mask"].index(1)
+        assert ids[:start] == chat.conversation_ids("Rules.", ["see 0", "see 1"], ["go"])  # type: ignore[attr-defined]
+        assert ids[start:] == chat.action_ids(word)
+        assert row[f"{side}_mask"][start:] == [1] * len(chat.action_ids(word))
+    with pytest.raises(ValueError, match=r"several token windows.*--compared_turns 1"):
+        pair_rows(preference_pairs([good, bad]), chat)
+
+
 def test_long_and_windowed_pairs_are_left_out_and_counted(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     good, bad = played("a", reward=1.0), played("b")
     long = played("c" * 200)
-    windowed = played("d")
-    windowed.traces = [CHAT.encode_trajectory(windowed)] * 2
+    windowed = played("d", "e")
+    windowed.traces = CHAT.encode_trajectory(played("d")) * 2
     pairs = preference_pairs([good], against=[bad, long, windowed])
     rows = pair_rows(pairs, CHAT, max_tokens=100)
     assert len(rows) == 1

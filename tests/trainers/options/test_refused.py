@@ -58,7 +58,8 @@ ONLINE = {
         entropy_coef use_adaptive_entropy use_bias_correction_kl log_completions
         vllm_importance_sampling_correction
     """,
-    "ours": "temperature top_k top_p min_p invalid_action_penalty",
+    "ours": "temperature top_k top_p min_p invalid_action_penalty chat_template "
+    "chat_template_kwargs",
 }
 GROUP_RELATIVE = {"trl": "scale_rewards multi_objective_aggregation"}
 SFT = {
@@ -70,6 +71,7 @@ SFT = {
         router_aux_loss_coef dataset_num_proc max_length truncation_mode shuffle_dataset packing
         padding_free pad_to_multiple_of loss_type activation_offloading
     """,
+    "ours": "chat_template chat_template_kwargs",
 }
 DPO = {
     "transformers": f"""
@@ -81,7 +83,7 @@ DPO = {
         precompute_ref_batch_size loss_type loss_weights ld_alpha f_divergence_type
         label_smoothing beta use_weighting discopop_tau activation_offloading sync_ref_model
     """,
-    "ours": "max_length",
+    "ours": "max_length chat_template chat_template_kwargs",
 }
 PPO = """
     critic critic_model critic_learning_rate critic_warmup_steps vf_coef cliprange_value gae_level

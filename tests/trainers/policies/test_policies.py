@@ -24,7 +24,7 @@ def test_a_folder_without_a_model_is_named(tmp_path: Path) -> None:
 
 
 def test_a_misspelt_name_is_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown(name: str) -> None:
+    def unknown(name: str, **_options: object) -> None:
         raise OSError(f"{name} is not a local folder\nand no model of the hub")
 
     monkeypatch.setattr("transformers.AutoTokenizer.from_pretrained", unknown)

@@ -117,10 +117,21 @@ def test_a_system_prompt_without_a_system_role_goes_into_the_first_message():
     assert f"<start_of_turn>user\n{SYSTEM}\n\nA door.<end_of_turn>" in text
 
 
-@pytest.mark.parametrize("name", ["FORGETS_THOUGHTS", "COUNTS_TURNS", "KEEPS_LAST_ONLY"])
-def test_a_template_that_rewrites_history_is_refused_with_the_remedy(name):
-    tokenizer = tiny_tokenizer(getattr(tiny_models, name))
-    with pytest.raises(ValueError, match=r"changes earlier turns.*CHATML_TEMPLATE"):
+@pytest.mark.parametrize(
+    ("template", "reason"),
+    [
+        ("It says the same of whatever is said.", "it renders a message 0 times instead of once"),
+        ("{{ raise_exception('no turns') }}", "it renders no conversation of turns: no turns"),
+        (
+            "{%- for m in messages %}{{- m.content + '<|im_end|>' }}{%- endfor %}"
+            "{{- messages | length }}",
+            "it asks for later turns in another way than for the first",
+        ),
+    ],
+)
+def test_a_template_that_cannot_be_used_is_refused_with_the_remedy(template, reason):
+    tokenizer = tiny_tokenizer(template)
+    with pytest.raises(ValueError, match=rf"cannot be used: {reason}.*CHATML_TEMPLATE"):
         ChatFormat.from_tokenizer(tokenizer)
     assert ChatFormat.from_tokenizer(tokenizer, chat_template=CHATML_TEMPLATE).stop_ids
 
@@ -168,7 +179,7 @@ def test_word_level_tokenizers_work():
 def test_an_experts_episode_becomes_a_trace_masked_to_its_turns():
     chat = ChatFormat.from_tokenizer(tiny_tokenizer(CHATML_TEMPLATE))
     turns = [Turn("A door.", "open door", 0.0, True, 0.0), Turn("A ball.", "take", 1.0, True, 1.0)]
-    trace = chat.encode_trajectory(
+    (trace,) = chat.encode_trajectory(
         Trajectory("e", "t_0", system_prompt=SYSTEM, turns=turns, final_observation="Done.")
     )
     assert trace.prompt_ids == chat.prompt_ids(SYSTEM, "A door.")

@@ -68,6 +68,21 @@ def test_each_token_has_its_text_mask_and_probability(run):
     assert json.loads(json.dumps(shown)) == shown
 
 
+@pytest.mark.parametrize(
+    ("completion", "sampled"),
+    [
+        ("<think>\nhm\n</think>\n\ngo", "hm\n</think>\n\ngo"),
+        ("<think>\nhm\n</think>\n\ngo", "(analysis)hm(end)(final)go"),
+    ],
+)
+def test_a_thought_that_the_template_opens_or_marks_in_its_own_way_is_found(
+    run, completion, sampled
+):
+    played = recorded(sampled)
+    played.turns = [Turn("No.", completion, 0.0, True, 0.0)]
+    assert "".join(tokens(played, run)["traces"][0]["texts"]) == sampled + "<|im_end|>"
+
+
 def test_the_texts_of_the_tokens_are_the_text_whatever_a_character_takes(run):
     completion = "caf\u00e9 \u2192 \U0001f600!"
     (trace,) = tokens(recorded(completion), run)["traces"]
