@@ -52,7 +52,8 @@ def language_model_rows(repeats: int, *, case: Case = _CASE) -> Iterator[Row]:
         )
     for lowered in (True, False):
         name = f"GRPO update, {case.model}, {'bfloat16' if lowered else 'float32'}"
-        yield compare_updates(name, trajectories, replace(case, bf16=lowered), repeats)
+        row = compare_updates(name, trajectories, replace(case, bf16=lowered), repeats)
+        yield replace(row, group="language_model")
 
 
 def _episodes(case: Case, chat: ChatFormat) -> list[Trajectory]:
@@ -70,7 +71,7 @@ def _episodes(case: Case, chat: ChatFormat) -> list[Trajectory]:
         replace(episode, turns=episode.turns[: len(episode.turns) - number % 2])
         for number, episode in enumerate(grouped)
     ]
-    return [replace(episode, traces=[chat.encode_trajectory(episode)]) for episode in cut]
+    return [replace(episode, traces=chat.encode_trajectory(episode)) for episode in cut]
 
 
 class _Turns:
