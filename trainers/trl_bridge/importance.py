@@ -49,8 +49,9 @@ class ImportanceMixin:
     def _get_per_token_logps_and_entropies(self: Any, *args: Any, **kwargs: Any) -> Any:
         compute = super()._get_per_token_logps_and_entropies  # type: ignore[misc]
         batch = self._of_pass
-        scored = None if batch is None else batch["completion_mask"] * batch["tool_mask"]
-        outputs = compact_logprobs(compute, *args, scored=scored, **kwargs)
+        if batch is not None:
+            kwargs["scored"] = batch["completion_mask"] * batch["tool_mask"]
+        outputs = compact_logprobs(compute, *args, **kwargs)
         if batch is not None:
             self._weigh(batch, outputs[0].detach())
         return outputs
