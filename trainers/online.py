@@ -207,7 +207,9 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         steps = args.steps_per_generation * args.num_iterations / args.gradient_accumulation_steps
         per_batch = "a step" if steps == 1 else f"every {steps:g} steps"
         return {
-            "policy": describe_policy(self.accelerator.unwrap_model(self.model)),
+            "policy": describe_policy(
+                self.accelerator.unwrap_model(self.model), self.accelerator.autocast
+            ),
             "tasks": tasks_shown,
             "reward": rewards.plan(args.reward_weights),
             "history": history_plan(self.processing_class),

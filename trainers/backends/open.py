@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
-import torch
 from transformers import AutoConfig
 
 from trainers.backends.hf import HFBackend
-from trainers.models.loading import context_length
+from trainers.models.loading import computed_in, context_length
 from trainers.options.arguments import BackendArguments
 from trainers.tokens.generation import Backend
 
@@ -61,14 +60,3 @@ def load_backend(
     if model is None:
         raise ValueError(f"backend {args.backend!r} samples from a loaded model only")
     return HFBackend(model, max_length=max_length, row_streams=row_streams, autocast=autocast)
-
-
-def computed_in(
-    model: Any, autocast: Callable[[], AbstractContextManager[None]] | None
-) -> torch.dtype:
-    """Return the precision of a model's passes under a trainer's autocast."""
-    with autocast() if autocast is not None else nullcontext():
-        kind = model.device.type
-        lowered = torch.is_autocast_enabled(kind)
-        dtype: torch.dtype = torch.get_autocast_dtype(kind) if lowered else model.dtype
-    return dtype

@@ -76,7 +76,9 @@ def _plan(trainer: Any, evaluation: EvaluationArguments, trained_on: str) -> Pla
     args = trainer.args
     per_step = args.per_device_train_batch_size * args.gradient_accumulation_steps
     plan = {
-        "policy": describe_policy(trainer.accelerator.unwrap_model(trainer.model)),
+        "policy": describe_policy(
+            trainer.accelerator.unwrap_model(trainer.model), trainer.accelerator.autocast
+        ),
         "history": history_plan(trainer.processing_class),
         "batch": f"{per_step * args.world_size} a step, of {len(trainer.train_dataset)} "
         f"{trainer.row_name} of {trained_on}",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from contextlib import AbstractContextManager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -204,8 +205,26 @@ def adapter_config(args: ModelArguments) -> Any:
         return get_peft_config(args)
 
 
-def describe_policy(model: Any) -> str:
-    """Return in words which policy a loaded model is, how large, and where it computes."""
+def computed_in(
+    model: Any, autocast: Callable[[], AbstractContextManager[None]] | None
+) -> torch.dtype:
+    """Return the precision of a model's passes under a trainer's autocast."""
+    with autocast() if autocast is not None else nullcontext():
+        kind = model.device.type
+        lowered = torch.is_autocast_enabled(kind)
+        dtype: torch.dtype = torch.get_autocast_dtype(kind) if lowered else model.dtype
+    return dtype
+
+
+def describe_policy(
+    model: Any, autocast: Callable[[], AbstractContextManager[None]] | None = None
+) -> str:
+    """Return in words which policy a loaded model is, how large, and how and where it computes.
+
+    Args:
+        model: a transformers model, or a peft model around one.
+        autocast: what its trainer computes under.
+    """
     name = str(getattr(model.config, "_name_or_path", ""))
     # A name of ours becomes a folder when it is loaded.
     name = TINY if Path(name).name == TINY_FOLDER else name or type(model).__name__
@@ -216,8 +235,15 @@ def describe_policy(model: Any) -> str:
     size = f"{_rounded(count)} parameters"
     if trained < count:
         size += f", {_rounded(trained)} of them trained"
-    precision = str(model.dtype).removeprefix("torch.")
-    return f"{name}: {size}, {precision} on {model.device}"
+    own, used = (
+        str(dtype).removeprefix("torch.") for dtype in (model.dtype, computed_in(model, autocast))
+    )
+    precision = own if own == used else f"{own} computed in {used}"
+    place = str(model.device)
+    if place == "cpu":
+        count = torch.get_num_threads()
+        place += f" by {count} {'thread' if count == 1 else 'threads'}"
+    return f"{name}: {size}, {precision} on {place}"
 
 
 def _rounded(count: int) -> str:

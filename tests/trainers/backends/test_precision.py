@@ -14,9 +14,9 @@ from transformers import AutoModelForCausalLM
 
 from tests.trainers.toys import ENV_ID, make_folder
 from trainers import grpo, sft
-from trainers.backends.open import computed_in
 from trainers.backends.row_cache import RowCache
 from trainers.backends.row_model import RowModel
+from trainers.models.loading import computed_in
 
 OPTIONS = (
     "--max_steps 1 --max_tokens_per_turn 4 --learning_rate 1e-2 --per_device_train_batch_size 8 "

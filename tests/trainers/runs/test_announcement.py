@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from agentgym_envs import Trajectory
 from tests.trainers.toys import ENV_ID, episode, make_model, make_tokenizer
@@ -26,6 +28,7 @@ from trainers.runs.announcement import print_plan
 from trainers.runs.folder import write_json
 
 Printed = pytest.CaptureFixture[str]
+THREADS = "1 thread" if torch.get_num_threads() == 1 else f"{torch.get_num_threads()} threads"
 
 
 def test_a_run_says_policy_tasks_batch_and_steps(
@@ -39,7 +42,7 @@ def test_a_run_says_policy_tasks_batch_and_steps(
     said = capsys.readouterr().out
     assert said.startswith(
         f"GRPO: 2 optimizer steps, written to {trainer.args.output_dir}\n"
-        "  policy    Qwen3ForCausalLM: 24K parameters, float32 on cpu\n"
+        f"  policy    Qwen3ForCausalLM: 24K parameters, float32 on cpu by {THREADS}\n"
         "  tasks     8 of Letters (train), 3 turns at most, horizon scaling:2,3@5\n"
         "  batch     8 episodes a step: 2 tasks x 4\n"
         "  measured  every 2 steps and at the end on 2 tasks of validation, 2 episodes each; "
@@ -152,7 +155,9 @@ def test_imitation_of_one_game_that_is_measured_in_another_names_both(
 def test_the_shipped_policy_has_its_name() -> None:
     model, _ = load_policy(ModelArguments())
     assert describe_policy(model).startswith("tiny: 1.")
-    assert "parameters, float32 on cpu" in describe_policy(model)
+    assert describe_policy(model).endswith(f"parameters, float32 on cpu by {THREADS}")
+    lowered = partial(torch.autocast, "cpu", torch.bfloat16)
+    assert "float32 computed in bfloat16 on cpu" in describe_policy(model, lowered)
     for parameter in list(model.parameters())[1:]:
         parameter.requires_grad_(False)
     assert "of them trained" in describe_policy(model)
