@@ -1,0 +1,40 @@
+"""`python -m benchmarks.gpu.traced FILE MODULE ...`: runs a module and notes what it has taken.
+
+FILE gets a JSON object; of several processes each writes its own, FILE with its rank.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import sys
+from pathlib import Path
+
+from accelerate import PartialState
+from accelerate.state import AcceleratorState
+
+from benchmarks.gpu.memory import peak_gigabytes
+
+
+def main() -> None:
+    """Run the module with the rest of the line as its own."""
+    file, module, *words = sys.argv[1:]
+    sys.argv = [module, *words]
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    finally:
+        state = PartialState()
+        # The kind that accelerate ended with: one without FSDP would pass for it otherwise.
+        kind = AcceleratorState().distributed_type if AcceleratorState._shared_state else None
+        noted = {
+            "peak_gigabytes": peak_gigabytes(),
+            "processes": state.num_processes,
+            "kind": getattr(kind, "value", "NO"),
+        }
+        rank = os.environ.get("RANK", "0")
+        Path(f"{file}.{rank}").write_text(json.dumps(noted) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
