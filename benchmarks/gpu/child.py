@@ -7,12 +7,13 @@ import signal
 import sys
 import threading
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from benchmarks.gpu.parts import PARTS, Setting
+from benchmarks.gpu.parts import Setting
 from benchmarks.gpu.records import SHARED, WORK, Record, write_record
 from benchmarks.throughput.measure import machine
 
@@ -47,16 +48,18 @@ def main(words: list[str]) -> None:
     """Run a part.
 
     Args:
-        words: its name, the folder of all parts, and `small` or `full`.
+        words: its name, its function as `module:function`, the folder of all parts, and `small`
+            or `full`.
     """
-    name, place, size = words
+    name, target, place, size = words
     folder = Path(place)
     record = Record(name, small=size == "small", machine=stamp())
     write_record(folder, record)
     setting = Setting(folder / WORK / name, folder / WORK / SHARED, record.small)
     for made in (setting.folder, setting.shared):
         made.mkdir(parents=True, exist_ok=True)
-    for reading in PARTS[name].measure(setting):
+    module, _, function = target.partition(":")
+    for reading in getattr(import_module(module), function)(setting, name):
         print(f"{reading.name}: {reading.values}", flush=True)
         record.readings.append(reading)
         write_record(folder, record)

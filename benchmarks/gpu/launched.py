@@ -44,6 +44,8 @@ def launched(setting: Setting, part: str) -> Iterator[Reading]:
         *(_SMALL if setting.small else _FULL),
     )
     command = command_line(part, notes, options, num_gpus=torch.cuda.device_count())
+    for stale in notes.parent.glob(f"{notes.name}.*"):
+        stale.unlink()
     print(" ".join(command), flush=True)
     subprocess.run(command, check=True)
     yield Reading(f"{shape.name}, {part}", values_of(run, notes))

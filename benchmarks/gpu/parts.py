@@ -5,9 +5,8 @@ Imports nothing heavy; a part's own module is imported in the part's process.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -70,12 +69,6 @@ class Part:
     def reason_to_skip(self) -> str | None:
         """Why it cannot run here; None where it can."""
         return next((reason for name, reason in self.needs if find_spec(name) is None), None)
-
-    def measure(self, setting: Setting) -> Iterator[Reading]:
-        """Yield the readings as they are made."""
-        module, _, function = self.target.partition(":")
-        readings: Iterator[Reading] = getattr(import_module(module), function)(setting, self.name)
-        return readings
 
 
 _LAUNCHED = "benchmarks.gpu.launched:launched"

@@ -86,11 +86,12 @@ def run_part(part: Part, folder: Path, *, small: bool, seconds: float) -> Record
     write_record(folder, Record(part.name, small))  # what an earlier run has measured is gone
     log = folder / WORK / part.name / LOG
     log.parent.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "benchmarks.gpu.child", part.name, str(folder.resolve())]
+    size = "small" if small else "full"
+    words = (part.name, part.target, str(folder.resolve()), size)
     start = time.monotonic()
     with log.open("a", encoding="utf-8") as file:
         process = subprocess.Popen(
-            [*command, "small" if small else "full"],
+            [sys.executable, "-m", "benchmarks.gpu.child", *words],
             stdout=file,
             stderr=subprocess.STDOUT,
             env=_environment(),

@@ -1,4 +1,4 @@
-"""Steps of GRPO from Python: how long they take, how much of it is sampling, and what it differs.
+"""Steps of GRPO from Python: how long they take, how much of it is sampling, how far it is off.
 
 What a random model writes is never right, so episodes are paid in turns: every group then has
 advantages, and every row is trained.
@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
-import torch
 from peft import LoraConfig
 from transformers import TrainerCallback
 
@@ -65,7 +64,7 @@ class Case:
         """Return the case, or its rehearsal."""
         if not small:
             return self
-        return replace(self, steps=2, tasks=2, group=2, rows=2, turns=2, tokens=8)
+        return replace(self, steps=min(self.steps, 2), tasks=2, group=2, rows=2, turns=2, tokens=8)
 
 
 def steps(setting: Setting, _part: str) -> Iterator[Reading]:
@@ -89,7 +88,7 @@ def precisions(setting: Setting, _part: str) -> Iterator[Reading]:
         ("bfloat16", "bfloat16", "bfloat16", True),
     ):
         name = f"{model}, weights and sampling {weights}, trained in {trained}"
-        yield _differing(Case(name, model, dtype, bf16, tokens=64, turns=6), setting)
+        yield _differing(Case(name, model, dtype, bf16), setting)
 
 
 def vllm_steps(setting: Setting) -> Iterator[Reading]:
@@ -99,7 +98,7 @@ def vllm_steps(setting: Setting) -> Iterator[Reading]:
     yield _timed(Case(f"{name}, all weights, vLLM samples", half, backend="vllm"), setting)
     model = learner()
     case = Case(f"{model}, sampled by vLLM in bfloat16, trained in bfloat16", model)
-    yield _differing(replace(case, backend="vllm", tokens=64, turns=6), setting)
+    yield _differing(replace(case, backend="vllm"), setting)
 
 
 def learner() -> str:
@@ -128,7 +127,7 @@ def _timed(case: Case, setting: Setting) -> Reading:
 
 
 def _differing(case: Case, setting: Setting) -> Reading:
-    case = case.at_size(small=setting.small)
+    case = replace(case, steps=1, tokens=64, turns=6).at_size(small=setting.small)
     logs, _ = train(case, setting)
     values = {
         "gap, mean (nats)": _rounded(fmean(log[f"{_GAP}/mean"] for log in logs)),
@@ -177,8 +176,6 @@ def train(case: Case, setting: Setting) -> tuple[list[dict[str, float]], list[fl
         The logs and the seconds of each step.
     """
     reset_peak()
-    if torch.cuda.is_available():
-        torch.set_default_device(None)
     named = ModelArguments(model_name_or_path=case.model, dtype=case.dtype)
     model, tokenizer = load_policy(named)
     times = StepTimes()
