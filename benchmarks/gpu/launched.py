@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,8 @@ from trainers.runs.folder import read_metrics
 ADAPTERS = ("lora", "qlora")
 """Parts that are option files of `--config`; the others are files of `accelerate launch`."""
 
+_MADE = "made"
+
 _SFT = (
     *("--env", "TextCraft", "--eval_strategy", "no", "--save_strategy", "no"),
     *("--report_to", "none", "--logging_steps", "1", "--gradient_accumulation_steps", "1"),
@@ -34,20 +37,26 @@ def launched(setting: Setting, part: str) -> Iterator[Reading]:
     Args:
         setting: where and at which size.
         part: a preset of `ADAPTERS`, or the name of a file in `trainers/options/accelerate/`.
+
+    Raises:
+        RuntimeError: the command failed.
     """
     half, three = shapes(small=setting.small)
     shape = three if part in ADAPTERS else half
     model = model_folder(shape, setting.shared)
-    run, notes = setting.folder / "run", setting.folder / "notes.json"
+    run, notes = setting.folder / _MADE / "run", setting.folder / _MADE / "notes.json"
     options = (
         *("--model", str(model), "--output_dir", str(run), *_SFT),
+        *(("--dtype", "bfloat16") if part in ADAPTERS else ()),  # of the base, which stays as it is
         *(_SMALL if setting.small else _FULL),
     )
     command = command_line(part, notes, options, num_gpus=torch.cuda.device_count())
-    for stale in notes.parent.glob(f"{notes.name}.*"):
-        stale.unlink()
+    shutil.rmtree(setting.folder / _MADE, ignore_errors=True)  # of an earlier try
+    notes.parent.mkdir()
     print(" ".join(command), flush=True)
-    subprocess.run(command, check=True)
+    status = subprocess.run(command, check=False).returncode
+    if status:
+        raise RuntimeError(f"the command of {part} ended with status {status}")
     yield Reading(f"{shape.name}, {part}", values_of(run, notes))
 
 

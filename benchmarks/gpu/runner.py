@@ -151,4 +151,4 @@ def _is_alive(process: subprocess.Popen[bytes]) -> bool:
 
 def _last_line(log: Path) -> str:
     lines = log.read_text("utf-8", errors="replace").strip().splitlines()
-    return lines[-1] if lines else "it printed nothing"
+    return lines[-1][:200] if lines else "it printed nothing"

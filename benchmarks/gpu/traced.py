@@ -10,17 +10,37 @@ import os
 import runpy
 import sys
 from pathlib import Path
+from typing import Any
 
 from accelerate import PartialState
 from accelerate.state import AcceleratorState
+from accelerate.utils import DistributedType
 
 from benchmarks.gpu.memory import peak_gigabytes
+
+
+def let_processors_shard() -> None:
+    """Let accelerate split weights over processes that meet by gloo, for a rehearsal.
+
+    accelerate 1.15 reads the options of FSDP2 with any backend, but where there is no accelerator
+    it trains whole copies instead, without a word. torch can split them.
+    """
+    original = AcceleratorState.__init__
+
+    def init(self: Any, *args: Any, fsdp_plugin: Any = None, **kwargs: Any) -> None:
+        original(self, *args, fsdp_plugin=fsdp_plugin, **kwargs)
+        if fsdp_plugin is not None and self.distributed_type == DistributedType.MULTI_CPU:
+            self.distributed_type, self.fsdp_plugin = DistributedType.FSDP, fsdp_plugin
+            PartialState._shared_state["distributed_type"] = DistributedType.FSDP
+
+    AcceleratorState.__init__ = init
 
 
 def main() -> None:
     """Run the module with the rest of the line as its own."""
     file, module, *words = sys.argv[1:]
     sys.argv = [module, *words]
+    let_processors_shard()
     try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
     finally:
