@@ -50,12 +50,12 @@ FULL = Plan(
     sft=(
         *("--num_train_epochs", "3", "--learning_rate", "2e-4", "--lr_scheduler_type", "cosine"),
         *("--per_device_train_batch_size", "16", "--gradient_accumulation_steps", "1"),
-        *("--eval_strategy", "no"),
+        *("--gradient_checkpointing", "false", "--eval_strategy", "no"),
     ),
     grpo=(
         *("--max_steps", "40", "--learning_rate", "1e-5", "--horizon", "scaling:8,12,16@13"),
         *("--num_generations", "8", "--per_device_train_batch_size", "16"),
-        *("--gradient_accumulation_steps", "16", "--num_envs", "256"),
+        *("--gradient_accumulation_steps", "16", "--gradient_checkpointing", "false"),
         *("--eval_steps", "10", "--num_eval_tasks", "60", "--save_total_limit", "1"),
     ),
 )
@@ -69,7 +69,7 @@ SMALL = Plan(
     grpo=(
         *("--max_steps", "1", "--learning_rate", "1e-6", "--horizon", "scaling:1,2@1"),
         *("--num_generations", "2", "--per_device_train_batch_size", "2"),
-        *("--gradient_accumulation_steps", "1", "--num_envs", "2"),
+        *("--gradient_accumulation_steps", "1"),
         *("--eval_steps", "1", "--num_eval_tasks", "1"),
     ),
     tasks=1,
@@ -129,7 +129,8 @@ def _test(plan: Plan, model: str, folder: Path) -> tuple[str, ...]:
     few = () if plan.tasks is None else ("--num_tasks", str(plan.tasks))
     return (
         *("eval", *plan.env, *few, "--split", "test", "--model", model),
-        *("--samples", "2", "--dtype", "bfloat16", "--out", str(folder / "result.json")),
+        *("--samples", "2", "--num_envs", "200", "--dtype", "bfloat16"),
+        *("--out", str(folder / "result.json")),
     )
 
 

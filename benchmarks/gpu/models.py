@@ -75,7 +75,14 @@ def model_folder(shape: Shape, parent: Path) -> Path:
 
 def random_model(shape: Shape, tokenizer: Any) -> Qwen2ForCausalLM:
     """Return a model in bfloat16, made where it is to compute."""
-    config = Qwen2Config(
+    torch.manual_seed(0)
+    with torch.device("cuda" if torch.cuda.is_available() else "cpu"):
+        return Qwen2ForCausalLM(config_of(shape, tokenizer)).bfloat16().eval()
+
+
+def config_of(shape: Shape, tokenizer: Any) -> Qwen2Config:
+    """Return the configuration of a model with a tokenizer's special tokens."""
+    return Qwen2Config(
         vocab_size=shape.vocabulary,
         hidden_size=shape.hidden,
         num_hidden_layers=shape.layers,
@@ -91,10 +98,6 @@ def random_model(shape: Shape, tokenizer: Any) -> Qwen2ForCausalLM:
         bos_token_id=None,
         dtype="bfloat16",
     )
-    device = torch.accelerator.current_accelerator() if torch.cuda.is_available() else "cpu"
-    torch.manual_seed(0)
-    with torch.device(device):
-        return Qwen2ForCausalLM(config).bfloat16().eval()
 
 
 def build_tokenizer() -> Any:

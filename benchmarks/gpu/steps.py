@@ -7,7 +7,7 @@ advantages, and every row is trained.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -113,30 +113,38 @@ def _random_models(setting: Setting) -> list[str]:
 def _timed(case: Case, setting: Setting) -> Reading:
     case = case.at_size(small=setting.small)
     logs, seconds = train(case, setting)
+    return Reading(case.name, {**step_values(case, logs, seconds), COLUMN: peak_gigabytes()})
+
+
+def step_values(
+    case: Case, logs: Sequence[dict[str, float]], seconds: Sequence[float]
+) -> dict[str, Any]:
+    """Return what a step takes, the first one left out."""
     sampling = fmean(log["rollout_time"] for log in logs[1:])
     a_step = fmean(seconds[1:])
-    values = {
+    return {
         "seconds a step": round(a_step, 2),
         "of it sampling": f"{sampling / a_step:.0%}",
         "episodes": case.tasks * case.group,
         "turns": case.turns,
         "tokens a turn": case.tokens,
-        COLUMN: peak_gigabytes(),
     }
-    return Reading(case.name, values)
 
 
 def _differing(case: Case, setting: Setting) -> Reading:
     case = replace(case, steps=1, tokens=64, turns=6).at_size(small=setting.small)
     logs, _ = train(case, setting)
-    values = {
+    return Reading(case.name, {**gap_values(logs), COLUMN: peak_gigabytes()})
+
+
+def gap_values(logs: Sequence[dict[str, float]]) -> dict[str, Any]:
+    """Return how far sampled and trained log-probabilities are apart."""
+    return {
         "gap, mean (nats)": _rounded(fmean(log[f"{_GAP}/mean"] for log in logs)),
         "gap, most (nats)": _rounded(max(log[f"{_GAP}/max"] for log in logs)),
         "ratio, least": _rounded(min(log[f"{_RATIO}/raw_min"] for log in logs)),
         "ratio, most": _rounded(max(log[f"{_RATIO}/raw_max"] for log in logs)),
-        COLUMN: peak_gigabytes(),
     }
-    return Reading(case.name, values)
 
 
 def _rounded(value: float) -> float:
