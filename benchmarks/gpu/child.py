@@ -9,6 +9,7 @@ import threading
 import time
 from importlib import import_module
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import torch
@@ -65,6 +66,11 @@ def main(words: list[str]) -> None:
         write_record(folder, record)
 
 
+def _end(_number: int, _frame: FrameType | None) -> None:
+    sys.exit(128 + signal.SIGTERM)  # what is under way is left in order, and what is made is kept
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _end)
     end_with_parent()
     main(sys.argv[1:])

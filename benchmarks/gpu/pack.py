@@ -195,7 +195,7 @@ def cut(
     (folder / f"{PART}1").mkdir()
     for file in files:
         content = file.read_bytes()
-        pieces = []
+        pieces: list[dict[str, Any]] = []
         while content:
             if not room:
                 part, room = part + 1, part_bytes
