@@ -1,4 +1,4 @@
-"""`python -m benchmarks.gpu`; without our requirements, as before `--unpack`, it needs none."""
+"""`python -m benchmarks.gpu`; its `--unpack` needs none of what it is there to install."""
 
 from __future__ import annotations
 

@@ -36,6 +36,9 @@ BASE = ("torch", "transformers", "accelerate", "peft")
 ROOTS = (f"{DISTRIBUTION}[train]", "hypothesis", "pytest", "pytest-timeout", "setuptools>=77")
 """What the parts need: our requirements, the tests', and what installs the checkout."""
 
+VERSION_MATTERS = ("setuptools",)
+"""What travels unless the version there is known to do: an old one cannot install the checkout."""
+
 _GLIBC = range(5, 40)
 """pip takes wheels of the named versions of glibc alone; 2.39 is Ubuntu 24.04's."""
 
@@ -97,7 +100,11 @@ def missing(python: str, there: Mapping[str, str | None]) -> list[str]:
     named = []
     for name, allowed in sorted(closure(ROOTS, python).items()):
         version = there.get(name)
-        fits = name in there and (version is None or allowed.contains(version, prereleases=True))
+        fits = name in there and (
+            name not in VERSION_MATTERS
+            if version is None
+            else allowed.contains(version, prereleases=True)
+        )
         if not fits and name != DISTRIBUTION:
             named.append(f"{name}=={_version(name).partition('+')[0]}")
     return named

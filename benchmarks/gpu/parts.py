@@ -101,8 +101,20 @@ _ALL = (
     Part("lora", "SFT with `--config lora`", _LAUNCHED, 180),
     Part("qlora", "SFT with `--config qlora`", _LAUNCHED, 180, (("bitsandbytes", QUANTIZED),)),
     Part("fsdp2", "SFT under `accelerate launch` with fsdp2.yaml", _LAUNCHED, 180),
-    Part("zero2", "the same with zero2.yaml", _LAUNCHED, 180, (("deepspeed", DEEPSPEED),)),
-    Part("zero3", "the same with zero3.yaml", _LAUNCHED, 180, (("deepspeed", DEEPSPEED),)),
+    Part(
+        "zero2",
+        "SFT under `accelerate launch` with zero2.yaml",
+        _LAUNCHED,
+        180,
+        (("deepspeed", DEEPSPEED),),
+    ),
+    Part(
+        "zero3",
+        "SFT under `accelerate launch` with zero3.yaml",
+        _LAUNCHED,
+        180,
+        (("deepspeed", DEEPSPEED),),
+    ),
     Part(
         "vllm",
         "rollouts, a step and the precision with vLLM in process",

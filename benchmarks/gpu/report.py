@@ -87,7 +87,8 @@ def _stamp(record: Record) -> Iterator[str]:
     yield machine["date"][:10]
     yield gpus or f"no GPU: {machine['cpu']}"
     yield f"{machine['cores']} cores"
-    yield f"commit {machine['commit']}"
+    if machine["commit"]:  # a copy of the files has none
+        yield f"commit {machine['commit']}"
     yield f"Python {machine['python']}"
     yield ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
 

@@ -71,16 +71,13 @@ def test_what_is_there_does_not_travel(tmp_path: Path) -> None:
     assert {"torch", "transformers", "numpy", "tokenizers"} <= set(base)
     names = {one.partition("==")[0] for one in missing("3.12", installed_there(None, "3.12"))}
     assert {"trl", "datasets", "gymnasium", "minigrid", "pytest"} <= names
-    assert not names & {*base, "agentgym-envs"}
+    assert not (names - {"setuptools"}) & {*base, "agentgym-envs"}
     # A list from the other machine: what it has, unless in a version that is not allowed.
     listed = tmp_path / "there.txt"
-    everything = [one.partition("==")[0] for one in missing("3.12", {})]
-    listed.write_text(
-        "\n".join(["trl==1.0.0", "Gymnasium==1.4.0", *sorted({*everything} - {"trl"})])
-    )
-    assert [
-        one.partition("==")[0] for one in missing("3.12", installed_there(str(listed), "3.12"))
-    ] == ["trl"]
+    others = {one.partition("==")[0] for one in missing("3.12", {})} - {"trl", "setuptools"}
+    listed.write_text("\n".join(["trl==1.0.0", "setuptools==80", *others]))
+    (named,) = missing("3.12", installed_there(str(listed), "3.12"))
+    assert named.startswith("trl==")
 
 
 def test_a_pack_is_not_written_over_another(pack: Path) -> None:

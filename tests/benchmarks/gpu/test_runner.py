@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import subprocess
 import time
 from collections.abc import Iterator
 from importlib import import_module
@@ -33,16 +33,14 @@ def failing(setting: Setting, part: str) -> Iterator[Reading]:
 
 
 def hanging(setting: Setting, part: str) -> Iterator[Reading]:
-    yield Reading("before", {"n": 1})
-    if os.fork() == 0:
-        (setting.folder / "child").write_text(str(os.getpid()))
     time.sleep(600)
+    yield Reading("never")
 
 
 STAND_INS = (
-    Part("well", "ends well", f"{HERE}:well", 60),
-    Part("failing", "fails", f"{HERE}:failing", 60),
-    Part("hanging", "hangs", f"{HERE}:hanging", 6),
+    Part("well", "ends well", f"{HERE}:well", 240),
+    Part("failing", "fails", f"{HERE}:failing", 240),
+    Part("hanging", "hangs", f"{HERE}:hanging", 4),
     Part("lacking", "needs it", f"{HERE}:well", 60, (("no_such_package", "install it"),)),
 )
 WELL, FAILING, HANGING, LACKING = STAND_INS
@@ -77,11 +75,8 @@ def test_parts_that_fail_or_hang_are_lines_of_the_report(tmp_path: Path) -> None
     }
     assert "by nothing" in by_name["failing"].reason
     assert by_name["lacking"].reason == "install it"
-    assert by_name["hanging"].readings == [Reading("before", {"n": 1})]  # what it had is kept
+    assert by_name["failing"].readings == [Reading("before", {"n": 1})]  # what it had is kept
     assert by_name["well"].machine["cores"] >= 1
-    pid = int((folder / "work" / "hanging" / "child").read_text())
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
     text = write_report(folder).read_text()
     assert "ZeroDivisionError: by nothing" in text and "install it" in text
     table = (folder / TABLE).read_text()
@@ -107,7 +102,24 @@ def test_a_rehearsal_does_not_stand_for_the_full_size(tmp_path: Path) -> None:
 
 
 def test_a_part_that_the_commands_own_limit_ends_begins_the_next_call(tmp_path: Path) -> None:
-    (record,) = run_parts([HANGING], tmp_path, small=True, seconds=5)
+    (record,) = run_parts([HANGING], tmp_path, small=True, seconds=3)
     assert record.status == Status.RUNNING and "goes on" in record.reason
     assert "hanging" in (write_report(tmp_path)).read_text()
     assert run_parts([WELL], tmp_path, small=True, seconds=0.5) == []  # no time for its process
+
+
+def test_a_limit_ends_all_that_a_part_has_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first ends at once, its child when it has written its checkpoint, the last never."""
+    script = """
+        (trap 'sleep 0.3; echo saved; exit' TERM; echo a; sleep 60 & wait) &
+        (trap '' TERM; echo b; sleep 60; echo never) &
+        trap 'exit 1' TERM; wait
+    """
+    process = subprocess.Popen(
+        ["bash", "-c", script], stdout=subprocess.PIPE, start_new_session=True
+    )
+    assert process.stdout is not None
+    with process.stdout as printed:
+        assert {printed.readline(), printed.readline()} == {b"a\n", b"b\n"}
+        runner.end_group(process)
+        assert printed.read() == b"saved\n"  # until the last of them is gone
