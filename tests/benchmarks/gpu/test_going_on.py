@@ -22,7 +22,7 @@ from trainers.runs.folder import read_metrics
 PLAN = replace(
     learning.SMALL,
     grpo=(
-        *("--max_steps", "40", "--learning_rate", "1e-6", "--horizon", "fixed:8"),
+        *("--max_steps", "12", "--learning_rate", "1e-6", "--horizon", "fixed:8"),
         *("--num_generations", "2", "--per_device_train_batch_size", "2"),
         *("--gradient_accumulation_steps", "1", "--eval_strategy", "no"),
     ),
@@ -61,5 +61,5 @@ def test_training_that_a_limit_ended_goes_on_from_its_checkpoint(
     assert record.status == Status.DONE, record.reason
     assert "resuming from" in (work / "reinforcing" / LOG).read_text()
     steps = [entry["global_step"] for entry in read_metrics(work / "grpo") if "loss" in entry]
-    assert steps == [*range(1, 41)]
+    assert steps == [*range(1, 13)]
     assert len(record.readings) == 3
