@@ -204,7 +204,11 @@ def train(case: Case, setting: Setting) -> tuple[list[dict[str, float]], list[fl
             report_to=[],
         ),
         rollout=RolloutArguments(
-            max_tokens_per_turn=case.tokens, backend=case.backend, save_trajectories_every=0
+            max_tokens_per_turn=case.tokens,
+            backend=case.backend,
+            # Three engines of one part share the GPU: vLLM gives nothing back within a process.
+            backend_kwargs='{"gpu_memory_utilization": 0.2}' if case.backend == "vllm" else None,
+            save_trajectories_every=0,
         ),
         reward_funcs=paid_in_turns,
         processing_class=tokenizer,
