@@ -120,6 +120,10 @@ quickstart: $(VENV)/.train  ## Watch a small language model learn to pursue the 
 throughput: $(VENV)/.train  ## Measure the speed of environments, vector env and rollouts
 	OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 $(BIN)/python -m benchmarks throughput
 
+.PHONY: gpu
+gpu: $(VENV)/.dev  ## Measure and try what only a GPU can show (half an hour), or rehearse it without one; writes runs/gpu
+	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m benchmarks.gpu
+
 # Checking it ----------------------------------------------------------------------------------
 
 .PHONY: test
@@ -135,7 +139,7 @@ test-science: $(VENV)/.dev  ## Run the long tests of SciWorld: every task to its
 	$(PYTEST) -m science
 
 .PHONY: test-gpu
-test-gpu: $(VENV)/.dev  ## Run the tests that need a CUDA device; says so where there is none
+test-gpu: $(VENV)/.dev  ## Run the tests of what a CUDA device may do otherwise; says so where there is none
 	@if $(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; \
 	    then $(PYTEST) -m gpu; \
 	    else echo "Skipped: torch $$($(BIN)/python -c 'import torch; print(torch.__version__)') sees no CUDA device."; fi

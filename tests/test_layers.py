@@ -79,7 +79,9 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "cli machine names",
         "retrieval studies sweep",
         "report viewer",
-        "compare doctor throughput",
+        "compare throughput",
+        "gpu",
+        "doctor",
     ),
 }
 """The folders and modules of each package, floor by floor: one imports only from floors above."""

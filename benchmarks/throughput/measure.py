@@ -147,10 +147,14 @@ def compare(
 _PACKAGES = ("agentgym-envs", "gymnasium", "minigrid", "numpy", "torch", "transformers")
 
 
-def machine() -> dict[str, Any]:
-    """Describe where and with what was measured."""
+def machine(*further: str) -> dict[str, Any]:
+    """Describe where and with what was measured.
+
+    Args:
+        *further: packages whose versions matter, too.
+    """
     versions = {}
-    for name in _PACKAGES:
+    for name in (*_PACKAGES, *further):
         try:
             versions[name] = version(name)
         except PackageNotFoundError:

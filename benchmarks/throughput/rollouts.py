@@ -104,7 +104,7 @@ def rollout_rows(repeats: int, *, cases: Sequence[Case] = CASES) -> Iterator[Row
     for case in cases:
         task_ids = list(completions)[: case.episodes]
         scripts = {task_id: script(completions[task_id], case.turns) for task_id in task_ids}
-        make = partial(_steered, scripts, case)
+        make = partial(steered, scripts, case)
         with TextVectorEnv([make] * case.episodes) as env:
             cached, anew = (
                 _Rollout(env, model, tokenizer, task_ids, per_turn, cache=cache)
@@ -164,7 +164,8 @@ class _Rollout:
         )
 
 
-def _steered(scripts: Mapping[str, Sequence[str]], case: Case) -> Steered:
+def steered(scripts: Mapping[str, Sequence[str]], case: Case) -> Steered:
+    """Make an environment that plays the scripts, for as many turns as the case has."""
     env = gym.make(_ENV_ID, max_turns=case.turns, **_MAKE)
     return Steered(env, scripts, repeats_task=case.repeats_task)
 

@@ -10,10 +10,12 @@ from types import SimpleNamespace
 import pytest
 
 import agentgym_envs
+from agentgym_envs.caches import CACHE_VARIABLE
 from benchmarks.doctor import training
 from benchmarks.doctor.checks import Finding, NoAnswer, Status, answer_of
-from benchmarks.doctor.training import Device, judged
+from benchmarks.doctor.training import FETCH_SMOLLM2, Device, judged
 from tests.benchmarks.doctor.installing import OURS, write_metadata
+from trainers.models.fetched import smollm2_folder
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs the train extra")
 
@@ -199,3 +201,22 @@ def test_a_process_that_dies_or_hangs_is_an_error_in_words() -> None:
         answer_of("import os; os.kill(os.getpid(), 9)", seconds=60)
     with pytest.raises(NoAnswer, match="no answer within 0.5 s"):
         answer_of("import time; time.sleep(60)", seconds=0.5)
+
+
+@needs_torch
+def test_the_model_that_pip_fetches_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    finding = run("smollm2")
+    assert finding.status is Status.MISSING and "not fetched" in finding.text
+    assert finding.remedy == FETCH_SMOLLM2
+    folder = smollm2_folder()
+    folder.mkdir(parents=True)
+    finding = run("smollm2")
+    assert finding.status is Status.BROKEN and "model.safetensors" in finding.text
+    assert finding.remedy == f"rm -r {folder}"  # whatever names it next fetches it again
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        (folder / name).write_text("{}")
+    finding = run("smollm2")
+    assert finding.status is Status.WORKS and str(folder) in finding.text

@@ -1,0 +1,34 @@
+"""The most memory that this process has held: of the GPU where there is one, else its own."""
+
+from __future__ import annotations
+
+import gc
+import resource
+import sys
+
+import torch
+
+COLUMN = "peak GB"
+
+
+def reset_peak() -> None:
+    """Free what is not used, and forget the GPU's peak; a process's own cannot be forgotten."""
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+
+
+def peak_gigabytes() -> float:
+    """Return the peak in 10**9 bytes, since `reset_peak` on a GPU, else since the start."""
+    if torch.cuda.is_available():
+        peak = sum(map(torch.cuda.max_memory_allocated, range(torch.cuda.device_count())))
+        return round(peak / 1e9, 2)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e9, 2)
+
+
+def finish_kernels() -> None:
+    """Wait until the GPU has done what it was given, so that a clock can be read."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
