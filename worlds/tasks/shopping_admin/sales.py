@@ -173,10 +173,10 @@ class MissedTerm(Template):
 
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a word of some terms, a bound, and a rank that no two of them share."""
-        terms = world.rows(SITE, "SELECT term FROM search_terms ORDER BY id")
+        terms = world.rows(SITE, "SELECT term, results FROM search_terms ORDER BY id")
         words = Counter(word for row in terms for word in row["term"].split())
         part = dice.pick(sorted(word for word, times in words.items() if times >= 3))
-        bound = dice.between(4, 19)
+        bound = 1 + dice.pick([row["results"] for row in terms if part in row["term"]])
         rank = dice.below(3)
         rows = world.rows(
             SITE,
