@@ -91,8 +91,13 @@ def test_any_other_action_closes_the_menu(browser: Browser) -> None:
         hover(browser, groups(browser)[0])
         assert len(browser.page().nodes) > len(before)
         browser.act(action)
+    closed = [(n.role, n.name) for n in before]
     browser.act(WebAction("tab_focus", element=0))
-    assert [(n.role, n.name) for n in browser.page().nodes] == [(n.role, n.name) for n in before]
+    assert [(n.role, n.name) for n in browser.page().nodes] == closed
+    hover(browser, groups(browser)[0])
+    for action in (WebAction("tab_focus", element=1), WebAction("close_tab")):
+        browser.act(action)
+    assert [(n.role, n.name) for n in browser.page().nodes] == closed
 
 
 def test_tab_stops_at_no_link_of_a_closed_menu(browser: Browser) -> None:
