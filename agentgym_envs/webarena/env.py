@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agentgym_envs.webarena.official.accounts import Account
-    from agentgym_envs.webarena.official.deployment import Deployment
     from agentgym_envs.webarena.official.resetting import ResetHook
 
 from agentgym_envs.errors import InvalidAction, NoExpert, needs_extra
@@ -26,14 +25,7 @@ with needs_extra("web", "WebArena"):
 
 from gymnasium.error import ResetNeeded
 
-from agentgym_envs.core import (
-    JUDGEMENTS_KEY,
-    UNSCORED_KEY,
-    VERDICT_KEY,
-    ExpertMove,
-    Outcome,
-    TextEnv,
-)
+from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.snapshots import Snapshot
 from agentgym_envs.tasks import TaskSpec
 from agentgym_envs.webarena import expert, prompts
@@ -41,18 +33,25 @@ from agentgym_envs.webarena.actions import VERBS, parse_action
 from agentgym_envs.webarena.backticks import BacktickParser
 from agentgym_envs.webarena.browsers import Browser
 from agentgym_envs.webarena.compat import OriginalText
-from agentgym_envs.webarena.evaluators import (
-    Ending,
-    Judge,
-    RecordedJudge,
-    Verdict,
-    build_evaluators,
-    multiply,
-)
+from agentgym_envs.webarena.evaluators import Judge, Verdict, build_evaluators
 from agentgym_envs.webarena.floors import not_applicable
 from agentgym_envs.webarena.given import read_judge
-from agentgym_envs.webarena.places import BACKENDS, EmbeddedPlace, Episode, Place, open_start
-from agentgym_envs.webarena.sources import TasksFile, check_evaluation, open_source, open_world
+from agentgym_envs.webarena.judgement import Judgement, judge_episode
+from agentgym_envs.webarena.places import (
+    BACKENDS,
+    EmbeddedPlace,
+    Episode,
+    Place,
+    filled,
+    open_start,
+)
+from agentgym_envs.webarena.sources import (
+    TasksFile,
+    check_evaluation,
+    open_deployment,
+    open_source,
+    open_world,
+)
 from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.solution import Case
@@ -140,20 +139,19 @@ class WebArenaEnv(TextEnv):
         if backend == "chromium":
             modes = [*self.metadata["render_modes"], "rgb_array"]
             self.metadata = {**self.metadata, "render_modes": modes}
-        deployment = None
-        if sites is not None:
-            deployment = _deployment(
-                sites,
-                backend,
-                tree=shown_tree,
-                accounts=accounts,
-                log_in=log_in,
-                headers=headers,
-                services=services,
-                reset_hook=reset_hook,
-                reset=reset,
-                is_verified=is_verified,
-            )
+        deployment = open_deployment(
+            sites,
+            backend,
+            tree=shown_tree,
+            accounts=accounts,
+            log_in=log_in,
+            headers=headers,
+            services=services,
+            reset_hook=reset_hook,
+            reset=reset,
+            is_verified=is_verified,
+        )
+        if deployment is not None:
             self.default_max_turns = OFFICIAL_MAX_TURNS
         content = open_world(sites_dir, sites)
         origins = None if deployment is None else deployment.sites
@@ -197,12 +195,10 @@ class WebArenaEnv(TextEnv):
         self._close_episode()
         self._web_task = web_task = self._web_tasks.task(task.number)
         self._evaluators = build_evaluators(
-            _filled(web_task.eval, self._place), is_original=not self._is_embedded
+            filled(self._place, web_task.eval), is_original=not self._is_embedded
         )
         self.goal = web_task.intent
-        self._answer = ""
-        self._verdict: Verdict | None = None
-        self._judgements = ""
+        self._judgement = Judgement()
         self._view = View(self._lines)
         text = prompts.EpisodeText if self.compat is None else OriginalText
         self._text = text(self.goal, self._view, self.action_format)
@@ -243,8 +239,7 @@ class WebArenaEnv(TextEnv):
         if self.tree != "short":
             raise NoExpert(f"the expert reads tree='short', not {self.tree!r}")
         case = Case(task.instantiation_dict or {}, task.notes)
-        solution = EXPERTS[task.intent_template_id]
-        return expert.moves(solution, case, self.browser.page, self._view)
+        return expert.moves(EXPERTS[task.intent_template_id], case, self.browser.page, self._view)
 
     @property
     def browser(self) -> Browser:
@@ -270,7 +265,7 @@ class WebArenaEnv(TextEnv):
     @property
     def verdict(self) -> Verdict | None:
         """What the evaluators said, with their reasons, once `stop` was played."""
-        return self._verdict
+        return self._judgement.verdict
 
     def render(self) -> Any:
         """Return the window as an array (height, width, 3) for `"rgb_array"`, else as `TextEnv`."""
@@ -290,23 +285,10 @@ class WebArenaEnv(TextEnv):
 
     def _stop(self, answer: str) -> Outcome:
         assert self._episode is not None
-        self._answer = answer
-        judge = None if self.judge is None else RecordedJudge(self.judge)
-        ending = Ending(
-            intent=self.goal,
-            answer=answer,
-            browser=self._episode.browser,
-            functions=self._episode.functions,
-            state=self._episode.state,
-            judge=judge,
+        self._judgement = judge_episode(
+            self._episode, self._evaluators, self.judge, intent=self.goal, answer=answer
         )
-        self._verdict = multiply(evaluate(ending) for evaluate in self._evaluators)
-        self._judgements = "" if judge is None else judge.record
-        success = self._verdict.score == 1.0
-        message = prompts.SOLVED if success else prompts.FAILED
-        if self._verdict.score is None:
-            message = prompts.UNSCORED
-        return Outcome(message, float(success), terminated=True, info={"success": success})
+        return self._judgement.outcome()
 
     def _close_episode(self) -> None:
         if self._episode is not None:
@@ -315,30 +297,4 @@ class WebArenaEnv(TextEnv):
 
     def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
         info = super()._info(extra, truncated_by=truncated_by)
-        verdict = self._verdict or Verdict(0.0)
-        return {
-            **info,
-            "url": self.browser.page().url,
-            "answer": self._answer,
-            VERDICT_KEY: "\n".join(verdict.reasons),
-            UNSCORED_KEY: verdict.score is None,
-            JUDGEMENTS_KEY: self._judgements,
-        }
-
-
-def _deployment(sites: Mapping[str, str] | str, backend: str, **kwargs: Any) -> Deployment:
-    if backend != "chromium":
-        raise ValueError(f"sites= needs backend='chromium', got {backend!r}")
-    # Imported here: it needs the browser extra.
-    from agentgym_envs.webarena.official.deployment import Deployment, read_sites
-
-    return Deployment(read_sites(sites), **kwargs)
-
-
-def _filled(value: Any, place: Place) -> Any:
-    """Replace the placeholders in all text of a JSON value."""
-    if isinstance(value, str):
-        return place.fill(value)
-    if isinstance(value, Mapping):
-        return {key: _filled(inner, place) for key, inner in value.items()}
-    return [_filled(inner, place) for inner in value] if isinstance(value, list) else value
+        return {**info, "url": self.browser.page().url, **self._judgement.info()}

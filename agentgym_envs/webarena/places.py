@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
-from typing import Protocol
+from typing import Any, Protocol
 
 from agentgym_envs.webarena.browsers import Browser, addresses
 from agentgym_envs.webarena.evaluators.verdict import Evaluator, SiteFunctions
@@ -106,6 +106,15 @@ class EmbeddedPlace:
         from agentgym_envs.webarena.browsers.text.browser import TextBrowser
 
         return TextBrowser(state)
+
+
+def filled(place: Place, value: Any) -> Any:
+    """Replace the placeholders in all text of a JSON value."""
+    if isinstance(value, str):
+        return place.fill(value)
+    if isinstance(value, Mapping):
+        return {key: filled(place, inner) for key, inner in value.items()}
+    return [filled(place, inner) for inner in value] if isinstance(value, list) else value
 
 
 def open_start(place: Place, episode: Episode, task: WebTask) -> None:

@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agentgym_envs.webarena.official.deployment import Deployment
 
 from agentgym_envs.webarena.sites.content import SiteContent, open_content
 from agentgym_envs.webarena.tasks.files import SPLITS, fingerprint, read_tasks
@@ -67,6 +71,30 @@ def open_world(sites_dir: str | Path | None, sites: Mapping[str, str] | str | No
             "names a deployment; give one of them"
         )
     return open_content(Path(sites_dir).resolve())
+
+
+def open_deployment(
+    sites: Mapping[str, str] | str | None, backend: str, **kwargs: Any
+) -> Deployment | None:
+    """Return the deployment of the official sites that is named; None for the embedded sites.
+
+    Args:
+        sites: its addresses, or the environment's; see `read_sites`.
+        backend: that shows the pages.
+        **kwargs: as `Deployment`; without one they are not read.
+
+    Raises:
+        ValueError: an argument has a value that is not allowed.
+        ImportError: a package is missing; the message says what to install.
+    """
+    if sites is None:
+        return None
+    if backend != "chromium":
+        raise ValueError(f"sites= needs backend='chromium', got {backend!r}")
+    # Imported here: it needs the browser extra.
+    from agentgym_envs.webarena.official.deployment import Deployment, read_sites
+
+    return Deployment(read_sites(sites), **kwargs)
 
 
 def open_source(

@@ -15,7 +15,8 @@ import pytest
 from benchmarks.cli.main import main
 from benchmarks.sweep import command as sweep_command
 from benchmarks.sweep.suites import Panel, Suite
-from tests.trainers.policies.chat_server import Failure, completions_of, message, models, serving
+from tests.serving import Failure, serving
+from tests.trainers.policies.chat_server import completions_of, message, models
 from tests.trainers.toys import ENV_ID, make_folder, make_model
 
 PASSWORD, KEY, TOKEN, API_KEY = "pw-Tr0ub4dor", "k-8f3a91c2", "hf_QqWwEeRrTt", "sk-live-5150x"

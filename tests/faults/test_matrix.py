@@ -28,8 +28,8 @@ from agentgym_envs.searchqa.world import embedded_world
 from tests.faults.disks import fill, small_disk
 from tests.faults.gate import Gate
 from tests.faults.processes import kill, of_kind, stop
+from tests.serving import serving
 from tests.trainers.backends.test_vllm_server import Served
-from tests.trainers.policies.chat_server import serving
 from tests.trainers.toys import ENV_ID, make_model, make_tokenizer
 from trainers.command import run_training
 from trainers.grpo import AgentGRPOTrainer

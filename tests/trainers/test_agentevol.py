@@ -126,9 +126,9 @@ def test_fine_tuning_starts_from_the_initial_model_unless_told_otherwise(
     loaded: list[str] = []
     load = agentevol.load_policy
 
-    def watch(args: ModelArguments) -> Any:
+    def watch(args: ModelArguments, *template: Any) -> Any:
         loaded.append(Path(str(args.model_name_or_path)).name)
-        return load(args)
+        return load(args, *template)
 
     monkeypatch.setattr(agentevol, "load_policy", watch)
     evolve(start_from=start_from, max_steps=1)

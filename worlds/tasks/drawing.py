@@ -16,6 +16,7 @@ from worlds.dice import Dice
 from worlds.tasks import across, gitlab, reddit, shopping, shopping_admin
 from worlds.tasks import map as map_tasks
 from worlds.tasks.playing import played
+from worlds.tasks.starts import start_of
 from worlds.tasks.template import Case, Template, World
 
 STRIDE = 100
@@ -60,7 +61,7 @@ def draw_tasks(template: Template, world: World, dice: Dice) -> Iterator[WebTask
         case = template.draw(world, dice)
         if case is None:
             continue
-        task = _task(template, case, len(intents))
+        task = _task(template, case, len(intents), world)
         if task.intent in intents:
             continue
         try:
@@ -90,14 +91,14 @@ def _evaluation(template: Template, case: Case, task: WebTask, world: World) -> 
     return case.goal.evaluation([way, *template.other_ways(case, way)])
 
 
-def _task(template: Template, case: Case, instance: int) -> WebTask:
+def _task(template: Template, case: Case, instance: int, world: World) -> WebTask:
     """Write a task; what decides whether it is done is not known yet."""
     signed_in = f"./.auth/{'.'.join(sorted(template.sites))}_state.json"
     intent = template.intents[instance % len(template.intents)]
     return WebTask(
         sites=template.sites,
         task_id=template.number * STRIDE + instance,
-        start_url=case.start or template.start or f"__{template.sites[0].upper()}__",
+        start_url=start_of(template, case, instance, world),
         intent=intent.format_map(case.values),
         eval={},
         require_login=template.signed_in,

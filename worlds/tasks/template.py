@@ -84,7 +84,8 @@ class Template(ABC):
         intents: wordings with slots, `"How many reviews has {product}?"`: a short one and a longer
             one at least, each of which says all that is needed. Instances take them in turns.
         split: `"train"`, `"validation"` or `"test"`.
-        start: where it begins, with WebArena's placeholders; None is the first site's home page.
+        start: where it begins, with WebArena's placeholders; None is the first site's home page, or
+            of some tasks a page deep inside it (see `starts`).
         signed_in: whether the agent's user is signed in at the start.
         is_impossible: the task cannot be done, and the right answer is N/A and the reason.
     """

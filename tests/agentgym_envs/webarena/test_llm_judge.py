@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,52 +18,34 @@ from agentgym_envs.webarena.given import read_judge
 from agentgym_envs.webarena.llm_judge import LLMJudge
 from tests.agentgym_envs.webarena import small_tasks
 from tests.agentgym_envs.webarena.still import StrictJudge
+from tests.serving import Failure, Server, serving
 from wrappers import RecordTrajectories
 
 
-class Server(ThreadingHTTPServer):
+@dataclass
+class Model:
     """A model that repeats a word, after as many errors as it is told."""
 
-    says = "It fits.\nRIGHT"
-    errors: list[int]
-    requests: list[dict[str, Any]]
+    says: str = "It fits.\nRIGHT"
+    errors: list[int] = field(default_factory=list)
 
-    @property
-    def base_url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/v1"
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        assert self.path == "/v1/chat/completions"
-        self.server.requests.append({**body, "key": self.headers["Authorization"]})
-        status = self.server.errors.pop(0) if self.server.errors else 200
-        answer = {"choices": [{"message": {"role": "assistant", "content": self.server.says}}]}
-        sent = json.dumps(answer if status == 200 else {"error": "not now"}).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(sent)))
-        self.end_headers()
-        self.wfile.write(sent)
-
-    def log_message(self, *_: Any) -> None:
-        pass
+    def answer(self, body: dict[str, Any]) -> dict[str, Any] | Failure:
+        if self.errors:
+            return Failure(self.errors.pop(0), '{"error": "not now"}')
+        return {"choices": [{"message": {"role": "assistant", "content": self.says}}]}
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def model() -> Model:
+    return Model()
+
+
+@pytest.fixture
+def server(model: Model, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setattr(llm_judge, "_PAUSES", (0.0, 0.0))
     monkeypatch.setenv("OPENAI_API_KEY", "a-secret-key")
-    server = Server(("127.0.0.1", 0), Handler)
-    server.errors, server.requests = [], []
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving({"/v1/chat/completions": model.answer}) as server:
+        yield server
 
 
 @pytest.mark.parametrize(
@@ -72,10 +53,12 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     [("RIGHT", True), ("Not WRONG, so:\nRIGHT", True), ("PARTLY", False), ("WRONG.", False)],
 )
 def test_the_last_word_counts_and_a_part_is_not_enough(
-    server: Server, says: str, is_right: bool
+    server: Server, model: Model, says: str, is_right: bool
 ) -> None:
-    server.says = says
-    judge = LLMJudge("m", base_url=server.base_url, fields={"max_tokens": 9, "temperature": None})
+    model.says = says
+    judge = LLMJudge(
+        "m", base_url=f"{server.url}/v1", fields={"max_tokens": 9, "temperature": None}
+    )
     ruling = judge.is_equivalent(question="How far?", reference="2 km", answer="2000 metres")
     assert (bool(ruling), ruling.text, ruling.judge) == (is_right, says, "m")
     assert bool(judge.is_same_reason(task="Buy it", reason="sold out", report="none left")) is (
@@ -86,19 +69,21 @@ def test_the_last_word_counts_and_a_part_is_not_enough(
     assert all(text in message["content"] for text in ("How far?", "2 km", "2000 metres"))
     assert all(text in second["messages"][0]["content"] for text in ("Buy it", "sold out", "left"))
     assert first["max_tokens"] == 9 and "temperature" not in first
-    assert first["key"] == "Bearer a-secret-key"
+    assert server.keys[0] == "Bearer a-secret-key"
 
 
-def test_passing_errors_are_tried_again_and_others_are_failures(server: Server) -> None:
-    judge = LLMJudge("m", base_url=server.base_url)
+def test_passing_errors_are_tried_again_and_others_are_failures(
+    server: Server, model: Model
+) -> None:
+    judge = LLMJudge("m", base_url=f"{server.url}/v1")
     asked = {"question": "q", "reference": "r", "answer": "a"}
-    server.errors = [503, 429]
+    model.errors = [503, 429]
     assert judge.is_equivalent(**asked)
-    server.errors = [401]
+    model.errors = [401]
     with pytest.raises(EnvFailure, match="the judge m at .* fails: 401"):
         judge.is_equivalent(**asked)
     assert len(server.requests) == 4
-    server.says = "I cannot say."
+    model.says = "I cannot say."
     with pytest.raises(EnvFailure, match="neither RIGHT, PARTLY nor WRONG"):
         judge.is_equivalent(**asked)
 
@@ -107,7 +92,7 @@ def test_what_the_judge_said_is_in_the_record(server: Server, tmp_path: Path) ->
     episodes: list[Trajectory] = []
     env = WebArenaEnv(
         tasks_file=small_tasks.write(tmp_path / "tasks.json"),
-        judge={"model": "m", "base_url": server.base_url},
+        judge={"model": "m", "base_url": f"{server.url}/v1"},
         split="test",
     )
     recorded = RecordTrajectories(env, episodes.append)

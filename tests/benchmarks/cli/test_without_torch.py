@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from agentgym_envs import read_jsonl
-from tests.trainers.policies.chat_server import message, models, serving
+from tests.serving import serving
+from tests.trainers.policies.chat_server import message, models
 
 ROOT = Path(__file__).parents[3]
 TRAINING_STACK = ("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers")

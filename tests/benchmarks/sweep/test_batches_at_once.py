@@ -20,7 +20,8 @@ from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.worker import Worker
 from tests.benchmarks.sweep.samples import cell, outcome_of
 from tests.faults.processes import kill, of_kind
-from tests.trainers.policies.chat_server import Failure, message, serving
+from tests.serving import Failure, serving
+from tests.trainers.policies.chat_server import message
 from trainers.backends import json_client
 from trainers.options.errors import BudgetSpent
 

@@ -12,8 +12,9 @@ from benchmarks.sweep.suites import Panel, Suite, task_digest
 from benchmarks.sweep.worker import Worker
 from tests.benchmarks.sweep.samples import cell, in_this_process, outcome_of
 from tests.helpers import COUNTING_ID, CountingEnv, register_helpers
+from tests.serving import serving
 from tests.trainers.families import OPENS_AND_DROPS
-from tests.trainers.policies.chat_server import message, models, serving
+from tests.trainers.policies.chat_server import message, models
 from tests.trainers.toys import make_folder, make_tokenizer
 from trainers.options.errors import UsageError
 

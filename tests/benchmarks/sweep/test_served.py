@@ -17,7 +17,8 @@ from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.worker import Worker
 from tests.benchmarks.sweep.samples import outcome_of
 from tests.benchmarks.sweep.test_command import counting, refused, swept  # noqa: F401
-from tests.trainers.policies.chat_server import Failure, message, serving
+from tests.serving import Failure, serving
+from tests.trainers.policies.chat_server import message
 
 pytestmark = pytest.mark.usefixtures("counting")
 CHAT = "/v1/chat/completions"

@@ -11,7 +11,8 @@ from benchmarks.sweep.players import over_processes
 from benchmarks.sweep.runner import play_missing
 from benchmarks.sweep.store import SweepFolder
 from tests.benchmarks.sweep.samples import cell
-from tests.trainers.policies.chat_server import Failure, message, serving
+from tests.serving import Failure, serving
+from tests.trainers.policies.chat_server import message
 
 RETRY_AFTER = 2.0
 GRACE = 0.8

@@ -59,6 +59,7 @@ def shown(request: pytest.FixtureRequest, tmp_path: Path, page: Any, opened: Ope
 
 def test_any_metric_is_drawn_and_named_in_the_address(tmp_path: Path, shown: Open) -> None:
     page = shown(logging_run(tmp_path / "run"))
+    page.wait_for_selector("select[name=metric] optgroup", state="attached")
     groups = page.locator("select[name=metric] optgroup").evaluate_all(
         "all => all.map(o => o.label)"
     )

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.trainers.policies.chat_server import completions_of, models, serving
+from tests.serving import serving
+from tests.trainers.policies.chat_server import completions_of, models
 from tests.trainers.tiny_models import tiny_model
 from tests.trainers.toys import make_model
 from trainers.backends.hf import HFBackend

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.trainers.policies.chat_server import Failure, serving
+from tests.serving import Failure, serving
 from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
 from trainers.backends.pace import LimitFile, Pace
 

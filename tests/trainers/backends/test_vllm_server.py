@@ -21,9 +21,10 @@ import torch
 from safetensors.torch import load_file
 
 from agentgym_envs import EnvFailure
+from tests.serving import Failure, Server, serving
 from tests.trainers.backends.test_vllm_backend import TOLERANCE, prompts_of, run_command, worst_gap
 from tests.trainers.backends.vllm_models import make_policy, save_policy
-from tests.trainers.policies.chat_server import Failure, Server, completions_of, models, serving
+from tests.trainers.policies.chat_server import completions_of, models
 from tests.trainers.toys import ENV_ID, LARGEST_GAP, make_model
 from trainers.backends.vllm_server import MOST_RESTARTS, WEIGHTS_FILE, VLLMServerBackend
 from trainers.evaluate import EvalResult

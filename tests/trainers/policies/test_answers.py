@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from agentgym_envs.trajectory import ModelCall, Trajectory
-from tests.trainers.policies.chat_server import Failure, message, serving
+from tests.serving import Failure, serving
+from tests.trainers.policies.chat_server import message
 from tests.trainers.policies.test_openai_api import CHAT, rollout_of, says_the_letter
 from trainers.evaluate import evaluate
 from trainers.options.errors import UsageError

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from agentgym_envs import EnvFailure, read_jsonl
-from tests.trainers.policies.chat_server import Failure, message, serving
+from tests.serving import Failure, serving
+from tests.trainers.policies.chat_server import message
 from tests.trainers.policies.test_openai_api import CHAT, says_the_letter
 from tests.trainers.toys import ENV_ID
 from trainers.collect import main as collect

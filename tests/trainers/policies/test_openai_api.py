@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from agentgym_envs import EnvFailure, Trajectory, read_jsonl
-from tests.trainers.policies.chat_server import Failure, Server, chat_of, message, models, serving
+from tests.serving import Failure, Server, serving
+from tests.trainers.policies.chat_server import chat_of, message, models
 from tests.trainers.toys import ENV_ID, make_model, make_tokenizer
 from trainers.backends.json_client import JSONClient, RequestFailed
 from trainers.collect import main as collect_main

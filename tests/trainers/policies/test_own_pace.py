@@ -12,7 +12,8 @@ import pytest
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.throughput.requests import InLockstep
 from tests.helpers import COUNTING_ID, register_helpers
-from tests.trainers.policies.chat_server import Failure, message, serving
+from tests.serving import Failure, serving
+from tests.trainers.policies.chat_server import message
 from trainers.backends.json_client import JSONClient
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.policies.api import APIPolicy

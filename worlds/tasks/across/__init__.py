@@ -7,7 +7,7 @@ from worlds.tasks.across.parcels import BestRatedThere, DriveToParcel, RefundIss
 from worlds.tasks.across.people import (
     GroupOfContributor,
     MessageBuyer,
-    StarAuthorsBest,
+    StarAuthorsProject,
 )
 from worlds.tasks.template import Template
 
@@ -18,5 +18,5 @@ TEMPLATES: tuple[Template, ...] = (
     MessageBuyer(),
     BestRatedThere(),
     GroupOfContributor(),
-    StarAuthorsBest(),
+    StarAuthorsProject(),
 )

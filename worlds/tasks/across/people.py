@@ -88,20 +88,24 @@ _OWNERS = (
 )
 
 
-class StarAuthorsBest(Template):
-    """Stars the most popular project of whoever wrote a post."""
+_ORDERS = {"most starred": "star_count DESC", "newest": "created_at DESC", "oldest": "created_at"}
+"""Which of somebody's projects comes first, and in which order."""
+
+
+class StarAuthorsProject(Template):
+    """Stars a project of whoever wrote a post."""
 
     number = 134
     sites = ("reddit", "gitlab")
     split = "test"
     intents = (
-        "Star the most starred Forgeyard project of whoever wrote the Commonplace post “{title}”.",
+        "Star the {which} Forgeyard project of whoever wrote the Commonplace post “{title}”.",
         "Whoever wrote the post “{title}” on Commonplace also has projects on Forgeyard, under the "
-        "same user name. Star the one of their projects that has the most stars.",
+        "same user name. Give their {which} one a star.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a post by somebody whose most starred project is new to the agent."""
+        """Draw a post by somebody of whose projects one comes first and is new to the agent."""
         owners = world.rows("gitlab", _OWNERS)
         posts = world.rows(
             "reddit",
@@ -110,18 +114,19 @@ class StarAuthorsBest(Template):
         )
         names = {row["username"] for row in owners}
         post = dice.pick([row for row in posts if row["username"] in names])
+        which = dice.pick(tuple(_ORDERS))
+        column, _, _ = _ORDERS[which].partition(" ")
         projects = world.rows(
             "gitlab",
-            "SELECT p.id, p.star_count FROM projects p JOIN users u ON u.id = p.owner_id"
-            f" WHERE {code_draws.SEEN} AND u.username = ? ORDER BY p.star_count DESC, p.id",
+            f"SELECT p.id, p.{column} AS rank FROM projects p JOIN users u ON u.id = p.owner_id"
+            f" WHERE {code_draws.SEEN} AND u.username = ? ORDER BY p.{_ORDERS[which]}, p.id",
             post["username"],
         )
-        if not projects:
+        if len(projects) < 2 or projects[0]["rank"] == projects[1]["rank"]:
             return None
-        best = projects[0]["id"]
+        first = projects[0]["id"]
         starred = f"SELECT count(*) FROM stars WHERE user_id = {AGENT_ID} AND project_id = ?"
-        is_shared = len(projects) > 1 and projects[1]["star_count"] == projects[0]["star_count"]
-        if is_shared or world.value("gitlab", starred, best):
+        if world.value("gitlab", starred, first):
             return None
-        goal = changes(row("stars", user_id=AGENT_ID, project_id=best))
-        return Case({"title": post["title"]}, goal)
+        goal = changes(row("stars", user_id=AGENT_ID, project_id=first))
+        return Case({"which": which, "title": post["title"]}, goal)

@@ -59,8 +59,8 @@ class ClosingTime(Template):
     split = "train"
     intents = (
         "When does {place} in {town} close on {day}, if it opens at all?",
-        "I would like to drop by {place} in {town} on {day}. At what time does it close then, or "
-        "is it closed all day?",
+        "I would like to drop by {place} in {town} on {day}. At what time does it close, should it "
+        "open that day?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -42,8 +42,8 @@ class ReviewRating(Template):
     split = "test"
     intents = (
         "Which user gives {product} the {extreme} rating out of 10 in {community}, and which one?",
-        "Several posts in the community {community} are reviews of the product {product}. What is "
-        "the {extreme} rating out of 10 that one of them gives, and which user gives it?",
+        "The product {product} is reviewed in more than one post of the community {community}. "
+        "What is the {extreme} rating out of 10 that one of them gives, and which user gives it?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from worlds.tasks.shopping_admin.customers import (
     CallingCustomer,
     NeverBought,
-    NeverOrdered,
+    OrderedSoOften,
     ReturnedGoods,
 )
 from worlds.tasks.shopping_admin.goods import (
@@ -78,7 +78,7 @@ TEMPLATES: tuple[Template, ...] = (
     WorstRated(),
     ReturnedGoods(),
     CountedStock(),
-    NeverOrdered(),
+    OrderedSoOften(),
     ShipSentOrder(),
     AddressForm(),
     ReportOfMonth(),

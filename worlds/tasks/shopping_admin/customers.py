@@ -1,4 +1,4 @@
-"""Tasks about customers: who calls, what they bought, and who never did."""
+"""Tasks about customers: who calls, what they bought, and how often."""
 
 from __future__ import annotations
 
@@ -49,24 +49,37 @@ class CallingCustomer(Template):
         return Case({"phone": customer["phone"], "what": what}, answers(answer[what]))
 
 
-class NeverOrdered(Template):
-    """The one customer who signed up and never came back."""
+_ORDERS = {
+    0: "no order",
+    1: "exactly one order",
+    2: "exactly two orders",
+    3: "exactly three orders",
+    4: "exactly four orders",
+    5: "exactly five orders",
+}
+
+
+class OrderedSoOften(Template):
+    """The one customer of some weeks who has ordered so many times."""
 
     number = 54
     sites = (SITE,)
     split = "train"
     intents = (
-        "Which {group} customer who signed up from {first} through {last} never ordered? Give "
-        "the e-mail address.",
+        "Which {group} customer who signed up from {first} through {last} has placed {orders}? "
+        "Give the e-mail address.",
         "Of the customers in the group {group} who opened their account from {first} through "
-        "{last}, one has never placed an order. What is this customer's e-mail address?",
+        "{last}, one alone has placed {orders} so far. What is this customer's e-mail address?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a span of days with three to eight customers, one of them without orders."""
+        """Draw a span of days with three to eight customers, and how often one alone ordered."""
+        number, orders = dice.pick(tuple(_ORDERS.items()))
         group = dice.pick(("General", "General", "Wholesale", "Retailer"))
         first = date(2023, 1, 2) + timedelta(days=dice.below(400))
-        last = first + timedelta(days=dice.between(5, 99))
+        # Most customers are in the general group.
+        days = dice.between(3, 12) if group == "General" else dice.between(20, 99)
+        last = first + timedelta(days=days)
         rows = world.rows(
             SITE,
             "SELECT c.email, count(o.id) AS orders FROM customers c "
@@ -76,8 +89,8 @@ class NeverOrdered(Template):
             str(first),
             f"{last} 23:59:59",
         )
-        without = [each["email"] for each in rows if not each["orders"]]
-        if len(without) != 1 or not 3 <= len(rows) <= 8:
+        emails = [each["email"] for each in rows if each["orders"] == number]
+        if len(emails) != 1 or not 3 <= len(rows) <= 8:
             return None
         filters = {
             "Group": group,
@@ -85,9 +98,9 @@ class NeverOrdered(Template):
             "Until (YYYY-MM-DD)": str(last),
         }
         return Case(
-            {"group": group, "first": str(first), "last": str(last)},
-            answers(name(without[0])),
-            {"filters": filters},
+            {"group": group, "first": str(first), "last": str(last), "orders": orders},
+            answers(name(emails[0])),
+            {"filters": filters, "orders": number},
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import date, timedelta
 
 from agentgym_envs.webarena.sites.filters import money
@@ -164,24 +165,32 @@ class MissedTerm(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Which search term that gives fewer than {results} results is the {rank}?",
+        "Which search term with “{part}” in it that gives fewer than {results} results is the "
+        "{rank}?",
         "We want to know what people look for in the shop and hardly find. Of all search terms "
-        "that give fewer than {results} results, which is the {rank}?",
+        "that contain “{part}” and give fewer than {results} results, which is the {rank}?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a bound and a rank that no two terms share."""
-        bound = dice.between(2, 29)
+        """Draw a word of some terms, a bound, and a rank that no two of them share."""
+        terms = world.rows(SITE, "SELECT term, results FROM search_terms ORDER BY id")
+        words = Counter(word for row in terms for word in row["term"].split())
+        part = dice.pick(sorted(word for word, times in words.items() if times >= 3))
+        bound = 1 + dice.pick([row["results"] for row in terms if part in row["term"]])
         rank = dice.below(3)
         rows = world.rows(
             SITE,
-            "SELECT term, uses FROM search_terms WHERE results < ? ORDER BY uses DESC LIMIT 4",
+            "SELECT term, uses FROM search_terms WHERE instr(term, ?) > 0 AND results < ? "
+            "ORDER BY uses DESC LIMIT 4",
+            part,
             bound,
         )
-        if len(rows) < 4 or sum(each["uses"] == rows[rank]["uses"] for each in rows) > 1:
+        if len(rows) < max(2, rank + 1):
+            return None
+        if sum(each["uses"] == rows[rank]["uses"] for each in rows) > 1:
             return None
         return Case(
-            {"results": str(bound), "rank": _RANKS[rank]},
+            {"part": part, "results": str(bound), "rank": _RANKS[rank]},
             answers(name(rows[rank]["term"])),
-            {"bound": str(bound), "rank": rank},
+            {"filters": {"Term": part, "Results below": str(bound)}, "rank": rank},
         )

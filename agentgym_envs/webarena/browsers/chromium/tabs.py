@@ -64,19 +64,23 @@ class Tabs:
     async def close(self) -> None:
         """Close the current tab; the last one makes room for an empty one."""
         await self.current.page.close()
+        await self._forget_closed()
 
     async def settle(self) -> None:
         """Wait for the current tab, and take notice of tabs that were opened and closed."""
-        pages = self._context.pages
-        self.all = [tab for tab in self.all if tab.page in pages]
-        if not self.all:
-            await self.add()
-        self.index = min(self.index, len(self.all) - 1)
+        await self._forget_closed()
         await self.current.settle()
         opener = self.current
         if opener.has_opened:
             await self._follow()
             opener.has_opened = False
+
+    async def _forget_closed(self) -> None:
+        pages = self._context.pages
+        self.all = [tab for tab in self.all if tab.page in pages]
+        if not self.all:
+            await self.add()
+        self.index = min(self.index, len(self.all) - 1)
 
     async def _follow(self) -> None:
         """Go to the tab that the current page has opened, as a person would."""

@@ -10,7 +10,7 @@ EXPERTS: dict[int, Solution] = {
     131: forum_and_map.publish_phone,
     132: parcels.refund_issue,
     133: people.group_of_contributor,
-    134: people.star_authors_best,
+    134: people.star_authors_project,
     135: people.message_buyer,
     136: parcels.best_rated_there,
 }

@@ -40,16 +40,18 @@ def group_of_contributor(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield screen.stop("", "The customer is in the group.")
 
 
-def star_authors_best(case: Case, screen: Screen) -> Iterator[ExpertMove]:
-    """Find the author, their profile, and the project that comes first by stars."""
+def star_authors_project(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Find the author, their profile, and the project that comes first."""
     yield from forum.open_post(screen, case.values["title"])
     username = screen.below(screen.find("article", "Post"), "link")[0].name
     yield from enter(screen, code.SITE, f"{username} wrote it. Now I look for their projects.")
     yield from code.find_person(screen, username)
     name = " ".join(part.capitalize() for part in username.split("."))
     yield screen.click("link", name, "The profile lists the projects.")
-    yield from code.apply(screen, {"Sort by": "Most stars"})
+    which = case.values["which"]
+    sort = {"most starred": "Most stars", "newest": "Newest", "oldest": "Oldest"}[which]
+    yield from code.apply(screen, {"Sort by": sort})
     first = first_of(code.items(screen, "Projects")).link
-    yield screen.click_node(first, f"{first.name} has the most stars.")
+    yield screen.click_node(first, f"{first.name} is the {which} one.")
     yield screen.click("button", "Star")
     yield screen.stop("", "The project is starred.")

@@ -77,6 +77,8 @@ def open_project(screen: Screen, name: str) -> Iterator[ExpertMove]:
     yield from enter(screen, SITE)
     thought = f"I search for the project {name}."
     yield screen.fill("searchbox", "Search Forgeyard", name, thought, enter=True)
+    while not screen.has("link", name) and screen.has("link", "Next"):
+        yield screen.click("link", "Next", "It is not on this page of the results.")
     yield screen.click("link", name, "There is the project.")
 
 

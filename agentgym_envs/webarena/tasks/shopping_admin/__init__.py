@@ -42,7 +42,7 @@ EXPERTS: dict[int, Solution] = {
     51: ratings.worst_rated,
     52: customers.returned_goods,
     53: stock.counted_stock,
-    54: customers.never_ordered,
+    54: customers.ordered_so_often,
     55: shipping.ship_sent_order,
     56: navigation.address_form,
     57: navigation_lists.report_of_month,

@@ -35,18 +35,18 @@ def calling_customer(case: Case, screen: Screen) -> Iterator[ExpertMove]:
         yield screen.stop(answer, "The newest order comes first.")
 
 
-def never_ordered(case: Case, screen: Screen) -> Iterator[ExpertMove]:
-    """Look at one customer after the other until one has no orders."""
+def ordered_so_often(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Look at one customer after the other until one has so many orders."""
     yield from open_section(screen, "Customers", "I begin with who signed up then.")
     yield from apply_filters(screen, case.notes["filters"])
     emails = [line.cells["E-mail"] for line in lines(screen, "E-mail")]
     for email in emails:
-        yield open_line(screen, "E-mail", email, "Has this one ordered anything?")
-        if screen.has("row", "Orders | 0"):
-            yield screen.stop(email, "There are no orders here.")
+        yield open_line(screen, "E-mail", email, "How often has this one ordered?")
+        if screen.has("row", f"Orders | {case.notes['orders']}"):
+            yield screen.stop(email, f"This one has placed {case.values['orders']}.")
             return
-        yield ExpertMove("go_back", "This customer has ordered, so it is one of the others.")
-    raise ElementNotFound("all of them have ordered")
+        yield ExpertMove("go_back", "That is another number, so it is one of the others.")
+    raise ElementNotFound(f"none of them has placed {case.values['orders']}")
 
 
 def returned_goods(case: Case, screen: Screen) -> Iterator[ExpertMove]:

@@ -54,6 +54,6 @@ def best_customer(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 def missed_term(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Filter the report of search terms, which is sorted by uses."""
     yield from open_report(screen, "Search terms")
-    yield from apply_filters(screen, {"Results below": case.notes["bound"]})
+    yield from apply_filters(screen, case.notes["filters"])
     line = lines(screen, "Term")[case.notes["rank"]].cells
     yield screen.stop(line["Term"], f"It was used {line['Uses']} times.")

@@ -1,4 +1,4 @@
-"""A menu of the shop is there while the pointer is over it, in both browsers."""
+"""What no click does, in both browsers: the shop's menus open, the code host's search is sent."""
 
 from __future__ import annotations
 
@@ -91,8 +91,13 @@ def test_any_other_action_closes_the_menu(browser: Browser) -> None:
         hover(browser, groups(browser)[0])
         assert len(browser.page().nodes) > len(before)
         browser.act(action)
+    closed = [(n.role, n.name) for n in before]
     browser.act(WebAction("tab_focus", element=0))
-    assert [(n.role, n.name) for n in browser.page().nodes] == [(n.role, n.name) for n in before]
+    assert [(n.role, n.name) for n in browser.page().nodes] == closed
+    hover(browser, groups(browser)[0])
+    for action in (WebAction("tab_focus", element=1), WebAction("close_tab")):
+        browser.act(action)
+    assert [(n.role, n.name) for n in browser.page().nodes] == closed
 
 
 def test_tab_stops_at_no_link_of_a_closed_menu(browser: Browser) -> None:
@@ -101,3 +106,13 @@ def test_tab_stops_at_no_link_of_a_closed_menu(browser: Browser) -> None:
         browser.act(WebAction("press", text="Tab"))
         focused = [n for n in browser.page().nodes if n.properties.get("focused")]
         assert {n.name for n in focused if n.role == "link"} <= names
+
+
+def test_the_code_hosts_search_is_sent_by_a_key_alone(browser: Browser) -> None:
+    browser.act(WebAction("goto", text="http://gitlab.test/explore"))
+    (field,) = (n for n in browser.page().nodes if n.role == "searchbox")
+    assert not [n for n in browser.page().nodes if (n.role, n.name) == ("button", "Search")]
+    browser.act(WebAction("type", element=field.element, text="road", press_enter=False))
+    assert browser.page().url == "http://gitlab.test/explore"
+    browser.act(WebAction("press", text="Enter"))
+    assert browser.page().url == "http://gitlab.test/search?q=road"

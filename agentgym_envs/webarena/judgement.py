@@ -1,0 +1,82 @@
+"""Judges how an episode ended, and writes it for `info`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from agentgym_envs.core import JUDGEMENTS_KEY, UNSCORED_KEY, VERDICT_KEY, Outcome
+from agentgym_envs.webarena import prompts
+from agentgym_envs.webarena.evaluators import (
+    Ending,
+    Evaluator,
+    Judge,
+    RecordedJudge,
+    Verdict,
+    multiply,
+)
+from agentgym_envs.webarena.places import Episode
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What `stop` said, and what was said of it; of an episode that goes on, nothing.
+
+    Attributes:
+        answer: what `stop` said.
+        verdict: of the evaluators.
+        record: what a judge was asked and said, a line of JSON each.
+    """
+
+    answer: str = ""
+    verdict: Verdict | None = None
+    record: str = ""
+
+    def info(self) -> dict[str, str | bool]:
+        """Return the keys of `info`."""
+        verdict = self.verdict or Verdict(0.0)
+        return {
+            "answer": self.answer,
+            VERDICT_KEY: "\n".join(verdict.reasons),
+            UNSCORED_KEY: verdict.score is None,
+            JUDGEMENTS_KEY: self.record,
+        }
+
+    def outcome(self) -> Outcome:
+        """Return the last turn, once there is a verdict."""
+        assert self.verdict is not None
+        success = self.verdict.score == 1.0
+        message = prompts.SOLVED if success else prompts.FAILED
+        if self.verdict.score is None:
+            message = prompts.UNSCORED
+        return Outcome(message, float(success), terminated=True, info={"success": success})
+
+
+def judge_episode(
+    episode: Episode,
+    evaluators: Iterable[Evaluator],
+    judge: Judge | None,
+    *,
+    intent: str,
+    answer: str,
+) -> Judgement:
+    """Have an episode judged as its browser and sites are now.
+
+    Args:
+        episode: what was played.
+        evaluators: the conditions of its task.
+        judge: compares meanings, if there is one.
+        intent: the task.
+        answer: what `stop` said.
+    """
+    recorded = None if judge is None else RecordedJudge(judge)
+    ending = Ending(
+        intent=intent,
+        answer=answer,
+        browser=episode.browser,
+        functions=episode.functions,
+        state=episode.state,
+        judge=recorded,
+    )
+    verdict = multiply(evaluate(ending) for evaluate in evaluators)
+    return Judgement(answer, verdict, "" if recorded is None else recorded.record)
