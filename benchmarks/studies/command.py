@@ -11,6 +11,7 @@ from trainers.options.errors import refuse
 
 STUDIES: dict[str, tuple[str, str]] = {
     "learning": ("benchmarks.studies.learning", "every algorithm from one start"),
+    "language_model": ("benchmarks.studies.language_model", "SmolLM2 from SFT to GRPO"),
     "horizons": ("benchmarks.studies.horizons", "short, long, staged and adaptive turn horizons"),
 }
 
@@ -22,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         the exit status: 2 where there is no such study.
     """
     words = list(sys.argv[1:] if argv is None else argv)
-    listed = "".join(f"  {name:<10} {summary}\n" for name, (_, summary) in STUDIES.items())
+    listed = "".join(f"  {name:<14} {summary}\n" for name, (_, summary) in STUDIES.items())
     if not words or words[0] in ("-h", "--help"):
         print(f"usage: agentgym study NAME [options]\n\nstudies:\n{listed}", end="")
         return 0

@@ -87,13 +87,20 @@ def _play(run: Run, threads: int) -> None:
     print(f"done: {run.folder}", flush=True)
 
 
-def study_parser(name: str, description: str | None, *, seeds: Sequence[int]) -> OptionParser:
-    """Return a parser of the options that all studies share."""
+def study_parser(
+    name: str,
+    description: str | None,
+    *,
+    seeds: Sequence[int],
+    workers: int = 2,
+    threads: int = 1,
+) -> OptionParser:
+    """Return a parser of the options that all studies share; the numbers are their defaults."""
     parser = OptionParser(prog=f"agentgym study {name}", description=description)
     parser.add_argument("--out", default=f"runs/study_{name}", help="the study's folder")
     parser.add_argument("--seeds", nargs="+", type=int, default=list(seeds))
-    parser.add_argument("--workers", type=int, default=2, help="runs at a time")
-    parser.add_argument("--threads", type=int, default=1, help="torch threads of each")
+    parser.add_argument("--workers", type=int, default=workers, help="runs at a time")
+    parser.add_argument("--threads", type=int, default=threads, help="torch threads of each")
     parser.add_argument("--table_only", action="store_true", help="print what is there")
     return parser
 

@@ -68,6 +68,37 @@ def learning_table(folder: Path) -> str:
     return table([header, start, *(cells for _, cells in sorted(rows))])
 
 
+def language_model_table(folder: Path, *, fetched: str, trained: str) -> str:
+    """Return the Markdown table of one scenario of `agentgym study language_model`.
+
+    Args:
+        folder: the scenario's.
+        fetched: the folder in it that holds the model's measurement before any training.
+        trained: the folder in it that holds the seeds' after GRPO.
+
+    Raises:
+        UsageError: nothing has been measured.
+    """
+    rows = {
+        "as it was fetched": results_by_seed(folder / fetched),
+        "after SFT": results_by_seed(folder / START),
+        "after GRPO": results_by_seed(folder / trained),
+    }
+    if not any(rows.values()):
+        raise UsageError(f"{folder} holds no measurement yet")
+    seeds = sorted(set().union(*rows.values()))
+    header = ("", *(f"seed {seed}" for seed in seeds), "mean", "gain over SFT", "95% interval")
+    cells = []
+    for name, results in rows.items():
+        gain = ("", "")
+        if name == "after GRPO" and set(results) & set(rows["after SFT"]):
+            value, (low, high) = gain_over_seeds(rows["after SFT"], results)
+            gain = (f"{100 * value:+.1f} points", f"{100 * low:+.1f} to {100 * high:+.1f}")
+        mean = _mean(results) if results else "not measured yet"
+        cells.append((name, *_by_seed(results, seeds), mean, *gain))
+    return table([header, *cells])
+
+
 def _by_seed(results: Mapping[int, EvalResult], seeds: Sequence[int]) -> list[str]:
     return [f"{results[seed].success:.1%}" if seed in results else "" for seed in seeds]
 

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.studies import command, language_model
+from benchmarks.studies.language_model import FETCHED, GROUNDS, TRAINED, making_of, run_of
+from benchmarks.studies.runs import RESULT, START
+from benchmarks.studies.table import language_model_table
+from tests.benchmarks.studies.test_table import result
+from trainers.command import parse_training
+from trainers.options.algorithms import ALGORITHMS
+from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig
+from trainers.options.errors import UsageError
+
+CONFIGS: dict[str, type[Any]] = {"sft": AgentSFTConfig, "grpo": AgentGRPOConfig}
+
+
+def trained_by(words: tuple[str, ...]) -> dict[str, Any]:
+    """Parse a training command of the study; return its options."""
+    assert words[0] == "train"
+    parsed = parse_training(
+        list(words[2:]),
+        algorithm=words[1],
+        config=CONFIGS[words[1]],
+        description="Train.",
+        further=ALGORITHMS[words[1]].further,
+    )
+    return {name: value for part in parsed for name, value in vars(part).items()}
+
+
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_the_start_imitates_what_the_expert_was_collected_for(ground: str, tmp_path: Path) -> None:
+    collect, train = making_of(ground, tmp_path).commands
+    options = trained_by(train)
+    assert options["data"] == [collect[collect.index("--out") + 1]]
+    assert options["action_format"] == "plain"
+    assert options["output_dir"] == language_model.start_of(tmp_path)
+    assert options["model_name_or_path"] == "smollm2"
+    assert collect[1 : 1 + len(GROUNDS[ground].env)] == GROUNDS[ground].env
+
+
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_each_seed_trains_an_adapter_on_the_start_under_a_growing_horizon(
+    ground: str, tmp_path: Path
+) -> None:
+    where, runs = GROUNDS[ground], [run_of(ground, seed, tmp_path) for seed in (0, 1)]
+    trained = [trained_by(run.commands[0]) for run in runs]
+    assert [options["seed"] for options in trained] == [0, 1]
+    for options, run in zip(trained, runs, strict=True):
+        assert options["model_name_or_path"] == language_model.start_of(tmp_path)
+        assert options["use_peft"]
+        assert options["resume"]
+        assert str(options["horizon"]).startswith("scaling:")
+        step = options["per_device_train_batch_size"] * options["gradient_accumulation_steps"]
+        assert step == where.episodes
+        measured = run.commands[-1]
+        assert measured[measured.index("--model") + 1] == options["output_dir"]
+
+
+def test_together_each_environment_has_its_own_scale() -> None:
+    (together,) = (where for name, where in GROUNDS.items() if name == language_model.TOGETHER)
+    assert together.env.count("--env") >= 3
+    assert together.further == ("--scale_rewards", "environment")
+
+
+def test_the_table_says_what_is_measured_and_what_is_not(tmp_path: Path) -> None:
+    table = {"folder": tmp_path, "fetched": FETCHED, "trained": TRAINED}
+    with pytest.raises(UsageError, match="no measurement yet"):
+        language_model_table(**table)  # type: ignore[arg-type]
+    for name, seeds, won in ((FETCHED, [0], False), (START, [0, 1], False), (TRAINED, [1], True)):
+        for seed in seeds:
+            folder = tmp_path / name / f"seed_{seed}"
+            folder.mkdir(parents=True)
+            result({"a_1": [won], "a_2": [won]}).save(folder / RESULT)
+    text = language_model_table(**table)  # type: ignore[arg-type]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
+    assert rows[2:] == [
+        ["as it was fetched", "0.0%", "", "0.0%", "", ""],
+        ["after SFT", "0.0%", "0.0%", "0.0%", "", ""],
+        ["after GRPO", "", "100.0%", "100.0%", "+100.0 points", "+34.2 to +100.0"],
+    ]
+
+
+def test_it_is_a_study_of_its_name() -> None:
+    assert "language_model" in command.STUDIES
