@@ -25,9 +25,9 @@ _ADAPTER = (
     *("--use_peft", "--lora_r", "8", "--lora_alpha", "16"),
     *("--lora_target_modules", "all-linear"),
 )
-_TRAINING = ("--per_device_train_batch_size", "2", "--lr_scheduler_type", "linear")
+_TRAINING = ("--per_device_train_batch_size", "1", "--lr_scheduler_type", "linear")
 _SFT = (
-    *("--gradient_accumulation_steps", "4", "--learning_rate", "5e-4"),
+    *("--gradient_accumulation_steps", "8", "--learning_rate", "5e-4"),
     *("--eval_strategy", "no", "--save_strategy", "steps", "--save_steps", "10"),
 )
 _GRPO = (
@@ -79,7 +79,11 @@ GROUNDS: dict[str, Ground] = {
         "scaling:2,4,6@{stage}",
     ),
     "SciWorld": Ground(
-        _playing("SciWorld", 24, 16, "--max_tokens_per_episode", "3072"),
+        _playing(
+            *("SciWorld", 24, 16, "--max_tokens_per_episode", "3072"),
+            # What the expert mostly ends within so many turns.
+            *("--tasks", "Find", "Lifespan", "Chem-Mix", "use-thermometer"),
+        ),
         120,
         40,
         "scaling:8,16,24@{stage}",
@@ -147,7 +151,7 @@ def run_of(ground: str, seed: int, folder: Path) -> Run:
     model = str(own / "model")
     training = (
         *("train", "grpo", *where.env, *_QUIET, *_ADAPTER, *_TRAINING, *_GRPO, *where.further),
-        *("--gradient_accumulation_steps", str(where.episodes // 2)),
+        *("--gradient_accumulation_steps", str(where.episodes)),
         *("--num_envs", str(where.episodes), "--max_steps", str(where.steps)),
         *("--horizon", where.horizon.format(stage=max(1, where.steps // 3))),
         *("--model", start_of(folder), "--seed", str(seed), "--output_dir", model),

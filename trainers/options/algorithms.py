@@ -211,8 +211,8 @@ class SFTDefaults(AgentDefaults):
         TINY: {"learning_rate": 1e-3},
         SMOLLM2: {
             "learning_rate": 1e-4,
-            "per_device_train_batch_size": 2,
-            "gradient_accumulation_steps": 4,
+            "per_device_train_batch_size": 1,
+            "gradient_accumulation_steps": 8,
         },
     }
     refused: ClassVar[Refusals] = SFT

@@ -165,7 +165,7 @@ class OnlineDefaults(AgentDefaults):
     common_options: ClassVar[tuple[str, ...]] = ("temperature", "beta")
     own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
         TINY: {"learning_rate": 3e-4},
-        SMOLLM2: {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 32},
+        SMOLLM2: {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 64},
     }
     refused: ClassVar[Refusals] = ONLINE
 
