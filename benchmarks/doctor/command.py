@@ -14,6 +14,7 @@ import agentgym_envs
 from benchmarks.doctor.checks import Check, Finding, Status
 from benchmarks.doctor.machine import machine_checks
 from benchmarks.doctor.packages import package_checks
+from benchmarks.doctor.processor import processor_checks
 from benchmarks.doctor.programs import program_checks
 from benchmarks.doctor.training import training_checks
 from benchmarks.gpu.command import FOLDER, measure
@@ -72,6 +73,7 @@ def all_checks() -> Iterator[Check]:
     yield from package_checks()
     yield from machine_checks()
     yield from program_checks()
+    yield from processor_checks()
     yield from training_checks()
 
 

@@ -20,7 +20,7 @@ from benchmarks.doctor.checks import Check, Finding, Status
 from tests.benchmarks.doctor.conftest import Doctor
 from tests.benchmarks.doctor.installing import ROOT, write_metadata
 
-NOT_BARE = ("Java", "Chromium", "CUDA", "vLLM", "TRL", "smollm2")
+NOT_BARE = ("Java", "Chromium", "processor", "CUDA", "vLLM", "TRL", "smollm2")
 
 
 def found(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
