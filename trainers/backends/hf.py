@@ -28,6 +28,11 @@ PREFILL_COLUMNS = 1024
 _WORTH_SHARING = 32
 """Tokens that fresh prompts must share for their beginning to be encoded on its own."""
 
+_PADDED = {"cpu": (1.25, 64)}
+"""By device: a pass has at most so many times its tokens, padding included, and so many more. A CPU
+computes padding as slowly as tokens, so there rows of like length are brought together."""
+_PADDED_ELSEWHERE = (2.0, 512)
+
 
 class HFBackend:
     """`Backend` on a transformers model, on CPU or CUDA.
@@ -148,11 +153,21 @@ class HFBackend:
         for key, prompt in zip(keys, prompts, strict=True):
             if key not in rows:
                 groups.setdefault(prompt.tobytes(), []).append(key)
+        on_cpu = self.model.device.type == "cpu"
+        if on_cpu:
+            new = {
+                key: len(prompt) - (int(rows.lengths[rows.row(key)]) if key in rows else 0)
+                for key, prompt in zip(keys, prompts, strict=True)
+            }
+            known.sort(key=new.__getitem__)
+            groups = dict(sorted(groups.items(), key=lambda item: new[item[1][0]]))
         fresh = [group[0] for group in groups.values()]
         repeated = [key for group in groups.values() for key in group[1:]]
         columns = max(len(p) + int(limit) for p, limit in zip(prompts, limits, strict=True))
         rows.reserve(len(rows) + len(fresh) + len(repeated), columns, self.max_length)
         rows.move_to_front(known, [*fresh, *repeated])
+        if on_cpu:
+            rows.order_front(known)
         order = np.argsort([rows.row(key) for key in keys])
         by_row = [prompts[index] for index in order]
         first, last = len(known), len(known) + len(fresh)
@@ -174,7 +189,8 @@ class HFBackend:
         if not prompts:
             return
         self.rows.copy_shared_prefix(first, prompts[0])
-        shared = common_length(prompts) if len(prompts) > 1 else 0
+        # A prompt's last token is always computed in its own row, since its logits are wanted.
+        shared = min(common_length(prompts), len(prompts[0]) - 1) if len(prompts) > 1 else 0
         if shared - self.rows.lengths[first] >= _WORTH_SHARING:
             self._encode([prompts[0][:shared]], first, first + 1, offset=first)
         for row, prompt in enumerate(prompts[1:], first + 1):
@@ -197,7 +213,8 @@ class HFBackend:
         ends = np.array([len(prompts[row - offset]) for row in range(first, last)], dtype=np.int64)
         starts = self.rows.lengths[first:last].copy()
         logits: list[torch.Tensor] = []
-        for low, high in _batches(ends - starts):
+        padded = _PADDED.get(self.model.device.type, _PADDED_ELSEWHERE)
+        for low, high in _batches(ends - starts, *padded):
             chunk = int((ends - starts)[low:high].max())
             positions = ends[low:high, None] + np.arange(-chunk, 0)[None]  # (n, chunk)
             new = positions >= starts[low:high, None]
@@ -300,14 +317,14 @@ def _limits(
     return limits
 
 
-def _batches(sizes: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Cut neighbouring rows into batches that pad little and fit the memory."""
+def _batches(sizes: np.ndarray, share: float, further: int) -> Iterator[tuple[int, int]]:
+    """Cut neighbouring rows into batches that pad little and fit the memory; see `_PADDED`."""
     low = 0
     for high in range(1, len(sizes) + 1):
         if high < len(sizes):
             batch = sizes[low : high + 1]
             padded = len(batch) * min(int(batch.max()), PREFILL_COLUMNS)
-            wasteful = len(batch) * int(batch.max()) > 2 * int(batch.sum()) + 512
+            wasteful = len(batch) * int(batch.max()) > share * int(batch.sum()) + further
             if padded <= PREFILL_TOKENS and not wasteful:
                 continue
         yield low, high

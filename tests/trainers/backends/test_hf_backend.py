@@ -1,11 +1,15 @@
 import random
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from tests.trainers.tiny_models import forward_logprobs, tiny_model
+from trainers.backends import attention
 from trainers.backends.hf import HFBackend
+from trainers.backends.row_model import RowModel
 from trainers.tokens.generation import Generated, Sampling
 
 STOPS = tuple(range(12))
@@ -84,6 +88,16 @@ def test_logprobs_hold_when_rows_come_and_go_at_random(seed):
             if draws.random() < 0.3:
                 live.remove(key)
                 session.backend.finish([key])
+    assert session.worst_error(model) < 1e-4
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_prompt_may_be_the_beginning_of_all_others(order):
+    model = tiny_model("qwen3")
+    shared, *others = prompts_of([40, 3, 5], 0)
+    prompts = [shared, *(shared + other for other in others)][::order]
+    session = Session(HFBackend(model), prompts, 0)
+    session.turn([0, 1, 2])
     assert session.worst_error(model) < 1e-4
 
 
@@ -307,3 +321,41 @@ def test_diverged_weights_are_an_error():
         model.lm_head.weight.fill_(float("nan"))
     with pytest.raises(FloatingPointError, match="not finite"):
         HFBackend(model).generate([[1, 2]], SAMPLING, keys=[0])
+
+
+@pytest.mark.parametrize("block", [1, 40, 10_000])
+def test_attention_in_blocks_is_that_of_sdpa(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "_BLOCK", block)
+    generator = torch.Generator().manual_seed(0)
+    query = torch.randn(3, 6, 20, 8, generator=generator)
+    key, value = (torch.randn(3, 2, 31, 8, generator=generator) for _ in range(2))
+    hidden = torch.rand(3, 1, 20, 31, generator=generator) < 0.5
+    hidden[..., 0] = False
+    mask = torch.zeros(hidden.shape).masked_fill(hidden, torch.finfo(torch.float32).min)
+    module = torch.nn.Module()
+    module.num_key_value_groups = 3
+    module.is_causal = True
+    ours, _ = attention.grouped_attention(module, query, key, value, mask)
+    theirs, _ = sdpa_attention_forward(module, query, key, value, mask)
+    assert ours.shape == theirs.shape
+    assert torch.allclose(ours, theirs, atol=1e-6)
+
+
+def test_on_a_cpu_rows_of_like_length_share_a_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    passes: list[tuple[int, ...]] = []
+    encode = RowModel.encode
+
+    def watch(self: Any, cache: Any, first: int, ids: Any, **kwargs: Any) -> torch.Tensor:
+        passes.append(ids.shape)
+        return encode(self, cache, first, ids, **kwargs)
+
+    monkeypatch.setattr(RowModel, "encode", watch)
+    backend = HFBackend(tiny_model("qwen2"))
+    lengths = [200, 3, 210, 5, 190, 4]
+    histories = [[10 + row, *range(20, 20 + length)] for row, length in enumerate(lengths)]
+    for _ in range(2):
+        turns = backend.generate(histories, Sampling(4, 1.0), keys=list(range(len(lengths))))
+        for history, turn, length in zip(histories, turns, reversed(lengths), strict=True):
+            history += [*turn.ids, *range(50, 50 + length)]
+    tokens = sum(rows * columns for rows, columns in passes)
+    assert tokens <= 1.25 * sum(len(history) for history in histories) + 64 * len(passes)
