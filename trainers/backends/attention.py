@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 from torch.nn import functional
 from transformers import PreTrainedModel
@@ -18,7 +19,10 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 GROUPED = "agentgym_grouped"
 _SHORT = 16
-"""Query lengths up to this one are multiplied out; longer ones go to `sdpa`."""
+"""Query lengths up to this one are multiplied out; longer ones go to `sdpa`, but on a CPU."""
+_BLOCK = 2**21
+"""Scores multiplied out at once on a CPU, so many that its caches hold them. In bfloat16 that takes
+about half of the time of `sdpa`."""
 
 
 def grouped_attention(
@@ -46,18 +50,43 @@ def grouped_attention(
     """
     attention_mask = attention_mask.to(query.dtype)  # autocast lowers the query only
     batch, heads, length, size = query.shape
-    if length > _SHORT:
+    scaling = size**-0.5 if scaling is None else scaling
+    if length <= _SHORT:
+        short = _multiplied(query, key, value, attention_mask, scaling)
+        return short.transpose(1, 2).contiguous(), None
+    if query.device.type != "cpu":
         return sdpa_attention_forward(
             module, query, key, value, attention_mask, scaling=scaling, **kwargs
         )
+    mixed = query.new_empty(batch, heads, length, value.shape[-1])
+    rows = max(1, _BLOCK // (heads * length * key.shape[2]))
+    columns = min(length, max(1, _BLOCK // (heads * key.shape[2])))
+    for row in range(0, batch, rows):
+        these = slice(row, row + rows)
+        for column in range(0, length, columns):
+            part = np.s_[these, :, column : column + columns]
+            mixed[part] = _multiplied(
+                query[part], key[these], value[these], attention_mask[part], scaling
+            )
+    return mixed.transpose(1, 2).contiguous(), None
+
+
+def _multiplied(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    mask: torch.Tensor,
+    scaling: float,
+) -> torch.Tensor:
+    """Return (B, H, C, E); see `grouped_attention`."""
+    batch, heads, length, size = query.shape
     groups = heads // key.shape[1]
-    scaling = size**-0.5 if scaling is None else scaling
     stacked = (query * scaling).reshape(batch, key.shape[1], groups * length, size)
     scores = torch.matmul(stacked, key.transpose(2, 3))
-    scores = scores.view(batch, key.shape[1], groups, length, -1) + attention_mask[:, :, None]
+    scores = scores.view(batch, key.shape[1], groups, length, -1) + mask[:, :, None]
     weights = functional.softmax(scores, dim=-1, dtype=torch.float32).to(query.dtype)
     mixed = torch.matmul(weights.view(*stacked.shape[:3], -1), value)
-    return mixed.view(batch, heads, length, -1).transpose(1, 2).contiguous(), None
+    return mixed.view(batch, heads, length, -1)
 
 
 ALL_ATTENTION_FUNCTIONS.register(GROUPED, grouped_attention)

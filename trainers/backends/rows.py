@@ -68,6 +68,12 @@ class Rows:
             self._place(key, row)
             self.lengths[row] = 0
 
+    def order_front(self, keys: Sequence[int]) -> None:
+        """Put the rows of `keys`, which are the first ones, in this order."""
+        for row, key in enumerate(keys):
+            if self._row_of[key] != row:
+                self.swap([row], [self._row_of[key]])
+
     def swap(self, some: list[int], others: list[int]) -> None:
         """Swap two equally long lists of different rows."""
         if not some:
