@@ -112,7 +112,7 @@ def test_a_server_that_fails_and_repeats_the_secret_does_not_show_it(
     (tmp_path / "notes").write_text("")
     with serving(answers) as server:
         words = ["--env", "TextCraft", "--policy", with_secrets(server.url), "--max_turns", "1"]
-        files = ["--trajectories", "played.jsonl", "--max_failed_share", "1"]
+        files = ["--trajectories", "played.jsonl", "--max_failed_share", "1", "--max_outage", "1s"]
         assert run(monkeypatch, "eval", *words, "--num_tasks", "1", *files) != 0
         assert run(monkeypatch, "eval", *words, "--api_modl", TOKEN, "--api_key", TOKEN) == 2
         assert run(monkeypatch, "eval", *words, "--samples", "0") == 2
