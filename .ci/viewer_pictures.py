@@ -71,7 +71,7 @@ def main(runs: Path, out: Path) -> None:
         page = opened(f"#t={expert}&with={random}")
         page.wait_for_selector(".pair")
         take(page, "comparison")
-        first = sorted((runs / "grpo" / "trajectories").glob("train_*.jsonl"))[0]
+        first = sorted((runs / "quickstart" / "trajectories").glob("train_*.jsonl"))[-1]
         page = opened(f"#t={first.relative_to(runs)}:1&tokens=")
         page.click(".token-ways [value=advantage]")
         take(page, "tokens")

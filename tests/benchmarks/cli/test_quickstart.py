@@ -26,11 +26,14 @@ def test_the_quickstart_leaves_a_summary_a_picture_and_every_trajectory(
     assert (summary["n_tasks"], summary["samples_per_task"], summary["seed"]) == (2, 1, 0)
     assert (summary["env_id"], summary["algorithm"]) == ("agentgym/TextCraft-v0", algorithm)
     assert set(summary["panels"]) == {"test", "test_greedy", "train", "train_greedy"}
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert record["command"] == "quickstart" and "QuickstartArguments" in record
     assert (tmp_path / "learning_curve.png").read_bytes().startswith(b"\x89PNG")
     for name in ("before_test", "after_test", "after_train_greedy"):
         for trajectory in read_jsonl(tmp_path / "trajectories" / f"{name}.jsonl"):
             assert trajectory.split == name.split("_")[1]
             assert len(trajectory.turns) <= 2
+            assert all("turn" not in turn.observation for turn in trajectory.turns)  # see run()
     assert (tmp_path / "model" / "model.safetensors").exists()
     assert "held-out goals" in capsys.readouterr().out
 

@@ -22,6 +22,7 @@ def test_the_shipped_content_is_made_by_these_sources() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("hash_seed", ["0", "77"])
 def test_the_shipped_content_is_made_again_byte_for_byte(tmp_path: Path, hash_seed: str) -> None:
     subprocess.run(
