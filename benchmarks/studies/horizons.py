@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.cli.listing import table
-from benchmarks.studies.runs import RESULT, START, Run, play_study, study_parser
+from benchmarks.studies.runs import AS_TINY_LEARNT, RESULT, START, Run, play_study, study_parser
 from benchmarks.studies.table import gain_over_seeds, results_by_seed
 from trainers.evaluation.results import EvalResult
 from trainers.runs.checkpoints import CHECKPOINT
@@ -25,7 +25,10 @@ SAVE_EVERY = 6  # optimizer steps between the checkpoints that are measured
 LONG = 20
 EPISODES_PER_STEP = 64
 DEEP = ("--tasks", "depth 2", "depth 3", "depth 4")
-ENV = ("--env", "TextCraft", *DEEP, "--max_turns", str(LONG), "--max_tokens_per_turn", "128")
+ENV = (
+    *("--env", "TextCraft", *DEEP, "--max_turns", str(LONG), "--max_tokens_per_turn", "128"),
+    *AS_TINY_LEARNT,
+)
 
 SCHEDULES = {
     "fixed_short": "fixed:6",

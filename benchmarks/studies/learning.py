@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from benchmarks.studies.runs import RESULT, Run, play_study, study_parser
+from benchmarks.studies.runs import AS_TINY_LEARNT, RESULT, Run, play_study, study_parser
 from benchmarks.studies.table import learning_table
 
 PPO_STEPS = 2  # on each batch
@@ -76,7 +76,10 @@ class Ground:
 
 GROUNDS: dict[str, Ground] = {
     "TextCraft": Ground(
-        ("--env", "TextCraft", "--max_turns", "16", "--max_tokens_per_turn", "96"),
+        (
+            *("--env", "TextCraft", "--max_turns", "16", "--max_tokens_per_turn", "96"),
+            *AS_TINY_LEARNT,
+        ),
         16,
         "scaling:6,10,14@{stage}",
         ("--learning_rate", "4e-4"),

@@ -20,6 +20,9 @@ LOG = "log.txt"
 RESULT = "after.json"
 START = "start"
 
+AS_TINY_LEARNT = ("--env_kwargs", '{"turns_left": false}')
+"""Options of TextCraft as `tiny` has read it: never that its turns run out."""
+
 Measurement = Callable[[str, Path, int], tuple[str, ...]]
 """Model, result file and seed -> the words of the command that measures it."""
 
