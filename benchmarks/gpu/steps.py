@@ -36,7 +36,7 @@ class Case:
         name: in the table.
         model: a folder, or a name of ours.
         dtype: of the weights.
-        bf16: compute the training pass in bfloat16.
+        bf16: sample and train in bfloat16.
         lora: train an adapter on all linear layers.
         backend: what samples.
         steps: optimizer steps, of which the first only warms up.
@@ -82,13 +82,13 @@ def steps(setting: Setting, _part: str) -> Iterator[Reading]:
 def precisions(setting: Setting, _part: str) -> Iterator[Reading]:
     """Yield how far the trained log-probabilities are from the sampled ones."""
     model = learner()
-    for weights, trained, dtype, bf16 in (
-        ("float32", "float32", "float32", False),
-        ("float32", "bfloat16", "float32", True),
-        ("bfloat16", "bfloat16", "bfloat16", True),
+    for weights, computed, bf16 in (
+        ("float32", "float32", False),
+        ("float32", "bfloat16", True),
+        ("bfloat16", "bfloat16", True),
     ):
-        name = f"{model}, weights and sampling {weights}, trained in {trained}"
-        yield _differing(Case(name, model, dtype, bf16), setting)
+        name = f"{model}, weights {weights}, sampled and trained in {computed}"
+        yield _differing(Case(name, model, weights, bf16), setting)
 
 
 def vllm_steps(setting: Setting) -> Iterator[Reading]:
