@@ -16,7 +16,7 @@ from agentgym_envs.secrets import MASK, masked, masked_words
 from trainers import installed_trainers
 from trainers.options.algorithms import training_parser
 from trainers.options.configs import ModelArguments
-from trainers.options.defaults import AgentDefaults, defaults_for
+from trainers.options.defaults import AgentDefaults, defaults_for, derive_precision
 from trainers.options.errors import BROKEN_OFF, UsageError, check_folder, explain_refusals
 from trainers.options.refused import COMMAND_LINE, refuse_ignored
 from trainers.rollout.environments import Environments
@@ -62,6 +62,7 @@ def parse_training(
     model = str(parser.peek(argv, "model_name_or_path"))
     parser.set_defaults(**defaults_for(config, model))
     parsed = parser.parse(argv)
+    derive_precision(*parsed[-2:])
     refuse_ignored(parsed[-1], COMMAND_LINE)
     check_folder("output_dir", parsed[-1].output_dir)
     hide_loading_bars()

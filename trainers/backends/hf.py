@@ -163,8 +163,9 @@ class HFBackend:
             groups = dict(sorted(groups.items(), key=lambda item: new[item[1][0]]))
         fresh = [group[0] for group in groups.values()]
         repeated = [key for group in groups.values() for key in group[1:]]
-        columns = max(len(p) + int(limit) for p, limit in zip(prompts, limits, strict=True))
-        rows.reserve(len(rows) + len(fresh) + len(repeated), columns, self.max_length)
+        rows.reserve(
+            len(rows) + len(fresh) + len(repeated), max(map(len, prompts)), self.max_length
+        )
         rows.move_to_front(known, [*fresh, *repeated])
         if on_cpu:
             rows.order_front(known)
@@ -269,7 +270,9 @@ class HFBackend:
             live = turns.compact()
             if live is not None:
                 picked = picked[torch.from_numpy(live).to(device)]
-            logits = self._model.advance(self.rows.cache, picked, turns.next_positions())
+            positions = turns.next_positions()
+            self.rows.reserve(len(self.rows), int(positions.max()) + 1, self.max_length)
+            logits = self._model.advance(self.rows.cache, picked, positions)
         return self._collect(turns, prompts, keys, ids, logprobs)
 
     def _collect(

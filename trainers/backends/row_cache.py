@@ -2,6 +2,10 @@
 
 Row r's token at position p lies in column p, so a row can grow, be cut back to a prefix, be copied
 or change places without the others.
+
+A pass reads all columns. A part of them would not lie in one piece of memory, and torch's product
+of such matrices in bfloat16 on a CPU copies them first, in every layer for every token. So there
+are few columns more than tokens.
 """
 
 from __future__ import annotations
@@ -20,7 +24,6 @@ class _Window:
         rows, columns: numbers of rows and columns to allocate.
         first, last: the rows [first, last) that take part.
         at: (last - first, C) int64, the column of each new token.
-        length: columns that are read.
     """
 
     rows: int = 0
@@ -28,7 +31,6 @@ class _Window:
     first: int = 0
     last: int = 0
     at: torch.Tensor = field(default_factory=lambda: torch.zeros(0, 0, dtype=torch.long))
-    length: int = 0
 
 
 class _RowLayer(CacheLayerMixin):
@@ -56,7 +58,7 @@ class _RowLayer(CacheLayerMixin):
         views = []
         for store, new in ((self.keys, key_states), (self.values, value_states)):
             store[rows, :, window.at] = new.transpose(1, 2)
-            views.append(store[window.first : window.last, :, : window.length])
+            views.append(store[window.first : window.last])
         return views[0], views[1]
 
     def resize(self) -> None:
@@ -64,10 +66,10 @@ class _RowLayer(CacheLayerMixin):
         self.keys, self.values = (self._grown(store) for store in (self.keys, self.values))
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        return self.window.length, 0
+        return self.window.columns, 0
 
     def get_seq_length(self) -> int:
-        return self.window.length
+        return self.window.columns
 
     def get_max_length(self) -> int:
         return -1
@@ -102,24 +104,23 @@ class RowCache(Cache):
             return
         window.rows = max(rows, window.rows)
         if columns >= window.columns:
-            # Growing by half at a time keeps the number of copies logarithmic.
-            grown = window.columns * 3 // 2
+            # Growing by a share keeps the number of copies logarithmic.
+            grown = window.columns * 9 // 8
             grown = grown if most is None else min(grown, most + 1)
             window.columns = -(-max(columns + 1, grown) // 64) * 64
         for layer in self.layers:
             layer.resize()
 
-    def open(self, first: int, last: int, at: torch.Tensor, length: int) -> None:
+    def open(self, first: int, last: int, at: torch.Tensor) -> None:
         """Set where the next forward pass writes and reads.
 
         Args:
             first: the first row that takes part.
             last: the row after the last.
             at: (last - first, C) int64, the column of each new token.
-            length: columns that are read.
         """
         window = self.window
-        window.first, window.last, window.at, window.length = first, last, at, length
+        window.first, window.last, window.at = first, last, at
 
     def copy(self, source: int, targets: list[int], length: int) -> None:
         """Copy a row's first `length` tokens to other rows."""

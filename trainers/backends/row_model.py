@@ -11,6 +11,7 @@ from transformers import PreTrainedModel
 
 from trainers.backends.attention import attention_for_sampling
 from trainers.backends.row_cache import RowCache
+from trainers.models.loading import inputs_left_to_autocast
 
 _KINDS = {"full_attention", "sliding_attention"}
 
@@ -43,14 +44,22 @@ class RowModel:
     def sampling(self) -> Iterator[None]:
         """Put the model in evaluation mode without gradients; restore it afterwards.
 
-        Under autocast the weights are lowered once for all passes in between.
+        Under autocast the weights that are trained are lowered once for all passes in between.
         """
+        device = self.model.device.type
         training = [module for module in self.model.modules() if module.training]
         self.model.eval()
+        hook = self.model.get_output_embeddings().register_forward_pre_hook(_in_one_piece)
         try:
-            with torch.no_grad(), self._autocast(), attention_for_sampling(self.model):
+            with (
+                torch.no_grad(),
+                self._autocast(),
+                inputs_left_to_autocast(self.model, torch.is_autocast_enabled(device)),
+                attention_for_sampling(self.model),
+            ):
                 yield
         finally:
+            hook.remove()
             for module in training:
                 module.training = True
 
@@ -81,7 +90,7 @@ class RowModel:
         ids_there, seen_there, at_there = (
             torch.from_numpy(array).to(device) for array in (ids, seen, at)
         )
-        cache.open(first, first + len(ids), at_there, int(seen.max()) + 1)
+        cache.open(first, first + len(ids), at_there)
         return self._run(cache, ids_there, seen_there)
 
     def advance(self, cache: RowCache, ids: torch.Tensor, positions: np.ndarray) -> torch.Tensor:
@@ -96,13 +105,13 @@ class RowModel:
             (n, V) float32, the logits after it.
         """
         at = torch.from_numpy(positions[:, None]).to(self.model.device)
-        cache.open(0, len(ids), at, int(positions.max()) + 1)
+        cache.open(0, len(ids), at)
         return self._run(cache, ids[:, None], at)
 
     def _run(self, cache: RowCache, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         output = self.model(
             input_ids=ids,
-            attention_mask=self._masks(positions, cache.window.length),
+            attention_mask=self._masks(positions, cache.window.columns),
             position_ids=positions,
             past_key_values=cache,
             use_cache=True,
@@ -127,6 +136,14 @@ class RowModel:
         hidden = (away < 0) | (away >= window)
         masks["sliding_attention"] = _additive(hidden, dtype)
         return masks["sliding_attention"] if kinds is None or len(set(kinds)) == 1 else masks
+
+
+def _in_one_piece(_head: torch.nn.Module, args: tuple[torch.Tensor]) -> torch.Tensor:
+    """Copy the last hidden states out of all.
+
+    torch multiplies a slice by a frozen head row by row, with a copy of the head for each row.
+    """
+    return args[0].contiguous()
 
 
 def _additive(hidden: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

@@ -50,9 +50,10 @@ class ModelDefaults:
         },
     )
     dtype: str | None = field(
-        default="float32",
+        default=None,
         metadata={
-            "help": "Precision of the weights.",
+            "help": "Precision of the weights; by default bfloat16 for those that --use_peft "
+            "freezes while --bf16 is on, and float32 otherwise.",
             "choices": ["auto", "bfloat16", "float16", "float32"],
         },
     )
@@ -380,6 +381,19 @@ def derive_device(args: Any) -> None:
         args.dataloader_pin_memory = False
     if args.gradient_checkpointing is None:
         args.gradient_checkpointing = not args.use_cpu
+
+
+def derive_precision(model: ModelDefaults, args: Any) -> None:
+    """Load weights that an adapter freezes in the precision that they are computed in.
+
+    Autocast lowers a frozen weight anew in every pass, each sampled token's included.
+
+    Args:
+        model: which model; its `dtype` is filled in.
+        args: the training config.
+    """
+    if model.dtype is None:
+        model.dtype = "bfloat16" if model.use_peft and args.bf16 else "float32"
 
 
 def derive_evaluation(args: Any) -> None:

@@ -18,6 +18,8 @@ import torch
 from trl.kernels import chunked_logprob
 from trl.trainer import utils
 
+from trainers.models.loading import inputs_left_to_autocast
+
 TOKENS = 128
 """Rows of a tile; with 32,768 words it has 17 MB in float32."""
 LARGEST_ACTIVATIONS = 2e9
@@ -36,7 +38,8 @@ class CPUPassesMixin:
 
     def training_step(self: Any, *args: Any, **kwargs: Any) -> Any:
         """Compute a micro-batch's gradient; see `transformers.Trainer.training_step`."""
-        with small_tiles(self.accelerator.device):
+        lowered = self.accelerator.mixed_precision != "no"
+        with small_tiles(self.accelerator.device), inputs_left_to_autocast(self.model, lowered):
             return super().training_step(*args, **kwargs)  # type: ignore[misc]
 
     def prediction_step(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 from functools import partial
@@ -10,13 +11,16 @@ from typing import Any
 
 import pytest
 import torch
+from peft import LoraConfig, get_peft_model
+from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
+from tests.trainers.tiny_models import tiny_model
 from tests.trainers.toys import ENV_ID, make_folder
 from trainers import grpo, sft
 from trainers.backends.row_cache import RowCache
 from trainers.backends.row_model import RowModel
-from trainers.models.loading import computed_in
+from trainers.models.loading import computed_in, inputs_left_to_autocast
 
 OPTIONS = (
     "--max_steps 1 --max_tokens_per_turn 4 --learning_rate 1e-2 --per_device_train_batch_size 8 "
@@ -57,6 +61,42 @@ def test_bf16_trains_close_to_float32(command: Any, tmp_path: Path) -> None:
     assert rough["grad_norm"] != exact["grad_norm"]
     assert rough["loss"] == pytest.approx(exact["loss"], rel=0.05, abs=0.01)
     assert rough["grad_norm"] == pytest.approx(exact["grad_norm"], rel=0.05)
+
+
+@pytest.mark.parametrize("command", [grpo.main, sft.main], ids=["grpo", "sft"])
+def test_an_adapter_under_bf16_is_kept_in_float32_on_a_base_in_bfloat16(
+    command: Any, tmp_path: Path
+) -> None:
+    lora = ("--use_peft", "--lora_target_modules", "q_proj", "v_proj")
+    one_step(command, tmp_path, "--bf16", *lora)
+    adapter = load_file(tmp_path / "out" / "adapter" / "adapter_model.safetensors")
+    assert {weight.dtype for weight in adapter.values()} == {torch.float32}
+    merged = load_file(tmp_path / "out" / "model.safetensors")
+    assert {weight.dtype for weight in merged.values()} == {torch.bfloat16}
+
+
+@pytest.mark.parametrize("lowered", [True, False])
+def test_an_adapters_numbers_are_the_same_where_its_inputs_are_left_to_autocast(
+    lowered: bool,
+) -> None:
+    base = copy.deepcopy(tiny_model("qwen2")).to(torch.bfloat16 if lowered else torch.float32)
+    config = LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
+    model = get_peft_model(base, config)
+    inputs: list[torch.dtype] = []
+    layer = model.get_submodule("base_model.model.model.layers.0.self_attn.q_proj.lora_A.default")
+    layer.register_forward_pre_hook(lambda _layer, args: inputs.append(args[0].dtype))
+
+    def gradients() -> list[torch.Tensor]:
+        model.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16, enabled=lowered):
+            model(torch.arange(20, 40)[None]).logits.float().logsumexp(-1).sum().backward()
+        return [weight.grad for weight in model.parameters() if weight.grad is not None]
+
+    raised = gradients()
+    with inputs_left_to_autocast(model, lowered):
+        left = gradients()
+    assert raised and all(map(torch.equal, raised, left))
+    assert inputs == [torch.float32, torch.bfloat16 if lowered else torch.float32]
 
 
 def test_turns_are_sampled_in_the_precision_of_training(

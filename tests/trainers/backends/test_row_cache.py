@@ -16,12 +16,44 @@ from trainers.tokens.generation import Sampling
 PROMPTS = [[*range(20, 90)], [30, 31, 32]]
 
 
-@pytest.mark.parametrize("most", [None, 1000])
-def test_it_grows_by_half_and_not_beyond_the_longest_sequence(most: int | None) -> None:
+@pytest.mark.parametrize("most", [None, 2010])
+def test_it_grows_by_an_eighth_and_not_beyond_the_longest_sequence(most: int | None) -> None:
     cache = RowCache()
-    for columns in (700, 800):
+    for columns in (1900, 1930):
         cache.reserve(2, columns, most)
-    assert cache.window.columns == (1088 if most is None else 1024)
+    assert cache.window.columns == (2176 if most is None else 2048)
+
+
+def test_what_a_pass_reads_lies_in_one_piece() -> None:
+    """Else torch copies it before each product in bfloat16 on a CPU."""
+    backend = HFBackend(tiny_model("qwen2"))
+    seen = []
+    layer = type(RowCache().layer_class_to_replicate())
+    whole = layer.update
+
+    def watched(self: Any, *args: Any) -> Any:
+        read = whole(self, *args)
+        seen.extend(read)
+        return read
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layer, "update", watched)
+        backend.generate(PROMPTS, Sampling(80, 1.0), keys=[0, 1])
+    widths = {store.shape[2] for store in seen}
+    assert all(store.is_contiguous() for store in seen)
+    assert len(widths) > 1 and max(widths) < 70 + 80 + 64
+
+
+def test_a_frozen_head_is_given_the_last_states_alone_and_in_one_piece() -> None:
+    """Else torch copies the head for each row of a pass over prompts."""
+    model = tiny_model("qwen2").requires_grad_(False)
+    given: list[torch.Tensor] = []
+    head = model.get_output_embeddings()
+    kept = head.register_forward_hook(lambda _head, args, _out: given.append(args[0]))
+    HFBackend(model).generate(PROMPTS, Sampling(2, 1.0))
+    kept.remove()
+    assert given and all(states.is_contiguous() and states.shape[1] == 1 for states in given)
+    assert not head._forward_pre_hooks
 
 
 def test_under_autocast_keys_are_kept_in_its_precision_and_nothing_else_changes(

@@ -238,6 +238,21 @@ def test_the_command_line_overrules_the_precision_of_the_processor() -> None:
     assert training("--model", "smollm2", "--use_cpu", "--bf16", "False")[-1].bf16 is False
 
 
+@pytest.mark.parametrize(
+    ("options", "precision"),
+    [
+        ("--use_peft --bf16", "bfloat16"),
+        ("--use_peft --bf16 --dtype float32", "float32"),
+        ("--use_peft --bf16 false", "float32"),
+        ("--bf16", "float32"),
+    ],
+)
+def test_weights_that_an_adapter_freezes_are_loaded_as_they_are_computed(
+    options: str, precision: str
+) -> None:
+    assert training("--use_cpu", *options.split())[-2].dtype == precision
+
+
 def test_the_environment_of_the_command_line_replaces_the_files(written: Any) -> None:
     path = written("env: [TextCraft, BabyAI]\nhorizon: fixed:4\n")
     env, rollout, *_ = training("--config", path, "--env", "SciWorld", "--use_cpu")
