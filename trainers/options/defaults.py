@@ -24,7 +24,7 @@ from trainers.options.consistency import (
     check_optimizer,
 )
 from trainers.options.errors import UsageError, check_bounds
-from trainers.options.model_names import SMOLLM2, TINY
+from trainers.options.model_names import SMOLLM2, SMOLLM2_BABYAI, TINY
 from trainers.options.refused import MODEL, ONLINE, Refusals, refuse_ignored
 from trainers.options.templates import TemplateArguments
 from trainers.tokens.generation import Sampling
@@ -44,8 +44,9 @@ class ModelDefaults:
     model_name_or_path: str | None = field(
         default=TINY,
         metadata={
-            "help": "Hugging Face id, local folder, tiny, the small policy that is shipped, or "
-            "smollm2, SmolLM2-135M-Instruct, which is fetched once (93 MB).",
+            "help": "Hugging Face id, local folder, tiny, the small policy that is shipped, "
+            "smollm2, SmolLM2-135M-Instruct, which is fetched once (93 MB), or smollm2-babyai, "
+            "which has seen some of BabyAI's expert episodes.",
             "aliases": ["--model"],
         },
     )
@@ -166,7 +167,10 @@ class OnlineDefaults(AgentDefaults):
     common_options: ClassVar[tuple[str, ...]] = ("temperature", "beta")
     own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
         TINY: {"learning_rate": 3e-4},
-        SMOLLM2: {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 64},
+        **dict.fromkeys(
+            (SMOLLM2, SMOLLM2_BABYAI),
+            {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 64},
+        ),
     }
     refused: ClassVar[Refusals] = ONLINE
 

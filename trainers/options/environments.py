@@ -123,6 +123,12 @@ class EnvArguments(EnvConstructionArguments):
             'AgentGym\'s item ids, [{"item_id": "babyai_41"}, ...].'
         },
     )
+    eval_tasks: list[str] | None = field(
+        default=None,
+        metadata={
+            "help": "As --tasks, of evaluations during training; by default the whole split."
+        },
+    )
     max_turns: int | dict[str, int] | None = field(
         default=None,
         metadata={
@@ -165,8 +171,10 @@ class EnvArguments(EnvConstructionArguments):
         super().__post_init__()
         names = [self.env] if isinstance(self.env, str) else self.env
         self.env = [resolve_env_id(name) for name in names]
-        if self.tasks is not None:
-            self.tasks = [str(label) for label in self.tasks]
+        for name in ("tasks", "eval_tasks"):
+            labels = getattr(self, name)
+            if labels is not None:
+                setattr(self, name, [str(label) for label in labels])
         check_names(self, self.env)
         weights = self.weights
         if not isinstance(self.mix, str | None):

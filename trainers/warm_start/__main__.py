@@ -1,10 +1,11 @@
-"""`python -m trainers.warm_start`: makes the checkpoint that is shipped."""
+"""`python -m trainers.warm_start`: makes the checkpoint and the adapter that are shipped."""
 
 from __future__ import annotations
 
 import argparse
 
 import trainers.warm_start
+from trainers.warm_start.adapter import teach_adapter
 from trainers.warm_start.continuing import teach_rooms
 from trainers.warm_start.training import train
 
@@ -22,6 +23,12 @@ def main() -> None:
         "from nothing",
     )
     parser.add_argument(
+        "--adapter",
+        action="store_true",
+        help="teach SmolLM2 BabyAI by the expert's episodes, and write the adapter of "
+        "smollm2-babyai; the other options are not for it",
+    )
+    parser.add_argument(
         "--tokens", type=int, help="tokens to train on; 8 million, or 1 million with --rooms"
     )
     parser.add_argument(
@@ -29,6 +36,9 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
+    if arguments.adapter:
+        teach_adapter(arguments.out)
+        return
     if arguments.rooms:
         teach_rooms(arguments.out, num_tokens=arguments.tokens or 1_000_000, seed=arguments.seed)
         return

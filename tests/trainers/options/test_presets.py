@@ -82,8 +82,18 @@ def parsed(name: str, *more: str) -> tuple[EnvArguments, RolloutArguments, Any, 
     return env, rollout, model, args
 
 
-def test_the_presets_are_the_papers_ten_runs_and_two_adapters() -> None:
-    assert preset_names() == sorted([*NAMES, "lora", "qlora"])
+def test_the_presets_are_the_papers_ten_runs_two_adapters_and_a_quickstart() -> None:
+    assert preset_names() == sorted([*NAMES, "lora", "qlora", "quickstart-llm"])
+
+
+def test_the_quickstart_measures_what_it_trains_before_and_after() -> None:
+    env, rollout, model, args = parsed("quickstart-llm", "--use_cpu")
+    assert env.eval_tasks == env.tasks == ["GoTo"]
+    assert env.eval_split == "test" and env.split == "train"
+    assert args.eval_on_start and args.eval_steps == args.max_steps
+    assert args.generation_batch_size == env.num_envs
+    assert model.model_name_or_path == "smollm2-babyai"
+    assert rollout.schedule_of("agentgym/BabyAI-v0") == ScalingInter((6, 8), every=5)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -176,7 +186,7 @@ def test_the_two_runs_of_a_scenario_differ_in_the_horizon_alone(scenario: str) -
     assert differing == {"horizon", "output_dir"}
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", [*NAMES, "lora", "qlora"])
 def test_every_value_of_a_preset_names_its_source(name: str) -> None:
     lines = (PRESETS / f"{name}.yaml").read_text().splitlines()
     values = [line for line in lines if line and not line.startswith("#")]
