@@ -131,27 +131,35 @@ class Expert(Errands):
             targets = self._cells_of(instruction.desc.obj_set)
             if not targets and self._is_carried(instruction.desc.obj_set):
                 return self._put_down(set(), "The goal is in my hand")
-            return self._approach(targets, "go to", "The goal says to go to {0}")
+            return self._approach(targets, "go to", self._goal("go to", instruction.desc))
         if isinstance(instruction, PickupInstr):
             targets = self._cells_of(instruction.desc.obj_set)
             if not targets and self._is_carried(instruction.desc.obj_set):
                 return self._put_down(set(), "I must pick this up anew")
-            return self._approach(targets, "pick up", "The goal says to pick up {0}")
+            return self._approach(targets, "pick up", self._goal("pick up", instruction.desc))
         if isinstance(instruction, OpenInstr):
-            return self._open(instruction.desc.obj_set)
+            return self._open(instruction.desc)
         if isinstance(instruction, PutNextInstr):
             return self._put_next(instruction)
         raise TypeError(f"unknown instruction {type(instruction).__name__}")
 
-    def _open(self, doors: list[Any]) -> Plan | None:
-        planner = self._planner
+    def _goal(self, deed: str, desc: Any) -> str:
+        # "the key" is what the goal says, "the blue key" what was seen.
+        words = in_words(desc)
+        names = {described(self._planner.things[cell]) for cell in self._cells_of(desc.obj_set)}
+        if names <= {words.partition(" ")[2]}:
+            return f"The goal says to {deed} {{0}}"
+        return f"The goal says to {deed} {words}, and {{0}} fits"
+
+    def _open(self, desc: Any) -> Plan | None:
+        planner, doors = self._planner, desc.obj_set
         shut = {
             cell: 0 if planner.opens(planner.things[cell]) else LOCKED_COST
             for cell in self._cells_of(doors)
             if planner.map.codes[cell] == CLOSED
         }
         if shut:
-            return self._approach(shut, "open", "The goal says to open {0}")
+            return self._approach(shut, "open", self._goal("open", desc))
         return self._close(doors)
 
     def _close(self, doors: list[Any]) -> Plan | None:

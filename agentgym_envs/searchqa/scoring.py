@@ -1,8 +1,12 @@
 """Scores an answer against the accepted ones: exact match and F1 after SQuAD's normalisation.
 
 The normalisation and both measures are those of Rajpurkar et al. (arXiv 1606.05250, section 6.1).
-Deviation: where the normalisation leaves nothing of an accepted answer ("A", "The The"), it is
-compared as it is but for case and spaces, so that not every article is right.
+Deviations:
+
+1. Where the normalisation leaves nothing of an accepted answer ("A", "The The"), it is compared as
+   it is but for case and spaces, so that not every article is right.
+2. Typographic dashes and quotation marks count as the ASCII ones that a keyboard has, so that
+   `Takisawan-Brannholmer War` is `Takisawan–Brannholmer War`.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
+_AS_TYPED = str.maketrans("‐‑‒–—−‘’“”", "------''\"\"")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
@@ -24,7 +29,7 @@ def normalise(text: str) -> str:
 
 def exact_match(answer: str, accepted: Sequence[str]) -> bool:
     """Return whether an answer equals an accepted one after normalisation."""
-    return any(_same(answer, other) for other in accepted)
+    return any(_same(_as_typed(answer), _as_typed(other)) for other in accepted)
 
 
 def f1(answer: str, accepted: Sequence[str]) -> float:
@@ -32,7 +37,11 @@ def f1(answer: str, accepted: Sequence[str]) -> float:
 
     1.0 where the answer matches exactly.
     """
-    return max((_f1(answer, other) for other in accepted), default=0.0)
+    return max((_f1(_as_typed(answer), _as_typed(other)) for other in accepted), default=0.0)
+
+
+def _as_typed(text: str) -> str:
+    return text.translate(_AS_TYPED)
 
 
 def _same(answer: str, accepted: str) -> bool:

@@ -163,7 +163,8 @@ def parse_action(
         raise InvalidAction(f"There is no action {kind!r:.60}. The actions are {', '.join(kinds)}.")
     match = _PATTERNS[kind].fullmatch(rest)
     if match is None:
-        raise InvalidAction(f"{kind} is written like this: {example(kind, action_format)}")
+        advice = "; a space in an address is %20" if kind == "goto" and " " in rest[1:-1] else ""
+        raise InvalidAction(f"{kind} is written like this: {example(kind, action_format)}{advice}")
     parts = match.groupdict()
     if kind == "type" and parts["enter"] is None:
         _check_that_nothing_follows(parts["text"], action_format)

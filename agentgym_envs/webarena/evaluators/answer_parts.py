@@ -54,12 +54,19 @@ def _name(value: str) -> str:
     if "@" in value:
         return re.escape(value)
     words = re.split(r"(\W+)", re.sub(r"^(?:the|an?) ", "", value).strip(".,;:!?\"'() "))
-    return "".join(_gap(text) if index % 2 else re.escape(text) for index, text in enumerate(words))
+    return "".join(
+        _gap(text, *words[index - 1 : index + 2 : 2]) if index % 2 else re.escape(text)
+        for index, text in enumerate(words)
+    )
 
 
-def _gap(text: str) -> str:
+def _gap(text: str, before: str, after: str) -> str:
     if text == "'":
         return r"'?"
+    if text == " " and before.isdigit() and after.isalpha():
+        return r"\W{0,3}"  # `160g`
+    if text == ", ":
+        return r"(?:\W{1,3}|\W+in\W+)"  # `Messenger Bag in mustard`
     if "&" in text:
         return r"\W+(?:and\W+)?"
     return r"\W{1,3}" if text.strip(".") else r"\."  # a point in a number or user name counts

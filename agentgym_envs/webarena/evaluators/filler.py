@@ -17,7 +17,7 @@ from agentgym_envs.webarena.evaluators.quantities import WORDS
 USED = "\0"
 """Stands in a text for a character that is accounted for."""
 
-_PUNCTUATION = set(",.;:!?()[]{}\"'-=>&/|#\\")
+_PUNCTUATION = set(",.;:!?()[]{}\"'-=>&/|#@\\")
 _AROUND = frozenset(WORDS["around"].split())
 _DOUBTING = frozenset(WORDS["doubting"].split())
 _WEEKDAYS = frozenset(WORDS["weekdays"].split())

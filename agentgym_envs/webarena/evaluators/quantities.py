@@ -38,7 +38,11 @@ _PATTERNS = (
     ("date", r"(?P<first>\d{1,2})/(?P<second>\d{1,2})/(?P<year>\d{4})"),
     ("currency", rf"(?:us\s?\$|\$|usd\s?)\s?(?P<number>-?{_NUMBER})"),
     ("currency", rf"(?P<number>{_NUMBER})\s?(?:us\s?\$|\$|usd|(?:us )?dollars?)(?!\w)"),
-    ("clock", r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::00)?(?:\s?(?P<half>[ap]\.?m)\b\.?)?"),
+    (
+        "clock",
+        r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::00)?"
+        r"(?:\s?(?P<half>[ap]\.?m)\b\.?|\s?(?:h|hrs?|hours?)\b)?",
+    ),
     ("clock", r"(?P<hour>\d{1,2})\s?(?P<half>[ap]\.?m)\b\.?"),
     ("duration", rf"{_DURATION}(?:(?:,| and|,and)? ?{_NUMBER}\s*(?:{_units('minutes')}|m)\b)*"),
     ("distance", rf"(?P<number>{_NUMBER})\s?-?(?P<unit>{_units('metres')})\b"),

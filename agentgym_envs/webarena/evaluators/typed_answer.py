@@ -134,7 +134,7 @@ def said_beside(expected: Mapping[str, Any], answer: str, *, task: str = "") -> 
         return _beside_boolean(text, bool(expected["value"]), words_of(task, with_names=True))
     parts = expected.get("of", [expected])
     names = [part for part in parts if _is_name(part)]
-    words = words_of(task, with_names=not any(part["type"] in NAMES for part in parts))
+    words = words_of(task, with_names=not names)
     words |= {word for name in names for word in words_of_name(name)}
     if not names:
         words |= names_beside(answer, with_codes=all(part["type"] in QUANTITIES for part in parts))

@@ -116,6 +116,25 @@ def test_a_thought_names_what_is_put_down():
     assert "The green key belongs next to the green closed door, so I put it down." in thoughts
 
 
+@pytest.mark.parametrize(
+    ("task_id", "thought"),
+    [
+        (881, "The goal says to go to the red ball; it is in view."),
+        (1379, "The goal says to pick up the key, and the blue key fits; it is in view."),
+        (835, "The goal says to open a green door, and the green closed door fits; it is in view."),
+    ],
+)
+def test_a_thought_says_of_the_goal_what_the_goal_says(task_id: int, thought: str):
+    env = make()
+    env.reset(options={"task_id": task_id})
+    moves = []
+    for move in env.expert_moves():
+        moves.append(move)
+        if env.step(move.action)[2]:
+            break
+    assert moves[-1].thought == thought
+
+
 def test_the_expert_goes_on_from_any_state():
     env = make()
     chance = random.Random(0)

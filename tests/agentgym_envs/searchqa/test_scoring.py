@@ -30,6 +30,13 @@ def test_any_accepted_answer_will_do() -> None:
     assert not exact_match("Quill", [])
 
 
+def test_dashes_and_quotes_may_be_those_of_a_keyboard() -> None:
+    assert exact_match("Takisawan-Brannholmer War", ["Takisawan–Brannholmer War"])
+    assert exact_match("the clockmaker’s river", ["The Clockmaker's River"])
+    assert f1("Takisawan-Brannholmer War", ["Takisawan–Brannholmer War"]) == 1.0
+    assert not exact_match("Takisawan War", ["Takisawan–Brannholmer War"])
+
+
 def test_an_answer_of_articles_alone_is_not_every_such_answer() -> None:
     assert exact_match(" a ", ["A"])
     assert not exact_match("the", ["A"])

@@ -59,6 +59,7 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
     (
         number(5), COUNT,
         ["5", "5.", "five", "**5**", "5 products", "The answer is 5.", "It's 5", "5.0", "5 (five)",
+         "There are 5 such products.",
          "There are 5 products by Garrick in the category Tools that cost between $25 and $70 and "
          "are rated with 4 stars or more."],
         ["4", "55", "15", "5.5", "5 or 6", "about 5", "at least 5", "5, 6", "5 reviews", "$5",
@@ -78,6 +79,7 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
     (
         one("duration", "95 minutes", "minute"), DRIVE,
         ["95", "95 minutes", "95 min", "1 h 35 min", "1h35min", "1 hour and 35 minutes", "1:35",
+         "1:35 h", "1:35 hours",
          "1 hour, 35 minutes", "It takes 95 minutes.", "It takes 95 minutes (1 h 35 min) by car",
          "Elio Halden lives in Larkspur, and it takes 95 minutes.",
          "The quickest drive takes 1 h 35 min."],
@@ -146,18 +148,28 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         ["2116", "12115", "21150", "000002115 and 000002116"],
     ),
     (
-        one("identifier", "VP493401493"), "What is its tracking number?",
-        ["VP493401493", "vp493401493", "VP 493401493", "The tracking number is VP493401493."],
-        ["VP493401494", "493401493", "VP49340149", "VP493401493 VP493401494"],
+        one("identifier", "VP493401493"), "What is the tracking number of the Corvane Loaf Tin?",
+        ["VP493401493", "vp493401493", "VP 493401493", "The tracking number is VP493401493.",
+         "The loaf tin was shipped with Valdera Post; its tracking number is VP493401493"],
+        ["VP493401494", "493401493", "VP49340149", "VP493401493 VP493401494",
+         "The loaf tin was not shipped as VP493401493"],
     ),
     (
         one("name", "Portmanteau Orchard Tote Bag, grey"), "What is the cheapest product in grey?",
         ["Portmanteau Orchard Tote Bag, grey", "portmanteau orchard tote bag, grey",
          "The cheapest product is Portmanteau Orchard Tote Bag (grey).",
-         '"Portmanteau Orchard Tote Bag, grey"', "`Portmanteau Orchard Tote Bag grey`"],
+         '"Portmanteau Orchard Tote Bag, grey"', "`Portmanteau Orchard Tote Bag grey`",
+         "It is the Portmanteau Orchard Tote Bag in grey."],
         ["Portmanteau Orchard Tote Bag", "Orchard Tote Bag, grey",
+         "Portmanteau Orchard Tote Bag in grey and black", "Portmanteau Orchard Tote Bag or grey",
          "Portmanteau Orchard Tote Bag, black", "Portmanteau Orchard Tote Bag, grey, large",
          "either Portmanteau Orchard Tote Bag, grey or another"],
+    ),
+    (
+        one("name", "Saltholm Kiln Mint Infusion, 160 g"), "Which product has the lowest average?",
+        ["Saltholm Kiln Mint Infusion (160 g)", "Saltholm Kiln Mint Infusion, 160g"],
+        ["Saltholm Kiln Mint Infusion", "Saltholm Kiln Mint Infusion, 16 0g",
+         "Saltholm Kiln Mint Infusion, 160 g, 80 g"],
     ),
     (
         one("name", "Hobbs's Rest"), "Which hotel has the cheapest double room?",
@@ -194,8 +206,9 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
     (
         one("name", "Ruth Jovanovic"), "Who is the right person to ask about Harbour Master?",
         ["Ruth Jovanovic - the readme says that she looks after the project.",
-         "Ask the owner, Ruth Jovanovic (ruth.jovanovic)"],
-        ["Ruth Jovanovic, Vera Pemberton", "Ruth", "not Ruth Jovanovic"],
+         "Ask the owner, Ruth Jovanovic (ruth.jovanovic)", "Ruth Jovanovic (@ruth.jovanovic)"],
+        ["Ruth Jovanovic, Vera Pemberton", "Ruth", "not Ruth Jovanovic",
+         "Ruth Jovanovic (@vera.pemberton)"],
     ),
     (
         group("set", one("name", "Silas"), one("name", "Otto K")), "Who gave fewer than 3 stars?",
