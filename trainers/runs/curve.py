@@ -158,7 +158,7 @@ def _draw_validations(axes: Any, entries: list[dict[str, Any]]) -> None:
         color=HELD_OUT,
         capsize=3,
         zorder=5,
-        label="validation tasks, 95% interval",
+        label="evaluation tasks, 95% interval",
     )
 
 

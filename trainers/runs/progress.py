@@ -11,7 +11,7 @@ from transformers import ProgressCallback
 from transformers.utils import logging as transformers_logging
 
 SHOWN: dict[str, tuple[str, str]] = {
-    "eval_success": ("validation success", ".1%"),
+    "eval_success": ("evaluation success", ".1%"),
     "eval_success_low": ("from", ".1%"),
     "eval_success_high": ("to", ".1%"),
     "episodes/success": ("success", ".1%"),

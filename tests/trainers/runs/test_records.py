@@ -215,7 +215,7 @@ def test_the_line_of_a_step_names_the_environments_behind_a_mean() -> None:
         "step 7: success 50.0% (Easy 100.0%, Hard 0.0%), turns 3.0, horizon 5 (Easy 4)"
     )
     validated = {"eval_success": 0.25, "eval_success/Easy": 0.5, "eval_success_low/Easy": 0.1}
-    assert short_line(7, validated) == "step 7: validation success 25.0% (Easy 50.0%)"
+    assert short_line(7, validated) == "step 7: evaluation success 25.0% (Easy 50.0%)"
 
 
 def test_a_mixtures_curve_has_a_line_for_each_environment(tmp_path: Path) -> None:
