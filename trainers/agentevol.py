@@ -17,7 +17,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from trainers.options.algorithms import ALGORITHMS, AgentEvolDefaults, answer_help
+from trainers.options.algorithms import ALGORITHMS, answer_help
 
 if __name__ == "__main__":  # the help at once, before TRL is imported
     answer_help("agentevol")
@@ -45,6 +45,7 @@ from trainers.options.configs import AgentSFTConfig, ModelArguments
 from trainers.options.data import AgentEvolArguments
 from trainers.options.defaults import SUCCESS_METRIC
 from trainers.options.errors import UsageError, run_command
+from trainers.options.offline import AgentEvolDefaults
 from trainers.options.values import all_values, check_names
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments

@@ -16,8 +16,9 @@ from agentgym_envs.secrets import MASK, masked, masked_words
 from trainers import installed_trainers
 from trainers.options.algorithms import training_parser
 from trainers.options.configs import ModelArguments
-from trainers.options.defaults import AgentDefaults, defaults_for, derive_precision
+from trainers.options.defaults import AgentDefaults, defaults_for
 from trainers.options.errors import BROKEN_OFF, UsageError, check_folder, explain_refusals
+from trainers.options.precision import derive_precision
 from trainers.options.refused import COMMAND_LINE, refuse_ignored
 from trainers.rollout.environments import Environments
 from trainers.running import train_and_save

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trainers.options.algorithms import ALGORITHMS, DPODefaults, answer_help
+from trainers.options.algorithms import ALGORITHMS, answer_help
 
 if __name__ == "__main__":  # the help at once, before TRL is imported
     answer_help("dpo")
@@ -41,6 +41,7 @@ from trainers.options.data import PairArguments
 from trainers.options.defaults import derive_evaluation
 from trainers.options.errors import UsageError, check_kind, run_command
 from trainers.options.keywords import check_given
+from trainers.options.offline import DPODefaults
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments

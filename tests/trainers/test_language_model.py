@@ -10,11 +10,15 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from benchmarks.cli import main as cli
 from trainers import AgentGRPOConfig, AgentGRPOTrainer, EnvArguments, RolloutArguments
+from trainers.models.adapted import ADAPTER
 from trainers.models.loading import resolve_model
+from trainers.options.files import option_file, read_options
+from trainers.warm_start import adapter
 
 pytestmark = [pytest.mark.llm, pytest.mark.timeout(1200)]
 
@@ -71,6 +75,34 @@ def test_it_plays_by_the_command(tmp_path: Path) -> None:
     written = [turn["completion"] for play in plays for turn in play["turns"]]
     assert len(written) == 4
     assert all(any(character.isalpha() for character in text) for text in written)
+
+
+def test_with_the_shipped_adapter_it_plays_what_that_was_taught(tmp_path: Path) -> None:
+    preset = read_options(option_file(adapter.PRESET))
+    names = ("env", "tasks", "env_kwargs", "action_format", "max_turns", "max_tokens_per_turn")
+    playing = [word for name in names for word in (f"--{name}", str(preset[name]))]
+    solved = {}
+    for model in ("smollm2", "smollm2-babyai"):
+        out = tmp_path / f"{model}.json"
+        options = "--num_tasks 16 --temperature 0 --dtype bfloat16".split()
+        assert cli.main(["eval", *playing, "--model", model, *options, "--out", str(out)]) == 0
+        solved[model] = json.loads(out.read_text())["success"]
+    assert solved["smollm2"] <= 0.2 < 0.25 <= solved["smollm2-babyai"]
+
+
+def test_the_adapter_is_made_by_its_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("STEPS", 1), ("EPISODES_A_STEP", 2), ("EXPERT_EPISODES", 4)):
+        monkeypatch.setattr(adapter, name, value)
+    adapter.teach_adapter(str(tmp_path))
+    made, shipped = (
+        load_file(place / "adapter_model.safetensors") for place in (tmp_path, ADAPTER)
+    )
+    assert {name: weight.shape for name, weight in made.items()} == {
+        name: weight.shape for name, weight in shipped.items()
+    }
+    assert any(weight.any() for name, weight in made.items() if "lora_B" in name)
 
 
 def test_one_step_of_sft_makes_the_experts_episodes_likelier(folder: Path, tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ from trainers.models.fetched import (
     smollm2_folder,
 )
 from trainers.options.configs import ModelArguments
-from trainers.options.defaults import has_accelerator
 from trainers.options.errors import UsageError, explain_load_errors, explain_refusals
 from trainers.options.model_names import MODEL_NAMES, SMOLLM2, SMOLLM2_BABYAI, TINY
+from trainers.options.precision import has_accelerator
 from trainers.options.templates import TemplateArguments
 from trainers.runs.folder import explain_missing_model
 from trainers.tokens.chat import ChatFormat, template_of

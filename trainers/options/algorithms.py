@@ -1,4 +1,4 @@
-"""The algorithms of `agentgym train`: each one's own options and defaults, and their parser.
+"""The algorithms of `agentgym train`: options and defaults of those that play, and their parser.
 
 No TRL here, for the reason that `defaults` gives.
 """
@@ -16,13 +16,13 @@ from trainers.options.arguments import (
     RolloutArguments,
     RunArguments,
 )
-from trainers.options.consistency import check_preference
 from trainers.options.data import AgentEvolArguments, DataArguments, PairArguments
 from trainers.options.defaults import PER_ENVIRONMENT, AgentDefaults, ModelDefaults, OnlineDefaults
 from trainers.options.errors import check_bounds
-from trainers.options.model_names import SMOLLM2, SMOLLM2_BABYAI, TINY
+from trainers.options.model_names import TINY
+from trainers.options.offline import AgentEvolDefaults, DPODefaults, SFTDefaults
 from trainers.options.parser import CommandParser
-from trainers.options.refused import DPO, NOT_GROUP_RELATIVE, SFT, Refusals
+from trainers.options.refused import NOT_GROUP_RELATIVE, Refusals
 
 BASELINES = ("none", "group")
 CRITICS = ("own", "shared", "head")
@@ -200,116 +200,6 @@ def _check(args: PPODefaults) -> None:
             f"scale_rewards={PER_ENVIRONMENT} says over what advantages are whitened, got "
             "whiten_advantages=False; leave out one of the two"
         )
-
-
-@dataclass
-class SFTDefaults(AgentDefaults):
-    """Of imitation; a mixin before `trl.SFTConfig`. Whole episodes are trained on, never cut."""
-
-    common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs",)
-    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
-        TINY: {"learning_rate": 1e-3},
-        **dict.fromkeys(
-            (SMOLLM2, SMOLLM2_BABYAI),
-            {
-                "learning_rate": 1e-4,
-                "per_device_train_batch_size": 1,
-                "gradient_accumulation_steps": 8,
-            },
-        ),
-    }
-    refused: ClassVar[Refusals] = SFT
-
-    output_dir: str | None = field(
-        default="runs/sft", metadata={"help": "Where checkpoints, logs and the model go."}
-    )
-    num_train_epochs: float = field(default=3.0, metadata={"help": "Passes over the episodes."})
-    learning_rate: float = field(
-        default=2e-5,
-        metadata={"help": "Learning rate at the start; an adapter wants more."},
-    )
-    per_device_train_batch_size: int = field(
-        default=8, metadata={"help": "Episodes per forward and backward pass and device.", "min": 1}
-    )
-    gradient_accumulation_steps: int = field(
-        default=1, metadata={"help": "Passes per optimizer step.", "min": 1}
-    )
-    train_sampling_strategy: str = field(
-        default="group_by_length",
-        metadata={"help": "Order of episodes: random, sequential, or group_by_length (faster)."},
-    )
-    max_length: int | None = field(
-        default=None, metadata={"help": "Cut episodes after so many tokens; by default never."}
-    )
-    logging_steps: float = field(default=10, metadata={"help": "Log every N optimizer steps."})
-    eval_steps: float | None = field(
-        default=100, metadata={"help": "Evaluate every N optimizer steps."}
-    )
-
-
-@dataclass
-class AgentEvolDefaults(SFTDefaults):
-    """Of the fine-tuning of one round of AgentEvol, which counts its steps anew in each."""
-
-    common_options: ClassVar[tuple[str, ...]] = ()
-    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {TINY: {"learning_rate": 2e-4}}
-
-    output_dir: str | None = field(
-        default="runs/agentevol", metadata={"help": "Where the rounds and the model go."}
-    )
-    num_train_epochs: float = field(
-        default=1.0, metadata={"help": "Passes over a round's episodes."}
-    )
-    eval_strategy: str = field(
-        default="epoch", metadata={"help": "When to evaluate within a round: no, steps or epoch."}
-    )
-
-
-@dataclass
-class DPODefaults(AgentDefaults):
-    """Of DPO; a mixin before `trl.DPOConfig`. Whole episodes are trained on, never cut."""
-
-    common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs", "beta")
-    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {TINY: {"learning_rate": 3e-5}}
-    refused: ClassVar[Refusals] = DPO
-
-    output_dir: str | None = field(
-        default="runs/dpo", metadata={"help": "Where checkpoints, logs and the model go."}
-    )
-    num_train_epochs: float = field(default=3.0, metadata={"help": "Passes over the pairs."})
-    learning_rate: float = field(
-        default=1e-6,
-        metadata={"help": "Learning rate at the start; an adapter wants more."},
-    )
-    beta: float = field(
-        default=0.1, metadata={"help": "How much the policy is held to the reference."}
-    )
-    per_device_train_batch_size: int = field(
-        default=4, metadata={"help": "Pairs per forward and backward pass and device.", "min": 1}
-    )
-    gradient_accumulation_steps: int = field(
-        default=4, metadata={"help": "Passes per optimizer step.", "min": 1}
-    )
-    max_length: int | None = field(
-        default=None,
-        metadata={"help": "Leave out pairs of longer episodes, in tokens; by default the context."},
-    )
-    precompute_ref_log_probs: bool = field(
-        default=True,
-        metadata={"help": "Ask the reference once, before training; else keep a copy of it."},
-    )
-    remove_unused_columns: bool = field(
-        default=False, metadata={"help": "Must stay off: the masks are such columns."}
-    )
-    logging_steps: float = field(default=10, metadata={"help": "Log every N optimizer steps."})
-    eval_steps: float | None = field(
-        default=50, metadata={"help": "Evaluate every N optimizer steps."}
-    )
-
-    def __post_init__(self) -> None:
-        check_bounds(self)  # here too, for what follows compares numbers
-        check_preference(self)
-        super().__post_init__()
 
 
 @dataclass(frozen=True)

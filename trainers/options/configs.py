@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from trl import GRPOConfig, ModelConfig, SFTConfig
 
-from trainers.options.algorithms import GRPODefaults, SFTDefaults
+from trainers.options.algorithms import GRPODefaults
 from trainers.options.defaults import ModelDefaults, OnlineDefaults
+from trainers.options.offline import SFTDefaults
 
 
 @dataclass

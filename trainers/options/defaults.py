@@ -7,10 +7,8 @@ other options stay as they are.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar
 
 from agentgym_envs.errors import did_you_mean
@@ -25,6 +23,7 @@ from trainers.options.consistency import (
 )
 from trainers.options.errors import UsageError, check_bounds
 from trainers.options.model_names import SMOLLM2, SMOLLM2_BABYAI, TINY
+from trainers.options.precision import derive_device, gains_by_bfloat16
 from trainers.options.refused import MODEL, ONLINE, Refusals, refuse_ignored
 from trainers.options.templates import TemplateArguments
 from trainers.tokens.generation import Sampling
@@ -334,70 +333,17 @@ _TRACKER_PACKAGES = {"azure_ml": "azureml-core", "comet_ml": "comet-ml"}
 """Where the package is not called as the tracker."""
 
 
-def has_accelerator() -> bool:
-    """Return whether torch sees a GPU or another accelerator."""
-    import torch
-
-    return torch.accelerator.is_available()
-
-
 def defaults_for(config: type[AgentDefaults], model: str) -> dict[str, Any]:
     """Return what a command that trains a model has in place of a config's own defaults.
-
-    A CPU that can multiply bfloat16 does so several times as fast as float32. There a model is
-    trained and sampled from in it, unless it is too narrow to gain by it, as `tiny` is.
 
     Args:
         config: the algorithm's.
         model: the model's name, as given.
     """
     chosen = dict(config.own_defaults.get(model, {}))
-    if not has_accelerator() and _cpu_has_bfloat16() and not _is_narrow(model):
+    if gains_by_bfloat16(model):
         chosen["bf16"] = True
     return chosen
-
-
-def _is_narrow(model: str) -> bool:
-    config = Path(model) / "config.json"
-    if not config.is_file():
-        return model == TINY
-    width = json.loads(config.read_text("utf-8")).get("hidden_size", _WIDE)
-    return bool(width < _WIDE)
-
-
-_WIDE = 512
-"""Hidden units from which on bfloat16 pays on a CPU."""
-
-
-def _cpu_has_bfloat16() -> bool:
-    import torch
-
-    capabilities = torch.cpu.get_capabilities()
-    return any(capabilities.get(name) for name in ("amx_bf16", "avx512_bf16", "bf16"))
-
-
-def derive_device(args: Any) -> None:
-    """Fill in what depends on the device: precision, checkpointing, pinned memory."""
-    args.use_cpu = args.use_cpu or not has_accelerator()
-    if args.bf16 is None and args.use_cpu:
-        args.bf16 = False
-    if args.use_cpu:
-        args.dataloader_pin_memory = False
-    if args.gradient_checkpointing is None:
-        args.gradient_checkpointing = not args.use_cpu
-
-
-def derive_precision(model: ModelDefaults, args: Any) -> None:
-    """Load weights that an adapter freezes in the precision that they are computed in.
-
-    Autocast lowers a frozen weight anew in every pass, each sampled token's included.
-
-    Args:
-        model: which model; its `dtype` is filled in.
-        args: the training config.
-    """
-    if model.dtype is None:
-        model.dtype = "bfloat16" if model.use_peft and args.bf16 else "float32"
 
 
 def derive_evaluation(args: Any) -> None:
