@@ -118,8 +118,8 @@ quickstart: $(VENV)/.train  ## Watch a small language model learn to pursue the 
 
 .PHONY: quickstart-llm
 quickstart-llm: $(VENV)/.train  ## Watch SmolLM2-135M learn by RL, on two cores (SEED=0); fetches 93 MB, writes runs/quickstart-llm
-	OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 $(BIN)/agentgym train grpo --config quickstart-llm --seed $(SEED) --resume
-	$(BIN)/agentgym compare runs/quickstart-llm runs/quickstart-llm --split test --step 0 --step 14
+	OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 $(BIN)/agentgym train grpo --config quickstart-llm --seed $(SEED)
+	$(BIN)/agentgym compare runs/quickstart-llm runs/quickstart-llm --split test --step 0 --step 12
 
 .PHONY: throughput
 throughput: $(VENV)/.train  ## Measure the speed of environments, vector env and rollouts
