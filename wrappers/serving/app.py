@@ -97,7 +97,7 @@ def _environment_routes(
     if "openenv" in protocols:
         endpoints = {
             **http.endpoints(sessions, environment),
-            ("POST", "/mcp"): mcp_routes.endpoint(sessions, environment),
+            **mcp_routes.endpoints(sessions, environment),
             ("GET", "/list_environments"): tasks.list_endpoint([environment]),
         }
         task_routes = as_routes(tasks.endpoints(environment))

@@ -58,6 +58,7 @@ class Session:
         episode_id: as the client called the episode.
         turns: steps of the episode.
         is_over: the episode has ended.
+        patience: seconds without a call after which it is closed.
         ended: done once the session is closed, with the reason.
     """
 
@@ -68,6 +69,7 @@ class Session:
         self.episode_id: str | None = None
         self.turns = self.steps = self.episodes = self.failures = 0
         self.is_over = False
+        self.patience = limits.idle_timeout
         self.opened = self.last_used = time.monotonic()
         self.ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._limits = limits
@@ -221,15 +223,14 @@ class Sessions:
 
     async def reap(self) -> None:
         """Close idle sessions, for ever."""
-        idle = self.limits.idle_timeout
         while True:
-            await asyncio.sleep(min(idle / 4, 30.0))
-            moment = time.monotonic() - idle
+            await asyncio.sleep(min(self.limits.idle_timeout / 4, 15.0))
+            moment = time.monotonic()
             expired = [
                 session
                 for session in self._sessions.values()
-                if not session.is_busy and session.last_used < moment
+                if not session.is_busy and session.last_used + session.patience < moment
             ]
             await asyncio.gather(
-                *(self.close(session, f"idle for {idle:g} s") for session in expired)
+                *(self.close(session, f"idle for {session.patience:g} s") for session in expired)
             )

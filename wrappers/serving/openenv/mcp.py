@@ -1,4 +1,8 @@
-"""MCP's JSON-RPC over a session: `initialize`, `tools/list` and `tools/call`."""
+"""MCP's JSON-RPC over a session: `initialize`, `tools/list` and `tools/call`.
+
+A client of OpenEnv begins episodes by its own reset. Any other client of MCP has a tool for it,
+`begin_episode`, which a policy that OpenEnv's clients train never sees.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,30 @@ from typing import Any
 from gymnasium.error import ResetNeeded
 
 from agentgym_envs import __version__
-from agentgym_envs.errors import EnvFailure
+from agentgym_envs.errors import EnvFailure, described
 from wrappers.serving.environments import ServedEnvironment
+from wrappers.serving.openenv.play import NotValid, reset
 from wrappers.serving.openenv.tools import ToolError, call_text, list_tools
 from wrappers.serving.sessions import Session
 
 PROTOCOL = "2025-06-18"
 """The version of MCP where the client names none."""
 
-INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, BROKEN = -32600, -32601, -32602, -32603
+NO_JSON, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, BROKEN = -32700, -32600, -32601, -32602, -32603
+
+_BEGIN = "begin_episode"
+_BEGIN_TOOL = {
+    "name": _BEGIN,
+    "description": "Begin an episode and read the rules and its task, before anything else.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "task_id": {"type": "string", "description": "Which task; without it one is drawn."},
+            "seed": {"type": "integer", "description": "Of the draw."},
+        },
+        "additionalProperties": False,
+    },
+}
 
 
 class RpcError(Exception):
@@ -31,15 +50,23 @@ class RpcError(Exception):
         super().__init__(message)
 
 
-async def answer_rpc(session: Session, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a request in a session."""
+async def answer_rpc(
+    session: Session, request: Mapping[str, Any], *, begins: bool = False
+) -> dict[str, Any]:
+    """Answer a request in a session.
+
+    Args:
+        session: where tools are called.
+        request: of JSON-RPC.
+        begins: the client has the tool that begins episodes.
+    """
     try:
         method, params = read_request(request)
-        result = describe(session.environment, method, params)
+        result = describe(session.environment, method, params, begins=begins)
         if result is None:
             if method != "tools/call":
                 raise unknown_method(method)
-            result = await call_tool(session, params)
+            result = await call_tool(session, params, begins=begins)
     except RpcError as error:
         return error_answer(request, error)
     return result_answer(request, result)
@@ -62,7 +89,7 @@ def read_request(request: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def describe(
-    environment: ServedEnvironment, method: str, params: Mapping[str, Any]
+    environment: ServedEnvironment, method: str, params: Mapping[str, Any], *, begins: bool
 ) -> dict[str, Any] | None:
     """Answer what needs no session; None where the method is another one."""
     if method == "initialize":
@@ -73,11 +100,14 @@ def describe(
             "instructions": environment.sample.instructions.strip(),
         }
     if method == "tools/list":
-        return {"tools": list_tools(environment.sample, schema_key="inputSchema")}
+        tools = list_tools(environment.sample, schema_key="inputSchema")
+        return {"tools": [_BEGIN_TOOL, *tools] if begins else tools}
     return {} if method == "ping" else None
 
 
-async def call_tool(session: Session, params: Mapping[str, Any]) -> dict[str, Any]:
+async def call_tool(
+    session: Session, params: Mapping[str, Any], *, begins: bool = False
+) -> dict[str, Any]:
     """Play a call of a tool; an action that is refused is a result, never an error.
 
     Raises:
@@ -90,25 +120,17 @@ async def call_tool(session: Session, params: Mapping[str, Any]) -> dict[str, An
             f"tools/call takes name and arguments, got {name!r:.80} and {type(arguments).__name__}",
         )
     try:
-        text = call_text(session.environment.sample, name, arguments)
-    except ToolError as error:
-        if error.kind == "tool_not_found":
-            raise RpcError(INVALID_PARAMS, str(error)) from error
-        return _content(str(error), is_error=True)
-    try:
-        observation, reward, terminated, truncated, info = await session.step(text)
+        if begins and name == _BEGIN:
+            return await _begin(session, arguments)
+        return await _play(session, name, arguments)
     except ResetNeeded as error:
         raise RpcError(INVALID_REQUEST, str(error)) from error
     except EnvFailure as error:
         raise RpcError(BROKEN, str(error)) from error
-    result = _content(observation, is_error=not info["is_valid_action"])
-    result["structuredContent"] = {
-        "result": observation,
-        "reward": reward,
-        "done": terminated or truncated,
-        "success": info["success"],
-    }
-    return result
+    except RpcError:
+        raise
+    except Exception as error:
+        raise RpcError(BROKEN, described(error)) from error
 
 
 def result_answer(request: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,11 +149,37 @@ def error_answer(request: Mapping[str, Any], error: RpcError) -> dict[str, Any]:
 
 def unknown_method(method: str) -> RpcError:
     """Return the error for a method that is not served."""
-    return RpcError(
-        NO_METHOD,
-        f"unknown method {method!r:.80}; served: initialize, ping, tools/list, tools/call",
-    )
+    served = "initialize, ping, tools/list, tools/call"
+    return RpcError(NO_METHOD, f"unknown method {method!r:.80}; served: {served}")
 
 
-def _content(text: str, *, is_error: bool) -> dict[str, Any]:
-    return {"content": [{"type": "text", "text": text}], "isError": is_error}
+async def _begin(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        answer = await reset(session, arguments)
+    except NotValid as error:
+        return _content(str(error), is_error=True)
+    observation = answer["observation"]
+    return _content(f"{observation['prompt']}\n\n{observation['text']}")
+
+
+async def _play(session: Session, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        text = call_text(session.environment.sample, name, arguments)
+    except ToolError as error:
+        if error.kind == "tool_not_found":
+            raise RpcError(INVALID_PARAMS, str(error)) from error
+        return _content(str(error), is_error=True)
+    observation, reward, terminated, truncated, info = await session.step(text)
+    result = _content(observation, is_error=not info["is_valid_action"])
+    result["structuredContent"] = {
+        "observation": observation,
+        "reward": reward,
+        "done": terminated or truncated,
+        "success": info["success"],
+    }
+    return result
+
+
+def _content(text: str, *, is_error: bool = False) -> dict[str, Any]:
+    # OpenEnv's client takes what stands under "data" for the tool's result.
+    return {"content": [{"type": "text", "text": text}], "isError": is_error, "data": text}

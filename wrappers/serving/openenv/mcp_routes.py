@@ -1,4 +1,8 @@
-"""MCP over HTTP and over a WebSocket of its own."""
+"""MCP over HTTP and over a WebSocket of its own.
+
+Over HTTP a session is named by `params.session_id`, as OpenEnv's clients do, or by the header
+`Mcp-Session-Id`, which `initialize` gives to all others.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +15,13 @@ from starlette.responses import Response
 from starlette.websockets import WebSocket
 
 from agentgym_envs.errors import described
-from wrappers.serving.endpoints import Endpoint
+from wrappers.serving.endpoints import Endpoints
 from wrappers.serving.environments import ServedEnvironment
 from wrappers.serving.json_text import json_response, read_body, read_object
 from wrappers.serving.openenv.mcp import (
     BROKEN,
     INVALID_PARAMS,
-    INVALID_REQUEST,
+    NO_JSON,
     RpcError,
     answer_rpc,
     call_tool,
@@ -30,30 +34,43 @@ from wrappers.serving.openenv.mcp import (
 from wrappers.serving.openenv.socket import serve
 from wrappers.serving.sessions import Session, Sessions
 
+_HEADER = "mcp-session-id"
 
-def endpoint(sessions: Sessions, environment: ServedEnvironment) -> Endpoint:
-    """Return what answers JSON-RPC over HTTP, always with status 200."""
+
+def endpoints(sessions: Sessions, environment: ServedEnvironment) -> Endpoints:
+    """Return what answers JSON-RPC over HTTP, always with status 200, and what ends a session."""
 
     async def rpc(request: Request) -> Response:
         body: Mapping[str, Any] = {}
+        header = request.headers.get(_HEADER)
+        headers: dict[str, str] = {}
         try:
             try:
                 body = await read_body(request)
             except ValueError as error:
-                raise RpcError(INVALID_REQUEST, str(error)) from error
+                raise RpcError(NO_JSON, str(error)) from error
             method, params = read_request(body)
-            if body.get("id") is None and method.startswith("notifications/"):
+            if method.startswith("notifications/"):
                 return Response(status_code=202)
-            result = await _result(sessions, environment, method, params)
+            if method == "initialize":
+                headers = {_HEADER: (await _open(sessions, environment)).id}
+            result = await _result(sessions, environment, method, params, header)
         except RpcError as error:
             return json_response(error_answer(body, error))
-        return json_response(result_answer(body, result))
+        return json_response(result_answer(body, result), headers=headers)
 
-    return rpc
+    async def end(request: Request) -> Response:
+        session = sessions.get(request.headers.get(_HEADER, ""))
+        if session is None or session.environment != environment:
+            return Response(status_code=404)
+        await sessions.close(session, "the client closed it")
+        return Response(status_code=204)
+
+    return {("POST", "/mcp"): rpc, ("DELETE", "/mcp"): end}
 
 
 async def serve_rpc(socket: WebSocket, sessions: Sessions, environment: ServedEnvironment) -> None:
-    """Serve JSON-RPC over a WebSocket, in one session, whose first episode begins by itself."""
+    """Serve JSON-RPC over a WebSocket, in a session of its own."""
     await serve(socket, sessions, environment, _reply)
 
 
@@ -61,43 +78,39 @@ async def _reply(session: Session, text: str | bytes) -> str:
     try:
         request = read_object(text)
     except ValueError as error:
-        return json.dumps(error_answer({}, RpcError(INVALID_REQUEST, str(error))))
-    return json.dumps(await answer_rpc(session, request))
+        return json.dumps(error_answer({}, RpcError(NO_JSON, str(error))))
+    return json.dumps(await answer_rpc(session, request, begins=True))
 
 
 async def _result(
-    sessions: Sessions, environment: ServedEnvironment, method: str, params: Mapping[str, Any]
+    sessions: Sessions,
+    environment: ServedEnvironment,
+    method: str,
+    params: Mapping[str, Any],
+    header: str | None,
 ) -> dict[str, Any]:
-    result = describe(environment, method, params)
+    result = describe(environment, method, params, begins=header is not None)
     if result is not None:
         return result
     if method == "openenv/session/create":
-        return await _create(sessions, environment, params)
+        return {"session_id": (await _open(sessions, environment)).id}
     if method not in ("openenv/session/close", "tools/call"):
         raise unknown_method(method)
-    session = _session(sessions, environment, params.get("session_id"))
+    session = sessions.get(str(params.get("session_id") or header))
+    if session is None or session.environment != environment:
+        raise RpcError(
+            INVALID_PARAMS,
+            f"there is no session {params.get('session_id') or header!r:.80}; "
+            "openenv/session/create opens one, and its session_id goes into params",
+        )
     if method == "tools/call":
-        return await call_tool(session, params)
+        return await call_tool(session, params, begins=header is not None)
     await sessions.close(session, "the client closed it")
     return {"session_id": session.id, "closed": True}
 
 
-async def _create(
-    sessions: Sessions, environment: ServedEnvironment, params: Mapping[str, Any]
-) -> dict[str, Any]:
+async def _open(sessions: Sessions, environment: ServedEnvironment) -> Session:
     try:
-        session = await sessions.open(environment)
+        return await sessions.open(environment)
     except Exception as error:
         raise RpcError(BROKEN, described(error)) from error
-    return {"session_id": session.id}
-
-
-def _session(sessions: Sessions, environment: ServedEnvironment, session_id: Any) -> Session:
-    session = sessions.get(session_id) if isinstance(session_id, str) else None
-    if session is None or session.environment != environment:
-        raise RpcError(
-            INVALID_PARAMS,
-            f"there is no session {session_id!r:.80}; openenv/session/create opens one, and its "
-            "session_id goes into params",
-        )
-    return session

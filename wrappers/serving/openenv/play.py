@@ -110,8 +110,7 @@ def _placed_task(session: Session, data: Mapping[str, Any]) -> str:
     split, index = data.get("split"), data.get("index")
     if data.get("task_id") is not None:
         raise NotValid("reset takes task_id, or split and index; got both, leave one of them out")
-    is_index = isinstance(index, int) and not isinstance(index, bool)
-    if not isinstance(split, str) or not is_index:
+    if not isinstance(split, str) or not isinstance(index, int) or isinstance(index, bool):
         raise NotValid(
             f"split and index come together, a text and a whole number; got {split!r:.80} and "
             f"{index!r:.80}"

@@ -27,6 +27,8 @@ from wrappers.serving.sessions import Session, Sessions
 
 _TRY_AGAIN = 1013
 _GOING_AWAY = 1001
+_DETACHED_SECONDS = 60.0
+"""How long a session is kept that its client made over HTTP, once its WebSocket has gone."""
 
 Reply = Callable[[Session, str | bytes], Awaitable[str | None]]
 """Answers one text of the client; None ends the connection."""
@@ -62,6 +64,7 @@ async def serve(
         await _send(socket, opening_error_of(error))
         await _close(socket, _TRY_AGAIN)
         return
+    session.patience = sessions.limits.idle_timeout
     reason = "the client left"
     try:
         await _converse(socket, session, reply)
@@ -71,6 +74,8 @@ async def serve(
     finally:
         if attached is None:
             await sessions.close(session, reason)
+        else:
+            session.patience = min(_DETACHED_SECONDS, sessions.limits.idle_timeout)
 
 
 async def answer_frame(session: Session, text: str | bytes) -> str | None:
@@ -90,10 +95,10 @@ async def answer_frame(session: Session, text: str | bytes) -> str | None:
 
 
 async def _converse(socket: WebSocket, session: Session, reply: Reply) -> None:
-    coming = asyncio.ensure_future(socket.receive())
+    coming: asyncio.Future[Any] = asyncio.ensure_future(socket.receive())
     try:
         while True:
-            await asyncio.wait({coming, session.ended}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([coming, session.ended], return_when=asyncio.FIRST_COMPLETED)
             if session.ended.done():
                 await _send(socket, write_error("SESSION_ERROR", session.ended.result()))
                 await _close(socket, _GOING_AWAY)
@@ -114,16 +119,15 @@ async def _converse(socket: WebSocket, session: Session, reply: Reply) -> None:
             await coming
 
 
-async def _unless_gone(
-    coming: asyncio.Future[MutableMapping[str, Any]], answering: Awaitable[str | None]
-) -> str | None:
+async def _unless_gone(coming: asyncio.Future[Any], answering: Awaitable[str | None]) -> str | None:
     """Return the answer, or None as soon as the client has gone."""
-    answer = asyncio.ensure_future(answering)
+    answer: asyncio.Future[Any] = asyncio.ensure_future(answering)
     try:
-        await asyncio.wait({coming, answer}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([coming, answer], return_when=asyncio.FIRST_COMPLETED)
         if coming.done() and coming.result()["type"] == "websocket.disconnect":
             return None
-        return await answer
+        text: str | None = await answer
+        return text
     finally:
         answer.cancel()
 
