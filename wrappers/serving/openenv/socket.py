@@ -97,14 +97,14 @@ async def answer_frame(session: Session, text: str | bytes) -> str | None:
 async def _converse(socket: WebSocket, session: Session, reply: Reply) -> None:
     """Answer the client until it leaves, says that it closes, or the session ends."""
     frames: asyncio.Queue[str | bytes] = asyncio.Queue(maxsize=1)
-    reading = asyncio.ensure_future(_read(socket, frames))
-    answering = asyncio.ensure_future(_answer(socket, session, reply, frames))
+    reading: asyncio.Future[Any] = asyncio.ensure_future(_read(socket, frames))
+    answering: asyncio.Future[Any] = asyncio.ensure_future(_answer(socket, session, reply, frames))
     try:
         await asyncio.wait([reading, answering, session.ended], return_when=asyncio.FIRST_COMPLETED)
     finally:
         reading.cancel()
         answering.cancel()
-        await asyncio.wait([reading, answering])
+        await asyncio.gather(reading, answering, return_exceptions=True)
     for task in (reading, answering):
         if not task.cancelled() and (error := task.exception()) is not None:
             raise error
