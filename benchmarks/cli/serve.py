@@ -10,6 +10,7 @@ from ipaddress import ip_address
 
 from agentgym_envs import resolve_env_id
 from agentgym_envs.errors import needs_extra
+from agentgym_envs.secrets import keep_out
 from trainers.options.parser import OptionParser
 from trainers.options.values import kwargs_for, read_object
 
@@ -83,7 +84,7 @@ def _token(host: str, given: str | None) -> str | None:
             f"--host {host} lets other machines in, so a token is needed: pass --token, or set "
             f"{TOKEN_VARIABLE}"
         )
-    return token
+    return keep_out(token)
 
 
 def _is_loopback(host: str) -> bool:
