@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 from collections.abc import Sequence
 
@@ -56,8 +57,13 @@ def run(app: Starlette, listener: socket.socket, *, host: str, names: Sequence[s
     address = f"[{host}]" if ":" in host else host
     url = f"http://{address}:{listener.getsockname()[1]}"
     print(f"serving {', '.join(f'{url}/{name}' for name in names)}; Ctrl-C ends", flush=True)
+    # Uvicorn raises the signal again once it has stopped; what ends simulators and browsers then has
+    # to run yet, which it would not after SIGTERM's own end of a process.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         make_server(app, host=host).run(sockets=[listener])
-    except KeyboardInterrupt:  # which uvicorn raises again once it has stopped
+    except KeyboardInterrupt:
         print()
+    finally:
+        signal.signal(signal.SIGTERM, before)
     return 0
