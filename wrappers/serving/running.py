@@ -57,8 +57,8 @@ def run(app: Starlette, listener: socket.socket, *, host: str, names: Sequence[s
     address = f"[{host}]" if ":" in host else host
     url = f"http://{address}:{listener.getsockname()[1]}"
     print(f"serving {', '.join(f'{url}/{name}' for name in names)}; Ctrl-C ends", flush=True)
-    # Uvicorn raises the signal again once it has stopped; what ends simulators and browsers then has
-    # to run yet, which it would not after SIGTERM's own end of a process.
+    # Uvicorn raises the signal again once it has stopped. What ends simulators and browsers has to
+    # run then, which it would not where SIGTERM ends the process in its own way.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         make_server(app, host=host).run(sockets=[listener])

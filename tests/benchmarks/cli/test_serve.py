@@ -61,7 +61,7 @@ def test_a_signal_ends_the_server_and_its_sessions(number: signal.Signals) -> No
         _, log = process.communicate(timeout=30)
     assert process.returncode == 0
     (line,) = [line for line in log.splitlines() if "session of" in line]
-    assert "session of textcraft ended" in line
+    assert "session of textcraft ended: the server stops" in line
     assert "1 episodes, 1 steps, 0 failures" in line
     assert "Traceback" not in log
 
