@@ -1,0 +1,162 @@
+"""OpenEnv's WebSocket: one connection is one session.
+
+The next frame is read while a step runs, so that pings are answered and a client that vanishes is
+noticed; at most one frame waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
+from typing import Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from wrappers.serving.environments import ServedEnvironment
+from wrappers.serving.openenv import play
+from wrappers.serving.openenv.frames import (
+    error_of,
+    opening_error_of,
+    read_frame,
+    write_error,
+    write_frame,
+)
+from wrappers.serving.openenv.mcp import answer_rpc
+from wrappers.serving.sessions import Session, Sessions
+
+_TRY_AGAIN = 1013
+_GOING_AWAY = 1001
+_SERVICE_RESTART = 1012
+"""What uvicorn ends connections with where it is told to stop."""
+_DETACHED_SECONDS = 60.0
+"""How long a session is kept that its client made over HTTP, once its WebSocket has gone."""
+
+Reply = Callable[[Session, str | bytes], Awaitable[str | None]]
+"""Answers one text of the client; None ends the connection."""
+
+
+async def serve_frames(
+    socket: WebSocket, sessions: Sessions, environment: ServedEnvironment
+) -> None:
+    """Serve OpenEnv's frames until one side closes the connection."""
+    await serve(socket, sessions, environment, answer_frame)
+
+
+async def serve(
+    socket: WebSocket, sessions: Sessions, environment: ServedEnvironment, reply: Reply
+) -> None:
+    """Serve a connection with a session of its own, or with that of `?session_id=`."""
+    await socket.accept()
+    attached = socket.query_params.get("session_id")
+    session: Session | None = None
+    try:
+        if attached is not None:
+            session = sessions.get(attached)
+            if session is None or session.environment != environment:
+                message = (
+                    f"there is no session {attached!r:.80}; leave session_id out for a new one"
+                )
+                await socket.send_text(write_error("SESSION_ERROR", message))
+                await socket.close(_TRY_AGAIN)
+                return
+        else:
+            session = await sessions.open(environment)
+    except Exception as error:
+        await _send(socket, opening_error_of(error))
+        await _close(socket, _TRY_AGAIN)
+        return
+    session.patience = sessions.limits.idle_timeout
+    reason = "the client left"
+    try:
+        if await _converse(socket, session, reply) == _SERVICE_RESTART:
+            reason = "the server stops"
+    except asyncio.CancelledError:
+        reason = "the server stops"
+        raise
+    finally:
+        if attached is None:
+            await sessions.close(session, reason)
+        else:
+            session.patience = min(_DETACHED_SECONDS, sessions.limits.idle_timeout)
+
+
+async def answer_frame(session: Session, text: str | bytes) -> str | None:
+    """Answer one frame of OpenEnv."""
+    try:
+        kind, data = read_frame(text)
+        if kind == "close":
+            return None
+        if kind == "state":
+            return write_frame("state", play.state(session))
+        if kind == "mcp":
+            return write_frame("mcp", await answer_rpc(session, data))
+        answer = await (play.reset if kind == "reset" else play.step)(session, data)
+        return write_frame("observation", answer)
+    except Exception as error:
+        return error_of(error)
+
+
+async def _converse(socket: WebSocket, session: Session, reply: Reply) -> int | None:
+    """Answer the client until it leaves, says that it closes, or the session ends.
+
+    Returns:
+        the code of the connection's end; None where it is ended here.
+    """
+    frames: asyncio.Queue[str | bytes] = asyncio.Queue(maxsize=1)
+    reading: asyncio.Future[Any] = asyncio.ensure_future(_read(socket, frames))
+    answering: asyncio.Future[Any] = asyncio.ensure_future(_answer(socket, session, reply, frames))
+    try:
+        await asyncio.wait([reading, answering, session.ended], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        reading.cancel()
+        answering.cancel()
+        await asyncio.gather(reading, answering, return_exceptions=True)
+    for task in (reading, answering):
+        if not task.cancelled() and (error := task.exception()) is not None:
+            raise error
+    if not reading.cancelled():
+        code: int = reading.result()
+        return code
+    if session.ended.done():
+        await _send(socket, write_error("SESSION_ERROR", session.ended.result()))
+        await _close(socket, _GOING_AWAY)
+    else:
+        await _close(socket)
+    return None
+
+
+async def _read(socket: WebSocket, frames: asyncio.Queue[str | bytes]) -> int:
+    """Read ahead by a frame, until the connection has ended; return the code of its end."""
+    while (message := await socket.receive())["type"] != "websocket.disconnect":
+        await frames.put(_payload(message))
+    return int(message.get("code") or 1005)
+
+
+async def _answer(
+    socket: WebSocket, session: Session, reply: Reply, frames: asyncio.Queue[str | bytes]
+) -> None:
+    """Answer frame by frame, until one closes the connection or nobody is there."""
+    while (answer := await reply(session, await frames.get())) is not None:
+        if not await _send(socket, answer):
+            return
+
+
+def _payload(message: MutableMapping[str, Any]) -> str | bytes:
+    text = message.get("text")
+    return message.get("bytes") or b"" if text is None else text
+
+
+async def _send(socket: WebSocket, text: str) -> bool:
+    """Send a text; return whether there was somebody to send it to."""
+    try:
+        await socket.send_text(text)
+    except (WebSocketDisconnect, RuntimeError):
+        return False
+    return True
+
+
+async def _close(socket: WebSocket, code: int = 1000) -> None:
+    if socket.application_state is WebSocketState.CONNECTED:
+        with suppress(WebSocketDisconnect, RuntimeError):
+            await socket.close(code)
