@@ -146,5 +146,5 @@ def test_doing_nothing_fails_and_the_last_picture_remains(env: WebArenaEnv) -> N
 
 
 def test_the_instructions_say_how_to_give_several_values(env: WebArenaEnv) -> None:
-    assert env.instructions == instructions("plain", is_verified=True)
+    assert env.instructions == instructions("plain", is_verified=True, asks_reason=False)
     assert 'such as stop [["first", "second"]], or' in env.instructions
