@@ -39,6 +39,7 @@ PURPOSES = {
     "web": "WebArena",
     "browser": "WebArena in Chromium",
     "miniwob": "MiniWoB++",
+    "remote": "environments of OpenEnv servers",
     "official": "the official WebArena's tasks",
     "ray": "sweeps on a Ray cluster",
 }
