@@ -60,7 +60,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "babyai checking remote sciworld searchqa textcraft webarena",
         "miniwob",
     ),
-    "wrappers": ("failures record schedules vector", "horizon"),
+    "wrappers": ("failures record schedules vector", "horizon serving"),
     "trainers": (
         "tokens",
         "options",

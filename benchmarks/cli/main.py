@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "view": ("benchmarks.viewer.command:main", "read runs and trajectories in the browser"),
     "new": ("benchmarks.cli.new:main", "write the package of a new environment"),
     "check": ("benchmarks.cli.check:main", "check that an environment keeps the contract"),
+    "serve": ("benchmarks.cli.serve:main", "serve environments to other programs"),
     "doctor": (
         "benchmarks.doctor.command:main",
         "tell what works on this machine, and what mends the rest",

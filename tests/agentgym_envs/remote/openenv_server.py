@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("websockets", reason="the remote extra is not installed")
-uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+uvicorn = pytest.importorskip("uvicorn", reason="the serve extra is not installed")
 
 from starlette.applications import Starlette  # noqa: E402
 from starlette.requests import Request  # noqa: E402

@@ -1,0 +1,1 @@
+"""AgentGym's own HTTP, environment by environment."""

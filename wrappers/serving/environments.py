@@ -1,0 +1,98 @@
+"""What is served: environments by the name that their addresses have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote
+
+import gymnasium as gym
+
+from agentgym_envs.core import TextEnv
+from agentgym_envs.errors import UnknownTask
+from agentgym_envs.registry import check_kwargs, distinct_names
+
+
+@dataclass(frozen=True)
+class ServedEnvironment:
+    """One environment that is served.
+
+    Attributes:
+        name: in addresses: `textcraft`.
+        env_id: its registered id.
+        kwargs: what it is made with.
+    """
+
+    name: str
+    env_id: str
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+    def make(self) -> gym.Env[Any, Any]:
+        """Make one; whoever calls closes it."""
+        return gym.make(self.env_id, **self.kwargs)
+
+    @cached_property
+    def sample(self) -> TextEnv:
+        """One that is never played, only asked for its texts, verbs and tasks.
+
+        Raises:
+            TypeError: it is no text environment.
+        """
+        env = self.make().unwrapped
+        if not isinstance(env, TextEnv):
+            raise TypeError(
+                f"{self.env_id} is a {type(env).__name__}; only subclasses of TextEnv are served"
+            )
+        return env
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The names of its splits and panels."""
+        return (*self.sample.task_set.splits, *self.sample.task_set.panels)
+
+    def task_ids(self, split: str) -> list[str]:
+        """List the tasks of a split or panel.
+
+        Raises:
+            UnknownTask: there is no such split.
+        """
+        return self.sample.task_ids(split)
+
+    def task_id(self, split: str, index: int) -> str:
+        """Return a task by its place in a split.
+
+        Raises:
+            UnknownTask: there is no such split or place.
+        """
+        ids = self.task_ids(split)
+        if not 0 <= index < len(ids):
+            raise UnknownTask(
+                f"index must be in 0..{len(ids) - 1} of the split {split!r} of {self.name}, got "
+                f"{index}"
+            )
+        return ids[index]
+
+
+def served(
+    env_ids: Sequence[str], kwargs: Mapping[str, Mapping[str, Any]]
+) -> tuple[ServedEnvironment, ...]:
+    """Return the environments with names that differ.
+
+    Args:
+        env_ids: registered ids.
+        kwargs: what each is made with, by id.
+
+    Raises:
+        ValueError: one of them cannot be made with its arguments.
+        TypeError: one is no text environment.
+    """
+    result = []
+    for env_id, name in distinct_names(env_ids).items():
+        check_kwargs(env_id, kwargs.get(env_id, {}))
+        address = quote(name.lower().replace("/", "-"), safe="")
+        environment = ServedEnvironment(address, env_id, dict(kwargs.get(env_id, {})))
+        _ = environment.sample
+        result.append(environment)
+    return tuple(result)

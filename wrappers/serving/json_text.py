@@ -1,0 +1,39 @@
+"""Reads and writes JSON at the server's border."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+
+def read_object(text: str | bytes) -> dict[str, Any]:
+    """Return a JSON object.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"this is not JSON ({error}); send one JSON object") from None
+    if not isinstance(value, dict):
+        raise ValueError(f"expected a JSON object, got {type(value).__name__}")
+    return value
+
+
+async def read_body(request: Request) -> dict[str, Any]:
+    """Return a request's JSON object; an empty body is an empty one.
+
+    Raises:
+        ValueError: it is none.
+    """
+    body = await request.body()
+    return read_object(body) if body.strip() else {}
+
+
+def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """Answer with JSON, in ASCII: a text may hold half of a surrogate pair."""
+    return Response(json.dumps(value), status, headers, media_type="application/json")

@@ -1,0 +1,36 @@
+"""The bounds that a server keeps, whoever asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentgym_envs.arguments import positive_seconds, whole_number
+
+CLOSE_SECONDS = 10.0
+"""How long an environment may take to close before its thread is left behind."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a server allows.
+
+    Attributes:
+        max_sessions: environments at once, over all protocols.
+        step_timeout: seconds that an environment may take to answer a reset or a step.
+        idle_timeout: seconds without a request after which a session is closed.
+        max_message: bytes of the longest body or frame that is read.
+
+    Raises:
+        ValueError: a bound is no positive number.
+    """
+
+    max_sessions: int = 64
+    step_timeout: float = 600.0
+    idle_timeout: float = 3600.0
+    max_message: int = 1 << 20
+
+    def __post_init__(self) -> None:
+        whole_number("max_sessions", self.max_sessions, least=1)
+        whole_number("max_message", self.max_message, least=1000)
+        positive_seconds("step_timeout", self.step_timeout)
+        positive_seconds("idle_timeout", self.idle_timeout)

@@ -1,0 +1,152 @@
+"""OpenEnv's WebSocket: one connection is one session.
+
+The next frame is read while a step runs, so that pings are answered and a client that vanishes is
+noticed; at most one frame waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
+from typing import Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from wrappers.serving.environments import ServedEnvironment
+from wrappers.serving.openenv import play
+from wrappers.serving.openenv.frames import (
+    error_of,
+    opening_error_of,
+    read_frame,
+    write_error,
+    write_frame,
+)
+from wrappers.serving.openenv.mcp import answer_rpc
+from wrappers.serving.sessions import Session, Sessions
+
+_TRY_AGAIN = 1013
+_GOING_AWAY = 1001
+_DETACHED_SECONDS = 60.0
+"""How long a session is kept that its client made over HTTP, once its WebSocket has gone."""
+
+Reply = Callable[[Session, str | bytes], Awaitable[str | None]]
+"""Answers one text of the client; None ends the connection."""
+
+
+async def serve_frames(
+    socket: WebSocket, sessions: Sessions, environment: ServedEnvironment
+) -> None:
+    """Serve OpenEnv's frames until one side closes the connection."""
+    await serve(socket, sessions, environment, answer_frame)
+
+
+async def serve(
+    socket: WebSocket, sessions: Sessions, environment: ServedEnvironment, reply: Reply
+) -> None:
+    """Serve a connection with a session of its own, or with that of `?session_id=`."""
+    await socket.accept()
+    attached = socket.query_params.get("session_id")
+    session: Session | None = None
+    try:
+        if attached is not None:
+            session = sessions.get(attached)
+            if session is None or session.environment != environment:
+                message = (
+                    f"there is no session {attached!r:.80}; leave session_id out for a new one"
+                )
+                await socket.send_text(write_error("SESSION_ERROR", message))
+                await socket.close(_TRY_AGAIN)
+                return
+        else:
+            session = await sessions.open(environment)
+    except Exception as error:
+        await _send(socket, opening_error_of(error))
+        await _close(socket, _TRY_AGAIN)
+        return
+    session.patience = sessions.limits.idle_timeout
+    reason = "the client left"
+    try:
+        await _converse(socket, session, reply)
+    except asyncio.CancelledError:
+        reason = "the server stops"
+        raise
+    finally:
+        if attached is None:
+            await sessions.close(session, reason)
+        else:
+            session.patience = min(_DETACHED_SECONDS, sessions.limits.idle_timeout)
+
+
+async def answer_frame(session: Session, text: str | bytes) -> str | None:
+    """Answer one frame of OpenEnv."""
+    try:
+        kind, data = read_frame(text)
+        if kind == "close":
+            return None
+        if kind == "state":
+            return write_frame("state", play.state(session))
+        if kind == "mcp":
+            return write_frame("mcp", await answer_rpc(session, data))
+        answer = await (play.reset if kind == "reset" else play.step)(session, data)
+        return write_frame("observation", answer)
+    except Exception as error:
+        return error_of(error)
+
+
+async def _converse(socket: WebSocket, session: Session, reply: Reply) -> None:
+    coming: asyncio.Future[Any] = asyncio.ensure_future(socket.receive())
+    try:
+        while True:
+            await asyncio.wait([coming, session.ended], return_when=asyncio.FIRST_COMPLETED)
+            if session.ended.done():
+                await _send(socket, write_error("SESSION_ERROR", session.ended.result()))
+                await _close(socket, _GOING_AWAY)
+                return
+            message = coming.result()
+            if message["type"] == "websocket.disconnect":
+                return
+            coming = asyncio.ensure_future(socket.receive())
+            answer = await _unless_gone(coming, reply(session, _payload(message)))
+            if answer is None:
+                await _close(socket)
+                return
+            if not await _send(socket, answer):
+                return
+    finally:
+        coming.cancel()
+        with suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
+            await coming
+
+
+async def _unless_gone(coming: asyncio.Future[Any], answering: Awaitable[str | None]) -> str | None:
+    """Return the answer, or None as soon as the client has gone."""
+    answer: asyncio.Future[Any] = asyncio.ensure_future(answering)
+    try:
+        await asyncio.wait([coming, answer], return_when=asyncio.FIRST_COMPLETED)
+        if coming.done() and coming.result()["type"] == "websocket.disconnect":
+            return None
+        text: str | None = await answer
+        return text
+    finally:
+        answer.cancel()
+
+
+def _payload(message: MutableMapping[str, Any]) -> str | bytes:
+    text = message.get("text")
+    return message.get("bytes") or b"" if text is None else text
+
+
+async def _send(socket: WebSocket, text: str) -> bool:
+    """Send a text; return whether there was somebody to send it to."""
+    try:
+        await socket.send_text(text)
+    except (WebSocketDisconnect, RuntimeError):
+        return False
+    return True
+
+
+async def _close(socket: WebSocket, code: int = 1000) -> None:
+    if socket.application_state is WebSocketState.CONNECTED:
+        with suppress(WebSocketDisconnect, RuntimeError):
+            await socket.close(code)

@@ -1,0 +1,64 @@
+"""Runs the server with uvicorn until it is told to stop."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+
+import uvicorn
+from starlette.applications import Starlette
+
+from wrappers.serving.limits import CLOSE_SECONDS
+from wrappers.serving.sessions import Sessions
+
+
+def make_server(app: Starlette, *, host: str) -> uvicorn.Server:
+    """Return uvicorn with this server's bounds; its `serve` takes the sockets to listen on."""
+    sessions: Sessions = app.state.sessions
+    config = uvicorn.Config(
+        app,
+        host=host,
+        ws="wsproto",
+        ws_max_size=sessions.limits.max_message,
+        ws_per_message_deflate=False,  # texts are short, and a bomb unpacks before it is measured
+        log_level="warning",  # its lines of requests would hold tokens
+        access_log=False,
+        timeout_graceful_shutdown=int(CLOSE_SECONDS),
+        h11_max_incomplete_event_size=1 << 16,
+    )
+    return uvicorn.Server(config)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Raises:
+        OSError: the address is taken, or is none of this machine's.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.create_server((host, port), family=family, backlog=2048)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+def run(app: Starlette, *, host: str, port: int, names: Sequence[str]) -> int:
+    """Serve until SIGINT or SIGTERM.
+
+    Args:
+        app: the server.
+        host: what to listen on.
+        port: likewise; 0 takes a free one.
+        names: of the environments, for the first line that is printed.
+
+    Returns:
+        the exit status.
+    """
+    listener = listen(host, port)
+    address = f"[{host}]" if ":" in host else host
+    url = f"http://{address}:{listener.getsockname()[1]}"
+    print(f"serving {', '.join(f'{url}/{name}' for name in names)}; Ctrl-C ends", flush=True)
+    try:
+        make_server(app, host=host).run(sockets=[listener])
+    except KeyboardInterrupt:  # which uvicorn raises again once it has stopped
+        print()
+    return 0

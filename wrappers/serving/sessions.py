@@ -1,0 +1,236 @@
+"""Sessions: one environment each, counted, timed and closed whoever vanishes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import gymnasium as gym
+from gymnasium.error import ResetNeeded
+
+from agentgym_envs.errors import EnvFailure
+from wrappers.serving.environments import ServedEnvironment
+from wrappers.serving.limits import CLOSE_SECONDS, Limits
+from wrappers.serving.metrics import Metrics
+from wrappers.serving.worker import Worker
+from wrappers.vector.host import EnvHost
+
+Result = TypeVar("Result")
+Turn = tuple[str, float, bool, bool, dict[str, Any]]
+
+REFUSALS = (ResetNeeded, ValueError, TypeError)
+"""What an environment raises where the caller is mistaken; all else is a failure of its own."""
+
+_log = logging.getLogger(__name__)
+
+
+class AtCapacity(RuntimeError):
+    """There are as many sessions as the server allows.
+
+    Attributes:
+        active: how many there are.
+    """
+
+    def __init__(self, active: int) -> None:
+        self.active = active
+        super().__init__(
+            f"all {active} sessions are taken; close one, or start the server with a larger "
+            "--max_sessions"
+        )
+
+
+class Session:
+    """One environment of a client; calls wait for each other.
+
+    Args:
+        environment: what is played.
+        limits: of the server.
+        metrics: where steps and failures are counted.
+
+    Attributes:
+        id: a name that nobody guesses.
+        info: of the last turn; None before the first reset.
+        episode_id: as the client called the episode.
+        turns: steps of the episode.
+        is_over: the episode has ended.
+        patience: seconds without a call after which it is closed.
+        ended: done once the session is closed, with the reason.
+    """
+
+    def __init__(self, environment: ServedEnvironment, limits: Limits, metrics: Metrics) -> None:
+        self.id = secrets.token_urlsafe(16)
+        self.environment = environment
+        self.info: dict[str, Any] | None = None
+        self.episode_id: str | None = None
+        self.turns = self.steps = self.episodes = self.failures = 0
+        self.is_over = False
+        self.patience = limits.idle_timeout
+        self.opened = self.last_used = time.monotonic()
+        self.ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._limits = limits
+        self._metrics = metrics
+        self._lock = asyncio.Lock()
+        self._worker = self._new_worker()
+
+    @property
+    def is_busy(self) -> bool:
+        """A call is under way."""
+        return self._lock.locked()
+
+    async def start(self) -> None:
+        """Make the environment.
+
+        Raises:
+            Exception: what it raised; there is no environment then.
+        """
+        await self.ask(lambda env: None)
+
+    async def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """Begin an episode; an environment that broke is replaced before.
+
+        Raises:
+            EnvFailure, ValueError, TypeError: as the environment's own `reset`.
+        """
+        async with self._lock:
+            if self._worker.is_broken:
+                await self._replace()
+            observation, info = await self._call(lambda host: host.reset(seed, options))
+        self.info, self.turns, self.is_over = info, 0, False
+        self.episodes += 1
+        return observation, info
+
+    async def step(self, action: str) -> Turn:
+        """Play one turn.
+
+        Raises:
+            EnvFailure, ResetNeeded, TypeError: as the environment's own `step`.
+        """
+        async with self._lock:
+            if self._worker.is_broken:
+                raise EnvFailure("the environment broke in this episode; reset begins another one")
+            turn = await self._call(lambda host: host.step(action))
+        self.info, self.is_over = turn[4], turn[2] or turn[3]
+        self.turns += 1
+        self.steps += 1
+        self._metrics.count_step(self.environment.name)
+        return turn
+
+    async def ask(self, question: Callable[[gym.Env[Any, Any]], Result]) -> Result:
+        """Ask the environment something, in its thread."""
+        async with self._lock:
+            return await self._call(lambda host: question(host.env))
+
+    async def close(self, reason: str) -> None:
+        """Close the environment and log the end; the second time does nothing."""
+        if self.ended.done():
+            return
+        self.ended.set_result(reason)
+        await self._worker.close()
+        _log.info(
+            "session of %s ended: %s; %d episodes, %d steps, %d failures, %.1f s",
+            *(self.environment.name, reason, self.episodes, self.steps, self.failures),
+            time.monotonic() - self.opened,
+        )
+
+    async def _call(self, work: Callable[[EnvHost], Result]) -> Result:
+        if self.ended.done():
+            raise EnvFailure(f"the session is closed: {self.ended.result()}")
+        try:
+            return await self._worker.call(work)
+        except REFUSALS:
+            raise
+        except Exception as error:
+            self._worker.is_broken = True
+            self.failures += 1
+            self._metrics.count_failure(self.environment.name)
+            _log.warning("a failure of %s: %s", self.environment.name, error)
+            if not isinstance(error, EnvFailure):
+                _log.debug("the failure's traceback", exc_info=error)
+            raise
+        finally:
+            self.last_used = time.monotonic()
+
+    async def _replace(self) -> None:
+        broken, self._worker = self._worker, self._new_worker()
+        await broken.close()
+
+    def _new_worker(self) -> Worker:
+        return Worker(self.environment.make, timeout=self._limits.step_timeout)
+
+
+class Sessions:
+    """All sessions of a server.
+
+    Args:
+        limits: how many, and how long.
+        metrics: what is counted of them.
+    """
+
+    def __init__(self, limits: Limits, metrics: Metrics) -> None:
+        self.limits = limits
+        self.metrics = metrics
+        self._sessions: dict[str, Session] = {}
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    async def open(self, environment: ServedEnvironment) -> Session:
+        """Make a session with a fresh environment.
+
+        Raises:
+            AtCapacity: there is no room for another one.
+            Exception: what the environment raised when it was made.
+        """
+        if len(self._sessions) >= self.limits.max_sessions:
+            self.metrics.count_refusal()
+            raise AtCapacity(len(self._sessions))
+        session = Session(environment, self.limits, self.metrics)
+        self._sessions[session.id] = session
+        self.metrics.count_opening(environment.name)
+        self.metrics.set_active(len(self._sessions))
+        try:
+            await session.start()
+        except BaseException:
+            await self.close(session, "it could not be made")
+            raise
+        return session
+
+    def get(self, session_id: str) -> Session | None:
+        """Return an open session by its id."""
+        session = self._sessions.get(session_id)
+        return None if session is None or session.ended.done() else session
+
+    async def close(self, session: Session, reason: str) -> None:
+        """Close a session; it counts as open until its environment has closed."""
+        try:
+            await asyncio.shield(session.close(reason))
+        finally:
+            self._sessions.pop(session.id, None)
+            self.metrics.set_active(len(self._sessions))
+
+    async def close_all(self, reason: str) -> None:
+        """Close all sessions at once, and wait for them for a while."""
+        closings = [self.close(session, reason) for session in list(self._sessions.values())]
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.gather(*closings), CLOSE_SECONDS)
+
+    async def reap(self) -> None:
+        """Close idle sessions, for ever."""
+        while True:
+            await asyncio.sleep(min(self.limits.idle_timeout / 4, 15.0))
+            moment = time.monotonic()
+            expired = [
+                session
+                for session in self._sessions.values()
+                if not session.is_busy and session.last_used + session.patience < moment
+            ]
+            await asyncio.gather(
+                *(self.close(session, f"idle for {session.patience:g} s") for session in expired)
+            )
