@@ -112,7 +112,7 @@ def _place(url: str, env_id: str) -> str:
         raise ValueError(
             f"the server's URL {masked_address(url)!r:.200} holds more than host, port and a path "
             f"of letters and digits, so it cannot be part of an id; pass --env {env_id} and "
-            "--env_kwargs '{\"url\": ...}', and a token by the variable AGENTGYM_SERVER_TOKEN"
+            "--env_kwargs '{\"url\": ...}', and a token by the variable AGENTGYM_TOKEN"
         )
     scheme = ["https"] if parts.scheme == "https" else []
     port = "" if parts.port is None else str(parts.port)

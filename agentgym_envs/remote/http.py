@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.remote.tokens import authorization
+from agentgym_envs.remote.tokens import TOKEN_REMEDY, authorization
 from agentgym_envs.secrets import masked_address
 
 MAX_REPLY_BYTES = 64 << 20
@@ -85,7 +85,8 @@ class JsonServer:
         """
         reply = self.ask(method, path, body, **query)
         if reply.status != 200:
-            raise self.failure(path, f"status {reply.status}: {reply.text}")
+            remedy = TOKEN_REMEDY if reply.status == 401 else ""
+            raise self.failure(path, f"status {reply.status}: {reply.text}{remedy}")
         return reply.value
 
     def failure(self, path: str, cause: str) -> EnvFailure:

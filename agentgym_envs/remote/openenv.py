@@ -35,7 +35,7 @@ class OpenEnvEnv(TextEnv):
     Args:
         url: the server's, `http://host:port`; several are separated by commas.
         name: what stands in front of task ids; None takes the server's.
-        token: sent as `Authorization: Bearer`; None takes that of `AGENTGYM_SERVER_TOKEN`.
+        token: sent as `Authorization: Bearer`; None takes that of `AGENTGYM_TOKEN`.
         timeout: seconds that an answer may take.
         action_format: None takes the server's, or `"function_call"` for tools, or `"plain"`.
         **kwargs: as `TextEnv`.
@@ -170,7 +170,11 @@ class OpenEnvEnv(TextEnv):
         return Session(url, timeout=self._timeout, token=self._token)
 
     def _read_card(self, name: str | None) -> Card:
-        url, session = self._pool.open(self._connect)
+        try:
+            url, session = self._pool.open(self._connect)
+        except EnvFailure:
+            self._check_place(self._pool.urls[0])
+            raise
         http = JsonServer(url, timeout=self._timeout, token=self._token)
         is_down = True
         try:
@@ -180,6 +184,19 @@ class OpenEnvEnv(TextEnv):
         finally:
             self._pool.release(url, is_down=is_down)
         return card
+
+    def _check_place(self, url: str) -> None:
+        """Raise ValueError if the address is that of several environments."""
+        with closing(JsonServer(url, timeout=self._timeout, token=self._token)) as http:
+            try:
+                names = http.value("GET", "/list_environments")
+            except EnvFailure:
+                return
+        if isinstance(names, list) and len(names) > 1:
+            raise ValueError(
+                f"the server {http.url} plays {', '.join(map(str, names))}; name one of them by "
+                f"its own address, such as {http.url}/{names[0]}"
+            )
 
 
 def _parser(card: Card, action_format: str | None, url: str) -> tuple[ActionParser, str]:

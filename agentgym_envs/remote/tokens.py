@@ -6,14 +6,15 @@ import os
 
 from agentgym_envs.secrets import keep_out
 
-TOKEN_VARIABLE = "AGENTGYM_SERVER_TOKEN"
+TOKEN_VARIABLE = "AGENTGYM_TOKEN"
+TOKEN_REMEDY = f"; it asks for a token: set the variable {TOKEN_VARIABLE}"
 
 
 def authorization(token: str | None) -> dict[str, str]:
     """Return the header that holds a token; none where neither is given.
 
     Args:
-        token: the token; None reads it from `AGENTGYM_SERVER_TOKEN`.
+        token: the token; None reads it from `AGENTGYM_TOKEN`.
 
     Raises:
         ValueError: it holds what no header can.

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agentgym_envs.errors import EnvFailure, needs_extra
-from agentgym_envs.remote.tokens import authorization
+from agentgym_envs.remote.tokens import TOKEN_REMEDY, authorization
 from agentgym_envs.secrets import masked_address
 
 with needs_extra("remote", "playing the environment of an OpenEnv server"):
@@ -128,4 +128,6 @@ class Session:
 
 
 def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+    response = getattr(error, "response", None)
+    asks = getattr(response, "status_code", None) == 401
+    return f"{type(error).__name__}: {error}{TOKEN_REMEDY if asks else ''}"

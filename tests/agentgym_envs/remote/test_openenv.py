@@ -163,10 +163,10 @@ def test_a_token_is_sent_and_never_shown(server: Server, monkeypatch: pytest.Mon
     server.game.token = "rather-secret"
     with pytest.raises(EnvFailure, match="no connection"):
         make(server)
-    monkeypatch.setenv("AGENTGYM_SERVER_TOKEN", "rather-secret")
+    monkeypatch.setenv("AGENTGYM_TOKEN", "rather-secret")
     make(server).close()
     assert masked("it says rather-secret") == f"it says {MASK}"
-    monkeypatch.delenv("AGENTGYM_SERVER_TOKEN")
+    monkeypatch.delenv("AGENTGYM_TOKEN")
     env = gym.make("agentgym/OpenEnv-v0", url=server.url, token="rather-secret")
     env.reset()
     env.close()
