@@ -57,8 +57,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "experts registry",
         "core trajectory",
         "agenttraj",
-        "babyai checking remote sciworld searchqa textcraft webarena",
-        "miniwob",
+        "babyai checking sciworld searchqa textcraft webarena",
+        "miniwob remote",
     ),
     "wrappers": ("failures record schedules vector", "horizon serving"),
     "trainers": (

@@ -28,12 +28,10 @@ def tokens_of(folder: Path) -> list[Any]:
     """Return of every episode what was sampled, by which odds, and what it was paid."""
     return [
         (
-            t.task_id,
-            t.status,
-            t.episode_return,
+            (t.task_id, t.status, t.episode_return),
             [(turn.action, turn.observation) for turn in t.turns],
+            [(trace.ids, trace.action_mask, trace.logprobs) for trace in t.traces],
         )
-        + tuple((trace.ids, trace.action_mask, trace.logprobs) for trace in t.traces)
         for path in sorted((folder / "trajectories").glob("train_*.jsonl"))
         for t in read_jsonl(path)
     ]
@@ -69,11 +67,8 @@ def test_a_step_of_tiny_over_the_wire_equals_that_in_process(tmp_path: Path) -> 
     options += " --per_device_train_batch_size 8 --gradient_accumulation_steps 1 --eval_strategy no"
     with serving(make_app(environments)) as url:
         for folder, env in (("here", "TextCraft"), ("there", f"openenv:{url}/textcraft")):
-            out = str(tmp_path / folder)
-            assert (
-                train([*options.split(), "--tasks", "depth 1", "--env", env, "--output_dir", out])
-                == 0
-            )
+            where = ["--env", env, "--output_dir", str(tmp_path / folder)]
+            assert train([*options.split(), "--tasks", "depth 1", *where]) == 0
     here, there = (tokens_of(tmp_path / folder) for folder in ("here", "there"))
     assert len({episode_return for (_, _, episode_return), _, _ in here}) > 1
     assert here == there
