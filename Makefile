@@ -14,6 +14,7 @@ VENV_EVAL ?= .venv-eval
 VENV_TRL ?= .venv-trl
 VENV_VLLM ?= .venv-vllm
 VENV_OFFICIAL ?= .venv-official
+VENV_SERVE ?= .venv-serve
 VENV_DOCS ?= .venv-docs
 WORKERS ?= 2
 SEED ?= 0
@@ -27,6 +28,7 @@ CHOSEN := torch==2.13.0 transformers==5.17.0 'numpy<2.4'
 VLLM := 0.31.0
 VLLM_TESTS := hypothesis packaging pytest pytest-timeout
 VERIFIED := 1.2.3
+OPENENV := 0.10.0
 HAS_CHROMIUM := for name in "$${AGENTGYM_CHROMIUM:-chromium}" chromium-browser google-chrome; do \
     ! command -v "$$name" > /dev/null || exit 0; done; exit 1
 PACKAGES := agentgym_envs wrappers trainers benchmarks
@@ -103,6 +105,15 @@ $(VENV_OFFICIAL)/.official: setup.cfg pyproject.toml constraints.txt
 	    -e '.[official]' webarena-verified==$(VERIFIED) hypothesis nltk pytest pytest-timeout
 	@touch $@
 
+# OpenEnv's package brings gradio, which wants an older pillow, and 475 MB in all: only its clients are wanted.
+$(VENV_SERVE)/.serve: setup.cfg pyproject.toml constraints.txt
+	$(check_python)
+	$(PYTHON) -m venv $(VENV_SERVE) || { rm -rf $(VENV_SERVE); $(NO_VENV); }
+	@grep -v '^pillow==' constraints.txt > $(VENV_SERVE)/constraints.txt
+	$(VENV_SERVE)/bin/python -m pip install --disable-pip-version-check --quiet -c $(VENV_SERVE)/constraints.txt \
+	    -e '.[science,search,serve]' openenv==$(OPENENV) hypothesis pytest pytest-timeout
+	@touch $@
+
 # Without torch: the API reference is read from the sources.
 $(VENV_DOCS)/.docs: setup.cfg pyproject.toml constraints.txt
 	$(check_python)
@@ -176,6 +187,10 @@ test-official: $(VENV_OFFICIAL)/.official  ## Run the tests of the official WebA
 	$(call install_chromium,$(VENV_OFFICIAL)/bin)
 	$(RUN_ENV) $(VENV_OFFICIAL)/bin/python -m pytest tests/agentgym_envs/webarena/official tests/agentgym_envs/webarena/test_official.py
 
+.PHONY: test-serve
+test-serve: $(VENV_SERVE)/.serve  ## Run the tests of agentgym serve with OpenEnv's own clients and validator (a minute)
+	$(RUN_ENV) $(VENV_SERVE)/bin/python -m pytest -m openenv tests/wrappers/serving
+
 .PHONY: test-envs
 test-envs: $(VENV_ENVS)/.envs  ## Run the environments' and wrappers' tests where torch is not installed
 	@$(VENV_ENVS)/bin/python -c 'import importlib.util as u, sys; sys.exit("torch is installed here" if u.find_spec("torch") else 0)'
@@ -226,5 +241,5 @@ constraints: $(VENV)/bin/python  ## Resolve all dependencies anew and write cons
 
 .PHONY: clean
 clean:  ## Remove what the targets made, runs/ excepted
-	rm -rf $(VENV) $(VENV_ENVS) $(VENV_EVAL) $(VENV_TRL) $(VENV_VLLM) $(VENV_OFFICIAL) $(VENV_DOCS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV_ENVS) $(VENV_EVAL) $(VENV_TRL) $(VENV_VLLM) $(VENV_OFFICIAL) $(VENV_SERVE) $(VENV_DOCS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find $(PACKAGES) tests worlds -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -124,6 +124,10 @@ class Simulator:
         """List the names of what can be named now."""
         return self._texts("getPossibleObjects")
 
+    def possible_actions(self) -> list[str]:
+        """List the actions that the simulator knows, with OBJ where a thing is to be named."""
+        return self._texts("getPossibleActions")
+
     def explain(self, word: str) -> str:
         """Return the answer to `help`, `objects` or `task`, which are no actions."""
         with self.aside() as ask:

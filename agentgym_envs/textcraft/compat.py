@@ -60,6 +60,7 @@ class OriginalState:
         Returns:
             The original's observation, and whether the action could be played.
         """
+        self.success = False  # of this action alone: what is done can be played on
         try:
             if craft := _CRAFT.match(text):
                 return self._craft(craft[1], craft[2], text), True
@@ -110,7 +111,7 @@ class OriginalState:
             if not self._held[identifier]:
                 del self._held[identifier]
         self._held[output] = self._held.get(output, 0) + recipe.count
-        self.success = self.success or recipe.output == self.goal
+        self.success = recipe.output == self.goal
         return f"Crafted {recipe.count} {output}"
 
     def _input(self, part: str, text: str) -> tuple[int, str]:

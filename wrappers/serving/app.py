@@ -16,10 +16,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from wrappers.serving.endpoints import Endpoints, as_routes
+from wrappers.serving.agentgym import routes as agentgym
+from wrappers.serving.endpoints import Endpoint, Endpoints, as_routes
 from wrappers.serving.environments import ServedEnvironment
 from wrappers.serving.gate import Gate
-from wrappers.serving.json_text import json_response
+from wrappers.serving.json_text import json_response, read_body
 from wrappers.serving.limits import Limits
 from wrappers.serving.metrics import Metrics
 from wrappers.serving.openenv import http, mcp_routes, socket, tasks
@@ -104,7 +105,32 @@ def _environment_routes(
         # A client whose address ends in the name asks for the name again.
         routes = [*task_routes, Mount(f"/{environment.name}", routes=task_routes)]
         routes += _sockets(environment, sessions)
+    if "agentgym" in protocols:
+        endpoints = _both(endpoints, agentgym.endpoints(sessions, environment))
     return [*as_routes(endpoints), *routes]
+
+
+def _both(openenv: Endpoints, originals: Endpoints) -> Endpoints:
+    """Return the endpoints of both protocols, which share some addresses."""
+    shared = {
+        key: _by_content(openenv[key], endpoint)
+        for key, endpoint in originals.items()
+        if key in openenv
+    }
+    return {**openenv, **originals, **shared}
+
+
+def _by_content(openenv: Endpoint, original: Endpoint) -> Endpoint:
+    """Return an endpoint that asks the protocol whose request it is."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            is_original = not agentgym.KEYS.isdisjoint(await read_body(request))
+        except ValueError:
+            is_original = False
+        return await (original if is_original else openenv)(request)
+
+    return endpoint
 
 
 def _sockets(environment: ServedEnvironment, sessions: Sessions) -> list[BaseRoute]:

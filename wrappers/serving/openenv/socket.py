@@ -95,41 +95,39 @@ async def answer_frame(session: Session, text: str | bytes) -> str | None:
 
 
 async def _converse(socket: WebSocket, session: Session, reply: Reply) -> None:
-    coming: asyncio.Future[Any] = asyncio.ensure_future(socket.receive())
+    """Answer the client until it leaves, says that it closes, or the session ends."""
+    frames: asyncio.Queue[str | bytes] = asyncio.Queue(maxsize=1)
+    reading = asyncio.ensure_future(_read(socket, frames))
+    answering = asyncio.ensure_future(_answer(socket, session, reply, frames))
     try:
-        while True:
-            await asyncio.wait([coming, session.ended], return_when=asyncio.FIRST_COMPLETED)
-            if session.ended.done():
-                await _send(socket, write_error("SESSION_ERROR", session.ended.result()))
-                await _close(socket, _GOING_AWAY)
-                return
-            message = coming.result()
-            if message["type"] == "websocket.disconnect":
-                return
-            coming = asyncio.ensure_future(socket.receive())
-            answer = await _unless_gone(coming, reply(session, _payload(message)))
-            if answer is None:
-                await _close(socket)
-                return
-            if not await _send(socket, answer):
-                return
+        await asyncio.wait([reading, answering, session.ended], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        coming.cancel()
-        with suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
-            await coming
+        reading.cancel()
+        answering.cancel()
+        await asyncio.wait([reading, answering])
+    for task in (reading, answering):
+        if not task.cancelled() and (error := task.exception()) is not None:
+            raise error
+    if session.ended.done():
+        await _send(socket, write_error("SESSION_ERROR", session.ended.result()))
+        await _close(socket, _GOING_AWAY)
+    else:
+        await _close(socket)
 
 
-async def _unless_gone(coming: asyncio.Future[Any], answering: Awaitable[str | None]) -> str | None:
-    """Return the answer, or None as soon as the client has gone."""
-    answer: asyncio.Future[Any] = asyncio.ensure_future(answering)
-    try:
-        await asyncio.wait([coming, answer], return_when=asyncio.FIRST_COMPLETED)
-        if coming.done() and coming.result()["type"] == "websocket.disconnect":
-            return None
-        text: str | None = await answer
-        return text
-    finally:
-        answer.cancel()
+async def _read(socket: WebSocket, frames: asyncio.Queue[str | bytes]) -> None:
+    """Read ahead by a frame, until the client has gone."""
+    while (message := await socket.receive())["type"] != "websocket.disconnect":
+        await frames.put(_payload(message))
+
+
+async def _answer(
+    socket: WebSocket, session: Session, reply: Reply, frames: asyncio.Queue[str | bytes]
+) -> None:
+    """Answer frame by frame, until one closes the connection or nobody is there."""
+    while (answer := await reply(session, await frames.get())) is not None:
+        if not await _send(socket, answer):
+            return
 
 
 def _payload(message: MutableMapping[str, Any]) -> str | bytes:

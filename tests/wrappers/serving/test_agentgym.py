@@ -1,0 +1,260 @@
+"""AgentGym's HTTP: its clients play, and are answered as by the original's servers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import gymnasium as gym
+import httpx
+import pytest
+
+import agentgym_envs  # noqa: F401 - registers the ids
+from tests.helpers import GOLDEN
+from tests.wrappers.serving.agentgym_clients import CLIENTS, Client
+from tests.wrappers.serving.clients import serving
+from tests.wrappers.serving.conftest import Serve
+from wrappers.serving.app import make_app
+from wrappers.serving.environments import served
+
+NEEDS_JAVA = pytest.mark.skipif(shutil.which("java") is None, reason="no Java on PATH")
+NAMES = [
+    "BabyAI",
+    "TextCraft",
+    pytest.param("SciWorld", marks=NEEDS_JAVA),
+    "SearchQA",
+    "WebArena",
+]
+FULL = {"SciWorld": 100}
+"""The score of a solved task, where it is not 1."""
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    app = make_app(served([f"agentgym/{name}-v0" for name in CLIENTS], {}))
+    with serving(app) as url:
+        yield url
+
+
+Open = Callable[[str], httpx.Client]
+Connect = Callable[[str], Client]
+
+
+@pytest.fixture
+def open_http(url: str) -> Iterator[Open]:
+    with ExitStack() as stack:
+        yield lambda name: stack.enter_context(
+            httpx.Client(base_url=f"{url}/{name.lower()}", timeout=120)
+        )
+
+
+@pytest.fixture
+def connect(open_http: Open) -> Connect:
+    return lambda name: CLIENTS[name](open_http(name))
+
+
+def records(name: str) -> list[dict[str, Any]]:
+    path = GOLDEN / f"{name}_a.jsonl"
+    if not path.exists():
+        pytest.skip(f"no recordings of the original under {GOLDEN}")
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def twin(name: str) -> Any:
+    """An environment in process that plays as the server's does."""
+    action_format = "react" if name in ("SearchQA", "WebArena") else "plain"
+    return gym.make(
+        f"agentgym/{name}-v0",
+        compat="agentgym",
+        action_format=action_format,
+        max_turns=None if name == "SciWorld" else 1000,
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_experts_episode_is_the_one_in_process(connect: Connect, name: str) -> None:
+    env = twin(name)
+    game = env.unwrapped
+    for task_id in game.task_ids("train")[:3]:
+        number = int(task_id.rpartition("_")[2])
+        client = connect(name)
+        observation, info = env.reset(options={"task_id": task_id})
+        shown = f"{info['goal']}\n{observation}" if name == "SciWorld" else observation
+        assert client.reset(number) == shown
+        step = None
+        for action in game.expert():
+            observation, reward, terminated, truncated, info = env.step(action)
+            step = client.step(action)
+            assert step.state == observation
+            assert step.done == (terminated or truncated)
+            assert step.reward == info.get("agentgym_score", reward)
+        assert step is not None
+        assert step.done
+        assert info["success"]
+        assert step.reward == pytest.approx(FULL.get(name, 1), abs=0.3 if name == "BabyAI" else 0)
+        assert client.close()
+    env.close()
+
+
+def test_babyai_plays_the_recordings(connect: Connect) -> None:
+    client = connect("BabyAI")
+    for record in records("babyai")[::6]:
+        if not record.get("same_on_minigrid_3_2_0", True) or "GoToObjS6" in record["level"]:
+            continue
+        assert client.call("reset", data_idx=record["data_idx"]) == record["reset"]
+        for step in record["steps"]:
+            answer = client.call("step", action=step["action"])
+            if "error" in step:
+                assert answer == {
+                    "error": f"The task with environment {client.number} has finished."
+                }
+                break
+            expected = {key: step[key] for key in ("observation", "reward", "score", "done")}
+            assert {**answer, "reward": 0, "score": 0} == {**expected, "reward": 0, "score": 0}
+            assert answer["reward"] == pytest.approx(expected["reward"])
+            assert answer["score"] == pytest.approx(expected["score"])
+
+
+def test_textcraft_plays_the_recordings_beyond_their_end(open_http: Open) -> None:
+    for record in records("textcraft"):
+        goal = record["goal"].removeprefix("minecraft:").replace("_", " ")
+        http = open_http("TextCraft")
+        created = http.post("create", json={"goal": goal}).json()
+        assert created["done"] is False
+        assert created["observation"].endswith(record["reset_observation"].splitlines()[-1])
+        for step in record["steps"]:
+            body = {"id": created["id"], "action": step["action"]}
+            answer = http.post("step", json=body).json()
+            assert answer == {key: step[key] for key in ("observation", "reward", "done")}
+        assert http.post("close", json={"id": created["id"]}).json() is True
+
+
+@NEEDS_JAVA
+def test_sciworld_plays_the_recordings(connect: Connect) -> None:
+    client = connect("SciWorld")
+    for record in records("sciworld")[6:12]:
+        begun = client.call("reset", data_idx=record["data_idx"])
+        if record["stable_entries"]:
+            assert begun == record["reset"]
+        for step in record["steps"][: record["stable_entries"] - 1]:
+            answer = client.call("step", action=step["action"])
+            expected = {key: step[key] for key in ("observation", "reward", "score", "done")}
+            assert answer == expected
+    hint = client.http.get("action_hint", params={"id": client.number}).json()
+    assert set(hint) == {"possible_actions", "possible_objects"}
+    assert any("OBJ" in action for action in hint["possible_actions"])
+    assert client.close() is True
+    assert client.http.post("close", json={"id": client.number}).status_code == 500
+
+
+@pytest.mark.parametrize(
+    ("name", "greeting"),
+    [
+        ("BabyAI", '"This is environment BabyAI."'),
+        ("TextCraft", '"This is environment TextCraft."'),
+        ("SciWorld", '"This is environment ScienceWorld."'),
+        ("SearchQA", '"ok"'),
+        ("WebArena", "ok"),
+    ],
+)
+def test_a_server_says_which_it_is(url: str, name: str, greeting: str) -> None:
+    assert httpx.get(f"{url}/{name.lower()}/").text == greeting
+
+
+def test_numbers_count_up_and_a_closed_one_is_not_valid(connect: Connect) -> None:
+    first, second = connect("BabyAI"), connect("BabyAI")
+    assert second.number == first.number + 1
+    unknown = {"error": f"The id {first.number} is not valid."}
+    assert first.close() is True
+    assert first.close() is False
+    assert first.call("reset", data_idx=0) == unknown
+    assert first.call("step", action="turn left") == unknown
+    assert connect("BabyAI").number == second.number + 1
+
+
+def test_babyai_repeats_its_observation_with_the_goal(connect: Connect) -> None:
+    client = connect("BabyAI")
+    asked = client.http.get("observation", params={"id": client.number}).json()
+    assert asked == {"error": "Environment not initialized"}
+    begun = client.call("reset", data_idx=0)
+    assert client.http.get("observation", params={"id": client.number}).json() == begun
+    played = client.call("step", action="turn left")
+    assert "Your goal" not in played["observation"]
+    again = client.http.get("observation", params={"id": client.number}).json()
+    assert again["observation"].startswith("Your goal: ")
+    assert again["observation"].endswith(played["observation"])
+
+
+def test_textcraft_begins_the_task_of_its_number_at_once(open_http: Open) -> None:
+    http = open_http("TextCraft")
+    created = http.post("create", json={"minecraft_dir": "elsewhere"}).json()
+    assert created["observation"].startswith("Crafting commands:")
+    assert http.get("observation", params={"id": created["id"]}).json() == created["observation"]
+    detail = http.get("detail", params={"id": created["id"]}).json()
+    assert detail["observation"] == created["observation"]
+    assert http.post("create", json={"goal": "the moon"}).json()["error"].startswith("ValueError")
+
+
+def test_bodies_that_do_not_fit_are_unprocessable(connect: Connect, url: str) -> None:
+    for body in ({"id": "a", "data_idx": 0}, {"id": None}, {"id": [1], "data_idx": 0}):
+        assert httpx.post(f"{url}/babyai/reset", json=body).status_code == 422
+    assert httpx.post(f"{url}/babyai/close", content=b"{").status_code == 422
+    client = connect("BabyAI")
+    client.reset(0)
+    answer = client.http.post("step", json={"id": client.number, "action": 5})
+    assert answer.status_code == 422
+
+
+def test_mistakes_have_the_originals_status(connect: Connect) -> None:
+    baby = connect("BabyAI").call("reset", data_idx=10**12)
+    assert "error" in baby
+    client = connect("SearchQA")
+    wrong = client.http.post("reset", json={"env_idx": client.number, "id": 10**12})
+    assert wrong.status_code == 500
+    web = connect("WebArena")
+    failed = web.call("reset", seed=0, idx=10**12)
+    assert failed == {"observation": "TimeoutError", "sites": "Error", "object": "Error"}
+    stepped = web.call("step", action="```stop```")
+    assert (stepped["reward"], stepped["terminated"], stepped["info"]) == (0, False, None)
+    assert web.close() == {"closed": "closed"}
+
+
+def test_webarena_tells_the_page_and_the_sites(connect: Connect, url: str) -> None:
+    client = connect("WebArena")
+    client.reset(int(twin("WebArena").unwrapped.task_ids("train")[0].rpartition("_")[2]))
+    assert client.info["sites"]
+    assert client.info["object"] in client.observe()
+    assert client.info["observation"] in client.observe()
+    answer = client.call("step", action="I see. ```scroll [down]```")
+    assert answer["info"]["page"]["url"].startswith("http")
+    metadata = client.http.get("observation_metadata", params={"env_idx": client.number})
+    assert metadata.json() == {"text": {}, "image": {}}
+
+
+def test_both_protocols_are_answered_at_one_address(connect: Connect, url: str) -> None:
+    answer = httpx.post(f"{url}/babyai/reset", json={"task_id": "babyai_0"}).json()
+    assert answer["observation"]["messages"]
+    client = connect("BabyAI")
+    assert "observation" in client.call("reset", data_idx=0)
+
+
+def test_at_capacity_and_idle(serve: Serve) -> None:
+    url = serve("agentgym/TextCraft-v0", max_sessions=1, idle_timeout=0.4)
+    assert httpx.post(f"{url}/create").json()["id"] == 0
+    full = httpx.post(f"{url}/create")
+    assert full.status_code == 503
+    assert "--max_sessions" in full.json()["error"]
+    for _ in range(100):
+        again = httpx.post(f"{url}/create")
+        if again.status_code == 200:
+            break
+    else:
+        time.sleep(1)
+        again = httpx.post(f"{url}/create")
+    assert again.json()["id"] == 1
+    gone = httpx.post(f"{url}/step", json={"id": 0, "action": "inventory"}).json()
+    assert gone == {"error": "The id 0 is not valid."}

@@ -1,0 +1,157 @@
+"""SearchQA and WebArena by AgentGym's HTTP: episodes by `env_idx`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from agentgym_envs.errors import described
+from wrappers.serving.agentgym.episodes import Episodes
+from wrappers.serving.agentgym.requests import answering, episode_of, saying, text, whole
+from wrappers.serving.endpoints import Endpoints
+
+Fields = dict[str, Any]
+
+
+class SearchQA:
+    """SearchQA's endpoints: bare values, and errors with status 500.
+
+    Args:
+        episodes: what is played.
+    """
+
+    def __init__(self, episodes: Episodes) -> None:
+        self.episodes = episodes
+
+    def endpoints(self) -> Endpoints:
+        """Return the endpoints by method and path."""
+        return {
+            ("GET", "/"): saying("ok"),
+            ("POST", "/create"): answering(self.create, error_status=500),
+            ("POST", "/reset"): answering(self.reset, error_status=500),
+            ("POST", "/step"): answering(self.step, error_status=500),
+            ("GET", "/observation"): answering(self.observation, error_status=500),
+            ("POST", "/close"): answering(self.close, error_status=500),
+        }
+
+    async def create(self, fields: Fields) -> Any:
+        """Answer with the next number."""
+        return (await self.episodes.create()).number
+
+    async def reset(self, fields: Fields) -> Any:
+        """Ask the question `id`."""
+        episode = episode_of(self.episodes, fields, "env_idx")
+        options = {"task_id": whole(fields, "id", 0)}
+        episode.observation, _ = await episode.session.reset(options=options)
+        return episode.observation
+
+    async def step(self, fields: Fields) -> Any:
+        """Play a completion."""
+        episode = episode_of(self.episodes, fields, "env_idx")
+        turn = await episode.session.step(text(fields, "action"))
+        observation, reward, terminated, truncated, _ = turn
+        return {
+            "observation": observation,
+            "reward": reward,
+            "done": terminated or truncated,
+            "info": None,
+        }
+
+    async def observation(self, fields: Fields) -> Any:
+        """Repeat the question."""
+        return episode_of(self.episodes, fields, "env_idx").observation
+
+    async def close(self, fields: Fields) -> Any:
+        """Give the episode back."""
+        return await self.episodes.close(whole(fields, "env_idx"))
+
+
+class WebArena:
+    """WebArena's endpoints; what goes wrong is told in the fields of an answer.
+
+    Args:
+        episodes: what is played.
+    """
+
+    def __init__(self, episodes: Episodes) -> None:
+        self.episodes = episodes
+
+    def endpoints(self) -> Endpoints:
+        """Return the endpoints by method and path."""
+
+        async def greet(_: Request) -> Response:
+            return PlainTextResponse("ok")
+
+        return {
+            ("GET", "/"): greet,
+            ("POST", "/create"): answering(self.create, error_status=500),
+            ("POST", "/reset"): answering(self.reset, error_status=500),
+            ("POST", "/step"): answering(self.step, error_status=500),
+            ("GET", "/observation"): answering(self.observation, error_status=500),
+            ("GET", "/observation_metadata"): answering(self.metadata, error_status=500),
+            ("POST", "/close"): answering(self.close, error_status=500),
+        }
+
+    async def create(self, fields: Fields) -> Any:
+        """Answer with the next number."""
+        return {"env_idx": (await self.episodes.create()).number}
+
+    async def reset(self, fields: Fields) -> Any:
+        """Open the first page of the task `idx`."""
+        episode = episode_of(self.episodes, fields, "env_idx")
+        options = {"task_id": whole(fields, "idx", 0)}
+        try:
+            episode.observation, info = await episode.session.reset(options=options)
+            sites = await episode.session.ask(lambda env: list(env.unwrapped.web_task.sites))  # type: ignore[attr-defined]
+        except Exception:  # by which the original's client knows that it failed
+            return {"observation": "TimeoutError", "sites": "Error", "object": "Error"}
+        tree = _tree(episode.observation)
+        return {"observation": tree, "sites": sites, "object": info["goal"]}
+
+    async def step(self, fields: Fields) -> Any:
+        """Play a completion."""
+        episode = episode_of(self.episodes, fields, "env_idx")
+        action = text(fields, "action")
+        try:
+            turn = await episode.session.step(action)
+        except Exception as error:
+            return {
+                "observation": described(error),
+                "reward": 0,
+                "terminated": False,
+                "truncated": False,
+                "info": None,
+            }
+        episode.observation, reward, terminated, truncated, info = turn
+        page = {"url": info["url"], "content": _tree(episode.observation)}
+        return {
+            "observation": episode.observation,
+            "reward": reward,
+            "terminated": terminated,
+            "truncated": truncated,
+            "info": {"page": page, "fail_error": "", "observation_metadata": _METADATA},
+        }
+
+    async def observation(self, fields: Fields) -> Any:
+        """Repeat the last observation."""
+        return episode_of(self.episodes, fields, "env_idx").observation
+
+    async def metadata(self, fields: Fields) -> Any:
+        """Answer without the original's boxes of elements, which nothing but its pictures need."""
+        _ = episode_of(self.episodes, fields, "env_idx")
+        return _METADATA
+
+    async def close(self, fields: Fields) -> Any:
+        """Give the episode back."""
+        await self.episodes.close(whole(fields, "env_idx"))
+        return {"closed": "closed"}
+
+
+_METADATA: dict[str, Any] = {"text": {}, "image": {}}
+
+
+def _tree(observation: str) -> str:
+    """Return the page of an observation's four parts."""
+    return observation.removeprefix("OBSERVATION:\n").rpartition("\nURL: ")[0]
