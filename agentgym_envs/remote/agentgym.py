@@ -7,6 +7,7 @@ again for each episode.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import re
 from collections.abc import Mapping
@@ -23,6 +24,7 @@ from agentgym_envs.remote.pool import pool_of
 from agentgym_envs.server_names import read_urls
 from agentgym_envs.tasks import TaskSpec
 
+_log = logging.getLogger(__name__)
 _LISTED = re.compile(r"^Available actions: (\[.*\])\s*\Z", re.MULTILINE)
 _GOAL = re.compile(r"^(?:Your goal|Goal|Question|Your task is to|OBJECTIVE): *(.+)", re.MULTILINE)
 
@@ -84,16 +86,9 @@ class AgentGymEnv(TextEnv):
         self._available: list[str] | None = None
 
     def begin(self, task: TaskSpec) -> str:
-        """Reset the server's environment; where it was lost since the last episode, make another."""
+        """Reset the server's environment; where it was lost since the last one, make another."""
         body = {self._kind.number: task.number, **self._kind.reset}
-        if self._made is not None:
-            try:
-                answer = self._ask("/reset", body)
-            except EnvFailure:
-                answer = self._begin_anew(body)
-        else:
-            answer = self._begin_anew(body)
-        observation = self._first(answer)
+        observation = self._first(self._reset(body))
         goal = _GOAL.search(observation)
         self.goal = goal[1].strip() if goal else observation.partition("\n")[0]
         return observation
@@ -102,20 +97,20 @@ class AgentGymEnv(TextEnv):
         """Send one action."""
         kind = self._kind
         answer = self._ask("/step", {"action": action})
-        text = answer.get(kind.text) if isinstance(answer, Mapping) else None
-        is_done = isinstance(text, str) and answer.get(kind.done) is True
-        reward = answer.get("reward") if isinstance(text, str) else None
-        score = answer.get(kind.score) if isinstance(text, str) else None
-        if not (isinstance(text, str) and _is_number(reward) and _is_number(score)):
+        fields: Mapping[str, Any] = answer if isinstance(answer, Mapping) else {}
+        text, reward = fields.get(kind.text), _number(fields.get("reward"))
+        score = _number(fields.get(kind.score))
+        if not isinstance(text, str) or reward is None or score is None:
             raise self._failure(
                 "/step",
                 f"the answer lacks {kind.text}, reward or {kind.score}: {json.dumps(answer):.200}",
             )
-        self._available = self._listed(text, answer)
-        score = min(max(float(score) / kind.scale, 0.0), 1.0)
+        self._available = self._listed(text, fields)
+        is_done = fields.get(kind.done) is True
+        score = min(max(score / kind.scale, 0.0), 1.0)
         info = {"score": score, "success": is_done and score > kind.success}
-        truncated = answer.get("truncated") is True and not is_done
-        return Outcome(self._with_actions(text), float(reward), is_done, truncated, info)
+        truncated = fields.get("truncated") is True and not is_done
+        return Outcome(self._with_actions(text), reward, is_done, truncated, info)
 
     def available_actions(self) -> list[str] | None:
         """List the actions that the server says are possible; None where it lists none."""
@@ -147,7 +142,12 @@ class AgentGymEnv(TextEnv):
                 except EnvFailure:
                     pass  # it is gone already, which is what we want
 
-    def _begin_anew(self, body: Mapping[str, Any]) -> Any:
+    def _reset(self, body: Mapping[str, Any]) -> Any:
+        if self._made is not None:
+            try:
+                return self._ask("/reset", body)
+            except EnvFailure as failure:
+                _log.info("another environment is made: %s", failure)
         self._url, self._made = self._pool.open(self._create)
         return self._ask("/reset", body)
 
@@ -193,7 +193,11 @@ class AgentGymEnv(TextEnv):
         if isinstance(answer, Mapping) and answer.get("sites") == "Error":
             raise self._failure("/reset", str(answer.get(kind.text)))
         if kind.observe:
-            text: Any = made.http.value("GET", "/observation", None, **{kind.key: made.number})
+            try:
+                text: Any = made.http.value("GET", "/observation", **{kind.key: made.number})
+            except EnvFailure:
+                self._give_up()
+                raise
         elif kind.first and isinstance(answer, Mapping):
             parts = [answer.get(name) for name in kind.first]
             text = "\n".join(map(str, parts)) if None not in parts else None
@@ -226,12 +230,15 @@ class AgentGymEnv(TextEnv):
         url, http = self._pool.open(
             lambda url: JsonServer(url, timeout=self._timeout, token=self._token)
         )
+        is_down = True
         try:
             with closing(http):
-                return find_kind(url, http, given)
+                kind = find_kind(url, http, given)
+            is_down = False
         finally:
-            self._pool.release(url)
+            self._pool.release(url, is_down=is_down)
+        return kind
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""The table of AgentGym's scenarios: how each one's server is asked, and how its answers are read."""
+"""The table of AgentGym's scenarios: how each one's server is asked and its answers are read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
 
-from agentgym_envs.actions import ActionParser, ReactParser, make_parser
+from agentgym_envs.actions import ActionParser, make_parser
 from agentgym_envs.actions.compat import (
     OnlyActionParser,
     RestParser,
@@ -28,6 +28,9 @@ from agentgym_envs.textcraft.tasks import SPLIT_SIZES, TextCraftTasks
 
 UNLISTED = "unlisted"
 """The split of tasks that no split lists; every one of them can be played by its id."""
+
+MOST = 9_999_999
+"""The largest number of a task; nobody but the server knows where its tasks end."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,9 @@ class Kind:
         if action_format == "plain":
             return StrippedTextParser()
         if action_format == "react":
-            react: ReactParser = OnlyActionParser() if self.parser == "only_action" else RestParser()
+            react: ReactParser = (
+                OnlyActionParser() if self.parser == "only_action" else RestParser()
+            )
             return react
         return make_parser(action_format, VERBS)
 
@@ -103,8 +108,11 @@ class NumberedTasks(TaskSet):
 
     def describe(self, number: int) -> tuple[str, str]:
         """Return (subtask, split) of a number; the server knows which there are."""
-        if number < 0:
-            raise UnknownTask(f"unknown task_id {number}; expected '{self.env_name}_<number>'")
+        if not 0 <= number <= MOST:
+            raise UnknownTask(
+                f"unknown task_id '{self.env_name}_{number}'; allowed: '{self.env_name}_0' to "
+                f"'{self.env_name}_{MOST}', as far as the server has them"
+            )
         splits = [name for name, numbers in self._ranges.items() if number in numbers]
         return self.env_name, splits[0] if splits else UNLISTED
 
@@ -147,5 +155,5 @@ def find_kind(url: str, http: JsonServer, given: str | None) -> Kind:
             return kind
     raise ValueError(
         f"the server {http.url} does not say which scenario it plays; pass kind= (--env_kwargs "
-        f"'{{\"kind\": \"searchqa\"}}'), one of {', '.join(table)}"
+        f'\'{{"kind": "searchqa"}}\'), one of {", ".join(table)}'
     )

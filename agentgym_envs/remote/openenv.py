@@ -79,6 +79,11 @@ class OpenEnvEnv(TextEnv):
         self.parser, self.action_format = parser, action_format
         self._given_limit = None if kwargs.get("max_turns") is None else self.max_turns
         self._available: list[str] | None = None
+        if card.max_turns is not None and self.max_turns > card.max_turns:
+            raise ValueError(
+                f"the server {url} ends episodes after {card.max_turns} turns, got max_turns="
+                f"{self.max_turns}; pass at most {card.max_turns}, or have it serve more"
+            )
 
     @property
     def system_prompt(self) -> str:

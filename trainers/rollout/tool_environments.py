@@ -177,7 +177,8 @@ def _tool_class(
     """Make the class; in a worker process, from what was pickled."""
     methods = {verb.name: _tool(verb) for verb in verbs}
     own = {"env_factory": factory, "verbs": verbs}
-    return ToolClass(name, (ToolEnvironment,), {**methods, **own})
+    kind: Any = ToolClass(name, (ToolEnvironment,), {**methods, **own})
+    return kind  # type: ignore[no-any-return]
 
 
 def _pickled(kind: type[ToolEnvironment]) -> str | tuple[Any, ...]:

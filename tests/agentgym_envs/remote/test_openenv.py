@@ -261,6 +261,8 @@ def test_a_prompt_of_the_server_stands_for_the_format() -> None:
         assert env.step(" as it is. ")[0] == " as it is. "
         assert env.step("2")[4]["truncated_by"] == "horizon"
         env.close()
+        with pytest.raises(ValueError, match="after 9 turns, got max_turns=10"):
+            make(server, max_turns=10)
         with pytest.raises(ValueError, match="reads the action format 'plain', got 'react'"):
             make(server, action_format="react")
 
