@@ -60,7 +60,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "babyai checking sciworld searchqa textcraft webarena",
         "miniwob remote",
     ),
-    "wrappers": ("failures record schedules vector", "horizon serving"),
+    "wrappers": ("failures record schedules vector", "adapters horizon serving"),
     "trainers": (
         "tokens",
         "options",

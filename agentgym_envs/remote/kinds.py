@@ -81,11 +81,10 @@ class Kind:
             return WholeTextParser(instructions="")
         if action_format == "plain":
             return StrippedTextParser()
+        if action_format == "react" and self.parser == "only_action":
+            return OnlyActionParser()
         if action_format == "react":
-            react: ReactParser = (
-                OnlyActionParser() if self.parser == "only_action" else RestParser()
-            )
-            return react
+            return RestParser()
         return make_parser(action_format, VERBS)
 
 
