@@ -38,6 +38,7 @@ PURPOSES = {
     "dense": "dense retrieval for SearchQA",
     "web": "WebArena",
     "browser": "WebArena in Chromium",
+    "serve": "agentgym serve",
     "miniwob": "MiniWoB++",
     "remote": "environments of OpenEnv servers",
     "official": "the official WebArena's tasks",
