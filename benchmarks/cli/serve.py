@@ -109,8 +109,7 @@ def _parser() -> OptionParser:
     )
     parser.add_argument(
         "--env_kwargs",
-        help="further arguments of the environments, as JSON; those of one among several under its "
-        "name",
+        help="further arguments, as JSON; those of one environment of several under its name",
     )
     parser.add_argument(
         "--protocol", default="openenv,agentgym", help="openenv, agentgym or both (the default)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -20,6 +21,8 @@ from wrappers.serving.environments import served
 
 pytest.importorskip("openenv", reason="needs openenv: make test-serve")
 
+import fastmcp
+import fastmcp.exceptions
 from openenv.core import GenericEnvClient
 from openenv.core.env_server.mcp_types import CallToolAction
 from openenv.core.mcp_client import MCPToolClient
@@ -103,6 +106,23 @@ def test_the_tool_client_reads_what_a_tool_answers(url: str) -> None:
         assert client.call_tool("inventory") == "Inventory: empty"
         with pytest.raises(RuntimeError, match="there is no tool 'fly'"):
             client.call_tool("fly")
+
+
+def test_a_client_of_mcp_alone_begins_and_plays(url: str) -> None:
+    async def play() -> tuple[list[str], str, Any]:
+        async with fastmcp.Client(f"{url}/textcraft/mcp") as client:
+            names = [tool.name for tool in await client.list_tools()]
+            begun = await client.call_tool("begin_episode", {"task_id": "textcraft_0"})
+            played = await client.call_tool("inventory", {})
+            with pytest.raises(fastmcp.exceptions.ToolError, match="moon"):
+                await client.call_tool("get", {"count": 1, "item": "moon"})
+            return names, begun.content[0].text, played
+
+    names, begun, played = asyncio.run(play())
+    assert names == ["begin_episode", "get", "craft", "inventory"]
+    assert "Goal: craft acacia planks." in begun
+    assert played.content[0].text == "Inventory: empty"
+    assert played.structured_content["done"] is False
 
 
 def test_errors_are_raised_by_the_client_and_the_session_goes_on(url: str) -> None:
