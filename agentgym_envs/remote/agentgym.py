@@ -157,7 +157,7 @@ class AgentGymEnv(TextEnv):
         field = self._kind.created
         number = answer.get(field) if field and isinstance(answer, Mapping) else answer
         if isinstance(number, bool) or not isinstance(number, int | str):
-            raise http.failure("/create", f"the answer is no number: {json.dumps(answer):.200}")
+            raise http.failure("/create", f"{json.dumps(answer):.200} is no {self._kind.name}")
         return _Made(http, number)
 
     def _ask(self, path: str, body: Mapping[str, Any]) -> Any:

@@ -142,7 +142,7 @@ def test_completions_are_read_as_agentgyms_clients_do() -> None:
         ("/step", {"observation": "?"}, "lacks observation, reward or reward"),
         ("/step", Failure(500, "oops"), "at /step: status 500: oops"),
         ("/reset", {"id": 4}, "no observation in"),
-        ("/create", {"error": "full"}, "the answer is no number"),
+        ("/create", {"error": "full"}, "is no alfworld"),
         ("/create", Failure(401, "{}"), "set the variable AGENTGYM_TOKEN"),
     ],
 )
