@@ -10,6 +10,7 @@ from ipaddress import ip_address
 
 from agentgym_envs import resolve_env_id
 from agentgym_envs.errors import needs_extra
+from agentgym_envs.secrets import keep_out
 from trainers.options.parser import OptionParser
 from trainers.options.values import kwargs_for, read_object
 
@@ -26,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         from wrappers.serving.app import make_app
         from wrappers.serving.environments import served
-        from wrappers.serving.running import run
+        from wrappers.serving.running import listen, run
     from wrappers.serving.limits import Limits
 
     try:
@@ -37,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         app = make_app(
             environments,
-            protocols=_protocols(options.protocol),
+            protocols=_protocols(options.protocol, env_ids),
             limits=Limits(
                 max_sessions=options.max_sessions,
                 step_timeout=options.step_timeout,
@@ -46,19 +47,32 @@ def main(argv: Sequence[str] | None = None) -> int:
             host=options.host,
             token=_token(options.host, options.token),
         )
+        listener = listen(options.host, options.port)
     except (ValueError, TypeError) as error:
         parser.error(str(error))
+    except (OSError, OverflowError) as error:
+        parser.error(
+            f"--port {options.port} of --host {options.host} cannot be listened on ({error}); "
+            "--port 0 takes a free one"
+        )
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
-    return run(app, host=options.host, port=options.port, names=[e.name for e in environments])
+    return run(app, listener, host=options.host, names=[e.name for e in environments])
 
 
-def _protocols(text: str) -> list[str]:
+def _protocols(text: str, env_ids: Sequence[str]) -> list[str]:
+    from wrappers.serving.agentgym.routes import ORIGINALS
     from wrappers.serving.app import PROTOCOLS
 
     names = text.split(",")
     unknown = [name for name in names if name not in PROTOCOLS]
     if unknown:
         raise ValueError(f"unknown protocol {unknown[0]!r}; allowed: {', '.join(PROTOCOLS)}")
+    strangers = [env_id for env_id in env_ids if env_id not in ORIGINALS]
+    if names == ["agentgym"] and strangers:
+        raise ValueError(
+            f"{strangers[0]} is none of AgentGym's, whose protocol serves {', '.join(ORIGINALS)}; "
+            "serve it by --protocol openenv"
+        )
     return names
 
 
@@ -70,7 +84,7 @@ def _token(host: str, given: str | None) -> str | None:
             f"--host {host} lets other machines in, so a token is needed: pass --token, or set "
             f"{TOKEN_VARIABLE}"
         )
-    return token
+    return keep_out(token)
 
 
 def _is_loopback(host: str) -> bool:

@@ -38,6 +38,7 @@ PURPOSES = {
     "dense": "dense retrieval for SearchQA",
     "web": "WebArena",
     "browser": "WebArena in Chromium",
+    "serve": "agentgym serve",
     "miniwob": "MiniWoB++",
     "official": "the official WebArena's tasks",
     "ray": "sweeps on a Ray cluster",

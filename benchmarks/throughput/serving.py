@@ -19,8 +19,10 @@ import gymnasium as gym
 from benchmarks.throughput.measure import Row, Side, Stopwatch, compare
 
 _TASK = "textcraft_0"
-_KWARGS = {"max_turns": 1_000_000}
-_TEXT, _MASKED = 0x81, 0x80
+_KWARGS: dict[str, Any] = {"max_turns": 1_000_000}
+_TEXT, _PING, _PONG, _MASKED = 0x81, 0x89, 0x8A, 0x80
+_LONG = 126
+"""The length that says that two bytes of length follow."""
 
 
 def serving_rows(repeats: int, *, num_steps: int = 2_000, num_clients: int = 64) -> Iterator[Row]:
@@ -137,13 +139,20 @@ class _Client:
         self.close()
 
     def _ask(self, frame: dict[str, Any]) -> None:
-        payload = json.dumps(frame).encode()
-        assert len(payload) < 126
-        mask = b"\0\0\0\0"  # which leaves the payload as it is
-        self._socket.sendall(bytes([_TEXT, _MASKED | len(payload)]) + mask + payload)
-        _, length = self._file.read(2)
-        if length == 126:
-            (length,) = struct.unpack(">H", self._file.read(2))
-        answer = json.loads(self._file.read(length))
+        self._send(_TEXT, json.dumps(frame).encode())
+        while (received := self._receive())[0] == _PING:
+            self._send(_PONG, received[1])
+        answer = json.loads(received[1])
         if answer["type"] != "observation":
             raise RuntimeError(f"the server answered {answer!r:.200}")
+
+    def _send(self, kind: int, payload: bytes) -> None:
+        assert len(payload) < _LONG
+        mask = b"\0\0\0\0"  # which leaves the payload as it is
+        self._socket.sendall(bytes([kind, _MASKED | len(payload)]) + mask + payload)
+
+    def _receive(self) -> tuple[int, bytes]:
+        kind, length = self._file.read(2)
+        if length == _LONG:
+            (length,) = struct.unpack(">H", self._file.read(2))
+        return kind, self._file.read(length)

@@ -31,7 +31,8 @@ class ServedEnvironment:
 
     def make(self) -> gym.Env[Any, Any]:
         """Make one; whoever calls closes it."""
-        return gym.make(self.env_id, **self.kwargs)
+        # Gymnasium's checker cannot step any more once the first reset was refused.
+        return gym.make(self.env_id, disable_env_checker=True, **self.kwargs)
 
     @cached_property
     def sample(self) -> TextEnv:

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agentgym_envs.hosts import is_own_name
 
-_OPEN_TO_ALL = "/health"
+_OPEN_TO_ALL = "health"
 """What whoever starts a container asks before anything else, without a token."""
 
 
@@ -60,7 +60,7 @@ class Gate:
             if is_own_name(host, self._host):
                 return None
             return 403, f"the Host {host!r:.80} names another server; use localhost or an address"
-        if scope["path"] == _OPEN_TO_ALL or self._is_shown(scope, headers):
+        if scope["path"].rpartition("/")[2] == _OPEN_TO_ALL or self._is_shown(scope, headers):
             return None
         return 401, "this server asks for a token: Authorization: Bearer TOKEN, or ?token=TOKEN"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 from collections.abc import Sequence
 
@@ -41,24 +42,28 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def run(app: Starlette, *, host: str, port: int, names: Sequence[str]) -> int:
+def run(app: Starlette, listener: socket.socket, *, host: str, names: Sequence[str]) -> int:
     """Serve until SIGINT or SIGTERM.
 
     Args:
         app: the server.
-        host: what to listen on.
-        port: likewise; 0 takes a free one.
+        listener: what `listen` returned.
+        host: what it listens on.
         names: of the environments, for the first line that is printed.
 
     Returns:
         the exit status.
     """
-    listener = listen(host, port)
     address = f"[{host}]" if ":" in host else host
     url = f"http://{address}:{listener.getsockname()[1]}"
     print(f"serving {', '.join(f'{url}/{name}' for name in names)}; Ctrl-C ends", flush=True)
+    # Uvicorn raises the signal again once it has stopped. What ends simulators and browsers has to
+    # run then, which it would not where SIGTERM ends the process in its own way.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         make_server(app, host=host).run(sockets=[listener])
-    except KeyboardInterrupt:  # which uvicorn raises again once it has stopped
+    except KeyboardInterrupt:
         print()
+    finally:
+        signal.signal(signal.SIGTERM, before)
     return 0

@@ -76,6 +76,7 @@ class Session:
         self._metrics = metrics
         self._lock = asyncio.Lock()
         self._worker = self._new_worker()
+        self._closing: asyncio.Future[None] | None = None
 
     @property
     def is_busy(self) -> bool:
@@ -128,10 +129,13 @@ class Session:
             return await self._call(lambda host: question(host.env))
 
     async def close(self, reason: str) -> None:
-        """Close the environment and log the end; the second time does nothing."""
-        if self.ended.done():
-            return
-        self.ended.set_result(reason)
+        """Close the environment and log the end; the second time only waits for the first."""
+        if self._closing is None:
+            self.ended.set_result(reason)
+            self._closing = asyncio.ensure_future(self._close(reason))
+        await asyncio.shield(self._closing)
+
+    async def _close(self, reason: str) -> None:
         await self._worker.close()
         _log.info(
             "session of %s ended: %s; %d episodes, %d steps, %d failures, %.1f s",
@@ -210,7 +214,7 @@ class Sessions:
     async def close(self, session: Session, reason: str) -> None:
         """Close a session; it counts as open until its environment has closed."""
         try:
-            await asyncio.shield(session.close(reason))
+            await session.close(reason)
         finally:
             self._sessions.pop(session.id, None)
             self.metrics.set_active(len(self._sessions))

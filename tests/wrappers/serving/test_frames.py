@@ -88,7 +88,8 @@ def test_a_reset_refuses_what_it_cannot_follow(
     assert answer["type"] == "error"
     assert answer["data"]["code"] == "VALIDATION_ERROR"
     assert message in answer["data"]["message"]
-    assert client.observation("reset", task_id=1)
+    client.observation("reset", task_id=1)
+    assert client.observation("step", message="add 2")["reward"] == 1.0
 
 
 def test_malformed_text_is_an_observation(client: Socket) -> None:

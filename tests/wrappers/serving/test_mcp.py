@@ -87,6 +87,12 @@ def test_frames_of_the_openenv_socket_carry_requests(counting: str) -> None:
         client.observation("reset", task_id=0)
         answer = client.ask("mcp", jsonrpc="2.0", id=3, method="tools/list")
         assert answer["type"] == "mcp"
+        own = client.ask("mcp", jsonrpc="2.0", id=4, method="openenv/session/create")["data"]
+        session = own["result"]["session_id"]
+        played = rpc(
+            counting, "tools/call", session_id=session, name="add", arguments={"amount": 1}
+        )
+        assert played["result"]["structuredContent"]["reward"] == 1.0
         assert "begin_episode" not in [t["name"] for t in answer["data"]["result"]["tools"]]
 
 

@@ -114,6 +114,20 @@ def test_frames_sent_ahead_are_answered_in_their_order(serve: Serve) -> None:
         assert [text[:17] for text in texts] == [f"The counter is {n}." for n in (1, 3, 6)]
 
 
+def test_a_client_that_does_not_read_holds_up_itself_alone(serve: Serve) -> None:
+    url = serve()
+    with Socket(url) as slow, Socket(url) as quick:
+        slow.observation("reset", task_id=3)
+        slow.socket.settimeout(1.0)
+        text = json.dumps({"type": "reset", "data": {"episode_id": "x" * 20_000}})
+        with pytest.raises(TimeoutError):
+            for _ in range(20_000):
+                slow.send_text(text)
+        quick.observation("reset", task_id=3)
+        assert quick.observation("step", message="add 4")["reward"] == 1.0
+    eventually(lambda: metric(url, "sessions_active") == 0)
+
+
 def test_an_idle_session_is_closed_with_its_reason(serve: Serve) -> None:
     url = serve(idle_timeout=0.4)
     with Socket(url) as client:

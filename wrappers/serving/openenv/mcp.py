@@ -63,10 +63,12 @@ async def answer_rpc(
     try:
         method, params = read_request(request)
         result = describe(session.environment, method, params, begins=begins)
-        if result is None:
-            if method != "tools/call":
-                raise unknown_method(method)
+        if method == "openenv/session/create":
+            result = {"session_id": session.id}  # the one that there is
+        elif result is None and method == "tools/call":
             result = await call_tool(session, params, begins=begins)
+        if result is None:
+            raise unknown_method(method)
     except RpcError as error:
         return error_answer(request, error)
     return result_answer(request, result)

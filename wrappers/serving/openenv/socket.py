@@ -27,6 +27,8 @@ from wrappers.serving.sessions import Session, Sessions
 
 _TRY_AGAIN = 1013
 _GOING_AWAY = 1001
+_SERVICE_RESTART = 1012
+"""What uvicorn ends connections with where it is told to stop."""
 _DETACHED_SECONDS = 60.0
 """How long a session is kept that its client made over HTTP, once its WebSocket has gone."""
 
@@ -67,7 +69,8 @@ async def serve(
     session.patience = sessions.limits.idle_timeout
     reason = "the client left"
     try:
-        await _converse(socket, session, reply)
+        if await _converse(socket, session, reply) == _SERVICE_RESTART:
+            reason = "the server stops"
     except asyncio.CancelledError:
         reason = "the server stops"
         raise
@@ -94,31 +97,40 @@ async def answer_frame(session: Session, text: str | bytes) -> str | None:
         return error_of(error)
 
 
-async def _converse(socket: WebSocket, session: Session, reply: Reply) -> None:
-    """Answer the client until it leaves, says that it closes, or the session ends."""
+async def _converse(socket: WebSocket, session: Session, reply: Reply) -> int | None:
+    """Answer the client until it leaves, says that it closes, or the session ends.
+
+    Returns:
+        the code of the connection's end; None where it is ended here.
+    """
     frames: asyncio.Queue[str | bytes] = asyncio.Queue(maxsize=1)
-    reading = asyncio.ensure_future(_read(socket, frames))
-    answering = asyncio.ensure_future(_answer(socket, session, reply, frames))
+    reading: asyncio.Future[Any] = asyncio.ensure_future(_read(socket, frames))
+    answering: asyncio.Future[Any] = asyncio.ensure_future(_answer(socket, session, reply, frames))
     try:
         await asyncio.wait([reading, answering, session.ended], return_when=asyncio.FIRST_COMPLETED)
     finally:
         reading.cancel()
         answering.cancel()
-        await asyncio.wait([reading, answering])
+        await asyncio.gather(reading, answering, return_exceptions=True)
     for task in (reading, answering):
         if not task.cancelled() and (error := task.exception()) is not None:
             raise error
+    if not reading.cancelled():
+        code: int = reading.result()
+        return code
     if session.ended.done():
         await _send(socket, write_error("SESSION_ERROR", session.ended.result()))
         await _close(socket, _GOING_AWAY)
     else:
         await _close(socket)
+    return None
 
 
-async def _read(socket: WebSocket, frames: asyncio.Queue[str | bytes]) -> None:
-    """Read ahead by a frame, until the client has gone."""
+async def _read(socket: WebSocket, frames: asyncio.Queue[str | bytes]) -> int:
+    """Read ahead by a frame, until the connection has ended; return the code of its end."""
     while (message := await socket.receive())["type"] != "websocket.disconnect":
         await frames.put(_payload(message))
+    return int(message.get("code") or 1005)
 
 
 async def _answer(
