@@ -197,8 +197,8 @@ test-official: $(VENV_OFFICIAL)/.official  ## Run the tests of the official WebA
 	$(RUN_ENV) $(VENV_OFFICIAL)/bin/python -m pytest tests/agentgym_envs/webarena/official tests/agentgym_envs/webarena/test_official.py
 
 .PHONY: test-serve
-test-serve: $(VENV_SERVE)/.serve  ## Run the tests of agentgym serve with OpenEnv's own clients and validator (a minute)
-	$(RUN_ENV) $(VENV_SERVE)/bin/python -m pytest -m openenv tests/wrappers/serving
+test-serve: $(VENV_SERVE)/.serve  ## Run the tests of agentgym serve and export with OpenEnv's own clients and validator (minutes)
+	$(RUN_ENV) $(VENV_SERVE)/bin/python -m pytest -m openenv tests/wrappers/serving tests/benchmarks/export
 
 .PHONY: test-adapters
 test-adapters: $(VENV_ADAPTERS)/.adapters  ## Run the tests of the adapters to GEM and SkyRL with these packages (a minute)

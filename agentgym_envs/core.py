@@ -94,6 +94,10 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
     default_max_observation: int = 8_000
     """Characters of an observation, for `max_observation`."""
 
+    reward_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    """The least and the greatest reward, of a turn and of an episode; under `compat` there may be
+    others."""
+
     source: str
     """Names the data that the ids refer to, with a version."""
 

@@ -76,7 +76,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "benchmarks": (
         "cli machine names",
-        "retrieval studies sweep",
+        "export retrieval studies sweep",
         "report viewer",
         "compare throughput",
         "gpu",

@@ -50,6 +50,7 @@ class SciWorldEnv(TextEnv):
     )
     verbs = CALLABLE
     default_max_turns = DefaultEpisode.default_max_turns
+    reward_range = (-1.0, 1.0)
     original_parsers: ClassVar[Mapping[str, ActionParser]] = {
         "plain": WholeTextParser(),
         "react": RestParser(),

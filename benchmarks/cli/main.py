@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "new": ("benchmarks.cli.new:main", "write the package of a new environment"),
     "check": ("benchmarks.cli.check:main", "check that an environment keeps the contract"),
     "serve": ("benchmarks.cli.serve:main", "serve environments to other programs"),
+    "export": ("benchmarks.export.command:main", "write an environment as a package of OpenEnv's"),
     "doctor": (
         "benchmarks.doctor.command:main",
         "tell what works on this machine, and what mends the rest",

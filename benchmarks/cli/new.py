@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from string import Template
 
-from agentgym_envs.files import write_whole
+from benchmarks.cli.filling import check_free, filled, write_files
 from trainers.options.parser import OptionParser
 
 TEMPLATES = Path(__file__).parent / "templates" / "env"
@@ -71,10 +70,7 @@ class EnvironmentNames:
             "env.py": package / "env.py",
             "test_env.py": Path("tests") / "test_env.py",
         }
-        return {
-            place: Template((TEMPLATES / f"{name}.template").read_text("utf-8")).substitute(words)
-            for name, place in places.items()
-        }
+        return filled(TEMPLATES, places, words)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -92,12 +88,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         names = EnvironmentNames.of(options.name)
         folder = Path(options.out or names.module)
-        _check_free(names.module, folder)
+        check_free(folder)
+        _check_not_installed(names.module)
     except ValueError as error:
         parser.error(str(error))
-    for place, text in names.files().items():
-        write_whole(folder / place, text)
-        print(folder / place)
+    write_files(folder, names.files())
     env = f"{names.module}:{names.env_id}"
     print(
         f"\nnext:\n  cd {folder}\n  agentgym check {env}\n  agentgym play {env}\n"
@@ -106,9 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _check_free(module: str, folder: Path) -> None:
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ValueError(f"{folder} is there already; pass another --out")
+def _check_not_installed(module: str) -> None:
     spec = find_spec(module)
     # A folder without __init__.py is no package that an import would give in place of ours.
     if spec is not None and spec.origin is not None:

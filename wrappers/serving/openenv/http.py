@@ -17,7 +17,6 @@ from wrappers.serving.json_text import json_response, read_body
 from wrappers.serving.openenv import play
 from wrappers.serving.openenv.play import NotValid
 from wrappers.serving.openenv.schemas import openapi, schemas
-from wrappers.serving.openenv.tools import list_tools
 from wrappers.serving.sessions import AtCapacity, Session, Sessions
 
 Play = Callable[[Session, dict[str, Any]], Awaitable[dict[str, Any]]]
@@ -37,8 +36,7 @@ def endpoints(sessions: Sessions, environment: ServedEnvironment) -> Endpoints:
         return json_response(_metadata(environment))
 
     async def schema(_: Request) -> Response:
-        names = [tool["name"] for tool in list_tools(environment.sample, schema_key="inputSchema")]
-        return json_response(schemas(names))
+        return json_response(schemas())
 
     async def document(_: Request) -> Response:
         return json_response(openapi(environment.env_id, table, __version__))

@@ -9,11 +9,11 @@ _TEXT = {"type": "string"}
 _METADATA = {"type": "object", "description": "The turn's info; terminated, truncated, success."}
 
 
-def schemas(tool_names: Iterable[str]) -> dict[str, Any]:
+def schemas() -> dict[str, Any]:
     """Return the schemas of actions, observations and the state.
 
-    Args:
-        tool_names: the tools that `call_tool` takes.
+    The action is the plain one alone, since clients take the one required text for the field to
+    fill. MCP's `tools/list` describes the tools.
     """
     return {
         "action": {
@@ -21,12 +21,9 @@ def schemas(tool_names: Iterable[str]) -> dict[str, Any]:
             "type": "object",
             "properties": {
                 "message": {**_TEXT, "description": "What the policy wrote."},
-                "type": {"enum": ["list_tools", "call_tool"], "description": "In its place."},
-                "tool_name": {"enum": sorted(tool_names)},
-                "arguments": {"type": "object"},
                 "metadata": {"type": "object"},
             },
-            "anyOf": [{"required": ["message"]}, {"required": ["type"]}],
+            "required": ["message"],
         },
         "observation": {
             "title": "TextObservation",
@@ -75,7 +72,7 @@ def openapi(title: str, paths: Iterable[tuple[str, str]], version: str) -> dict[
     """
     described: dict[str, dict[str, Any]] = {}
     for method, path in paths:
-        answer = {"responses": {"200": {"description": "as docs/serving.md says"}}}
+        answer = {"responses": {"200": {"description": "as docs/extending/serving.md says"}}}
         described.setdefault(path, {})[method.lower()] = answer
     return {
         "openapi": "3.1.0",

@@ -1,0 +1,1 @@
+"""`agentgym export`: an environment as a package that other programs take."""

@@ -1,0 +1,124 @@
+"""How an environment's expert and chance fare on the same tasks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from agentgym_envs import NoExpert, TextEnv
+from agentgym_envs.trajectory import Trajectory
+from trainers.policies.scripted import play
+from wrappers import TextVectorEnv
+
+NUM_TASKS = 8
+LEAST_MARGIN = 0.1
+"""Below it OpenEnv's severity policy refuses a `floor_margin`."""
+
+TOLERANCE = 0.01
+"""How far below the greatest reward an oracle may stay: rewards that are summed are rounded."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What was measured, on some tasks.
+
+    Attributes:
+        split: the tasks'.
+        reward_range: the least and the greatest reward, as the environment declares them.
+        expert: the expert's return of each task; empty where the environment has no expert.
+        chance: that of the random policy.
+        solved: a task on which the expert reaches the greatest reward; None where it does on none.
+        probe: a task, and what chance wrote on it, turn by turn.
+    """
+
+    split: str
+    reward_range: tuple[float, float]
+    expert: tuple[float, ...]
+    chance: tuple[float, ...]
+    solved: str | None
+    probe: tuple[str, tuple[str, ...]]
+
+    @property
+    def margin(self) -> float:
+        """What chance leaves to the greatest reward on average, in tenths, rounded down."""
+        return math.floor(10 * (self.reward_range[1] - max(fmean(self.chance), self.least))) / 10
+
+    @property
+    def least(self) -> float:
+        """The least reward."""
+        return self.reward_range[0]
+
+
+def measure(env_id: str, sample: TextEnv) -> Measurement:
+    """Play tasks from all over the test split, or the last split where there is no such.
+
+    Args:
+        env_id: a registered id.
+        sample: one of its environments, which is only asked for its tasks.
+
+    Raises:
+        ValueError: a reward is out of the declared range, or chance leaves no margin.
+        EnvFailure: the environment's machinery broke.
+    """
+    splits = tuple(sample.task_set.splits)
+    split = "test" if "test" in splits else splits[-1]
+    task_ids = _spread(sample.task_ids(split))
+    try:
+        expert = played(env_id, task_ids, "expert")
+    except NoExpert:
+        expert = []
+    chance = played(env_id, task_ids, "random")
+    _check_rewards(env_id, sample.reward_range, [*expert, *chance])
+    enough = sample.reward_range[1] - TOLERANCE
+    result = Measurement(
+        split=split,
+        reward_range=sample.reward_range,
+        expert=tuple(one.episode_return for one in expert),
+        chance=tuple(one.episode_return for one in chance),
+        solved=next((one.task_id for one in expert if one.episode_return >= enough), None),
+        probe=(task_ids[0], tuple(turn.completion for turn in chance[0].turns)),
+    )
+    if result.margin < LEAST_MARGIN:
+        raise ValueError(
+            f"chance earns {fmean(result.chance):.2f} of {sample.reward_range[1]:g} on "
+            f"{len(task_ids)} tasks of {env_id} ({split}); OpenEnv asks for a margin of at least "
+            f"{LEAST_MARGIN}, so make the tasks harder"
+        )
+    return result
+
+
+def played(env_id: str, task_ids: Sequence[str], policy: str) -> list[Trajectory]:
+    """Play tasks with `"expert"` or `"random"`.
+
+    Args:
+        env_id: a registered id.
+        task_ids: the tasks.
+        policy: who plays.
+
+    Raises:
+        NoExpert: the environment has none.
+        EnvFailure: the environment's machinery broke.
+    """
+    with TextVectorEnv(env_id, 1) as env:
+        return play(env, task_ids, policy)
+
+
+def _spread(task_ids: Sequence[str]) -> list[str]:
+    """Return tasks at equal distances, since neighbours are often alike."""
+    count = min(NUM_TASKS, len(task_ids))
+    return [task_ids[place * len(task_ids) // count] for place in range(count)]
+
+
+def _check_rewards(
+    env_id: str, allowed: tuple[float, float], episodes: Iterable[Trajectory]
+) -> None:
+    low, high = allowed[0] - TOLERANCE, allowed[1] + TOLERANCE
+    for episode in episodes:
+        for reward in (episode.episode_return, *(turn.reward for turn in episode.turns)):
+            if not low <= reward <= high:
+                raise ValueError(
+                    f"{env_id} declares rewards in {allowed[0]:g}..{allowed[1]:g} and paid "
+                    f"{reward:g} on {episode.task_id}; set reward_range on its class"
+                )
