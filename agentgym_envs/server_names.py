@@ -30,6 +30,7 @@ PROTOCOLS = {
         "agentgym-http", "agentgym_envs.remote.agentgym:AgentGymEnv", "agentgym/AgentGymServer-v0"
     ),
 }
+"""The protocols, by what stands before the colon."""
 _NAME = re.compile(rf"({'|'.join(PROTOCOLS)}):(https?://.*)", re.DOTALL | re.IGNORECASE)
 _ID = re.compile(rf"({'|'.join(p.namespace for p in PROTOCOLS.values())})/([\w.-]+)-v0")
 _PART = re.compile(r"(?!.*__)[\w-]+(?:\.[\w-]+)*", re.ASCII)
