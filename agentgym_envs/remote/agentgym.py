@@ -14,14 +14,12 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import Any, NamedTuple
 
-from agentgym_envs.arguments import positive_seconds
-from agentgym_envs.core import Outcome, TextEnv
-from agentgym_envs.errors import EnvFailure, NoExpert
+from agentgym_envs.core import Outcome
+from agentgym_envs.errors import EnvFailure
 from agentgym_envs.remote.action_forms import VERBS
+from agentgym_envs.remote.base import RemoteEnv
 from agentgym_envs.remote.http import JsonServer
 from agentgym_envs.remote.kinds import Kind, find_kind
-from agentgym_envs.remote.pool import pool_of
-from agentgym_envs.server_names import read_urls
 from agentgym_envs.tasks import TaskSpec
 
 _log = logging.getLogger(__name__)
@@ -36,7 +34,7 @@ class _Made(NamedTuple):
     number: int | str
 
 
-class AgentGymEnv(TextEnv):
+class AgentGymEnv(RemoteEnv):
     """Plays a scenario on one or several AgentGym servers.
 
     Completions are read as AgentGym's client of the scenario reads them, and the score is that of
@@ -57,7 +55,7 @@ class AgentGymEnv(TextEnv):
             is.
     """
 
-    instructions = "You act in an environment by text."
+    protocol, protocol_name = "agentgym", "AgentGym"
     verbs = VERBS
     default_max_turns = 30
     source = "agentgym-http"
@@ -72,18 +70,16 @@ class AgentGymEnv(TextEnv):
         turns_left: bool = False,
         **kwargs: Any,
     ) -> None:
-        self._timeout = positive_seconds("timeout", timeout)
-        self._token = token
-        self._pool = pool_of("agentgym", read_urls(url))
+        pool = self.connect_to(url, timeout=timeout, token=token)
         self._made: _Made | None = None
-        self._url = ""
-        self._kind: Kind = self._pool.describe(kind, lambda: self._find_kind(kind))
+        self._kind: Kind = pool.describe(
+            kind, self._http, lambda address, http: find_kind(address, http, kind)
+        )
         self.instructions = self._kind.instructions
         self.default_max_turns = self._kind.max_turns
         self.source = f"agentgym-http:{self._kind.name}"
         super().__init__(self._kind.task_set, turns_left=turns_left, **kwargs)
         self.parser = self._kind.reads(self.action_format)
-        self._available: list[str] | None = None
 
     def begin(self, task: TaskSpec) -> str:
         """Reset the server's environment; where it was lost since the last one, make another."""
@@ -112,23 +108,6 @@ class AgentGymEnv(TextEnv):
         truncated = fields.get("truncated") is True and not is_done
         return Outcome(self._with_actions(text), reward, is_done, truncated, info)
 
-    def available_actions(self) -> list[str] | None:
-        """List the actions that the server says are possible; None where it lists none."""
-        _ = self.task
-        return None if self._available is None else list(self._available)
-
-    def expert_moves(self) -> Any:
-        """Raise NoExpert: AgentGym's protocol does not ask for one.
-
-        Raises:
-            NoExpert: always.
-        """
-        raise NoExpert(
-            f"the {self._kind.name} of {self._url or self._pool.urls[0]} has no expert: AgentGym's "
-            "protocol has none; play it with a model, or with --policy random where it lists its "
-            "actions"
-        )
-
     def close(self) -> None:
         """Give the server's environment back."""
         made, self._made = self._made, None
@@ -152,7 +131,7 @@ class AgentGymEnv(TextEnv):
         return self._ask("/reset", body)
 
     def _create(self, url: str) -> _Made:
-        http = JsonServer(url, timeout=self._timeout, token=self._token)
+        http = self._http(url)
         answer = http.value("POST", "/create", dict(self._kind.create))
         field = self._kind.created
         number = answer.get(field) if field and isinstance(answer, Mapping) else answer
@@ -225,19 +204,8 @@ class AgentGymEnv(TextEnv):
             return text
         return f"{text}\nAVAILABLE ACTIONS: {','.join(self._available)}"
 
-    def _find_kind(self, given: str | None) -> Kind:
-        http: JsonServer
-        url, http = self._pool.open(
-            lambda url: JsonServer(url, timeout=self._timeout, token=self._token)
-        )
-        is_down = True
-        try:
-            with closing(http):
-                kind = find_kind(url, http, given)
-            is_down = False
-        finally:
-            self._pool.release(url, is_down=is_down)
-        return kind
+    def _http(self, url: str) -> JsonServer:
+        return JsonServer(url, timeout=self._timeout, token=self._token)
 
 
 def _number(value: Any) -> float | None:

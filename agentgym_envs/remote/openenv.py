@@ -8,16 +8,14 @@ from contextlib import closing
 from typing import Any, ClassVar
 
 from agentgym_envs.actions import ActionParser, ActionVerb
-from agentgym_envs.arguments import positive_seconds
-from agentgym_envs.core import Outcome, TextEnv
-from agentgym_envs.errors import EnvFailure, NoExpert
+from agentgym_envs.core import Outcome
+from agentgym_envs.errors import EnvFailure
 from agentgym_envs.remote.action_forms import VERBS, ServersParser
 from agentgym_envs.remote.answers import Answer, read_answer
+from agentgym_envs.remote.base import RemoteEnv
 from agentgym_envs.remote.card import Card, read_card
 from agentgym_envs.remote.http import JsonServer
-from agentgym_envs.remote.pool import pool_of
 from agentgym_envs.remote.websocket import Refusal, ServerError, Session
-from agentgym_envs.server_names import read_urls
 from agentgym_envs.tasks import TaskSpec
 
 MAX_TURNS = 100
@@ -26,7 +24,7 @@ _log = logging.getLogger(__name__)
 _OF_THE_SERVER = ("CAPACITY_REACHED", "FACTORY_ERROR", "SESSION_ERROR")
 
 
-class OpenEnvEnv(TextEnv):
+class OpenEnvEnv(RemoteEnv):
     """Plays in sessions of one or several OpenEnv servers that have the same environment.
 
     A server that gives its `prompt` apart from the observation's `text`, as `agentgym serve` does,
@@ -46,7 +44,7 @@ class OpenEnvEnv(TextEnv):
             action format.
     """
 
-    instructions = "You act in an environment by text."
+    protocol, protocol_name = "openenv", "OpenEnv"
     verbs: tuple[ActionVerb, ...] = VERBS
     default_max_turns = MAX_TURNS
     source = "openenv"
@@ -63,12 +61,9 @@ class OpenEnvEnv(TextEnv):
         turns_left: bool | None = None,
         **kwargs: Any,
     ) -> None:
-        self._timeout = positive_seconds("timeout", timeout)
-        self._token = token
-        self._pool = pool_of("openenv", read_urls(url))
-        self._url = ""
+        self.connect_to(url, timeout=timeout, token=token)
         self._session: Session | None = None
-        card = self._card = self._pool.describe(name, lambda: self._read_card(name))
+        card = self._card = self._read_card(name)
         self.instructions = card.description or self.instructions
         self.default_max_turns = card.max_turns or MAX_TURNS
         self.source, self.verbs = card.source, card.form.verbs
@@ -112,23 +107,6 @@ class OpenEnvEnv(TextEnv):
         # The limit is the one that was asked for: `truncated_by` names it.
         is_own = outcome.truncated and self._spent_limit() is not None
         return outcome._replace(truncated=False) if is_own else outcome
-
-    def available_actions(self) -> list[str] | None:
-        """List the actions that the server says are possible; None where it lists none."""
-        _ = self.task
-        return None if self._available is None else list(self._available)
-
-    def expert_moves(self) -> Any:
-        """Raise NoExpert: OpenEnv's protocol does not ask for one.
-
-        Raises:
-            NoExpert: always.
-        """
-        raise NoExpert(
-            f"the environment of {self._url or self._pool.urls[0]} has no expert: OpenEnv's "
-            "protocol has none; play it with a model, or with --policy random where it lists "
-            "available_actions"
-        )
 
     def close(self) -> None:
         """End the session."""
@@ -174,25 +152,23 @@ class OpenEnvEnv(TextEnv):
     def _connect(self, url: str) -> Session:
         return Session(url, timeout=self._timeout, token=self._token)
 
+    def _http(self, url: str) -> JsonServer:
+        return JsonServer(url, timeout=self._timeout, token=self._token)
+
     def _read_card(self, name: str | None) -> Card:
+        def read(url: str, session: Session) -> Card:
+            with closing(self._http(url)) as http:
+                return read_card(http, session, name=name)
+
         try:
-            url, session = self._pool.open(self._connect)
+            return self._pool.describe(name, self._connect, read)
         except EnvFailure:
             self._check_place(self._pool.urls[0])
             raise
-        http = JsonServer(url, timeout=self._timeout, token=self._token)
-        is_down = True
-        try:
-            with closing(session), closing(http):
-                card = read_card(http, session, name=name)
-            is_down = False
-        finally:
-            self._pool.release(url, is_down=is_down)
-        return card
 
     def _check_place(self, url: str) -> None:
         """Raise ValueError if the address is that of several environments."""
-        with closing(JsonServer(url, timeout=self._timeout, token=self._token)) as http:
+        with closing(self._http(url)) as http:
             try:
                 names = http.value("GET", "/list_environments")
             except EnvFailure:

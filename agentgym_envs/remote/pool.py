@@ -10,18 +10,25 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from contextlib import closing
+from typing import Any, Protocol, TypeVar
 
 from agentgym_envs.errors import EnvFailure
 
 REST_SECONDS = 30.0
 """How long a server that failed is asked last."""
 
-Session = TypeVar("Session")
+
+class _Closes(Protocol):
+    def close(self) -> None: ...
+
+
+Asked = TypeVar("Asked", bound=_Closes)
+Opened = TypeVar("Opened")
 Description = TypeVar("Description")
 
 
-class Pool(Generic[Session]):
+class Pool:
     """The servers of one environment.
 
     Args:
@@ -50,7 +57,7 @@ class Pool(Generic[Session]):
                 self.urls, key=lambda url: (self._rests_until[url] > now, self._sessions[url])
             )
 
-    def open(self, connect: Callable[[str], Session]) -> tuple[str, Session]:
+    def open(self, connect: Callable[[str], Opened]) -> tuple[str, Opened]:
         """Open a session with the first server that has a connection; `release` it later.
 
         Args:
@@ -84,20 +91,41 @@ class Pool(Generic[Session]):
             if is_down:
                 self._rests_until[url] = self._clock() + REST_SECONDS
 
-    def describe(self, key: Any, read: Callable[[], Description]) -> Description:
-        """Return what was read of the servers before under a key, or read it now."""
+    def describe(
+        self,
+        key: Any,
+        connect: Callable[[str], Asked],
+        read: Callable[[str, Asked], Description],
+    ) -> Description:
+        """Return what was read of the servers before under a key, or read it of one now.
+
+        Args:
+            key: what is read.
+            connect: opens what is asked, with the server at an address; it is closed afterwards.
+            read: is given the address and the session.
+
+        Raises:
+            EnvFailure: no server has a connection; and what `read` raises.
+        """
         with self._describing:
             if key not in self._descriptions:
-                self._descriptions[key] = read()
+                url, session = self.open(connect)
+                is_down = True
+                try:
+                    with closing(session):
+                        self._descriptions[key] = read(url, session)
+                    is_down = False
+                finally:
+                    self.release(url, is_down=is_down)
             description: Description = self._descriptions[key]
         return description
 
 
-_pools: dict[tuple[str, frozenset[str]], Pool[Any]] = {}
+_pools: dict[tuple[str, frozenset[str]], Pool] = {}
 _pools_lock = threading.Lock()
 
 
-def pool_of(protocol: str, urls: tuple[str, ...]) -> Pool[Any]:
+def pool_of(protocol: str, urls: tuple[str, ...]) -> Pool:
     """Return this process's pool for some servers."""
     with _pools_lock:
         return _pools.setdefault((protocol, frozenset(urls)), Pool(urls))
