@@ -15,6 +15,7 @@ VENV_TRL ?= .venv-trl
 VENV_VLLM ?= .venv-vllm
 VENV_OFFICIAL ?= .venv-official
 VENV_SERVE ?= .venv-serve
+VENV_ADAPTERS ?= .venv-adapters
 VENV_DOCS ?= .venv-docs
 WORKERS ?= 2
 SEED ?= 0
@@ -28,6 +29,7 @@ CHOSEN := torch==2.13.0 transformers==5.17.0 'numpy<2.4'
 VLLM := 0.31.0
 VLLM_TESTS := hypothesis packaging pytest pytest-timeout
 VERIFIED := 1.2.3
+ADAPTED := gem-llm==0.1.0 skyrl-gym==0.4.0
 OPENENV := 0.10.0
 HAS_CHROMIUM := for name in "$${AGENTGYM_CHROMIUM:-chromium}" chromium-browser google-chrome; do \
     ! command -v "$$name" > /dev/null || exit 0; done; exit 1
@@ -114,6 +116,13 @@ $(VENV_SERVE)/.serve: setup.cfg pyproject.toml constraints.txt
 	    -e '.[science,search,serve]' openenv==$(OPENENV) hypothesis pytest pytest-timeout
 	@touch $@
 
+# GEM names exact versions of what it requires, and allows Python up to 3.12.0 alone.
+$(VENV_ADAPTERS)/.adapters: setup.cfg pyproject.toml
+	$(check_python)
+	$(PYTHON) -m venv $(VENV_ADAPTERS) || { rm -rf $(VENV_ADAPTERS); $(NO_VENV); }
+	$(VENV_ADAPTERS)/bin/python -m pip install --disable-pip-version-check --quiet -e . $(ADAPTED) hypothesis pytest pytest-timeout
+	@touch $@
+
 # Without torch: the API reference is read from the sources.
 $(VENV_DOCS)/.docs: setup.cfg pyproject.toml constraints.txt
 	$(check_python)
@@ -190,6 +199,10 @@ test-official: $(VENV_OFFICIAL)/.official  ## Run the tests of the official WebA
 .PHONY: test-serve
 test-serve: $(VENV_SERVE)/.serve  ## Run the tests of agentgym serve with OpenEnv's own clients and validator (a minute)
 	$(RUN_ENV) $(VENV_SERVE)/bin/python -m pytest -m openenv tests/wrappers/serving
+
+.PHONY: test-adapters
+test-adapters: $(VENV_ADAPTERS)/.adapters  ## Run the tests of the adapters to GEM and SkyRL with these packages (a minute)
+	$(RUN_ENV) $(VENV_ADAPTERS)/bin/python -m pytest tests/wrappers/adapters
 
 .PHONY: test-envs
 test-envs: $(VENV_ENVS)/.envs  ## Run the environments' and wrappers' tests where torch is not installed

@@ -6,7 +6,13 @@ Importing this package registers the ids below; nothing heavy is imported until 
 from agentgym_envs.checking import ConformanceError, check_text_env
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.errors import EnvFailure, InvalidAction, NoExpert, UnknownTask
-from agentgym_envs.registry import register_env, registered_ids, resolve_env_id
+from agentgym_envs.registry import (
+    register_env,
+    register_unlisted,
+    registered_ids,
+    resolve_env_id,
+)
+from agentgym_envs.server_names import PROTOCOLS
 from agentgym_envs.spaces import FreeText
 from agentgym_envs.tasks import ListedTasks, TaskSet, TaskSpec
 from agentgym_envs.trajectory import TokenTrace, Trajectory, Turn, read_jsonl, write_jsonl
@@ -47,3 +53,6 @@ _SCENARIOS = {
 
 for _env_id, _entry_point in _SCENARIOS.items():
     register_env(_env_id, _entry_point)
+
+for _protocol in PROTOCOLS.values():
+    register_unlisted(_protocol.env_id, _protocol.entry_point)

@@ -13,6 +13,7 @@ import gymnasium as gym
 from gymnasium.envs.registration import WrapperSpec
 
 from agentgym_envs.errors import MissingExtra, described, did_you_mean
+from agentgym_envs.server_names import read_server_name
 
 _NAME_TIME_LIMIT = WrapperSpec("name_time_limit", "agentgym_envs.time_limit:name_time_limit", {})
 
@@ -30,11 +31,19 @@ def register_env(env_id: str, entry_point: Any, **kwargs: Any) -> None:
         entry_point: a `TextEnv` subclass, or `"module:Class"`, which imports nothing until `make`.
         **kwargs: default keyword arguments of the environment.
     """
+    register_unlisted(env_id, entry_point, **kwargs)
+    if env_id not in REGISTERED:
+        REGISTERED.append(env_id)
+
+
+def register_unlisted(env_id: str, entry_point: Any, **kwargs: Any) -> None:
+    """Register an environment that cannot be made without further arguments, such as a URL.
+
+    `registered_ids` does not list it.
+    """
     gym.register(
         env_id, entry_point=entry_point, kwargs=kwargs, additional_wrappers=(_NAME_TIME_LIMIT,)
     )
-    if env_id not in REGISTERED:
-        REGISTERED.append(env_id)
 
 
 def registered_ids() -> tuple[str, ...]:
@@ -106,11 +115,17 @@ def _parameters(kind: type) -> list[str]:
 def resolve_env_id(name: str) -> str:
     """Turn a short name (`"TextCraft"`, `"textcraft"`) or an id into a registered id.
 
-    `"module:id"`, Gymnasium's own form, imports the module first.
+    `"module:id"`, Gymnasium's own form, imports the module first. `"openenv:URL"` and
+    `"agentgym:URL"` register what the server plays, without asking it.
 
     Raises:
         ValueError: nothing by that name is registered, or the module cannot be imported.
     """
+    server = read_server_name(name)
+    if server is not None:
+        if server.env_id not in gym.registry:
+            register_unlisted(server.env_id, server.entry_point, url=",".join(server.urls))
+        return server.env_id
     module_name, _, name = name.rpartition(":")
     where = ""
     if module_name:
@@ -124,7 +139,10 @@ def resolve_env_id(name: str) -> str:
     known = [*REGISTERED, *map(short_env_name, REGISTERED)]
     hint = did_you_mean(name, known, otherwise=f"registered: {', '.join(REGISTERED)}")
     if not module_name:
-        hint += f"; one that a module of yours registers is written module:{name}"
+        hint += (
+            f"; one that a module of yours registers is written module:{name}, and one that a "
+            "server plays openenv:URL or agentgym:URL"
+        )
     raise ValueError(f"unknown environment {name!r}{where}{hint}")
 
 

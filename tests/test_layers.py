@@ -51,17 +51,16 @@ def test_the_makers_of_worlds_import_no_layer_but_the_environments(path: Path) -
 ROOMS: dict[str, tuple[str, ...]] = {
     "agentgym_envs": (
         "errors",
-        "arguments caches exits files hosts hung item_ids limits outcome registry requirements "
-        "secrets "
+        "arguments caches exits files hosts hung item_ids limits outcome requirements secrets "
         "snapshots spaces time_limit trajectory_form",
-        "actions scenario_checks tasks",
-        "experts",
+        "actions scenario_checks server_names tasks",
+        "experts registry",
         "core trajectory",
         "agenttraj",
         "babyai checking sciworld searchqa textcraft webarena",
-        "miniwob",
+        "miniwob remote",
     ),
-    "wrappers": ("failures record schedules vector", "horizon serving"),
+    "wrappers": ("failures record schedules vector", "adapters horizon serving"),
     "trainers": (
         "tokens",
         "options",

@@ -40,6 +40,7 @@ PURPOSES = {
     "browser": "WebArena in Chromium",
     "serve": "agentgym serve",
     "miniwob": "MiniWoB++",
+    "remote": "environments of OpenEnv servers",
     "official": "the official WebArena's tasks",
     "ray": "sweeps on a Ray cluster",
 }

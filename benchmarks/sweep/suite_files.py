@@ -15,6 +15,7 @@ import yaml  # type: ignore[import-untyped]
 
 from agentgym_envs import resolve_env_id
 from agentgym_envs.errors import did_you_mean
+from agentgym_envs.server_names import read_server_name
 from benchmarks.sweep.suites import Panel, Suite
 
 PINNED = Path(__file__).parent / "pinned"
@@ -94,7 +95,7 @@ def _panel(file: _File, node: Any) -> Panel:
         max_turns=file.read(entries, "max_turns", _COUNT, None),
         env_kwargs=file.read(entries, "env_kwargs", _KEYWORDS, {}),
         name=file.read(entries, "name", _TEXT, ""),
-        module=env.rpartition(":")[0],
+        module="" if read_server_name(env) else env.rpartition(":")[0],
         place=file.place(node),
     )
 

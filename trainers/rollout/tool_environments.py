@@ -6,11 +6,13 @@ them. Made from the `function_call` format, so a tool is what that format names.
 
 from __future__ import annotations
 
+import copyreg
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+import gymnasium as gym
 from datasets import Dataset
 
 from agentgym_envs import EnvFailure, TextEnv, resolve_env_id
@@ -22,7 +24,11 @@ OVER = "The task is over. Do not call any more functions."
 BROKEN = "The environment broke, so the task is over. Do not call any more functions."
 
 
-class ToolEnvironment:
+class ToolClass(type):
+    """The class of the classes that `tool_environment` makes, so that these can be pickled."""
+
+
+class ToolEnvironment(metaclass=ToolClass):
     """An episode that is played by calling functions; `tool_environment` makes the subclasses.
 
     TRL makes one instance per rollout and resets it for each. It catches whatever a tool raises and
@@ -32,6 +38,9 @@ class ToolEnvironment:
 
     env_factory: ClassVar[EnvFactory]
     """Makes the environment that is played."""
+
+    verbs: ClassVar[tuple[ActionVerb, ...]] = ()
+    """The environment's, of which the tools are made."""
 
     def __init__(self) -> None:
         self._env: Any = None
@@ -117,21 +126,19 @@ def tool_environment(
         ValueError: the environment is no `TextEnv`, or a verb's name is one that TRL or
             `ToolEnvironment` uses itself.
     """
-    factory = EnvFactory(
-        resolve_env_id(env), {**kwargs, "action_format": "function_call"}, tuple(wrappers)
-    )
+    # The spec, not its id: a worker knows nothing of what this process has registered.
+    spec = gym.spec(resolve_env_id(env))
+    factory = EnvFactory(spec, {**kwargs, "action_format": "function_call"}, tuple(wrappers))
     probe = _text_env(factory)
-    methods: dict[str, Any] = {}
     for verb in probe.verbs:
         if hasattr(ToolEnvironment, verb.name) or verb.name.startswith("_"):
             raise ValueError(
                 f"{factory.env_id}: the verb {verb.name!r} cannot be a tool, since TRL or "
                 "ToolEnvironment uses the name; give the ActionVerb another name"
             )
-        methods[verb.name] = _tool(verb)
     name = "".join(part.title() for part in probe.task_set.env_name.split("_")) + "Tools"
     probe.close()
-    return type(name, (ToolEnvironment,), {**methods, "env_factory": factory})
+    return _tool_class(name, factory, tuple(probe.verbs))
 
 
 def tool_dataset(
@@ -162,6 +169,25 @@ def tool_dataset(
             rows.append(row if environments is kind else {**row, "environment": name})
         env.close()
     return Dataset.from_list(rows)
+
+
+def _tool_class(
+    name: str, factory: EnvFactory, verbs: tuple[ActionVerb, ...]
+) -> type[ToolEnvironment]:
+    """Make the class; in a worker process, from what was pickled."""
+    methods = {verb.name: _tool(verb) for verb in verbs}
+    own = {"env_factory": factory, "verbs": verbs}
+    kind: Any = ToolClass(name, (ToolEnvironment,), {**methods, **own})
+    return kind  # type: ignore[no-any-return]
+
+
+def _pickled(kind: type[ToolEnvironment]) -> str | tuple[Any, ...]:
+    if "env_factory" not in vars(kind):  # a class of a module's own
+        return kind.__qualname__
+    return _tool_class, (kind.__name__, kind.env_factory, kind.verbs)
+
+
+copyreg.pickle(ToolClass, _pickled)  # type: ignore[arg-type]
 
 
 def _text_env(factory: EnvFactory) -> TextEnv:

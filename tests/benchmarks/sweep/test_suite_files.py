@@ -311,3 +311,10 @@ def test_a_panel_s_tasks_may_be_a_file_of_item_ids(tmp_path):
         "babyai_1800",
         "babyai_41",
     ]
+
+
+def test_a_suite_may_name_a_server(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("panels: [{env: 'openenv:http://host:8000/game'}]\n", "utf-8")
+    (panel,) = read_suite(path).panels
+    assert (panel.env_id, panel.module) == ("openenv/host__8000__game-v0", "")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
+import multiprocessing
+import pickle
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -351,3 +353,33 @@ def test_a_stock_trainer_trains_on_the_calls_of_a_policy(tmp_path: Path) -> None
     assert logged["grad_norm"] > 0
     after = trainer.model.parameters()
     assert any(not torch.equal(one, other) for one, other in zip(before, after, strict=True))
+
+
+# In worker processes ------------------------------------------------------------------------------
+
+
+def _play_in_a_worker(kind: type[ToolEnvironment]) -> tuple[str, str]:
+    episode = kind()
+    return episode.reset(task_id="textcraft_0"), episode.get(count=1, item="oak log")
+
+
+def test_the_class_pickles_and_plays_the_same_in_a_spawned_process() -> None:
+    kind = tool_environment("TextCraft", max_turns=5)
+    copied = pickle.loads(pickle.dumps(kind))
+    assert copied.__name__ == kind.__name__ == "TextcraftTools"
+    assert copied.env_factory == kind.env_factory
+    assert get_json_schema(copied.craft) == get_json_schema(kind.craft)
+    with multiprocessing.get_context("spawn").Pool(1) as workers:
+        there = workers.apply(_play_in_a_worker, (kind,))
+    assert there == _play_in_a_worker(kind)
+
+
+def test_a_running_episode_pickles() -> None:
+    episode = tool_environment("TextCraft")()
+    episode.reset(task_id="textcraft_0")
+    copied = pickle.loads(pickle.dumps(episode))
+    assert copied.inventory() == episode.inventory()
+
+
+def test_a_class_that_is_written_in_a_module_pickles_by_its_name() -> None:
+    assert pickle.loads(pickle.dumps(ToolEnvironment)) is ToolEnvironment

@@ -1,0 +1,1 @@
+"""Environments that servers play: OpenEnv's WebSocket and AgentGym's HTTP."""

@@ -1,0 +1,222 @@
+"""The environment of an OpenEnv server as one of ours."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextlib import closing
+from typing import Any, ClassVar
+
+from agentgym_envs.actions import ActionParser, ActionVerb
+from agentgym_envs.arguments import positive_seconds
+from agentgym_envs.core import Outcome, TextEnv
+from agentgym_envs.errors import EnvFailure, NoExpert
+from agentgym_envs.remote.action_forms import VERBS, ServersParser
+from agentgym_envs.remote.answers import Answer, read_answer
+from agentgym_envs.remote.card import Card, read_card
+from agentgym_envs.remote.http import JsonServer
+from agentgym_envs.remote.pool import pool_of
+from agentgym_envs.remote.websocket import Refusal, ServerError, Session
+from agentgym_envs.server_names import read_urls
+from agentgym_envs.tasks import TaskSpec
+
+MAX_TURNS = 100
+"""Turns of an episode where neither the caller nor the server names a limit."""
+_log = logging.getLogger(__name__)
+_OF_THE_SERVER = ("CAPACITY_REACHED", "FACTORY_ERROR", "SESSION_ERROR")
+
+
+class OpenEnvEnv(TextEnv):
+    """Plays in sessions of one or several OpenEnv servers that have the same environment.
+
+    A server that gives its `prompt` apart from the observation's `text`, as `agentgym serve` does,
+    reads completions itself: they are sent as they are. For others completions are read here.
+
+    Args:
+        url: the server's, `http://host:port`; several are separated by commas.
+        name: what stands in front of task ids; None takes the server's.
+        token: sent as `Authorization: Bearer`; None takes that of `AGENTGYM_TOKEN`.
+        timeout: seconds that an answer may take.
+        action_format: None takes the server's, or `"function_call"` for tools, or `"plain"`.
+        **kwargs: as `TextEnv`.
+
+    Raises:
+        EnvFailure: no server answers.
+        ValueError: an argument has a value that is not allowed, or the server reads another
+            action format.
+    """
+
+    instructions = "You act in an environment by text."
+    verbs: tuple[ActionVerb, ...] = VERBS
+    default_max_turns = MAX_TURNS
+    source = "openenv"
+    reset_options: ClassVar[tuple[str, ...]] = ("task_id", "horizon")
+
+    def __init__(
+        self,
+        *,
+        url: str,
+        name: str | None = None,
+        token: str | None = None,
+        timeout: float = 60.0,
+        action_format: str | None = None,
+        turns_left: bool | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self._timeout = positive_seconds("timeout", timeout)
+        self._token = token
+        self._pool = pool_of("openenv", read_urls(url))
+        self._url = ""
+        self._session: Session | None = None
+        card = self._card = self._pool.describe(name, lambda: self._read_card(name))
+        self.instructions = card.description or self.instructions
+        self.default_max_turns = card.max_turns or MAX_TURNS
+        self.source, self.verbs = card.source, card.form.verbs
+        parser, action_format = _parser(card, action_format, url)
+        # A server that counts turns says itself how many are left.
+        turns_left = not card.first.counts_turns if turns_left is None else turns_left
+        super().__init__(card.tasks, turns_left=turns_left, **kwargs)
+        self.parser, self.action_format = parser, action_format
+        self._given_limit = None if kwargs.get("max_turns") is None else self.max_turns
+        self._available: list[str] | None = None
+        if card.max_turns is not None and self.max_turns > card.max_turns:
+            raise ValueError(
+                f"the server {url} ends episodes after {card.max_turns} turns, got max_turns="
+                f"{self.max_turns}; pass at most {card.max_turns}, or have it serve more"
+            )
+
+    @property
+    def system_prompt(self) -> str:
+        """The server's instruction text, or its description with the action format's rules."""
+        prompt = self._card.first.prompt
+        if self._system_prompt is not None or prompt is None:
+            return super().system_prompt
+        return prompt
+
+    def begin(self, task: TaskSpec) -> str:
+        """Reset the session; where it was lost since the last episode, open another."""
+        data = {**self._card.tasks.tasks[task.number].reset, **self._horizon_option()}
+        answer = self._reset(data)
+        self.goal = str(answer.metadata.get("goal") or self._card.description)
+        self._available = answer.available_actions
+        return answer.text
+
+    def apply(self, action: str) -> Outcome:
+        """Play one action."""
+        try:
+            answer = self._ask("step", self._card.form.payload(action))
+        except Refusal as error:
+            return Outcome(str(error), info={"is_valid_action": False})
+        self._available = answer.available_actions
+        outcome = answer.outcome()
+        # The limit is the one that was asked for: `truncated_by` names it.
+        is_own = outcome.truncated and self._spent_limit() is not None
+        return outcome._replace(truncated=False) if is_own else outcome
+
+    def available_actions(self) -> list[str] | None:
+        """List the actions that the server says are possible; None where it lists none."""
+        _ = self.task
+        return None if self._available is None else list(self._available)
+
+    def expert_moves(self) -> Any:
+        """Raise NoExpert: OpenEnv's protocol does not ask for one.
+
+        Raises:
+            NoExpert: always.
+        """
+        raise NoExpert(
+            f"the environment of {self._url or self._pool.urls[0]} has no expert: OpenEnv's "
+            "protocol has none; play it with a model, or with --policy random where it lists "
+            "available_actions"
+        )
+
+    def close(self) -> None:
+        """End the session."""
+        session, self._session = self._session, None
+        if session is not None:
+            self._pool.release(self._url)
+            session.close()
+
+    def _horizon_option(self) -> Mapping[str, int]:
+        """Return the turn limit for a server that takes one."""
+        limits = [n for n in (self._given_limit, self._horizon) if n is not None]
+        return {"horizon": min(limits)} if limits and self._card.first.counts_turns else {}
+
+    def _reset(self, data: Mapping[str, Any]) -> Answer:
+        try:
+            if self._session is not None:
+                try:
+                    return self._ask("reset", data)
+                except EnvFailure as failure:
+                    _log.info("a new session: %s", failure)
+            self._url, self._session = self._pool.open(self._connect)
+            return self._ask("reset", data)
+        except Refusal as error:
+            raise EnvFailure(
+                f"the server {self._url} failed: it refuses the reset {dict(data)}: {error}"
+            ) from error
+
+    def _ask(self, kind: str, data: Mapping[str, Any]) -> Answer:
+        """Ask the session; where the machinery broke, it is over."""
+        session = self._session
+        if session is None:
+            raise EnvFailure("there is no session with a server; call reset()")
+        try:
+            return read_answer(session.ask(kind, data), session.url)
+        except EnvFailure as failure:
+            code = getattr(failure, "code", None)
+            is_of_the_task = isinstance(failure, ServerError) and code not in _OF_THE_SERVER
+            self._session = None
+            self._pool.release(self._url, is_down=not is_of_the_task)
+            session.close()
+            raise
+
+    def _connect(self, url: str) -> Session:
+        return Session(url, timeout=self._timeout, token=self._token)
+
+    def _read_card(self, name: str | None) -> Card:
+        try:
+            url, session = self._pool.open(self._connect)
+        except EnvFailure:
+            self._check_place(self._pool.urls[0])
+            raise
+        http = JsonServer(url, timeout=self._timeout, token=self._token)
+        is_down = True
+        try:
+            with closing(session), closing(http):
+                card = read_card(http, session, name=name)
+            is_down = False
+        finally:
+            self._pool.release(url, is_down=is_down)
+        return card
+
+    def _check_place(self, url: str) -> None:
+        """Raise ValueError if the address is that of several environments."""
+        with closing(JsonServer(url, timeout=self._timeout, token=self._token)) as http:
+            try:
+                names = http.value("GET", "/list_environments")
+            except EnvFailure:
+                return
+        if isinstance(names, list) and len(names) > 1:
+            raise ValueError(
+                f"the server {http.url} plays {', '.join(map(str, names))}; name one of them by "
+                f"its own address, such as {http.url}/{names[0]}"
+            )
+
+
+def _parser(card: Card, action_format: str | None, url: str) -> tuple[ActionParser, str]:
+    """Return what reads completions, and the name of the format.
+
+    Raises:
+        ValueError: the server reads another format, or its actions have none of this kind.
+    """
+    if card.first.prompt is None:
+        name = action_format or card.form.default_format
+        return card.form.parser(name), name
+    read = card.action_format or action_format or "plain"
+    if action_format not in (None, read):
+        raise ValueError(
+            f"the server {url} reads the action format {read!r}, got {action_format!r}; pass "
+            f"--action_format {read}, or have it serve {action_format}"
+        )
+    return ServersParser(read), read

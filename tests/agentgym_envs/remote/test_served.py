@@ -1,0 +1,80 @@
+"""Environments that `agentgym serve` serves, played by both protocols as in process."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+import agentgym_envs  # noqa: F401 - registers the ids
+from agentgym_envs import resolve_env_id
+
+for package in ("starlette", "uvicorn", "wsproto", "websockets"):
+    pytest.importorskip(package, reason="the extras serve and remote are not installed")
+
+from tests.wrappers.serving.clients import serving  # noqa: E402
+from wrappers.serving.app import make_app  # noqa: E402
+from wrappers.serving.environments import served  # noqa: E402
+
+NEEDS_JAVA = pytest.mark.skipif(shutil.which("java") is None, reason="no Java on PATH")
+NAMES = ["BabyAI", "TextCraft", pytest.param("SciWorld", marks=NEEDS_JAVA), "SearchQA", "WebArena"]
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    names = ["BabyAI", "TextCraft", "SciWorld", "SearchQA", "WebArena"]
+    with serving(make_app(served([f"agentgym/{name}-v0" for name in names], {}))) as url:
+        yield url
+
+
+def turns_of(env: Any, actions: list[str]) -> list[tuple[Any, ...]]:
+    """Play actions; what each one gave."""
+    turns = []
+    for action in actions:
+        observation, reward, terminated, truncated, info = env.step(action)
+        turns.append((observation, reward, terminated, truncated, info["success"], info["score"]))
+    return turns
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_openenv_plays_an_experts_episode_as_in_process(url: str, name: str) -> None:
+    here: Any = gym.make(f"agentgym/{name}-v0", action_format="plain")
+    there: Any = gym.make(resolve_env_id(f"openenv:{url}/{name.lower()}"))
+    game, copy = here.unwrapped, there.unwrapped
+    assert copy.task_ids("train") == game.task_ids("train")
+    assert copy.task_ids("test") == game.task_ids("test")
+    assert (copy.system_prompt, copy.source) == (game.system_prompt, game.source)
+    task_id = game.task_ids("train")[0]
+    first, info = here.reset(options={"task_id": task_id})
+    assert there.reset(options={"task_id": task_id})[0] == first
+    assert copy.task == game.task
+    assert copy.available_actions() == info["available_actions"]
+    for action in game.expert():
+        turns = [turns_of(env, [action]) for env in (here, there)]
+        assert turns[0] == turns[1]
+    assert any(turns[0][0][2:4])
+    here.close()
+    there.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_agentgyms_wire_plays_an_experts_episode_as_in_process(url: str, name: str) -> None:
+    action_format = "react" if name in ("SearchQA", "WebArena") else "plain"
+    here: Any = gym.make(
+        f"agentgym/{name}-v0", compat="agentgym", action_format=action_format, max_turns=100
+    )
+    there: Any = gym.make(resolve_env_id(f"agentgym:{url}/{name.lower()}"), max_turns=100)
+    game = here.unwrapped
+    task_id = game.task_ids("train")[0]
+    first, _ = here.reset(options={"task_id": task_id})
+    shown = f"{game.goal}\n{first}" if name == "SciWorld" else first
+    assert there.reset(options={"task_id": task_id})[0] == shown
+    for action in game.expert():
+        mine, theirs = (turns_of(env, [action])[0] for env in (here, there))
+        assert mine[:4] == theirs[:4]
+    assert theirs[2:5] == (True, False, True)
+    here.close()
+    there.close()
