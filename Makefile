@@ -200,6 +200,16 @@ test-official: $(VENV_OFFICIAL)/.official  ## Run the tests of the official WebA
 test-serve: $(VENV_SERVE)/.serve  ## Run the tests of agentgym serve and export with OpenEnv's own clients and validator (minutes)
 	$(RUN_ENV) $(VENV_SERVE)/bin/python -m pytest -m openenv tests/wrappers/serving tests/benchmarks/export
 
+# What AgentGym's package imports with its clients, beside the trainers' extra.
+$(VENV)/.agentgym: $(VENV)/.dev
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt requests 'openai<2'
+	@touch $@
+
+.PHONY: test-agentgym
+test-agentgym: $(VENV)/.agentgym  ## Run the tests with the clients of AGENTGYM_CHECKOUT and AGENTGYM_RL_CHECKOUT (minutes)
+	@test -n "$$AGENTGYM_CHECKOUT" || { echo "AGENTGYM_CHECKOUT must name a checkout of AgentGym" >&2; exit 1; }
+	$(PYTEST) tests/wrappers/serving/test_agentgym_package.py
+
 .PHONY: test-adapters
 test-adapters: $(VENV_ADAPTERS)/.adapters  ## Run the tests of the adapters to GEM and SkyRL with these packages (a minute)
 	$(RUN_ENV) $(VENV_ADAPTERS)/bin/python -m pytest tests/wrappers/adapters

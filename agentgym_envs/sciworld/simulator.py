@@ -128,6 +128,11 @@ class Simulator:
         """List the actions that the simulator knows, with OBJ where a thing is to be named."""
         return self._texts("getPossibleActions")
 
+    def goal_progress(self) -> str:
+        """Describe the goals of the task and which of them are reached."""
+        with self.aside() as ask:
+            return str(ask(self._server, "getGoalProgressStr"))
+
     def explain(self, word: str) -> str:
         """Return the answer to `help`, `objects` or `task`, which are no actions."""
         with self.aside() as ask:

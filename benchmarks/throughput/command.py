@@ -28,6 +28,7 @@ GROUPS: dict[str, tuple[str, str]] = {
     "sweep": ("benchmarks.throughput.sweeps", "sweep_rows"),
     "update": ("benchmarks.throughput.updates", "update_rows"),
     "serve": ("benchmarks.throughput.serving", "serving_rows"),
+    "agentgym": ("benchmarks.throughput.agentgym_servers", "agentgym_rows"),
     "viewer": ("benchmarks.throughput.viewer", "viewer_rows"),
     "language_model": ("benchmarks.throughput.language_model", "language_model_rows"),
 }

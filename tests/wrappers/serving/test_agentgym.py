@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
+import struct
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -149,6 +152,35 @@ def test_sciworld_plays_the_recordings(connect: Connect) -> None:
     assert any("OBJ" in action for action in hint["possible_actions"])
     assert client.close() is True
     assert client.http.post("close", json={"id": client.number}).status_code == 500
+
+
+@NEEDS_JAVA
+def test_sciworlds_viewer_is_told_the_goals(connect: Connect) -> None:
+    client = connect("SciWorld")
+    for path in ("goals", "action_hint"):
+        early = client.http.get(path, params={"id": client.number}).json()
+        assert early == {"error": "Environment not initialized"}
+    client.reset(0)
+    goals = client.http.get("goals", params={"id": client.number}).json()["goals"]
+    assert "Unlock" in goals or "goal" in goals.lower()
+    lines = client.http.get("../metrics").text.splitlines()
+    assert 'agentgym_failures_total{env="sciworld"} 1' not in lines
+    client.close()
+
+
+def test_babyais_viewer_is_shown_the_grid(connect: Connect) -> None:
+    client = connect("BabyAI")
+    assert client.call("render") == {"error": "Environment not initialized"}
+    client.reset(0)
+    kind, _, text = client.call("render").partition(",")
+    assert kind == "data:image/png;base64"
+    picture = base64.b64decode(text)
+    assert picture.startswith(b"\x89PNG\r\n")
+    width, height = struct.unpack(">II", picture[16:24])
+    pixels = zlib.decompress(picture[41:-16])
+    assert len(pixels) == height * (1 + 3 * width)
+    assert len(set(pixels)) > 10
+    client.close()
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 
 from agentgym_envs.core import TextEnv
 from wrappers.serving.agentgym.episodes import Episode, Episodes
+from wrappers.serving.agentgym.pictures import data_url
 from wrappers.serving.agentgym.requests import (
     Unknown,
     answering,
@@ -100,6 +101,15 @@ class BabyAI(Game):
 
     greeting = "This is environment BabyAI."
 
+    def endpoints(self) -> Endpoints:
+        """Return the endpoints by method and path."""
+        return {**super().endpoints(), ("POST", "/render"): answering(self.render)}
+
+    async def render(self, fields: Fields) -> Any:
+        """Draw the grid, for the original's viewer."""
+        episode = _playing(self.episodes, fields)
+        return data_url(await episode.session.ask(_frame))
+
     async def observation(self, fields: Fields) -> Any:
         """Repeat the last answer, with the goal in front of the observation."""
         episode = episode_of(self.episodes, fields)
@@ -172,6 +182,7 @@ class SciWorld(Game):
             **super().endpoints(),
             ("POST", "/close"): answering(self.close, error_status=500),
             ("GET", "/action_hint"): answering(self.action_hint),
+            ("GET", "/goals"): answering(self.goals),
             ("GET", "/task_description"): answering(self.task_description),
         }
 
@@ -183,7 +194,7 @@ class SciWorld(Game):
 
     async def action_hint(self, fields: Fields) -> Any:
         """List what can be done, and with what."""
-        episode = episode_of(self.episodes, fields)
+        episode = _playing(self.episodes, fields)
 
         def ask(env: Any) -> Any:
             game = env.unwrapped
@@ -191,6 +202,15 @@ class SciWorld(Game):
                 "possible_actions": game.simulator.possible_actions(),
                 "possible_objects": game.simulator.objects(),
             }
+
+        return await episode.session.ask(ask)
+
+    async def goals(self, fields: Fields) -> Any:
+        """Tell which goals of the task are reached."""
+        episode = _playing(self.episodes, fields)
+
+        def ask(env: Any) -> Any:
+            return {"goals": env.unwrapped.simulator.goal_progress()}
 
         return await episode.session.ask(ask)
 
@@ -206,6 +226,25 @@ class SciWorld(Game):
             "task_description": info["goal"],
             **_detail(episode),
         }
+
+
+def _playing(episodes: Episodes, fields: Fields) -> Episode:
+    """Return the episode that a request names.
+
+    Raises:
+        Unknown: there is none, it has not begun, or it has ended.
+    """
+    episode = episode_of(episodes, fields)
+    if episode.session.info is None:
+        raise Unknown("Environment not initialized")
+    if episode.done:
+        raise Unknown(f"The task with environment {episode.number} has finished.")
+    return episode
+
+
+def _frame(env: Any) -> Any:
+    level = env.unwrapped.level
+    return level.get_frame(highlight=level.highlight, tile_size=level.tile_size)
 
 
 def _detail(episode: Episode) -> dict[str, Any]:
