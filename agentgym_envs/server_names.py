@@ -36,7 +36,7 @@ _ID = re.compile(rf"({'|'.join(p.namespace for p in PROTOCOLS.values())})/([\w.-
 _PART = re.compile(r"(?!.*__)[\w-]+(?:\.[\w-]+)*", re.ASCII)
 _BETWEEN = "__"
 """Gymnasium takes what stands before a colon in an id for a module."""
-_FORM = "http://host:port, https://host:port/path"
+_FORM = "http://host:port, https://host:port/path or http://user:token@host:port"
 
 
 class ServerName(NamedTuple):
@@ -87,7 +87,9 @@ def read_urls(text: str) -> tuple[str, ...]:
         try:
             parts = urlsplit(url)
             _ = parts.port
-            is_readable = parts.scheme in ("http", "https") and bool(parts.hostname)
+            # A token is a password: as a user alone, or behind #, it would be sent and shown.
+            is_whole = not parts.fragment and (parts.username is None or bool(parts.password))
+            is_readable = parts.scheme in ("http", "https") and bool(parts.hostname) and is_whole
         except ValueError:
             is_readable = False
         if not is_readable:

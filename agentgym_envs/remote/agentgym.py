@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import re
 from collections.abc import Mapping
 from contextlib import closing
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 from agentgym_envs.core import Outcome
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.remote.action_forms import VERBS
+from agentgym_envs.remote.answers import finite
 from agentgym_envs.remote.base import RemoteEnv
 from agentgym_envs.remote.http import JsonServer
 from agentgym_envs.remote.kinds import Kind, find_kind
@@ -94,8 +94,8 @@ class AgentGymEnv(RemoteEnv):
         kind = self._kind
         answer = self._ask("/step", {"action": action})
         fields: Mapping[str, Any] = answer if isinstance(answer, Mapping) else {}
-        text, reward = fields.get(kind.text), _number(fields.get("reward"))
-        score = _number(fields.get(kind.score))
+        text, reward = fields.get(kind.text), finite(fields.get("reward"))
+        score = finite(fields.get(kind.score))
         if not isinstance(text, str) or reward is None or score is None:
             raise self._failure(
                 "/step",
@@ -146,17 +146,18 @@ class AgentGymEnv(RemoteEnv):
             raise EnvFailure("there is no environment of a server; call reset()")
         try:
             answer = made.http.value("POST", path, {self._kind.key: made.number, **body})
-            if isinstance(answer, Mapping) and "error" in answer:
-                raise made.http.failure(path, str(answer["error"]))
         except EnvFailure:
             self._give_up()
             raise
+        if isinstance(answer, Mapping) and "error" in answer:
+            raise self._failure(path, str(answer["error"]))
         return answer
 
     def _failure(self, path: str, cause: str) -> EnvFailure:
+        """Return the error, and give back the environment of a server that has answered."""
         assert self._made is not None
         failure = self._made.http.failure(path, cause)
-        self._give_up()
+        self.close()
         return failure
 
     def _give_up(self) -> None:
@@ -206,7 +207,3 @@ class AgentGymEnv(RemoteEnv):
 
     def _http(self, url: str) -> JsonServer:
         return JsonServer(url, timeout=self._timeout, token=self._token)
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None

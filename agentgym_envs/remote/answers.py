@@ -86,9 +86,9 @@ class Answer:
             info["success"] = success
         elif terminated:
             info["success"] = self.reward >= SUCCESS_REWARD
-        score = metadata.get("score", self.reward if self.done else None)
-        if isinstance(score, int | float) and math.isfinite(score):
-            info["score"] = min(max(float(score), 0.0), 1.0)
+        score = finite(metadata.get("score", self.reward if self.done else None))
+        if score is not None:
+            info["score"] = min(max(score, 0.0), 1.0)
         return Outcome(self.text, self.reward, terminated, truncated, info)
 
     @property
@@ -112,19 +112,33 @@ def read_answer(data: Mapping[str, Any], url: str) -> Answer:
     Raises:
         EnvFailure: it has another form.
     """
-    fields, reward = data.get("observation"), data.get("reward")
-    if not isinstance(fields, Mapping):
-        fields = {"text": fields} if isinstance(fields, str) else None
-    is_number = isinstance(reward, int | float) and math.isfinite(reward)
-    if fields is None or not (reward is None or is_number):
+    fields, done = data.get("observation"), data.get("done")
+    if isinstance(fields, str):
+        fields = {"text": fields}
+    reward = 0.0 if data.get("reward") is None else finite(data["reward"])
+    if (
+        not isinstance(fields, Mapping)
+        or reward is None
+        or not isinstance(done, bool | None)
+        or not all(isinstance(of.get("metadata"), Mapping | None) for of in (fields, data))
+    ):
         raise EnvFailure(
-            f"the server {url} failed: an answer must hold an observation and a finite reward or "
-            f"null, got {data!r:.200}"
+            f"the server {url} failed: an answer must hold an observation, a finite reward or "
+            f"null, done as true or false, and metadata as an object; got {data!r:.200}"
         )
     metadata = {**(fields.get("metadata") or {}), **(data.get("metadata") or {})}
-    answer = Answer(fields, metadata, float(reward or 0.0), data.get("done") is True)
+    answer = Answer(fields, metadata, reward, done is True)
     answer.check_call(url)
     return answer
+
+
+def finite(value: Any) -> float | None:
+    """Return a number that JSON holds; None for what is none, infinite or too large."""
+    try:
+        number = float(value) if isinstance(value, int | float) else math.nan
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _result_text(fields: Mapping[str, Any]) -> str:

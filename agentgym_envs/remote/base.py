@@ -8,6 +8,7 @@ from agentgym_envs.arguments import positive_seconds
 from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import NoExpert
 from agentgym_envs.remote.pool import Pool, pool_of
+from agentgym_envs.secrets import masked_address
 from agentgym_envs.server_names import read_urls
 
 
@@ -49,7 +50,7 @@ class RemoteEnv(TextEnv):
             NoExpert: always.
         """
         raise NoExpert(
-            f"the environment of {self._url or self._pool.urls[0]} has no expert: "
+            f"the environment of {masked_address(self._url or self._pool.urls[0])} has no expert: "
             f"{self.protocol_name}'s protocol has none; play it with a model, or with --policy "
             "random where it lists its actions"
         )

@@ -65,7 +65,7 @@ def read_card(http: JsonServer, session: Session, *, name: str | None) -> Card:
     reads = metadata.get("action_format")
     return Card(
         description=str(metadata.get("description") or ""),
-        source=metadata.get("source") or f"openenv:{own_name}/{metadata.get('version') or '0'}",
+        source=str(metadata.get("source") or f"openenv:{own_name}/{metadata.get('version') or 0}"),
         form=read_form(schema, tools),
         tasks=tasks,
         first=first,
@@ -76,13 +76,13 @@ def read_card(http: JsonServer, session: Session, *, name: str | None) -> Card:
 
 def _object(http: JsonServer, path: str) -> dict[str, Any]:
     """Return an object that a server may have, or an empty one."""
-    reply = http.ask("GET", path)
-    return reply.value if reply.status == 200 and isinstance(reply.value, dict) else {}
+    value = http.optional("GET", path)
+    return value if isinstance(value, dict) else {}
 
 
 def _own_name(http: JsonServer, metadata: Mapping[str, Any]) -> str:
-    reply = http.ask("GET", "/list_environments")
-    listed = reply.value if reply.status == 200 and isinstance(reply.value, list) else []
+    value = http.optional("GET", "/list_environments")
+    listed = value if isinstance(value, list) else []
     return str(next(iter(listed), metadata.get("name") or "openenv"))
 
 

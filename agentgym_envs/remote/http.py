@@ -16,6 +16,7 @@ from agentgym_envs.secrets import masked_address
 MAX_REPLY_BYTES = 64 << 20
 _PIECE_BYTES = 1 << 20
 _SHOWN_CHARACTERS = 300
+_HAS_NONE = (404, 405, 501)
 _SAFE_IN_PATHS = "!$&'()*+,/:;=@%-._~"
 
 
@@ -42,7 +43,7 @@ class JsonServer:
         self._kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         self._host, self._port = parts.hostname or "", parts.port
         self._path, self._query = quote(parts.path.rstrip("/"), safe=_SAFE_IN_PATHS), parts.query
-        self._headers = {"Content-Type": "application/json", **authorization(token)}
+        self._headers = {"Content-Type": "application/json", **authorization(token, url)}
         self._timeout = timeout
         self._connection: HTTPConnection | None = None
 
@@ -83,11 +84,24 @@ class JsonServer:
         Raises:
             EnvFailure: it is answered otherwise.
         """
-        reply = self.ask(method, path, body, **query)
+        return self._checked(path, self.ask(method, path, body, **query))
+
+    def _checked(self, path: str, reply: Reply) -> Any:
         if reply.status != 200:
             remedy = TOKEN_REMEDY if reply.status == 401 else ""
             raise self.failure(path, f"status {reply.status}: {reply.text}{remedy}")
         return reply.value
+
+    def optional(self, method: str, path: str, body: Any = None) -> Any:
+        """Return the JSON of an endpoint that a server may lack; None where it does.
+
+        Raises:
+            EnvFailure: it is there, and fails.
+        """
+        reply = self.ask(method, path, body)
+        if reply.status in _HAS_NONE:
+            return None
+        return self._checked(path, reply)
 
     def failure(self, path: str, cause: str) -> EnvFailure:
         """Return the error that names the address and the cause."""

@@ -16,6 +16,7 @@ from agentgym_envs.remote.base import RemoteEnv
 from agentgym_envs.remote.card import Card, read_card
 from agentgym_envs.remote.http import JsonServer
 from agentgym_envs.remote.websocket import Refusal, ServerError, Session
+from agentgym_envs.secrets import masked_address
 from agentgym_envs.tasks import TaskSpec
 
 MAX_TURNS = 100
@@ -63,6 +64,7 @@ class OpenEnvEnv(RemoteEnv):
     ) -> None:
         self.connect_to(url, timeout=timeout, token=token)
         self._session: Session | None = None
+        self._name = name
         card = self._card = self._read_card(name)
         self.instructions = card.description or self.instructions
         self.default_max_turns = card.max_turns or MAX_TURNS
@@ -76,8 +78,8 @@ class OpenEnvEnv(RemoteEnv):
         self._available: list[str] | None = None
         if card.max_turns is not None and self.max_turns > card.max_turns:
             raise ValueError(
-                f"the server {url} ends episodes after {card.max_turns} turns, got max_turns="
-                f"{self.max_turns}; pass at most {card.max_turns}, or have it serve more"
+                f"the server {masked_address(url)} ends episodes after {card.max_turns} turns, got "
+                f"max_turns={self.max_turns}; pass at most {card.max_turns}, or have it serve more"
             )
 
     @property
@@ -92,6 +94,7 @@ class OpenEnvEnv(RemoteEnv):
         """Reset the session; where it was lost since the last episode, open another."""
         data = {**self._card.tasks.tasks[task.number].reset, **self._horizon_option()}
         answer = self._reset(data)
+        self._check_task(task, answer.metadata.get("task_id"))
         self.goal = str(answer.metadata.get("goal") or self._card.description)
         self._available = answer.available_actions
         return answer.text
@@ -131,7 +134,8 @@ class OpenEnvEnv(RemoteEnv):
             return self._ask("reset", data)
         except Refusal as error:
             raise EnvFailure(
-                f"the server {self._url} failed: it refuses the reset {dict(data)}: {error}"
+                f"the server {masked_address(self._url)} failed: it refuses the reset "
+                f"{dict(data)}: {error}"
             ) from error
 
     def _ask(self, kind: str, data: Mapping[str, Any]) -> Answer:
@@ -149,6 +153,17 @@ class OpenEnvEnv(RemoteEnv):
             session.close()
             raise
 
+    def _check_task(self, task: TaskSpec, said: Any) -> None:
+        """Raise EnvFailure if the server plays another task than the one that was asked for."""
+        if self._card.tasks.are_of(task.number, said):
+            return
+        self._pool.forget(self._name)
+        raise EnvFailure(
+            f"the server {masked_address(self._url)} failed: asked for {task.task_id} it plays "
+            f"{said!r:.80}; its list of tasks has changed, or several servers play different "
+            "environments"
+        )
+
     def _connect(self, url: str) -> Session:
         return Session(url, timeout=self._timeout, token=self._token)
 
@@ -158,7 +173,13 @@ class OpenEnvEnv(RemoteEnv):
     def _read_card(self, name: str | None) -> Card:
         def read(url: str, session: Session) -> Card:
             with closing(self._http(url)) as http:
-                return read_card(http, session, name=name)
+                try:
+                    return read_card(http, session, name=name)
+                except (TypeError, ValueError, AttributeError, KeyError) as error:
+                    raise EnvFailure(
+                        f"the server {http.url} failed: what it says of its environment has not "
+                        f"OpenEnv's form ({error!r:.200})"
+                    ) from error
 
         try:
             return self._pool.describe(name, self._connect, read)
@@ -192,7 +213,7 @@ def _parser(card: Card, action_format: str | None, url: str) -> tuple[ActionPars
     read = card.action_format or action_format or "plain"
     if action_format not in (None, read):
         raise ValueError(
-            f"the server {url} reads the action format {read!r}, got {action_format!r}; pass "
-            f"--action_format {read}, or have it serve {action_format}"
+            f"the server {masked_address(url)} reads the action format {read!r}, got "
+            f"{action_format!r}; pass --action_format {read}, or have it serve {action_format}"
         )
     return ServersParser(read), read

@@ -120,6 +120,11 @@ class Pool:
             description: Description = self._descriptions[key]
         return description
 
+    def forget(self, key: Any) -> None:
+        """Have the servers described again: what was read of them is not so any more."""
+        with self._describing:
+            self._descriptions.pop(key, None)
+
 
 _pools: dict[tuple[str, frozenset[str]], Pool] = {}
 _pools_lock = threading.Lock()

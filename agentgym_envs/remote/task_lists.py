@@ -37,6 +37,7 @@ class ServerTasks(TaskSet):
         env_name: what stands in front of their ids.
         tasks: by number.
         panels: parts of splits: their names, and the numbers of each.
+        own_prefix: what the server's ids begin with, where numbers are those of its ids.
     """
 
     def __init__(
@@ -44,8 +45,11 @@ class ServerTasks(TaskSet):
         env_name: str,
         tasks: Mapping[int, Task],
         panels: Mapping[str, Sequence[int]] | None = None,
+        *,
+        own_prefix: str | None = None,
     ) -> None:
         self.env_name = env_name
+        self._own_prefix = own_prefix
         self.tasks = tasks
         self._numbers: dict[str, list[int]] = {split: [] for split in SPLITS}
         for number, task in tasks.items():
@@ -58,6 +62,13 @@ class ServerTasks(TaskSet):
     def numbers(self, split: str) -> Sequence[int]:
         """List the numbers of a split, in the server's order."""
         return self._numbers[split]
+
+    def are_of(self, number: int, said: Any) -> bool:
+        """Return whether what a server says it plays can be the task of a number."""
+        match = _TASK_ID.fullmatch(said) if isinstance(said, str) else None
+        if self._own_prefix is None or match is None:
+            return True
+        return (match[1], int(match[2])) == (self._own_prefix, number)
 
     def describe(self, number: int) -> tuple[str, str]:
         """Return (subtask, split) of a listed number."""
@@ -82,8 +93,8 @@ def read_tasks(http: JsonServer, own_name: str, name: str | None) -> ServerTasks
         EnvFailure: it does not answer, or has splits and no tasks.
     """
     place = f"/{quote(own_name, safe='')}"
-    reply = http.ask("GET", f"{place}/splits")
-    entries = reply.value if reply.status == 200 and isinstance(reply.value, list) else []
+    value = http.optional("GET", f"{place}/splits")
+    entries = value if isinstance(value, list) else []
     kinds = {_name(entry): _kind(entry) for entry in entries}
     listed = {split: _list(http, place, split) for split in kinds}
     if not any(listed.values()):
@@ -100,19 +111,21 @@ def read_tasks(http: JsonServer, own_name: str, name: str | None) -> ServerTasks
         for index, (row, number) in enumerate(zip(rows, numbers[split], strict=True)):
             subtask, own_split = _text(row, "subtask") or split, _text(row, "split") or kinds[split]
             tasks.setdefault(number, Task(subtask, own_split, {"split": split, "index": index}))
-    return ServerTasks(name or prefix or _prefix(own_name), tasks, panels)
+    return ServerTasks(name or prefix or _prefix(own_name), tasks, panels, own_prefix=prefix)
 
 
 def _list(http: JsonServer, place: str, split: str) -> Sequence[Any]:
     """Return a split's tasks; of a server that only counts them, so many empty ones."""
-    reply = http.ask("POST", f"{place}/tasks", {"split": split})
-    tasks = reply.value.get("tasks") if isinstance(reply.value, dict) else None
-    if reply.status == 200 and isinstance(tasks, list):
+    value = http.optional("POST", f"{place}/tasks", {"split": split})
+    tasks = value.get("tasks") if isinstance(value, dict) else None
+    if isinstance(tasks, list):
         return tasks
     count = http.value("POST", f"{place}/num_tasks", {"split": split})
     number = count.get("num_tasks") if isinstance(count, dict) else None
-    if not isinstance(number, int):
-        raise http.failure(f"{place}/num_tasks", f"expected num_tasks, got {count!r:.200}")
+    if not isinstance(number, int) or not 0 <= number <= SPLIT_STRIDE:
+        raise http.failure(
+            f"{place}/num_tasks", f"expected num_tasks of 0 to {SPLIT_STRIDE}, got {count!r:.200}"
+        )
     return [{}] * number
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from base64 import b64encode
+from urllib.parse import unquote, urlsplit
 
 from agentgym_envs.secrets import keep_out
 
@@ -10,15 +12,21 @@ TOKEN_VARIABLE = "AGENTGYM_TOKEN"
 TOKEN_REMEDY = f"; it asks for a token: set the variable {TOKEN_VARIABLE}"
 
 
-def authorization(token: str | None) -> dict[str, str]:
-    """Return the header that holds a token; none where neither is given.
+def authorization(token: str | None, url: str) -> dict[str, str]:
+    """Return the header that holds a token or an address's password; none where there is neither.
 
     Args:
-        token: the token; None reads it from `AGENTGYM_TOKEN`.
+        token: the token; None takes the password of the address, else that of `AGENTGYM_TOKEN`.
+        url: the server's address.
 
     Raises:
         ValueError: it holds what no header can.
     """
+    parts = urlsplit(url)
+    if token is None and parts.password is not None:
+        user, password = unquote(parts.username or ""), unquote(parts.password)
+        keep_out(password)
+        return {"Authorization": f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"}
     token = token if token is not None else os.environ.get(TOKEN_VARIABLE)
     if not token:
         return {}

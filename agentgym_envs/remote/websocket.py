@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from agentgym_envs.errors import EnvFailure, needs_extra
 from agentgym_envs.remote.tokens import TOKEN_REMEDY, authorization
-from agentgym_envs.secrets import masked_address
+from agentgym_envs.secrets import masked, masked_address
 
 with needs_extra("remote", "playing the environment of an OpenEnv server"):
     from websockets.exceptions import ConnectionClosed, WebSocketException
@@ -19,6 +19,7 @@ MAX_FRAME_BYTES = 100 << 20
 _CONNECT_SECONDS = 10.0
 _CLOSE_SECONDS = 1.0
 _PING_SECONDS = 20.0
+_ANSWERS = {"reset": "observation", "step": "observation"}
 _REFUSALS = ("VALIDATION_ERROR", "UNKNOWN_TYPE")
 
 
@@ -58,11 +59,15 @@ class Session:
         self._timeout = timeout
         parts = urlsplit(url)
         scheme = "wss" if parts.scheme == "https" else "ws"
-        address = parts._replace(scheme=scheme, path=f"{parts.path.rstrip('/')}/ws").geturl()
+        address = parts._replace(
+            scheme=scheme,
+            netloc=parts.netloc.rpartition("@")[2],  # the header holds user and password
+            path=f"{parts.path.rstrip('/')}/ws",
+        ).geturl()
         try:
             opening = connect(
                 address,
-                additional_headers=authorization(token),
+                additional_headers=authorization(token, url),
                 open_timeout=min(_CONNECT_SECONDS, timeout),
                 close_timeout=_CLOSE_SECONDS,
                 # Pings keep the way open; a server that is busy may answer late.
@@ -82,22 +87,24 @@ class Session:
     def ask(self, kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
         """Send a frame and return what the answer carries.
 
+        Where no answer is read, the session is over: it would answer what is asked next.
+
         Raises:
             Refusal: the server does not take it, and nothing has happened.
             ServerError: the server answers with another error.
             EnvFailure: no answer came, or it cannot be read.
         """
+        is_answered = False
         try:
-            try:
-                self._connection.send(json.dumps({"type": kind, "data": data}))
-            except ConnectionClosed:
-                pass  # why it was closed stands in what it sent before
-            frame = json.loads(self._connection.recv(timeout=self._timeout))
+            frame = json.loads(self._exchange(json.dumps({"type": kind, "data": data})))
+            is_answered = True
             carried = frame["data"]
-            if frame["type"] == "error":
-                raise self._error(carried)
             if not isinstance(carried, dict):
                 raise TypeError(f"data is a {type(carried).__name__}")
+            if frame["type"] == "error":
+                raise self._error(carried)
+            if frame["type"] != _ANSWERS.get(kind, kind):
+                raise TypeError(f"a {kind} is answered by a frame of type {frame['type']!r:.40}")
         except TimeoutError as error:
             raise self._failure(kind, f"no answer within {self._timeout:g} s") from error
         except (OSError, WebSocketException) as error:
@@ -106,7 +113,26 @@ class Session:
             if isinstance(error, Refusal):
                 raise
             raise self._failure(kind, f"its answer has not OpenEnv's form ({error!r})") from error
+        finally:
+            if not is_answered:
+                self._connection.close_socket()
         return carried
+
+    def _exchange(self, frame: str) -> str | bytes:
+        """Send a frame and return the next one; an error may have been sent before."""
+        try:
+            early = self._connection.recv(timeout=0)
+        except TimeoutError:
+            pass
+        else:
+            if json.loads(early)["type"] != "error":
+                raise TypeError("a frame that nobody asked for")
+            return early
+        try:
+            self._connection.send(frame)
+        except ConnectionClosed:
+            pass  # why it was closed stands in what it sent before
+        return self._connection.recv(timeout=self._timeout)
 
     def close(self) -> None:
         """End the session."""
@@ -130,4 +156,4 @@ class Session:
 def _said(error: Exception) -> str:
     response = getattr(error, "response", None)
     asks = getattr(response, "status_code", None) == 401
-    return f"{type(error).__name__}: {error}{TOKEN_REMEDY if asks else ''}"
+    return f"{type(error).__name__}: {masked(str(error))}{TOKEN_REMEDY if asks else ''}"

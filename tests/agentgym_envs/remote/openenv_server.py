@@ -42,7 +42,7 @@ def error(code: str, message: str = "it broke") -> Frame:
 class Game:
     """What a server plays: `reset` and `step` are given a session's dict and what came.
 
-    A function may return a frame, `None` to hang up, or a number of seconds to be silent for.
+    A function may return a frame, several, `None` to hang up, or seconds to be silent for.
     """
 
     reset: Callable[[dict[str, Any], dict[str, Any]], Any]
@@ -51,9 +51,11 @@ class Game:
     tools: list[dict[str, Any]] | None = None
     splits: dict[str, list[Any]] | None = None
     counts_only: bool = False
+    num_tasks: int | None = None
     token: str | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
     most_sessions: int = 64
+    broken_paths: tuple[str, ...] = ()
 
 
 @dataclass
@@ -89,9 +91,10 @@ class Server:
                     await websocket.close()
                     return
                 else:
-                    await websocket.send_text(
-                        answer if isinstance(answer, str) else json.dumps(answer)
-                    )
+                    for part in answer if isinstance(answer, list) else [answer]:
+                        await websocket.send_text(
+                            part if isinstance(part, str) else json.dumps(part)
+                        )
         except WebSocketDisconnect:
             pass
         finally:
@@ -124,13 +127,16 @@ class Server:
             answers["/toy/splits"] = [
                 {"name": name, "type": name.partition("_")[0]} for name in splits
             ]
+        if request.url.path in self.game.broken_paths:
+            return Response(status_code=500)
         answer = answers.get(request.url.path)
         return Response(status_code=404) if answer is None else JSONResponse(answer)
 
     async def tasks(self, request: Request) -> Response:
         rows = (self.game.splits or {})[(await request.json())["split"]]
         if request.url.path.endswith("/num_tasks"):
-            return JSONResponse({"num_tasks": len(rows)})
+            count = self.game.num_tasks
+            return JSONResponse({"num_tasks": len(rows) if count is None else count})
         if self.game.counts_only:
             return Response(status_code=501)
         return JSONResponse({"tasks": rows})
