@@ -40,7 +40,7 @@ def test_without_the_token_nothing_but_the_health_is_told(serve: Serve) -> None:
 @pytest.mark.parametrize("credentials", ["é".encode("latin-1"), b"a", b"/w==", b"\xff\xfe"])
 def test_credentials_that_cannot_be_read_are_refused(serve: Serve, credentials: bytes) -> None:
     url = serve(token=TOKEN, host="0.0.0.0")
-    headers = {"authorization": b"Basic " + credentials}
+    headers = {b"authorization": b"Basic " + credentials}
     assert httpx.get(f"{url}/metadata", headers=headers).status_code == 401
 
 
