@@ -67,8 +67,11 @@ class Episodes:
         return episode
 
     def get(self, number: int) -> Episode | None:
-        """Return an episode; None where the number is not in use."""
-        return self._open.get(number)
+        """Return the episode that a request names; None where the number is not in use."""
+        episode = self._open.get(number)
+        if episode is not None:
+            episode.session.touch()
+        return episode
 
     async def close(self, number: int) -> bool:
         """Close an episode's session; return whether there was one."""
