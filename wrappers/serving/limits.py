@@ -9,6 +9,11 @@ from agentgym_envs.arguments import positive_seconds, whole_number
 CLOSE_SECONDS = 10.0
 """How long an environment may take to close before its thread is left behind."""
 
+FINAL_SEND_SECONDS = 5.0
+"""How long a client may take to read that its session has ended; less than a server that stops
+waits for its connections."""
+_SHORT_PATIENCE = 60.0
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -34,3 +39,8 @@ class Limits:
         whole_number("max_message", self.max_message, least=1000)
         positive_seconds("step_timeout", self.step_timeout)
         positive_seconds("idle_timeout", self.idle_timeout)
+
+    @property
+    def short_patience(self) -> float:
+        """Seconds for which a session made over HTTP is kept while nobody plays on it."""
+        return min(_SHORT_PATIENCE, self.idle_timeout)

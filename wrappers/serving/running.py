@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import socket
 from collections.abc import Sequence
@@ -11,6 +12,26 @@ from starlette.applications import Starlette
 
 from wrappers.serving.limits import CLOSE_SECONDS
 from wrappers.serving.sessions import Sessions
+
+_FLUSH_SECONDS = 2.0
+"""How long a client may take to read what is left once the server stops."""
+
+
+class Server(uvicorn.Server):
+    """Uvicorn that stops without waiting for clients that do not read."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close the connections, then the application."""
+        timer = asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self._abort_closing)
+        try:
+            await super().shutdown(sockets)
+        finally:
+            timer.cancel()
+
+    def _abort_closing(self) -> None:
+        for connection in list(self.server_state.connections):
+            if connection.transport.is_closing():
+                connection.transport.abort()
 
 
 def make_server(app: Starlette, *, host: str) -> uvicorn.Server:
@@ -27,7 +48,7 @@ def make_server(app: Starlette, *, host: str) -> uvicorn.Server:
         timeout_graceful_shutdown=int(CLOSE_SECONDS),
         h11_max_incomplete_event_size=1 << 16,
     )
-    return uvicorn.Server(config)
+    return Server(config)
 
 
 def listen(host: str, port: int) -> socket.socket:

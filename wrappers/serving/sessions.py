@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
-from agentgym_envs.errors import EnvFailure
+from agentgym_envs.errors import EnvFailure, described
 from wrappers.serving.environments import ServedEnvironment
 from wrappers.serving.limits import CLOSE_SECONDS, Limits
 from wrappers.serving.metrics import Metrics
@@ -58,7 +58,7 @@ class Session:
         episode_id: as the client called the episode.
         turns: steps of the episode.
         is_over: the episode has ended.
-        patience: seconds without a call after which it is closed.
+        patience: seconds without a request after which it is closed.
         ended: done once the session is closed, with the reason.
     """
 
@@ -82,6 +82,10 @@ class Session:
     def is_busy(self) -> bool:
         """A call is under way."""
         return self._lock.locked()
+
+    def touch(self) -> None:
+        """Note that a request names the session."""
+        self.last_used = time.monotonic()
 
     async def start(self) -> None:
         """Make the environment.
@@ -159,7 +163,7 @@ class Session:
                 _log.debug("the failure's traceback", exc_info=error)
             raise
         finally:
-            self.last_used = time.monotonic()
+            self.touch()
 
     async def _replace(self) -> None:
         broken, self._worker = self._worker, self._new_worker()
@@ -181,6 +185,7 @@ class Sessions:
         self.limits = limits
         self.metrics = metrics
         self._sessions: dict[str, Session] = {}
+        self._closings: set[asyncio.Task[None]] = set()
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -207,9 +212,12 @@ class Sessions:
         return session
 
     def get(self, session_id: str) -> Session | None:
-        """Return an open session by its id."""
+        """Return the open session that a request names."""
         session = self._sessions.get(session_id)
-        return None if session is None or session.ended.done() else session
+        if session is None or session.ended.done():
+            return None
+        session.touch()
+        return session
 
     async def close(self, session: Session, reason: str) -> None:
         """Close a session; it counts as open until its environment has closed."""
@@ -223,18 +231,27 @@ class Sessions:
         """Close all sessions at once, and wait for them for a while."""
         closings = [self.close(session, reason) for session in list(self._sessions.values())]
         with suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.gather(*closings), CLOSE_SECONDS)
+            closed = asyncio.gather(*closings, return_exceptions=True)
+            await asyncio.wait_for(closed, CLOSE_SECONDS)
 
     async def reap(self) -> None:
-        """Close idle sessions, for ever."""
+        """Close idle sessions, for ever; nobody waits for one that does not close."""
         while True:
             await asyncio.sleep(min(self.limits.idle_timeout / 4, 15.0))
             moment = time.monotonic()
             expired = [
                 session
                 for session in self._sessions.values()
-                if not session.is_busy and session.last_used + session.patience < moment
+                if not (session.is_busy or session.ended.done())
+                and session.last_used + session.patience < moment
             ]
-            await asyncio.gather(
-                *(self.close(session, f"idle for {session.patience:g} s") for session in expired)
-            )
+            for session in expired:
+                reason = f"idle for {session.patience:g} s"
+                closing = asyncio.create_task(self.close(session, reason))
+                self._closings.add(closing)
+                closing.add_done_callback(self._note_closing)
+
+    def _note_closing(self, closing: asyncio.Task[None]) -> None:
+        self._closings.discard(closing)
+        if not closing.cancelled() and (error := closing.exception()) is not None:
+            _log.error("closing an idle session: %s", described(error))

@@ -276,7 +276,7 @@ def test_both_protocols_are_answered_at_one_address(connect: Connect, url: str) 
 
 def test_at_capacity_and_idle(serve: Serve) -> None:
     url = serve("agentgym/TextCraft-v0", max_sessions=1, idle_timeout=0.4)
-    assert httpx.post(f"{url}/create").json()["id"] == 0
+    first = httpx.post(f"{url}/create").json()["id"]
     full = httpx.post(f"{url}/create")
     assert full.status_code == 503
     assert "--max_sessions" in full.json()["error"]
@@ -287,6 +287,19 @@ def test_at_capacity_and_idle(serve: Serve) -> None:
     else:
         time.sleep(1)
         again = httpx.post(f"{url}/create")
-    assert again.json()["id"] == 1
-    gone = httpx.post(f"{url}/step", json={"id": 0, "action": "inventory"}).json()
-    assert gone == {"error": "The id 0 is not valid."}
+    assert again.json()["id"] == first + 1
+    gone = httpx.post(f"{url}/step", json={"id": first, "action": "inventory"}).json()
+    assert gone == {"error": f"The id {first} is not valid."}
+
+
+def test_a_number_from_before_a_restart_names_nobodys_environment(serve: Serve) -> None:
+    before = serve("agentgym/TextCraft-v0")
+    numbers = [httpx.post(f"{before}/create").json()["id"] for _ in range(2)]
+    after = serve("agentgym/TextCraft-v0")
+    texts = [httpx.post(f"{after}/create").json()["observation"] for _ in range(2)]
+    for number, text in zip(numbers, texts, strict=True):
+        stale = httpx.post(f"{after}/step", json={"id": number, "action": "inventory"}).json()
+        assert stale == {"error": f"The id {number} is not valid."}
+        shown = httpx.get(f"{before}/observation", params={"id": number}).json()
+        assert shown == text  # the tasks begin with the first again
+    assert texts[0] != texts[1]

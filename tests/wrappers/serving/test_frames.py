@@ -148,6 +148,16 @@ def test_the_state_says_how_far_the_episode_is(client: Socket) -> None:
     assert (state["episode_id"], state["step_count"], state["task_id"]) == ("mine", 1, "counting_5")
 
 
+def test_an_episodes_name_opens_no_session(client: Socket, counting: str) -> None:
+    client.observation("reset", task_id=5)
+    name = client.ask("state")["data"]["episode_id"]
+    assert name
+    with Socket(counting, f"/ws?session_id={name}") as other:
+        assert json.loads(other.receive_text())["data"]["code"] == "SESSION_ERROR"
+    client.observation("reset", task_id=5)
+    assert client.ask("state")["data"]["episode_id"] != name
+
+
 def test_tools_are_played_through_a_step(client: Socket) -> None:
     client.observation("reset", task_id=4)
     tools = client.observation("step", type="list_tools")["observation"]["tools"]

@@ -37,6 +37,21 @@ def test_without_the_token_nothing_but_the_health_is_told(serve: Serve) -> None:
         Socket(url, "/ws?token=wrong")
 
 
+@pytest.mark.parametrize("credentials", ["é".encode("latin-1"), b"a", b"/w==", b"\xff\xfe"])
+def test_credentials_that_cannot_be_read_are_refused(serve: Serve, credentials: bytes) -> None:
+    url = serve(token=TOKEN, host="0.0.0.0")
+    headers = {b"authorization": b"Basic " + credentials}
+    assert httpx.get(f"{url}/metadata", headers=headers).status_code == 401
+
+
+@pytest.mark.parametrize("header", ["Basic bWU6b3RoZXI=", "Bearer other", "Digest x"])
+def test_a_token_that_is_right_opens_beside_a_proxys_header(serve: Serve, header: str) -> None:
+    url = serve(token=TOKEN, host="0.0.0.0")
+    headers = {"authorization": header}
+    assert httpx.get(f"{url}/metadata?token={TOKEN}", headers=headers).status_code == 200
+    assert httpx.get(f"{url}/metadata?token=wrong", headers=headers).status_code == 401
+
+
 def test_the_token_opens_in_each_of_its_forms(serve: Serve) -> None:
     url = serve(token=TOKEN, host="0.0.0.0")
     bearer = {"authorization": f"Bearer {TOKEN}"}

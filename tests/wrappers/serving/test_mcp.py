@@ -11,6 +11,8 @@ import pytest
 from tests.helpers import COUNTING_ID, FRAGILE_ID
 from tests.wrappers.serving.clients import Socket
 from tests.wrappers.serving.conftest import Serve
+from tests.wrappers.serving.test_sessions import eventually, metric
+from wrappers.serving import limits
 
 
 def rpc(url: str, method: str, headers: dict[str, str] | None = None, **params: Any) -> Any:
@@ -80,6 +82,33 @@ def test_a_websocket_has_a_session_of_its_own(counting: str) -> None:
         assert won["structuredContent"]["reward"] == 1.0
         client.send_text("{")
         assert json.loads(client.receive_text())["error"]["code"] == -32700
+
+
+def test_a_notification_over_a_websocket_has_no_answer(counting: str) -> None:
+    with Socket(counting, "/mcp") as client:
+        for message in (
+            {"method": "notifications/initialized"},
+            {"method": "notifications/cancelled", "params": {"requestId": 4}},
+            {"id": 5, "method": "ping"},
+        ):
+            client.send_text(json.dumps({"jsonrpc": "2.0", **message}))
+        assert json.loads(client.receive_text())["id"] == 5
+
+
+def test_a_session_that_is_never_played_on_is_given_back_soon(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "_SHORT_PATIENCE", 0.3)
+    url = serve(idle_timeout=3)
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
+    _, headers = (
+        {"mcp-session-id": httpx.post(f"{url}/mcp", json=body).headers["mcp-session-id"]}
+        for _ in range(2)
+    )
+    rpc(url, "tools/call", headers, name="begin_episode", arguments={"task_id": "counting_2"})
+    eventually(lambda: metric(url, "sessions_active") == 1)
+    played = rpc(url, "tools/call", headers, name="add", arguments={"amount": 3})
+    assert played["result"]["structuredContent"]["success"] is True
 
 
 def test_frames_of_the_openenv_socket_carry_requests(counting: str) -> None:

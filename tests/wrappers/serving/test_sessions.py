@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import threading
@@ -11,9 +12,13 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from tests.helpers import FragileEnv
-from tests.wrappers.serving.clients import Closed, Socket
+from tests.helpers import FRAGILE_ID, FragileEnv, register_helpers
+from tests.wrappers.serving.clients import Closed, Socket, serving
 from tests.wrappers.serving.conftest import Serve
+from wrappers.serving.app import make_app
+from wrappers.serving.environments import served
+from wrappers.serving.openenv import socket
+from wrappers.serving.worker import Worker
 
 
 def eventually(condition: Callable[[], bool], seconds: float = 10.0) -> None:
@@ -32,6 +37,16 @@ def metric(url: str, name: str) -> float:
 
 def threads() -> int:
     return sum(thread.name == "serving" for thread in threading.enumerate())
+
+
+def stuff(client: Socket) -> None:
+    """Send without reading any answer, until nothing more is taken."""
+    client.observation("reset", task_id=3)
+    client.socket.settimeout(1.0)
+    text = json.dumps({"type": "reset", "data": {"episode_id": "x" * 20_000}})
+    with pytest.raises(TimeoutError):
+        for _ in range(20_000):
+            client.send_text(text)
 
 
 def test_each_connection_has_an_environment_of_its_own(serve: Serve) -> None:
@@ -117,15 +132,36 @@ def test_frames_sent_ahead_are_answered_in_their_order(serve: Serve) -> None:
 def test_a_client_that_does_not_read_holds_up_itself_alone(serve: Serve) -> None:
     url = serve()
     with Socket(url) as slow, Socket(url) as quick:
-        slow.observation("reset", task_id=3)
-        slow.socket.settimeout(1.0)
-        text = json.dumps({"type": "reset", "data": {"episode_id": "x" * 20_000}})
-        with pytest.raises(TimeoutError):
-            for _ in range(20_000):
-                slow.send_text(text)
+        stuff(slow)
         quick.observation("reset", task_id=3)
         assert quick.observation("step", message="add 4")["reward"] == 1.0
     eventually(lambda: metric(url, "sessions_active") == 0)
+
+
+def test_a_client_that_does_not_read_loses_its_session(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "CLOSE_SECONDS", 0.3)
+    monkeypatch.setattr(socket, "FINAL_SEND_SECONDS", 0.3)
+    url = serve()
+    with Socket(url) as client:
+        stuff(client)
+        eventually(lambda: metric(url, "sessions_active") == 0)
+
+
+def test_a_server_stops_soon_beside_clients_that_do_not_read(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    register_helpers()
+    with serving(make_app(served([FRAGILE_ID], {}))) as url:
+        clients = [Socket(url) for _ in range(2)]
+        for client in clients:
+            stuff(client)
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 8
+    assert "Traceback" not in capfd.readouterr().err
+    for client in clients:
+        client.vanish()
 
 
 def test_an_idle_session_is_closed_with_its_reason(serve: Serve) -> None:
@@ -137,6 +173,47 @@ def test_an_idle_session_is_closed_with_its_reason(serve: Serve) -> None:
         assert "idle for 0.4 s" in answer["message"]
         with pytest.raises(Closed):
             client.receive_text()
+    eventually(lambda: metric(url, "sessions_active") == 0)
+
+
+def test_any_request_that_names_a_session_keeps_it(serve: Serve) -> None:
+    url = serve("agentgym/TextCraft-v0", idle_timeout=1.5)
+    number = httpx.post(f"{url}/create").json()["id"]
+    ask = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
+    headers = {"mcp-session-id": httpx.post(f"{url}/mcp", json=ask).headers["mcp-session-id"]}
+    with Socket(url) as client:
+        for _ in range(10):
+            time.sleep(0.25)
+            client.ask("state")
+            assert httpx.get(f"{url}/observation", params={"id": number}).status_code == 200
+            httpx.post(f"{url}/mcp", json={**ask, "method": "tools/list"}, headers=headers)
+            assert metric(url, "sessions_active") == 3
+    eventually(lambda: metric(url, "sessions_active") == 0)
+
+
+def test_closings_that_hang_or_fail_keep_no_idle_session_open(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    close, closings, released = Worker.close, [], threading.Event()
+
+    async def close_badly(worker: Worker) -> None:
+        closings.append(worker)
+        count = len(closings)
+        while count == 1 and not released.is_set():
+            await asyncio.sleep(0.02)
+        await close(worker)
+        if count == 2:
+            raise RuntimeError("a bug")
+
+    monkeypatch.setattr(Worker, "close", close_badly)
+    url = serve(idle_timeout=0.2)
+    body = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"}
+    for count in (1, 2, 3):
+        httpx.post(f"{url}/mcp", json=body)
+        eventually(lambda count=count: len(closings) == count)  # type: ignore[misc]
+        eventually(lambda: metric(url, "sessions_active") == 1)  # the one that hangs
+    assert "closing an idle session: RuntimeError: a bug" in caplog.text
+    released.set()
     eventually(lambda: metric(url, "sessions_active") == 0)
 
 
@@ -164,11 +241,6 @@ def test_a_step_that_hangs_is_given_up_in_time(serve: Serve) -> None:
 
 
 def test_a_server_that_stops_closes_what_is_open() -> None:
-    from tests.helpers import FRAGILE_ID, register_helpers
-    from tests.wrappers.serving.clients import serving
-    from wrappers.serving.app import make_app
-    from wrappers.serving.environments import served
-
     register_helpers()
     before, closed = threads(), FragileEnv.closed
     with serving(make_app(served([FRAGILE_ID], {}))) as url:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -16,6 +17,7 @@ class Episode:
 
     Attributes:
         number: the client's name for it.
+        place: how many came before it on this server.
         session: where it is played.
         observation: the last text; empty before the first reset.
         reward: of the last step.
@@ -24,6 +26,7 @@ class Episode:
     """
 
     number: int
+    place: int
     session: Session
     observation: str = ""
     reward: float = 0
@@ -35,6 +38,9 @@ class Episode:
 class Episodes:
     """The sessions of one environment.
 
+    Numbers count up as the original's, but from a random one: a number from before a restart of the
+    server would name another client's environment.
+
     Attributes:
         sessions: of the server.
         environment: what is played.
@@ -42,7 +48,8 @@ class Episodes:
 
     sessions: Sessions
     environment: ServedEnvironment
-    _numbers: Iterator[int] = field(default_factory=count)
+    _first: int = field(default_factory=lambda: secrets.randbelow(1 << 30))
+    _places: Iterator[int] = field(default_factory=count)
     _open: dict[int, Episode] = field(default_factory=dict)
 
     async def create(self) -> Episode:
@@ -53,14 +60,18 @@ class Episodes:
             Exception: what the environment raised when it was made.
         """
         session = await self.sessions.open(self.environment)
-        episode = Episode(next(self._numbers), session)
+        place = next(self._places)
+        episode = Episode(self._first + place, place, session)
         self._open[episode.number] = episode
         session.ended.add_done_callback(lambda _: self._open.pop(episode.number, None))
         return episode
 
     def get(self, number: int) -> Episode | None:
-        """Return an episode; None where the number is not in use."""
-        return self._open.get(number)
+        """Return the episode that a request names; None where the number is not in use."""
+        episode = self._open.get(number)
+        if episode is not None:
+            episode.session.touch()
+        return episode
 
     async def close(self, number: int) -> bool:
         """Close an episode's session; return whether there was one."""

@@ -129,12 +129,12 @@ class TextCraft(Game):
     greeting = "This is environment TextCraft."
 
     async def create(self, fields: Fields) -> Any:
-        """Answer with the next number and begin the task of that number, or of a goal."""
+        """Answer with the next number and begin the next task, or that of a goal."""
         goal = fields.get("goal")
         episode = await self.episodes.create()
         try:
             ids = self.episodes.environment.task_ids("train")
-            task = {"task_id": ids[episode.number % len(ids)]} if goal is None else {"goal": goal}
+            task = {"task_id": ids[episode.place % len(ids)]} if goal is None else {"goal": goal}
             return self._begun(episode, await self._begin(episode, task))
         except BaseException:
             await self.episodes.close(episode.number)

@@ -50,11 +50,12 @@ def endpoints(sessions: Sessions, environment: ServedEnvironment) -> Endpoints:
             except ValueError as error:
                 raise RpcError(NO_JSON, str(error)) from error
             method, params = read_request(body)
+            named = sessions.get(str(params.get("session_id") or header))
             if method.startswith("notifications/"):
                 return Response(status_code=202)
             if method == "initialize":
                 headers = {_HEADER: (await _open(sessions, environment)).id}
-            result = await _result(sessions, environment, method, params, header)
+            result = await _result(sessions, environment, method, params, header, named)
         except RpcError as error:
             return json_response(error_answer(body, error))
         return json_response(result_answer(body, result), headers=headers)
@@ -79,7 +80,9 @@ async def _reply(session: Session, text: str | bytes) -> str:
         request = read_object(text)
     except ValueError as error:
         return json.dumps(error_answer({}, RpcError(NO_JSON, str(error))))
-    return json.dumps(await answer_rpc(session, request, begins=True))
+    answer = await answer_rpc(session, request, begins=True)
+    is_notification = "id" not in request and isinstance(request.get("method"), str)
+    return "" if is_notification else json.dumps(answer)
 
 
 async def _result(
@@ -88,6 +91,7 @@ async def _result(
     method: str,
     params: Mapping[str, Any],
     header: str | None,
+    session: Session | None,
 ) -> dict[str, Any]:
     result = describe(environment, method, params, begins=header is not None)
     if result is not None:
@@ -96,7 +100,6 @@ async def _result(
         return {"session_id": (await _open(sessions, environment)).id}
     if method not in ("openenv/session/close", "tools/call"):
         raise unknown_method(method)
-    session = sessions.get(str(params.get("session_id") or header))
     if session is None or session.environment != environment:
         raise RpcError(
             INVALID_PARAMS,
@@ -104,13 +107,17 @@ async def _result(
             "openenv/session/create opens one, and its session_id goes into params",
         )
     if method == "tools/call":
+        session.patience = sessions.limits.idle_timeout
         return await call_tool(session, params, begins=header is not None)
     await sessions.close(session, "the client closed it")
     return {"session_id": session.id, "closed": True}
 
 
 async def _open(sessions: Sessions, environment: ServedEnvironment) -> Session:
+    """Open a session that is given back soon where its client never plays on it."""
     try:
-        return await sessions.open(environment)
+        session = await sessions.open(environment)
     except Exception as error:
         raise RpcError(BROKEN, described(error)) from error
+    session.patience = sessions.limits.short_patience
+    return session

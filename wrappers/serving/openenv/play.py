@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from typing import Any
 
@@ -49,7 +50,7 @@ async def reset(session: Session, data: Mapping[str, Any]) -> dict[str, Any]:
         observation, info = await session.reset(seed=seed, options=options)
     except (ValueError, TypeError) as error:
         raise NotValid(str(error)) from error
-    session.episode_id = episode_id or session.id
+    session.episode_id = episode_id or secrets.token_urlsafe(8)
     return _answer(observation, None, info, prompt=sample.system_prompt)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from wrappers.serving.environments import ServedEnvironment
+from wrappers.serving.limits import CLOSE_SECONDS, FINAL_SEND_SECONDS
 from wrappers.serving.openenv import play
 from wrappers.serving.openenv.frames import (
     error_of,
@@ -29,11 +30,9 @@ _TRY_AGAIN = 1013
 _GOING_AWAY = 1001
 _SERVICE_RESTART = 1012
 """What uvicorn ends connections with where it is told to stop."""
-_DETACHED_SECONDS = 60.0
-"""How long a session is kept that its client made over HTTP, once its WebSocket has gone."""
 
 Reply = Callable[[Session, str | bytes], Awaitable[str | None]]
-"""Answers one text of the client; None ends the connection."""
+"""Answers one text of the client; None ends the connection, an empty answer is not sent."""
 
 
 async def serve_frames(
@@ -57,14 +56,12 @@ async def serve(
                 message = (
                     f"there is no session {attached!r:.80}; leave session_id out for a new one"
                 )
-                await socket.send_text(write_error("SESSION_ERROR", message))
-                await socket.close(_TRY_AGAIN)
+                await _end(socket, _TRY_AGAIN, write_error("SESSION_ERROR", message))
                 return
         else:
             session = await sessions.open(environment)
     except Exception as error:
-        await _send(socket, opening_error_of(error))
-        await _close(socket, _TRY_AGAIN)
+        await _end(socket, _TRY_AGAIN, opening_error_of(error))
         return
     session.patience = sessions.limits.idle_timeout
     reason = "the client left"
@@ -78,7 +75,7 @@ async def serve(
         if attached is None:
             await sessions.close(session, reason)
         else:
-            session.patience = min(_DETACHED_SECONDS, sessions.limits.idle_timeout)
+            session.patience = sessions.limits.short_patience
 
 
 async def answer_frame(session: Session, text: str | bytes) -> str | None:
@@ -119,10 +116,9 @@ async def _converse(socket: WebSocket, session: Session, reply: Reply) -> int | 
         code: int = reading.result()
         return code
     if session.ended.done():
-        await _send(socket, write_error("SESSION_ERROR", session.ended.result()))
-        await _close(socket, _GOING_AWAY)
+        await _end(socket, _GOING_AWAY, write_error("SESSION_ERROR", session.ended.result()))
     else:
-        await _close(socket)
+        await _end(socket)
     return None
 
 
@@ -137,8 +133,11 @@ async def _answer(
     socket: WebSocket, session: Session, reply: Reply, frames: asyncio.Queue[str | bytes]
 ) -> None:
     """Answer frame by frame, until one closes the connection or nobody is there."""
-    while (answer := await reply(session, await frames.get())) is not None:
-        if not await _send(socket, answer):
+    while True:
+        text = await frames.get()
+        session.touch()
+        answer = await reply(session, text)
+        if answer is None or (answer and not await _send(socket, answer, CLOSE_SECONDS)):
             return
 
 
@@ -147,16 +146,20 @@ def _payload(message: MutableMapping[str, Any]) -> str | bytes:
     return message.get("bytes") or b"" if text is None else text
 
 
-async def _send(socket: WebSocket, text: str) -> bool:
-    """Send a text; return whether there was somebody to send it to."""
+async def _send(socket: WebSocket, text: str, seconds: float) -> bool:
+    """Send a text; return whether there was somebody who read what was sent before it."""
     try:
-        await socket.send_text(text)
-    except (WebSocketDisconnect, RuntimeError):
+        await asyncio.wait_for(socket.send_text(text), seconds)
+    except (TimeoutError, WebSocketDisconnect, RuntimeError):
         return False
     return True
 
 
-async def _close(socket: WebSocket, code: int = 1000) -> None:
-    if socket.application_state is WebSocketState.CONNECTED:
-        with suppress(WebSocketDisconnect, RuntimeError):
-            await socket.close(code)
+async def _end(socket: WebSocket, code: int = 1000, text: str | None = None) -> None:
+    """Close the connection, after a last text; a client that does not read is not waited for."""
+    with suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
+        async with asyncio.timeout(FINAL_SEND_SECONDS):
+            if text is not None:
+                await socket.send_text(text)
+            if socket.application_state is WebSocketState.CONNECTED:
+                await socket.close(code)
