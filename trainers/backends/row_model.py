@@ -11,9 +11,8 @@ from transformers import PreTrainedModel
 
 from trainers.backends.attention import attention_for_sampling
 from trainers.backends.row_cache import RowCache
-from trainers.models.loading import inputs_left_to_autocast
-
-_KINDS = {"full_attention", "sliding_attention"}
+from trainers.models.loading import computed_in, inputs_left_to_autocast
+from trainers.models.masks import KINDS, attention_masks, other_kinds
 
 
 class RowModel:
@@ -33,11 +32,11 @@ class RowModel:
         self.model = model
         self._autocast = autocast or nullcontext
         self.config = model.config.get_text_config(decoder=True)
-        kinds = set(getattr(self.config, "layer_types", None) or {"full_attention"})
-        if kinds - _KINDS:
+        others = other_kinds(self.config)
+        if others:
             raise ValueError(
-                f"{type(model).__name__} has layers of kind {sorted(kinds - _KINDS)}, allowed are "
-                f"{sorted(_KINDS)}; sample from it with the vLLM backend"
+                f"{type(model).__name__} has layers of kind {sorted(others)}, allowed are "
+                f"{sorted(KINDS)}; sample from it with the vLLM backend"
             )
 
     @contextmanager
@@ -109,33 +108,18 @@ class RowModel:
         return self._run(cache, ids[:, None], at)
 
     def _run(self, cache: RowCache, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        columns = torch.arange(cache.window.columns, device=positions.device)
         output = self.model(
             input_ids=ids,
-            attention_mask=self._masks(positions, cache.window.columns),
+            attention_mask=attention_masks(
+                self.config, positions[:, :, None] - columns, computed_in(self.model, None)
+            ),
             position_ids=positions,
             past_key_values=cache,
             use_cache=True,
             logits_to_keep=1,
         )
         return output.logits[:, -1].float()
-
-    def _masks(
-        self, positions: torch.Tensor, length: int
-    ) -> torch.Tensor | dict[str, torch.Tensor]:
-        """Build (n, 1, C, length) additive masks: a token sees its row's columns up to its own."""
-        columns = torch.arange(length, device=positions.device)
-        away = positions[:, None, :, None] - columns
-        kind = positions.device.type
-        lowered = torch.is_autocast_enabled(kind)
-        dtype = torch.get_autocast_dtype(kind) if lowered else self.model.dtype
-        masks = {"full_attention": _additive(away < 0, dtype)}
-        kinds = getattr(self.config, "layer_types", None)
-        window = getattr(self.config, "sliding_window", None)
-        if window is None or not (kinds is None or "sliding_attention" in kinds):
-            return masks["full_attention"]
-        hidden = (away < 0) | (away >= window)
-        masks["sliding_attention"] = _additive(hidden, dtype)
-        return masks["sliding_attention"] if kinds is None or len(set(kinds)) == 1 else masks
 
 
 def _in_one_piece(_head: torch.nn.Module, args: tuple[torch.Tensor]) -> torch.Tensor:
@@ -144,8 +128,3 @@ def _in_one_piece(_head: torch.nn.Module, args: tuple[torch.Tensor]) -> torch.Te
     torch multiplies a slice by a frozen head row by row, with a copy of the head for each row.
     """
     return args[0].contiguous()
-
-
-def _additive(hidden: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    mask = torch.zeros(hidden.shape, dtype=dtype, device=hidden.device)
-    return mask.masked_fill_(hidden, torch.finfo(dtype).min)

@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from trainers.trl_bridge.layout import Sizes
+
 _MEAN_OVER_TOKENS_THEN_ROWS = ("grpo", "sapo")
 _SUM_OVER_TOKENS_MEAN_OVER_ROWS = ("dr_grpo", "luspo")
 
@@ -68,24 +70,47 @@ def has_signal(batch: dict[str, Any]) -> torch.Tensor:
     return (advantages != 0).flatten(1).any(dim=1) if advantages.ndim > 1 else advantages != 0
 
 
-def regroup(batches: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def regroup(batches: list[dict[str, Any]], hidden_size: int) -> list[dict[str, Any]]:
     """Spread the rows of one optimizer step anew over its micro-batches.
 
-    Rows of like length come together, so that less is padding, and rows without an advantage come
-    last, so that whole micro-batches have none. The sum over the micro-batches stays the same.
+    Rows of one prompt come together, so that it is computed once, or rows of like length, so that
+    less is padding, whichever costs less; and rows without an advantage come last, so that whole
+    micro-batches have none. The sum over the micro-batches stays the same.
+
+    Args:
+        batches: the micro-batches.
+        hidden_size: of the model.
     """
     joined = {
         key: torch.cat([batch[key] for batch in batches]) if value.ndim else value
         for key, value in batches[0].items()
     }
-    lengths = joined["prompt_mask"].sum(dim=1) + joined["completion_mask"].sum(dim=1)
-    lengths = lengths * has_signal(joined).to(lengths.device)
-    order = torch.argsort(lengths, descending=True, stable=True)
-    chunks = order.split(len(batches[0]["prompt_ids"]))
+    size = len(batches[0]["prompt_ids"])
+    chunks = _cheaper(joined, size, hidden_size)
     return [
         {
-            key: value[chunk.to(value.device)] if value.ndim else value
+            key: value[torch.tensor(chunk, device=value.device)] if value.ndim else value
             for key, value in joined.items()
         }
         for chunk in chunks
     ]
+
+
+def _cheaper(batch: dict[str, Any], size: int, hidden_size: int) -> list[list[int]]:
+    """Return the rows of each micro-batch."""
+    prompt_width = batch["prompt_ids"].size(1)
+    ids = torch.cat([batch["prompt_ids"], batch["completion_ids"]], dim=1)
+    mask = torch.cat([batch["prompt_mask"], batch["completion_mask"]], dim=1)
+    sizes = Sizes.of(ids, mask, prompt_width, hidden_size)
+    signal = has_signal(batch).tolist()
+    by_length = sorted(range(len(ids)), key=lambda row: -sizes.lengths[row] * signal[row])
+    with_signal = [row for row in by_length if signal[row]]
+    by_prompt = [
+        *(row for group in sizes.groups(with_signal).values() for row in group),
+        *by_length[len(with_signal) :],
+    ]
+    orders = [
+        [order[first : first + size] for first in range(0, len(order), size)]
+        for order in (by_length, by_prompt)
+    ]
+    return min(orders, key=lambda chunks: sum(map(sizes.cost, chunks)))

@@ -18,7 +18,8 @@ from transformers import TrainerCallback
 
 from trainers.models.critic import STATE_FILE, Critic, backbone_of, clipped_value_loss
 from trainers.trl_bridge.batches import trim_padding
-from trainers.trl_bridge.compact import Compact
+from trainers.trl_bridge.layout import Layout
+from trainers.trl_bridge.passes import layout_of
 from trainers.trl_bridge.rollout import sampling_mode
 
 logger = logging.getLogger(__name__)
@@ -110,7 +111,7 @@ class CriticMixin:
 
     def _hidden(self: Any, rows: dict[str, Any]) -> torch.Tensor:
         ids = torch.cat([rows["prompt_ids"], rows["completion_ids"]], dim=1)
-        layout = _layout(rows)
+        layout = Layout.of(_mask(rows))
         with self.accelerator.autocast():
             output = self._backbone()(input_ids=layout.pack(ids), use_cache=False)
         return layout.unpack(output.last_hidden_state, ids.size(1))
@@ -136,7 +137,10 @@ class CriticMixin:
             moves_policy = self.critic_moves_policy
             with _last_hidden(self._backbone(), watch=self.critic_reads_policy) as seen:
                 policy_loss = super()._compute_loss(model, inputs)  # type: ignore[misc]
-            seen = [_layout(inputs).unpack(one, _width(inputs)) for one in seen]
+            ids = torch.cat([inputs["prompt_ids"], inputs["completion_ids"]], dim=1)
+            columns = inputs["completion_ids"].size(1)
+            layout = layout_of(model, ids, _mask(inputs), columns, aux_loss=self.aux_loss_enabled)
+            seen = [layout.unpack(one, ids.size(1)) for one in seen]
         if moves_policy or not self.critic_reads_policy:
             hidden = seen[0] if seen else self._hidden(inputs)
         else:
@@ -232,12 +236,8 @@ class CriticMixin:
             logger.warning("%s holds no critic; the last step's is kept", best)
 
 
-def _layout(rows: dict[str, Any]) -> Compact:
-    return Compact.of(torch.cat([rows["prompt_mask"], rows["completion_mask"]], dim=1))
-
-
-def _width(rows: dict[str, Any]) -> int:
-    return int(rows["prompt_ids"].size(1) + rows["completion_ids"].size(1))
+def _mask(rows: dict[str, Any]) -> torch.Tensor:
+    return torch.cat([rows["prompt_mask"], rows["completion_mask"]], dim=1)
 
 
 class _ClearsGradients(TrainerCallback):  # type: ignore[misc]

@@ -293,10 +293,16 @@ class EpisodeTrainer(SetupMixin, CPUPassesMixin, SavingMixin, ImportanceMixin, G
             batches = [
                 batch
                 for first in range(0, steps, together)
-                for batch in regroup(batches[first : first + together])
+                for batch in regroup(batches[first : first + together], self._hidden_size)
             ]
         self._buffered_inputs = [trim_padding(batch) for batch in batches]
         return self._buffered_inputs[self._step % steps]
+
+    @property
+    def _hidden_size(self) -> int:
+        model = self.accelerator.unwrap_model(self.model)
+        size: int = model.config.get_text_config(decoder=True).hidden_size
+        return size
 
     @property
     def _has_terms_of_micro_batches(self) -> bool:

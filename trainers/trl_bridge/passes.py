@@ -1,4 +1,4 @@
-"""Passes through the model: of a bounded number of tokens each, over rows without needless padding.
+"""Passes through the model: of a bounded number of tokens each, without needless ones.
 
 A micro-batch of episodes in several token windows has more rows than `per_device_train_batch_size`.
 It is split into passes that hold no more tokens, padding included, than so many of its longest rows
@@ -13,8 +13,10 @@ from typing import Any
 import torch
 from accelerate.utils import DistributedType
 
+from trainers.models.loading import computed_in
+from trainers.models.masks import attention_masks, other_kinds
 from trainers.trl_bridge.batches import has_signal, is_mean_over_rows, trim_padding
-from trainers.trl_bridge.compact import Compact
+from trainers.trl_bridge.layout import Layout
 
 IGNORED = -100
 """The label of a token that is not scored."""
@@ -116,7 +118,7 @@ def compact_logprobs(
     scored: torch.Tensor | None = None,
     **kwargs: Any,
 ) -> Logprobs:
-    """Compute log-probabilities with little padding, and attention that needs no mask.
+    """Compute log-probabilities with little padding, and prompts that rows share but once.
 
     Args:
         compute: TRL's `_get_per_token_logps_and_entropies`, whose other arguments these are.
@@ -139,14 +141,14 @@ def compact_logprobs(
         order = torch.argsort(attention_mask.sum(dim=1), descending=True, stable=True)
     logps, entropies, aux_losses = [], [], []
     for chunk in order.split(batch_size or len(order)):
-        layout = Compact.of(attention_mask[chunk])
-        packed = layout.pack(input_ids[chunk])
+        ids, mask = input_ids[chunk], attention_mask[chunk]
+        layout = layout_of(model, ids, mask, logits_to_keep, aux_loss=compute_aux_loss)
+        packed = layout.pack(ids)
         # An aux loss counts tokens by the mask; attention needs none.
-        mask = layout.pack(layout.mask) if compute_aux_loss else torch.ones_like(packed)
         logp, entropy, aux_loss = compute(
-            model if scored is None else _Scoring(model, layout, scored[chunk]),
+            _Pass(model, layout, None if scored is None else scored[chunk]),
             packed,
-            mask,
+            layout.pack(mask) if compute_aux_loss else torch.ones_like(packed),
             layout.num_kept(logits_to_keep),
             compute_aux_loss=compute_aux_loss,
             **kwargs,
@@ -164,14 +166,46 @@ def compact_logprobs(
     )
 
 
-class _Scoring:
-    """A model that is asked for the log-probabilities of fewer tokens than TRL asks for."""
+def layout_of(
+    model: Any,
+    ids: torch.Tensor,
+    mask: torch.Tensor,
+    num_completion_columns: int,
+    *,
+    aux_loss: bool,
+) -> Layout:
+    """Lay out rows for a pass through a model; the same for the same rows.
 
-    def __init__(self, model: Any, layout: Compact, scored: torch.Tensor) -> None:
-        is_scored = torch.zeros_like(layout.mask)
-        is_scored[:, -scored.size(1) :] = scored
-        self._model = model
+    Args:
+        model: a transformers model, or what wraps one.
+        ids: (B, L).
+        mask: (B, L), 1 on tokens.
+        num_completion_columns: the last columns, behind the prompts.
+        aux_loss: whether the pass has a loss of its own that counts each row's tokens.
+    """
+    config = getattr(model, "module", model).config.get_text_config(decoder=True)
+    if aux_loss or other_kinds(config) or config._attn_implementation not in ("sdpa", "eager"):
+        return Layout.of(mask)
+    return Layout.sharing(ids, mask, ids.size(1) - num_completion_columns, config.hidden_size)
+
+
+class _Pass:
+    """A model that is told of a layout, and asked for no more log-probabilities than are wanted."""
+
+    def __init__(self, model: Any, layout: Layout, scored: torch.Tensor | None) -> None:
+        self._model, self._layout = model, layout
+        is_scored = torch.ones_like(layout.mask)
+        if scored is not None:
+            is_scored[:, : -scored.size(1)] = 0
+            is_scored[:, -scored.size(1) :] = scored
         self._is_skipped = layout.pack(is_scored * layout.mask) == 0
 
     def __call__(self, *, labels: torch.Tensor, **inputs: Any) -> Any:
+        distances = self._layout.distances()
+        if distances is not None:
+            model = getattr(self._model, "module", self._model)
+            inputs["position_ids"] = self._layout.positions
+            inputs["attention_mask"] = attention_masks(
+                model.config.get_text_config(decoder=True), distances, computed_in(model, None)
+            )
         return self._model(**inputs, labels=labels.masked_fill(self._is_skipped, IGNORED))

@@ -24,7 +24,7 @@ def test_regrouping_keeps_rows_whole_and_puts_equal_lengths_together() -> None:
         {key: value[part] if value.ndim else value for key, value in batch.items()}
         for part in (slice(0, 2), slice(2, 4))
     ]
-    long, short = (trim_padding(half) for half in regroup(halves))
+    long, short = (trim_padding(half) for half in regroup(halves, 64))
     assert long["advantages"].tolist() == [3.0, 2.0]
     assert long["completion_ids"].tolist() == [[7, 7, 7], [6, 6, 0]]
     assert short["advantages"].tolist() == [1.0, 4.0]
@@ -39,9 +39,33 @@ def test_regrouping_puts_rows_without_an_advantage_last() -> None:
         {key: value[part] if value.ndim else value for key, value in batch.items()}
         for part in (slice(1, 3), slice(0, 4, 3))
     ]
-    first, last = regroup(halves)
+    first, last = regroup(halves, 64)
     assert first["advantages"].tolist() == [2.0, 1.0]
     assert not has_signal(last).any()
+
+
+def test_regrouping_brings_rows_of_one_prompt_together_where_that_costs_less() -> None:
+    prompts = torch.arange(1, 3).repeat(4)[:, None].expand(8, 100)  # two prompts in turn
+    lengths = torch.tensor([[9, 8, 7, 6, 5, 4, 3, 2]]).T
+    answers = (torch.arange(9)[None] < lengths).long()
+    batch = {
+        "prompt_ids": prompts,
+        "prompt_mask": torch.ones_like(prompts),
+        "completion_ids": answers,
+        "completion_mask": answers,
+        "advantages": torch.tensor([1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0]),
+    }
+    halves = [
+        {key: value[part] for key, value in batch.items()} for part in (slice(4), slice(4, 8))
+    ]
+    first, second = regroup(halves, 576)
+    assert first["prompt_ids"][:, 0].tolist() == [1, 1, 1, 1]
+    assert second["prompt_ids"][:, 0].tolist() == [2, 2, 2, 2]
+    assert second["advantages"].tolist() == [1.0, 1.0, 1.0, 0.0]
+    for half in halves:
+        half["prompt_ids"] = torch.rand(4, 100)  # no two alike
+    first, _ = regroup(halves, 576)
+    assert first["completion_mask"].sum(dim=1).tolist() == [9, 8, 7, 5]
 
 
 def test_advantages_of_tokens_give_a_row_a_signal() -> None:
