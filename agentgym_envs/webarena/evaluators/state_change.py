@@ -79,6 +79,8 @@ def changes_of(state: SiteState) -> Changes:
         name: database_changes(
             connection, state.untouched(name), tables_of(name, connection).values()
         )
+        if state.is_written(name)
+        else {}
         for name, connection in state.connections.items()
     }
 

@@ -45,6 +45,7 @@ class SiteState:
         self._content = content or open_content()
         self.connections: dict[str, sqlite3.Connection] = {}
         self._signed_in = dict(signed_in or {})
+        self._writes: dict[str, int] = {}  # rows written when a database was opened
 
     def database(self, site: str) -> sqlite3.Connection:
         """Return the connection to a site's database; rows are `sqlite3.Row`.
@@ -67,7 +68,12 @@ class SiteState:
                 ],
             )
             connection.commit()
+            self._writes[name] = connection.total_changes
         return connection
+
+    def is_written(self, name: str) -> bool:
+        """Return whether any row of an open database has been written since it was opened."""
+        return self.connections[name].total_changes != self._writes[name]
 
     def untouched(self, name: str) -> bytes:
         """Return what a database, named as in `DATABASES`' values, holds when an episode begins."""
@@ -90,6 +96,7 @@ class SiteState:
         for connection in self.connections.values():
             connection.close()
         self.connections.clear()
+        self._writes.clear()
 
 
 def first_token(site: str) -> str:

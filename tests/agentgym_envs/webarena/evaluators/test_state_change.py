@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs.webarena.evaluators import build_evaluators
+from agentgym_envs.webarena.evaluators import build_evaluators, state_change
 from agentgym_envs.webarena.evaluators.database_tables import tables_of
 from agentgym_envs.webarena.evaluators.state_change import record_change
 from agentgym_envs.webarena.evaluators.verdict import Verdict
@@ -54,6 +54,32 @@ def test_an_untouched_site_has_not_changed(state: SiteState) -> None:
         state.database(site)
     assert verdict(state, {}) == Verdict(1.0)
     assert verdict(state, CANCELLED).score == 0.0
+
+
+@pytest.mark.parametrize("site", sorted(DATABASES))
+def test_a_database_is_compared_once_anything_was_written(
+    state: SiteState, site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[int] = []
+    compare = state_change.database_changes
+    monkeypatch.setattr(
+        state_change, "database_changes", lambda *args: compared.append(1) or compare(*args)
+    )
+    state.database(site).execute("SELECT count(*) FROM sessions")
+    assert state_change.changes_of(state) == {DATABASES[site]: {}} and not compared
+    (table, *_) = tables_of(DATABASES[site], state.database(site)).values()
+    run(state, site, "PRAGMA foreign_keys = OFF", f'DELETE FROM "{table.name}"')  # truncates
+    assert state_change.changes_of(state)[DATABASES[site]][table.name].before and compared
+
+
+def test_what_a_trigger_or_a_cascade_writes_counts_as_written(state: SiteState) -> None:
+    db = state.database("gitlab")
+    db.executescript("CREATE TEMP TABLE t (a); CREATE TEMP TRIGGER w AFTER INSERT ON t BEGIN "
+                     "UPDATE issues SET title = 'x' WHERE id = 1; END;")  # fmt: skip
+    assert not state.is_written("gitlab")
+    db.execute("INSERT INTO t VALUES (1)")
+    assert state.is_written("gitlab")
+    assert list(state_change.changes_of(state)["gitlab"]) == ["issues"]
 
 
 def test_what_is_asked_for_alone_is_right(state: SiteState) -> None:
