@@ -137,9 +137,9 @@ quickstart: $(VENV)/.train  ## Watch a small language model learn to pursue the 
 	$(RUN_ENV) $(BIN)/agentgym quickstart --seed $(SEED)
 
 .PHONY: quickstart-llm
-quickstart-llm: $(VENV)/.train  ## Train SmolLM2-135M by RL, on two cores (SEED=0; no gain is shown yet); fetches 93 MB, writes runs/quickstart-llm
+quickstart-llm: $(VENV)/.train  ## Train SmolLM2-135M by RL on two cores, 20 minutes (SEED=0); fetches 93 MB, writes runs/quickstart-llm
 	OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 $(BIN)/agentgym train grpo --config quickstart-llm --seed $(SEED)
-	$(BIN)/agentgym compare runs/quickstart-llm runs/quickstart-llm --split test --step 0 --step 12
+	$(BIN)/agentgym compare runs/quickstart-llm runs/quickstart-llm --split test --step 0 --step 16
 
 .PHONY: throughput
 throughput: $(VENV)/.train  ## Measure the speed of environments, vector env and rollouts

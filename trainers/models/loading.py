@@ -15,13 +15,13 @@ from trl import get_peft_config, get_quantization_config
 
 from trainers.models.fetched import (
     fetch_smollm2,
-    make_smollm2_babyai,
-    smollm2_babyai_folder,
+    make_smollm2_textcraft,
     smollm2_folder,
+    smollm2_textcraft_folder,
 )
 from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError, explain_load_errors, explain_refusals
-from trainers.options.model_names import MODEL_NAMES, SMOLLM2, SMOLLM2_BABYAI, TINY
+from trainers.options.model_names import MODEL_NAMES, SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
 from trainers.options.precision import has_accelerator
 from trainers.options.templates import TemplateArguments
 from trainers.runs.folder import explain_missing_model
@@ -48,8 +48,8 @@ def resolve_model(name: str | None) -> str:
         return tiny_folder()
     if name == SMOLLM2:
         return str(fetch_smollm2())
-    if name == SMOLLM2_BABYAI:
-        return str(make_smollm2_babyai())
+    if name == SMOLLM2_TEXTCRAFT:
+        return str(make_smollm2_textcraft())
     elsewhere = explain_missing_model(name)
     if elsewhere is not None:
         raise UsageError(elsewhere)
@@ -250,7 +250,7 @@ def describe_policy(
     name = str(getattr(model.config, "_name_or_path", ""))
     # A name of ours becomes a folder when it is loaded.
     name = TINY if Path(name).name == TINY_FOLDER else name or type(model).__name__
-    ours = {str(smollm2_folder()): SMOLLM2, str(smollm2_babyai_folder()): SMOLLM2_BABYAI}
+    ours = {str(smollm2_folder()): SMOLLM2, str(smollm2_textcraft_folder()): SMOLLM2_TEXTCRAFT}
     name = ours.get(name, name)
     parameters = list(model.parameters())
     count = sum(parameter.numel() for parameter in parameters)

@@ -22,7 +22,7 @@ from trainers.options.consistency import (
     check_optimizer,
 )
 from trainers.options.errors import UsageError, check_bounds
-from trainers.options.model_names import SMOLLM2, SMOLLM2_BABYAI, TINY
+from trainers.options.model_names import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
 from trainers.options.precision import derive_device, gains_by_bfloat16
 from trainers.options.refused import MODEL, ONLINE, Refusals, refuse_ignored
 from trainers.options.templates import TemplateArguments
@@ -44,8 +44,8 @@ class ModelDefaults:
         default=TINY,
         metadata={
             "help": "Hugging Face id, local folder, tiny, the small policy that is shipped, "
-            "smollm2, SmolLM2-135M-Instruct, which is fetched once (93 MB), or smollm2-babyai, "
-            "which has seen some of BabyAI's expert episodes.",
+            "smollm2, SmolLM2-135M-Instruct, which is fetched once (93 MB), or smollm2-textcraft, "
+            "which has seen some of TextCraft's expert episodes.",
             "aliases": ["--model"],
         },
     )
@@ -167,7 +167,7 @@ class OnlineDefaults(AgentDefaults):
     own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
         TINY: {"learning_rate": 3e-4},
         **dict.fromkeys(
-            (SMOLLM2, SMOLLM2_BABYAI),
+            (SMOLLM2, SMOLLM2_TEXTCRAFT),
             {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 64},
         ),
     }

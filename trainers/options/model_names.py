@@ -6,6 +6,6 @@ TINY = "tiny"
 """The policy of a million parameters that is shipped."""
 SMOLLM2 = "smollm2"
 """SmolLM2-135M-Instruct, which is fetched when it is first named."""
-SMOLLM2_BABYAI = "smollm2-babyai"
+SMOLLM2_TEXTCRAFT = "smollm2-textcraft"
 """SmolLM2 after some of BabyAI's expert episodes; it is made of `smollm2` and a shipped adapter."""
-MODEL_NAMES = (TINY, SMOLLM2, SMOLLM2_BABYAI)
+MODEL_NAMES = (TINY, SMOLLM2, SMOLLM2_TEXTCRAFT)

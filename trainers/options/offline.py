@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from trainers.options.consistency import check_preference
 from trainers.options.defaults import AgentDefaults
 from trainers.options.errors import check_bounds
-from trainers.options.model_names import SMOLLM2, SMOLLM2_BABYAI, TINY
+from trainers.options.model_names import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
 from trainers.options.refused import DPO, SFT, Refusals
 
 
@@ -21,7 +21,7 @@ class SFTDefaults(AgentDefaults):
     own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
         TINY: {"learning_rate": 1e-3},
         **dict.fromkeys(
-            (SMOLLM2, SMOLLM2_BABYAI),
+            (SMOLLM2, SMOLLM2_TEXTCRAFT),
             {
                 "learning_rate": 1e-4,
                 "per_device_train_batch_size": 1,

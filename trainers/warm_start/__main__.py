@@ -25,8 +25,8 @@ def main() -> None:
     parser.add_argument(
         "--adapter",
         action="store_true",
-        help="teach SmolLM2 BabyAI by the expert's episodes, and write the adapter of "
-        "smollm2-babyai; the other options are not for it",
+        help="teach SmolLM2 TextCraft by the expert's episodes, and write the adapter of "
+        "smollm2-textcraft; the other options are not for it",
     )
     parser.add_argument(
         "--tokens", type=int, help="tokens to train on; 8 million, or 1 million with --rooms"

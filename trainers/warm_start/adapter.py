@@ -1,7 +1,7 @@
-"""Makes the adapter of `smollm2-babyai`: SmolLM2 imitates some of BabyAI's expert episodes.
+"""Makes the adapter of `smollm2-textcraft`: SmolLM2 imitates some of TextCraft's expert episodes.
 
-So few that it solves less than half of the tasks: what is left is for reinforcement learning to
-find. It plays as that does, by the preset.
+So few that it solves few of the tasks: what is left is for reinforcement learning to find. It plays
+as that does, by the preset, and tasks of two commands too.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from trainers.options.files import option_file, read_options
 from trainers.options.model_names import SMOLLM2
 
 PRESET = "quickstart-llm"
-STEPS = 20
+STEPS = 16
 EPISODES_A_STEP = 8
-EXPERT_EPISODES = 240
+EXPERT_EPISODES = 128
 
 _WEIGHTS, _CONFIG = "adapter_model.safetensors", "adapter_config.json"
 _BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
-_PLAYING = ("env", "tasks", "env_kwargs", "action_format", "max_turns", "max_tokens_per_turn")
+_PLAYING = ("env", "env_kwargs", "action_format")
+_TASKS = ("--tasks", "depth 1", "depth 2")
 _ADAPTER = ("use_peft", "lora_r", "lora_alpha", "lora_target_modules")
 
 
@@ -41,14 +42,15 @@ def teach_adapter(folder: str) -> None:
     with TemporaryDirectory() as scratch:
         episodes, trained = f"{scratch}/expert.jsonl", f"{scratch}/model"
         collecting = ["--policy", "expert", "--num_tasks", str(EXPERT_EPISODES), "--out", episodes]
-        collect.main([*playing, *collecting])
+        collect.main([*playing, *_TASKS, *collecting])
         imitating = [
             *("--model", SMOLLM2, "--data", episodes, "--output_dir", trained),
             *("--max_steps", str(STEPS), "--gradient_accumulation_steps", str(EPISODES_A_STEP)),
-            *("--learning_rate", "5e-4", "--lr_scheduler_type", "constant"),
+            *("--train_sampling_strategy", "random"),
+            *("--learning_rate", "4e-4", "--lr_scheduler_type", "constant"),
             *("--eval_strategy", "no", "--save_strategy", "no", "--report_to", "none"),
         ]
-        sft.main([*playing, *adapter, *imitating])
+        sft.main([*playing, *_TASKS, *adapter, *imitating])
         save_lowered(Path(trained) / "adapter", Path(folder))
 
 

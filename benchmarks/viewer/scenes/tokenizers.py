@@ -15,7 +15,7 @@ from typing import Any
 from agentgym_envs.actions import strip_thinking
 from agentgym_envs.trajectory import Trajectory
 from trainers.models.fetched import smollm2_folder
-from trainers.options.model_names import SMOLLM2, SMOLLM2_BABYAI, TINY
+from trainers.options.model_names import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
 from trainers.runs.checkpoints import checkpoints
 from trainers.runs.folder import read_run
 
@@ -142,7 +142,7 @@ def _file(place: str) -> Path | None:
         import trainers
 
         return Path(trainers.__file__).parent / "models" / "tiny_checkpoint" / TOKENIZER_FILE
-    folder = smollm2_folder() if place in (SMOLLM2, SMOLLM2_BABYAI) else Path(place)
+    folder = smollm2_folder() if place in (SMOLLM2, SMOLLM2_TEXTCRAFT) else Path(place)
     file = folder / TOKENIZER_FILE
     with contextlib.suppress(OSError):
         if file.is_file():

@@ -114,14 +114,14 @@ def test_the_one_that_has_seen_babyai_is_made_of_it_and_an_adapter(
     save_lowered(tmp_path / "trained", tmp_path / "adapter")
     (tmp_path / "adapter" / "README.md").write_text("---\nlicense: apache-2.0\n---\n# A card\n")
     monkeypatch.setattr(adapted, "ADAPTER", tmp_path / "adapter")
-    model, tokenizer = load_policy(ModelArguments(model_name_or_path="smollm2-babyai"))
+    model, tokenizer = load_policy(ModelArguments(model_name_or_path="smollm2-textcraft"))
     assert tokenizer.eos_token == "<|im_end|>"
-    assert describe_policy(model).startswith("smollm2-babyai: ")
-    folder = Path(resolve_model("smollm2-babyai"))
+    assert describe_policy(model).startswith("smollm2-textcraft: ")
+    folder = Path(resolve_model("smollm2-textcraft"))
     assert sorted(left_in_cache()) == sorted([smollm2_folder().name, folder.name])
     assert (folder / "LICENSE").read_text() == "as Apache has it"
     assert BaseModel.of(str(folder)).title == "A card"
-    assert _file("smollm2-babyai") == smollm2_folder() / "tokenizer.json"
+    assert _file("smollm2-textcraft") == smollm2_folder() / "tokenizer.json"
     merged = taught.merge_and_unload().state_dict()
     for name, weight in model.state_dict().items():
         torch.testing.assert_close(weight, merged[name], rtol=0.01, atol=3e-3)

@@ -88,11 +88,11 @@ def test_the_presets_are_the_papers_ten_runs_two_adapters_and_a_quickstart() -> 
 
 def test_the_quickstart_measures_what_it_trains_before_and_after() -> None:
     env, _, model, args = parsed("quickstart-llm", "--use_cpu")
-    assert env.eval_tasks == env.tasks == ["GoTo"]
+    assert env.eval_tasks == env.tasks == ["depth 1"]
     assert env.eval_split == "test" and env.split == "train"
     assert args.eval_on_start and args.eval_steps == args.max_steps
     assert args.generation_batch_size == env.num_envs
-    assert model.model_name_or_path == "smollm2-babyai"
+    assert model.model_name_or_path == "smollm2-textcraft"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -263,7 +263,7 @@ def test_several_processes_add_to_one_total(tmp_path: Path) -> None:
         ({"nmae": "x"}, r"unknown key 'nmae'; did you mean name\?"),
         (
             {"name": "random"},
-            "random, smollm2, smollm2-babyai, tiny, nor begin with floor:; got 'random'",
+            "random, smollm2, smollm2-textcraft, tiny, nor begin with floor:; got 'random'",
         ),
         ({"name": "floor:luck"}, "nor begin with floor:; got 'floor:luck'"),
         ({"name": "a/b"}, "got 'a/b'"),
