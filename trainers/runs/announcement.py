@@ -101,7 +101,7 @@ def print_end(
     print_plan(
         f"{title}: ended after step {global_step} with the weights of step {weights_step}{which}",
         {
-            "validation": f"success {of_step[weights_step]}",
+            "measured": f"success {of_step[weights_step]}",
             "before training": of_step.get(0, f"not measured; {MEASURES_BEFORE} does that"),
         },
     )
