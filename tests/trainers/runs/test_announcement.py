@@ -51,7 +51,7 @@ def test_a_run_says_policy_tasks_batch_and_steps(
     assert said.count("GRPO: ") == 2
     end, success, before = said.splitlines()[-3:]
     assert end == "GRPO: ended after step 2 with the weights of step 2"
-    assert success.startswith("  validation       success ")
+    assert success.startswith("  measured         success ")
     assert before == "  before training  not measured; --eval_on_start true does that"
 
 
@@ -74,7 +74,7 @@ def test_the_end_says_which_weights_are_left_and_what_success_was_before(
     assert "  measured  at the start, every 1 steps and at the end on 2 tasks of validation" in said
     assert said.endswith(
         "GRPO: ended after step 2 with the weights of step 1, the best by eval_success\n"
-        "  validation       success 100.0% (34.2% to 100.0%)\n"
+        "  measured         success 100.0% (34.2% to 100.0%)\n"
         "  before training  0.0% (0.0% to 65.8%)\n"
     )
 
