@@ -75,7 +75,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "agentevol warm_start",
     ),
     "benchmarks": (
-        "cli machine names",
+        "cli machine names serving",
         "export retrieval studies sweep",
         "report viewer",
         "compare throughput",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from agentgym_envs.searchqa.retrieval.make import make_retriever
 from agentgym_envs.searchqa.retrieval.server import RetrievalServer
 from benchmarks.retrieval import CORPUS_HELP, EMBEDDED, open_corpus
+from benchmarks.serving import serve_until_signal
 from trainers.options.parser import OptionParser
 
 PORT = 8000
@@ -31,12 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     print(f"{retriever.name} over {corpus.source}, {len(corpus)} passages")
     print(f"listening on {server.url}/retrieve; Ctrl-C ends", flush=True)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        print()
-    finally:
-        server.server_close()
+    serve_until_signal(server)
     return 0
 
 

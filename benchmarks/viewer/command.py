@@ -9,6 +9,7 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.serving import serve_until_signal
 from benchmarks.viewer.export import export
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.server import LOOPBACK, READING_SECONDS, ViewerServer
@@ -96,11 +97,7 @@ def _serve(server: ViewerServer, *, opens_browser: bool) -> None:
     threading.Thread(target=_read_all, args=(server.index,), daemon=True).start()
     if opens_browser:
         webbrowser.open(server.url)
-    with server:
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            print()
+    serve_until_signal(server)
 
 
 def _read_all(index: Index) -> None:

@@ -279,7 +279,10 @@ def test_a_broken_retriever_is_503_and_a_failure_for_the_client() -> None:
         thread.join()
 
 
-def test_the_command_serves_a_corpus_file_until_it_is_interrupted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_serves_a_corpus_file_until_a_signal(
+    number: signal.Signals, tmp_path: Path
+) -> None:
     corpus = rivers()
     path = tmp_path / "rivers.jsonl"
     path.write_text(
@@ -297,12 +300,15 @@ def test_the_command_serves_a_corpus_file_until_it_is_interrupted(tmp_path: Path
     )
     assert process.stdout is not None
     with process, process.stdout:
-        about, listening = process.stdout.readline(), process.stdout.readline()
-        match = re.search(r"http://127\.0\.0\.1:\d+", listening)
-        assert about.startswith("bm25 over rivers.jsonl (") and match, (about, listening)
-        hits = RemoteRetriever(match[0], corpus=corpus).search("sculptor", 2)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 0
+        try:
+            about, listening = process.stdout.readline(), process.stdout.readline()
+            match = re.search(r"http://127\.0\.0\.1:\d+", listening)
+            assert about.startswith("bm25 over rivers.jsonl (") and match, (about, listening)
+            hits = RemoteRetriever(match[0], corpus=corpus).search("sculptor", 2)
+            process.send_signal(number)
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
     assert hits == BM25Retriever(corpus).search("sculptor", 2)
 
 
