@@ -8,8 +8,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from agentgym_envs import EnvFailure, ExpertMove, ListedTasks, Outcome, TaskSpec, TextEnv
 from agentgym_envs.actions import ActionVerb
@@ -20,6 +23,25 @@ FRAGILE_ID = "tests/Fragile-v0"
 
 GOLDEN = Path(os.environ.get("AGENTGYM_GOLDEN", Path(__file__).parents[2] / "shared" / "golden"))
 """Recordings of the original environments; tests against them are skipped where it is missing."""
+
+
+NEEDS = {
+    "agentgym/SciWorld-v0": "scienceworld",
+    "agentgym/SearchQA-v0": "bm25s",
+    "agentgym/WebArena-v0": "starlette",
+    "agentgym/MiniWoB-v0": "miniwob",
+}
+IN_CHROMIUM = ("agentgym/MiniWoB-v0",)
+
+
+def unless_missing(env_id: str) -> Any:
+    """Skip an environment whose extra is not installed, as in `make test-envs`."""
+    package = NEEDS.get(env_id)
+    missing = package is not None and find_spec(package) is None
+    marks = [pytest.mark.skipif(missing, reason=f"needs {package}")]
+    if env_id in IN_CHROMIUM:
+        marks.append(pytest.mark.browser)
+    return pytest.param(env_id, marks=marks)
 
 
 class CountingEnv(TextEnv):

@@ -52,7 +52,6 @@ from agentgym_envs.webarena.sources import (
     open_source,
     open_world,
 )
-from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.solution import Case
 from agentgym_envs.webarena.view import View, check_view
@@ -238,6 +237,9 @@ class WebArenaEnv(TextEnv):
             raise NoExpert("the embedded tasks alone have an expert")
         if self.tree != "short":
             raise NoExpert(f"the expert reads tree='short', not {self.tree!r}")
+        # Imported here: a third of what an environment imports, and a policy needs none of it.
+        from agentgym_envs.webarena.tasks.experts import EXPERTS
+
         case = Case(task.instantiation_dict or {}, task.notes)
         return expert.moves(EXPERTS[task.intent_template_id], case, self.browser.page, self._view)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 
 @dataclass
@@ -74,9 +75,10 @@ class Page:
         """Return where the node of an id stands among `nodes`, or None."""
         return self._places.get(element)
 
-    def lines(self) -> list[str]:
-        """Return the tree as lines, indented by one tab a level."""
-        return ["\t" * depth + node.line() for node, depth in self.root.walk()]
+    def lines(self, first: int = 0, end: int | None = None) -> list[str]:
+        """Return the tree as lines, indented by one tab a level, or some of them."""
+        walk = islice(self.root.walk(), first, end)
+        return ["\t" * depth + node.line() for node, depth in walk]
 
 
 def _quoted(text: str) -> str:

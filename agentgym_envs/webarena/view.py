@@ -80,7 +80,7 @@ class View:
         end = total if self.height is None else min(self.top + self.height, total)
         self._seen.update(range(self.top + 1, end + 1))
         return Shown(
-            [clipped(line, MAX_LINE) for line in page.lines()[self.top : end]],
+            [clipped(line, MAX_LINE) for line in page.lines(self.top, end)],
             self.top,
             total - end,
         )

@@ -1,13 +1,13 @@
 """Finds what an episode has changed in a site's database, row by row.
 
 The untouched content is attached to the episode's connection, and SQLite compares the tables: some
-ten milliseconds for a whole site, so one to which nothing was written is not compared.
+ten milliseconds for a whole site, so a caller leaves out tables to which nothing was written.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +32,7 @@ class TableChanges:
 
 
 def database_changes(
-    connection: sqlite3.Connection, untouched: bytes, tables: Iterable[Table]
+    connection: sqlite3.Connection, untouched: bytes, tables: Collection[Table]
 ) -> dict[str, TableChanges]:
     """Return the changed rows of each table that has any.
 
@@ -41,13 +41,17 @@ def database_changes(
         untouched: the database as the episode began.
         tables: what is compared.
     """
+    if not tables:
+        return {}
     with _attached(connection, untouched):
         changes = {table.name: _compare(connection, table) for table in tables}
     return {name: each for name, each in changes.items() if each.before or each.after}
 
 
-def untouched_rows(untouched: bytes, table: Table, keys: Iterable[Key]) -> dict[Key, Row]:
+def untouched_rows(untouched: bytes, table: Table, keys: Collection[Key]) -> dict[Key, Row]:
     """Return rows of a database as an episode begins, by key; those that are not there left out."""
+    if not keys:
+        return {}
     connection = sqlite3.connect(":memory:")
     connection.deserialize(untouched)
     condition = " AND ".join(f'"{column}" = ?' for column in table.key)

@@ -59,14 +59,28 @@ def tables_of(database: str, connection: sqlite3.Connection) -> dict[str, Table]
     Raises:
         ValueError: the declared noise names what the schema lacks.
     """
+    schema = tuple(
+        (row[0], row[1])
+        for row in connection.execute(
+            "SELECT name, sql FROM main.sqlite_master WHERE type = 'table' ORDER BY name"
+        )
+    )
+    known = _known.get((database, schema))
+    if known is None:
+        names = [name for name, _ in schema]
+        known = _known[database, schema] = _read_tables(database, connection, names)
+    return known
+
+
+_known: dict[tuple[str, tuple[tuple[str, str], ...]], dict[str, Table]] = {}
+"""By database and schema: reading a schema takes longer than comparing a table."""
+
+
+def _read_tables(
+    database: str, connection: sqlite3.Connection, names: list[str]
+) -> dict[str, Table]:
     noise = dict(_noise(database))
     ignored = set(noise.pop("ignored_tables", ()))
-    names = [
-        row[0]
-        for row in connection.execute(
-            "SELECT name FROM main.sqlite_master WHERE type = 'table' ORDER BY name"
-        )
-    ]
     unknown = (ignored | set(noise)) - set(names)
     if unknown:
         raise ValueError(f"noise.toml of {database} names no tables of it: {sorted(unknown)}")

@@ -75,14 +75,16 @@ Changes = dict[str, dict[str, TableChanges]]
 
 def changes_of(state: SiteState) -> Changes:
     """Return what an episode has changed so far: by database and table."""
-    return {
-        name: database_changes(
-            connection, state.untouched(name), tables_of(name, connection).values()
-        )
-        if state.is_written(name)
-        else {}
-        for name, connection in state.connections.items()
-    }
+    changes: Changes = {}
+    for name, connection in state.connections.items():
+        written = connection.written_tables()
+        tables = [
+            table
+            for table in tables_of(name, connection).values()
+            if written is None or table.name in written
+        ]
+        changes[name] = database_changes(connection, state.untouched(name), tables)
+    return changes
 
 
 def record_change(

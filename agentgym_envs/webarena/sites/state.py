@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from typing import Any
 
 from agentgym_envs.webarena.sites.content import SiteContent, open_content
 from agentgym_envs.webarena.sites.names import DATABASES
@@ -22,12 +23,58 @@ CREATE TABLE sessions (
 """
 """The table that the framework adds to every database."""
 
+_WRITING = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
+
 
 class Database(sqlite3.Connection):
-    """A connection that closes itself when nobody holds it any more, as an abandoned episode's."""
+    """A connection that remembers what was written through it.
+
+    It closes itself when nobody holds it any more, as an abandoned episode's.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.begin_recording()
 
     def __del__(self) -> None:
         self.close()
+
+    def begin_recording(self) -> None:
+        """Forget what was written so far."""
+        self._statements: dict[str, Any] = {}  # that have written rows, with their last values
+        self._before = self.total_changes
+        self._recorded = 0
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        """Execute a statement, and remember it if it has written rows."""
+        before = self.total_changes
+        cursor = super().execute(sql, parameters)
+        if written := self.total_changes - before:
+            self._statements[sql] = parameters
+            self._recorded += written
+        return cursor
+
+    def written_tables(self) -> frozenset[str] | None:
+        """Return the tables that may have been written; None where any may have been.
+
+        Triggers and cascades are SQLite's own answer: it names what a statement may write when it
+        prepares it. It counts all rows that are written, so none passes unseen.
+        """
+        if self.total_changes - self._before != self._recorded:
+            return None  # by a cursor's own execute, executemany or a script
+        tables: set[str] = set()
+
+        def note(action: int, table: str | None, *_: str | None) -> int:
+            if action in _WRITING and table is not None:
+                tables.add(table)
+            return sqlite3.SQLITE_OK
+
+        if self._statements:
+            self.set_authorizer(note)
+            for sql, parameters in self._statements.items():
+                super().execute(f"EXPLAIN {sql}", parameters)
+            self.set_authorizer(None)
+        return frozenset(tables)
 
 
 class SiteState:
@@ -43,11 +90,10 @@ class SiteState:
         self, signed_in: Mapping[str, int] | None = None, content: SiteContent | None = None
     ) -> None:
         self._content = content or open_content()
-        self.connections: dict[str, sqlite3.Connection] = {}
+        self.connections: dict[str, Database] = {}
         self._signed_in = dict(signed_in or {})
-        self._writes: dict[str, int] = {}  # rows written when a database was opened
 
-    def database(self, site: str) -> sqlite3.Connection:
+    def database(self, site: str) -> Database:
         """Return the connection to a site's database; rows are `sqlite3.Row`.
 
         Raises:
@@ -68,12 +114,8 @@ class SiteState:
                 ],
             )
             connection.commit()
-            self._writes[name] = connection.total_changes
+            connection.begin_recording()
         return connection
-
-    def is_written(self, name: str) -> bool:
-        """Return whether any row of an open database has been written since it was opened."""
-        return self.connections[name].total_changes != self._writes[name]
 
     def untouched(self, name: str) -> bytes:
         """Return what a database, named as in `DATABASES`' values, holds when an episode begins."""
@@ -96,7 +138,6 @@ class SiteState:
         for connection in self.connections.values():
             connection.close()
         self.connections.clear()
-        self._writes.clear()
 
 
 def first_token(site: str) -> str:
@@ -104,10 +145,10 @@ def first_token(site: str) -> str:
     return f"{site}-0"
 
 
-def connect(content: bytes) -> sqlite3.Connection:
+def connect(content: bytes) -> Database:
     """Open a database in memory from its bytes."""
     # An environment is used by one thread at a time, but not always by the one that made it.
-    connection = sqlite3.connect(":memory:", check_same_thread=False, factory=Database)
+    connection = Database(":memory:", check_same_thread=False)
     connection.deserialize(content)
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys = ON")

@@ -92,10 +92,10 @@ class EmbeddedTasks(WebTasks):
 
     def __init__(self, content: SiteContent) -> None:
         self._template_of = {number: each for each in content.templates for number in each.task_ids}
-        listings = {
-            number: Listing(subtask_of(each.sites), each.split, each.template)
-            for number, each in self._template_of.items()
-        }
+        listings: dict[int, Listing] = {}
+        for each in content.templates:
+            listing = Listing(subtask_of(each.sites), each.split, each.template)
+            listings |= dict.fromkeys(each.task_ids, listing)
         super().__init__(listings, {"paper_test": content.paper_test})
         self._lines_of = lru_cache(maxsize=32)(lambda file: content.read(file).splitlines())
 

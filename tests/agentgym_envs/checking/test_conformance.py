@@ -7,9 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import gymnasium as gym
 import pytest
@@ -17,29 +15,10 @@ import pytest
 from agentgym_envs import check_text_env, registered_ids
 from agentgym_envs.actions import ACTION_FORMATS
 from agentgym_envs.core import INFO_KEYS
-from tests.helpers import COUNTING_ID, register_helpers
+from tests.helpers import COUNTING_ID, register_helpers, unless_missing
 
 register_helpers()
 ROOT = Path(__file__).parents[3]
-NEEDS = {
-    "agentgym/SciWorld-v0": "scienceworld",
-    "agentgym/SearchQA-v0": "bm25s",
-    "agentgym/WebArena-v0": "starlette",
-    "agentgym/MiniWoB-v0": "miniwob",
-}
-IN_CHROMIUM = ("agentgym/MiniWoB-v0",)
-
-
-def unless_missing(env_id: str) -> Any:
-    """Skip an environment whose extra is not installed, as in `make test-envs`."""
-    package = NEEDS.get(env_id)
-    missing = package is not None and find_spec(package) is None
-    marks = [pytest.mark.skipif(missing, reason=f"needs {package}")]
-    if env_id in IN_CHROMIUM:
-        marks.append(pytest.mark.browser)
-    return pytest.param(env_id, marks=marks)
-
-
 OURS = [unless_missing(env_id) for env_id in registered_ids() if env_id.startswith("agentgym/")]
 
 DIGEST = """

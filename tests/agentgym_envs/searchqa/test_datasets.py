@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs.searchqa.env import SearchQAEnv
 from agentgym_envs.searchqa.questions import FAMILIES
 from agentgym_envs.searchqa.real_data.lines import JsonLines
 from agentgym_envs.searchqa.real_data.parts import (
@@ -153,6 +152,9 @@ def test_the_paper_test_does_not_depend_on_what_is_there(folder: Path) -> None:
 
 
 def test_an_empty_panel_or_split_names_the_files_that_are_missing_or_cut(tmp_path: Path) -> None:
+    pytest.importorskip("pydantic_monty")
+    from agentgym_envs.searchqa.env import SearchQAEnv
+
     write(tmp_path / "part", "nq/test.jsonl", 2)
     env = SearchQAEnv(
         data_dir=tmp_path / "part", retriever="http://localhost:1", split="paper_test"

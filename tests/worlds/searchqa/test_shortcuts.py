@@ -140,7 +140,8 @@ def test_what_one_search_for_the_question_shows() -> None:
 
 
 def test_a_search_gives_what_the_environments_own_gives() -> None:
-    bm25 = pytest.importorskip("agentgym_envs.searchqa.retrieval.bm25")
+    pytest.importorskip("bm25s")
+    from agentgym_envs.searchqa.retrieval import bm25
     from agentgym_envs.searchqa.world import embedded_world
 
     corpus, questions = embedded_world()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -57,29 +58,69 @@ def test_an_untouched_site_has_not_changed(state: SiteState) -> None:
 
 
 @pytest.mark.parametrize("site", sorted(DATABASES))
-def test_a_database_is_compared_once_anything_was_written(
+def test_tables_are_compared_once_anything_was_written(
     state: SiteState, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compared: list[int] = []
+    compared: list[str] = []
     compare = state_change.database_changes
-    monkeypatch.setattr(
-        state_change, "database_changes", lambda *args: compared.append(1) or compare(*args)
-    )
-    state.database(site).execute("SELECT count(*) FROM sessions")
-    assert state_change.changes_of(state) == {DATABASES[site]: {}} and not compared
-    (table, *_) = tables_of(DATABASES[site], state.database(site)).values()
-    run(state, site, "PRAGMA foreign_keys = OFF", f'DELETE FROM "{table.name}"')  # truncates
-    assert state_change.changes_of(state)[DATABASES[site]][table.name].before and compared
+
+    def noted(*args: Any) -> Any:
+        compared.extend(each.name for each in args[2])
+        return compare(*args)
+
+    monkeypatch.setattr(state_change, "database_changes", noted)
+    name, db = DATABASES[site], state.database(site)
+    db.execute("SELECT count(*) FROM sessions")
+    assert state_change.changes_of(state) == {name: {}} and not compared
+    tables = tables_of(name, db)
+    first, *_, last = tables
+    run(state, site, "PRAGMA foreign_keys = OFF", f'DELETE FROM "{last}"')  # truncates
+    assert state_change.changes_of(state)[name][last].before and compared == [last]
+    db.cursor().execute(f'DELETE FROM "{first}"')  # not through the connection
+    assert set(state_change.changes_of(state)[name]) == {first, last}
+    assert compared[1:] == list(tables)
 
 
-def test_what_a_trigger_or_a_cascade_writes_counts_as_written(state: SiteState) -> None:
+def test_what_a_trigger_or_a_cascade_writes_is_compared(state: SiteState) -> None:
     db = state.database("gitlab")
     db.executescript("CREATE TEMP TABLE t (a); CREATE TEMP TRIGGER w AFTER INSERT ON t BEGIN "
                      "UPDATE issues SET title = 'x' WHERE id = 1; END;")  # fmt: skip
-    assert not state.is_written("gitlab")
-    db.execute("INSERT INTO t VALUES (1)")
-    assert state.is_written("gitlab")
+    assert db.written_tables() == frozenset()
+    db.execute("INSERT INTO t VALUES (?)", (1,))
+    assert db.written_tables() == {"t", "issues"}
     assert list(state_change.changes_of(state)["gitlab"]) == ["issues"]
+    run(state, "reddit", "DELETE FROM posts WHERE id = (SELECT post_id FROM comments LIMIT 1)")
+    changed = set(state_change.changes_of(state)["reddit"])
+    assert changed == _differing(state, "reddit") == {"posts", "comments"}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE issues SET title = 'x' WHERE id = 1 RETURNING id",
+        "INSERT OR REPLACE INTO stars VALUES (1, 1)",
+        "WITH one AS (SELECT 1 AS id) DELETE FROM stars WHERE user_id IN (SELECT id FROM one)",
+        "INSERT OR FAIL INTO stars SELECT 1, id FROM projects ORDER BY id DESC",
+    ],
+)
+def test_no_statement_that_writes_passes_unseen(state: SiteState, statement: str) -> None:
+    db = state.database("gitlab")
+    try:
+        db.execute(statement).fetchall()
+    except sqlite3.IntegrityError:  # OR FAIL leaves what it has written until then
+        assert db.written_tables() is None
+    assert set(state_change.changes_of(state)["gitlab"]) == _differing(state, "gitlab") != set()
+
+
+def _differing(state: SiteState, site: str) -> set[str]:
+    """Name the tables whose rows are not those of an untouched database."""
+    now, then = state.database(site), SiteState().database(site)
+    return {
+        name
+        for name in tables_of(site, now)
+        if {*map(tuple, now.execute(f'SELECT * FROM "{name}"'))}
+        != {*map(tuple, then.execute(f'SELECT * FROM "{name}"'))}
+    }
 
 
 def test_what_is_asked_for_alone_is_right(state: SiteState) -> None:
