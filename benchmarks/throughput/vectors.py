@@ -11,7 +11,8 @@ from typing import Any
 import gymnasium as gym
 
 from benchmarks.throughput.measure import Row, Side, Stopwatch, Workload, compare
-from wrappers.vector.env import BACKENDS, TextVectorEnv
+from wrappers.vector.backends import LOCAL_BACKENDS
+from wrappers.vector.env import TextVectorEnv
 
 _ENV_ID = "agentgym/TextCraft-v0"
 _ACTION = "inventory"
@@ -24,7 +25,7 @@ def vector_rows(repeats: int, *, num_envs: int = 8) -> Iterator[Row]:
         gym.make(_ENV_ID, disable_env_checker=True, max_turns=_TURNS + 1) for _ in range(num_envs)
     ]
     task_ids = envs[0].unwrapped.task_ids("test")[:num_envs]  # type: ignore[attr-defined]
-    for backend in BACKENDS:
+    for backend in LOCAL_BACKENDS:
         with TextVectorEnv(_ENV_ID, num_envs, backend=backend, max_turns=_TURNS + 1) as vector:  # type: ignore[arg-type]
             row = compare(
                 "vector",

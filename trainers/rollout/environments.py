@@ -120,7 +120,10 @@ class Environments:
                 raise UsageError(f"{env_id}: another environment has the task ids {name}_* too")
             self._probes[name] = text_env
             self.vectors[name] = TextVectorEnv(
-                [factory] * slots, backend=args.env_backend, step_timeout=args.step_timeout
+                [factory] * slots,
+                backend=args.env_backend,
+                step_timeout=args.step_timeout,
+                ray=args.ray_actors,
             )
 
     @cached_property
