@@ -24,7 +24,8 @@ def connect(address: str | None, option: str) -> Any:
     """
     with needs_extra("ray", option):
         ray = import_module("ray")
-    ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
+    if not ray.is_initialized():
+        ray.init(address=address, log_to_driver=False)
     return ray
 
 
