@@ -95,6 +95,7 @@ def test_a_node_that_dies_in_the_middle_of_a_batch_costs_its_unfinished_episodes
 
 def test_a_command_plays_on_the_cluster(cluster: Any, tmp_path: Path) -> None:
     words = ["--env", "TextCraft", "--policy", "expert", "--split", "test", "--num_tasks", "8"]
+    words += ["--num_envs", "8"]
     rays = ["--env_backend", "ray", "--ray", cluster.address, "--ray_envs", "2"]
     rays += ["--ray_actor", '{"num_cpus": 0.5}']
     files = [tmp_path / "here.jsonl", tmp_path / "there.jsonl"]

@@ -7,7 +7,6 @@ along; the next environment that is made for one of its slots brings a new actor
 from __future__ import annotations
 
 import itertools
-import logging
 import math
 import pickle
 from collections.abc import Mapping, Sequence
@@ -23,8 +22,6 @@ from wrappers.vector.host import EnvFn
 from wrappers.vector.ray_actor import EnvActor
 from wrappers.vector.ray_cluster import SET_UP_SECONDS, connect, deaths
 from wrappers.vector.slots import Wakeup, WorkerDied, deadline_after, is_over, seconds_left
-
-_log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 10.0
 """How much later than its environment's deadline an actor's answer may come before it is killed."""
@@ -60,7 +57,8 @@ def ray_slots(env_fns: Sequence[EnvFn], actors: RayActors) -> list[RaySlot]:
     Raises:
         MissingExtra: Ray is not installed.
         ConnectionError: there is no cluster at the address.
-        ValueError: `actors.options` are not what `ray.remote` takes.
+        ValueError: `actors.options` are not what `ray.remote` takes, or the cluster, as it is now,
+            has not the cores for all actors.
     """
     ray = connect(actors.address, "backend='ray'")
     options = {"num_cpus": 1, **actors.options, "max_restarts": 0}
@@ -68,10 +66,10 @@ def ray_slots(env_fns: Sequence[EnvFn], actors: RayActors) -> list[RaySlot]:
     places = [_Place(ray, remote) for _ in range(math.ceil(len(env_fns) / actors.envs))]
     cores, present = len(places) * options["num_cpus"], ray.cluster_resources().get("CPU", 0)
     if cores > present:
-        _log.warning(
-            "%d Ray actors take %g cores and the cluster has %g: some wait up to %.0f s for a "
-            "place; num_cpus among the options of an actor, or more envs in each, take less",
-            *(len(places), cores, present, SET_UP_SECONDS),
+        raise ValueError(
+            f"{len(env_fns)} environments in {len(places)} Ray actors take {cores:g} cores, and "
+            f"the cluster has {present:g}; allow more environments of an actor (--ray_envs), give "
+            "each actor less (--ray_actor '{\"num_cpus\": 0.5}'), or play fewer at once (--num_envs)"
         )
     return [RaySlot(fn, places[index % len(places)]) for index, fn in enumerate(env_fns)]
 

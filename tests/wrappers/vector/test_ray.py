@@ -5,7 +5,6 @@ What needs no Ray is at the end.
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import sys
@@ -21,6 +20,7 @@ from wrappers.vector import ray_slot
 from wrappers.vector.ray_slot import RayActors
 
 PAIRS = RayActors(envs=2)
+FIVE_CORES = {"num_cpus": 5}
 
 
 class SeesVariables(FragileEnv):
@@ -147,15 +147,16 @@ def test_actors_are_given_their_resources_and_runtime_environment(ray: Any) -> N
 
 
 @pytest.mark.ray
-def test_actors_without_a_place_are_told_of_and_given_up(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_more_actors_than_the_cluster_can_ever_hold_are_refused() -> None:
+    with pytest.raises(ValueError, match="4 environments in 2 Ray actors take 10 cores, .* has 8"):
+        TextVectorEnv([FragileEnv] * 4, backend="ray", ray=RayActors(envs=2, options=FIVE_CORES))
+
+
+@pytest.mark.ray
+def test_an_actor_that_gets_no_place_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_slot, "SET_UP_SECONDS", 2.0)
-    with (
-        caplog.at_level(logging.WARNING),
-        TextVectorEnv([FragileEnv], backend="ray", ray=RayActors(options={"num_cpus": 900})) as env,
-    ):
-        assert "1 Ray actors take 900 cores and the cluster has 8" in caplog.text
+    nowhere = RayActors(options={"resources": {"nowhere": 1}})
+    with TextVectorEnv([FragileEnv], backend="ray", ray=nowhere) as env:
         _, (info,) = env.reset()
         assert "the Ray actor gave no answer within 2 s" in info["failure"]
 
