@@ -69,7 +69,8 @@ def ray_slots(env_fns: Sequence[EnvFn], actors: RayActors) -> list[RaySlot]:
         raise ValueError(
             f"{len(env_fns)} environments in {len(places)} Ray actors take {cores:g} cores, and "
             f"the cluster has {present:g}; allow more environments of an actor (--ray_envs), give "
-            "each actor less (--ray_actor '{\"num_cpus\": 0.5}'), or play fewer at once (--num_envs)"
+            "each actor less (--ray_actor '{\"num_cpus\": 0.5}'), or play fewer "
+            "at once (--num_envs)"
         )
     return [RaySlot(fn, places[index % len(places)]) for index, fn in enumerate(env_fns)]
 
