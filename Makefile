@@ -16,6 +16,7 @@ VENV_VLLM ?= .venv-vllm
 VENV_OFFICIAL ?= .venv-official
 VENV_SERVE ?= .venv-serve
 VENV_ADAPTERS ?= .venv-adapters
+VENV_RAY ?= .venv-ray
 VENV_DOCS ?= .venv-docs
 WORKERS ?= 2
 SEED ?= 0
@@ -123,6 +124,12 @@ $(VENV_ADAPTERS)/.adapters: setup.cfg pyproject.toml
 	$(VENV_ADAPTERS)/bin/python -m pip install --disable-pip-version-check --quiet -e . $(ADAPTED) hypothesis pytest pytest-timeout
 	@touch $@
 
+$(VENV_RAY)/.ray: setup.cfg pyproject.toml constraints.txt
+	$(check_python)
+	$(PYTHON) -m venv $(VENV_RAY) || { rm -rf $(VENV_RAY); $(NO_VENV); }
+	$(VENV_RAY)/bin/python -m pip install $(PIP_FLAGS) -e '.[eval,ray]' hypothesis pytest pytest-timeout
+	@touch $@
+
 # Without torch: the API reference is read from the sources.
 $(VENV_DOCS)/.docs: setup.cfg pyproject.toml constraints.txt
 	$(check_python)
@@ -153,7 +160,7 @@ gpu: $(VENV)/.dev  ## Measure and try what only a GPU can show (half an hour), o
 
 .PHONY: test
 test: $(VENV)/.dev  ## Run the tests (minutes; WORKERS=2 processes)
-	$(PYTEST) -n $(WORKERS) -m 'not slow and not science and not gpu and not vllm and not llm and not browser'
+	$(PYTEST) -n $(WORKERS) -m 'not slow and not science and not gpu and not vllm and not llm and not browser and not ray'
 
 .PHONY: test-slow
 test-slow: $(VENV)/.dev  ## Run the tests that take minutes each
@@ -200,6 +207,12 @@ test-official: $(VENV_OFFICIAL)/.official  ## Run the tests of the official WebA
 test-serve: $(VENV_SERVE)/.serve  ## Run the tests of agentgym serve and export with OpenEnv's own clients and validator (minutes)
 	$(RUN_ENV) $(VENV_SERVE)/bin/python -m pytest -m openenv tests/wrappers/serving tests/benchmarks/export
 
+.PHONY: test-ray
+test-ray: $(VENV_RAY)/.ray  ## Run the tests of environments and sweeps on a small Ray of this machine (ten minutes)
+	RAY_USAGE_STATS_ENABLED=0 $(RUN_ENV) $(VENV_RAY)/bin/python -m pytest -m ray \
+	    tests/wrappers/vector tests/faults/test_ray.py tests/benchmarks/sweep/test_ray.py \
+	    tests/benchmarks/throughput/test_throughput_ray.py
+
 # What AgentGym's package imports with its clients, beside the trainers' extra.
 $(VENV)/.agentgym: $(VENV)/.dev
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt requests 'openai<2'
@@ -217,7 +230,7 @@ test-adapters: $(VENV_ADAPTERS)/.adapters  ## Run the tests of the adapters to G
 .PHONY: test-envs
 test-envs: $(VENV_ENVS)/.envs  ## Run the environments' and wrappers' tests where torch is not installed
 	@$(VENV_ENVS)/bin/python -c 'import importlib.util as u, sys; sys.exit("torch is installed here" if u.find_spec("torch") else 0)'
-	$(VENV_ENVS)/bin/python -m pytest -m 'not slow and not science and not gpu and not vllm and not browser' tests/agentgym_envs tests/wrappers tests/worlds
+	$(VENV_ENVS)/bin/python -m pytest -m 'not slow and not science and not gpu and not vllm and not browser and not ray' tests/agentgym_envs tests/wrappers tests/worlds
 
 .PHONY: test-eval
 test-eval: $(VENV_EVAL)/.eval  ## Run the tests of play, collect, eval, sweep and report where torch is not installed
@@ -264,5 +277,5 @@ constraints: $(VENV)/bin/python  ## Resolve all dependencies anew and write cons
 
 .PHONY: clean
 clean:  ## Remove what the targets made, runs/ excepted
-	rm -rf $(VENV) $(VENV_ENVS) $(VENV_EVAL) $(VENV_TRL) $(VENV_VLLM) $(VENV_OFFICIAL) $(VENV_SERVE) $(VENV_DOCS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV_ENVS) $(VENV_EVAL) $(VENV_TRL) $(VENV_VLLM) $(VENV_OFFICIAL) $(VENV_SERVE) $(VENV_RAY) $(VENV_DOCS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find $(PACKAGES) tests worlds -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -42,7 +42,7 @@ PURPOSES = {
     "miniwob": "MiniWoB++",
     "remote": "environments of OpenEnv servers",
     "official": "the official WebArena's tasks",
-    "ray": "sweeps on a Ray cluster",
+    "ray": "environments and sweeps on a Ray cluster",
 }
 
 

@@ -163,6 +163,11 @@ def _prepare(
             f"--chat_template and --chat_template_kwargs need a model that is loaded here, got "
             f"{sweep.policy}"
         )
+    if construction.env_backend == "ray":
+        raise ValueError(
+            "a sweep's workers play on a Ray cluster, each with its environments beside it: "
+            "pass --ray ADDRESS in place of --env_backend ray"
+        )
     folder = SweepFolder(sweep.out)
     settings = {**asdict(construction), **asdict(budgets), **asdict(loading)}
     cells = _cells(sweep, settings, loading)

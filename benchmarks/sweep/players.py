@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import import_module
 from typing import Any, Protocol
 
-from agentgym_envs.errors import EnvFailure, MissingExtra
+from agentgym_envs.errors import EnvFailure
 from benchmarks.sweep import process
 from benchmarks.sweep.batches import (
     MOST_BATCHES,
@@ -28,14 +27,12 @@ from benchmarks.sweep.batches import (
 )
 from benchmarks.sweep.process import ProcessPlayer
 from benchmarks.sweep.worker import Worker
+from wrappers.vector.ray_cluster import SET_UP_SECONDS, connect, deaths
 
 _LOG = logging.getLogger(__name__)
 
 RETRIES = 2
 """How often a batch is given to another worker after its own has died."""
-
-SET_UP_SECONDS = 1800.0
-"""How long a Ray actor may take to be set up, for which a busy cluster may have no place yet."""
 
 _LOOK_SECONDS = 1.0
 
@@ -67,11 +64,7 @@ def over_ray(address: str, cpus: float, gpus: float) -> Play:
     Raises:
         MissingExtra: Ray is not installed.
     """
-    try:
-        ray = import_module("ray")
-    except ImportError as error:
-        raise MissingExtra("ray", "--ray", error) from error
-    ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
+    ray = connect(address, "--ray")
     count = max(1, int(ray.cluster_resources().get("CPU", 1) / cpus))
     if gpus:
         count = max(1, min(count, int(ray.cluster_resources().get("GPU", 0) / gpus)))
@@ -185,7 +178,7 @@ class _Actor:
     """A worker in a Ray actor."""
 
     def __init__(self, ray: Any, remote: Any) -> None:
-        self.deaths: tuple[type[Exception], ...] = (ray.exceptions.RayActorError,)
+        self.deaths = deaths(ray)
         self._ray = ray
         self._actor = remote.remote()
         self._sharers = 1

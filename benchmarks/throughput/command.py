@@ -21,6 +21,7 @@ GROUPS: dict[str, tuple[str, str]] = {
     "searchqa": ("benchmarks.throughput.searchqa", "searchqa_rows"),
     "webarena": ("benchmarks.throughput.webarena", "webarena_rows"),
     "vector": ("benchmarks.throughput.vectors", "vector_rows"),
+    "ray": ("benchmarks.throughput.vectors", "ray_rows"),
     "slots": ("benchmarks.throughput.slots", "slot_rows"),
     "rollout": ("benchmarks.throughput.rollouts", "rollout_rows"),
     "overlap": ("benchmarks.throughput.overlap", "overlap_rows"),
@@ -34,8 +35,8 @@ GROUPS: dict[str, tuple[str, str]] = {
 }
 """Imported when they are run: only `rollout`, `overlap`, `update` and `language_model` need the
 train extra."""
-_ASKED_FOR = {"language_model"}
-"""Measured only where they are named: the model is fetched once."""
+_ASKED_FOR = {"language_model", "ray"}
+"""Measured only where they are named: the model is fetched once, and not everybody has Ray."""
 
 HEADER = ("measured", "per second", "against", "per second", "speed (least to most)", "notes")
 
@@ -117,7 +118,7 @@ def _parser() -> OptionParser:
         "--only",
         nargs="+",
         choices=GROUPS,
-        help="measure only these groups; language_model is measured only if it is named",
+        help="measure only these groups; language_model and ray are measured only if named",
     )
     parser.add_argument("--out", help="write the result to this JSON file")
     parser.add_argument("--repeats", type=int, default=5, help="timed runs per side (default: 5)")

@@ -15,7 +15,8 @@ from agentgym_envs.registry import short_env_name
 from benchmarks.throughput.measure import Row
 from benchmarks.throughput.sciworld import memory_megabytes
 from benchmarks.throughput.webarena import has_chromium
-from wrappers.vector.env import Backend, TextVectorEnv
+from wrappers.vector.backends import Backend
+from wrappers.vector.env import TextVectorEnv
 
 ENV_IDS = ("BabyAI", "TextCraft", "SciWorld", "SearchQA", "WebArena", "MiniWoB")
 SLOTS = (64, 128, 256)

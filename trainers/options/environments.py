@@ -20,7 +20,8 @@ from trainers.options.values import (
     split_name,
     whole_numbers,
 )
-from wrappers.vector.env import Backend
+from wrappers.vector.backends import Backend
+from wrappers.vector.ray_slot import RayActors
 
 
 @dataclass
@@ -37,9 +38,7 @@ class EnvConstructionArguments:
     env_backend: Backend = field(default="sync", metadata={"help": "Where environments run."})
     step_timeout: float | None = field(
         default=None,
-        metadata={
-            "help": "Seconds before a slow environment counts as failed (thread and process)."
-        },
+        metadata={"help": "Seconds before a slow environment counts as failed (not with sync)."},
     )
     wrapper: list[str] = field(
         default_factory=list,
@@ -156,12 +155,34 @@ class EnvArguments(EnvConstructionArguments):
     overlap: bool = field(
         default=False,
         metadata={
-            "help": "Sample while slow environments step; needs --env_backend thread or process, "
-            "and repeats a run up to rounding only."
+            "help": "Sample while slow environments step; needs --env_backend thread, process "
+            "or ray, and repeats a run up to rounding only."
+        },
+    )
+
+    ray: str | None = field(
+        default=None,
+        metadata={
+            "help": "Address of the Ray cluster of --env_backend ray; by default that of "
+            "RAY_ADDRESS or of this machine, where one is started if there is none."
+        },
+    )
+    ray_envs: int = field(
+        default=RayActors.envs,
+        metadata={"help": "Environments of a Ray actor, which share its process.", "min": 1},
+    )
+    ray_actor: str | None = field(
+        default=None,
+        metadata={
+            "help": "What each Ray actor is given, arguments of ray.remote as JSON: "
+            '\'{"num_cpus": 0.5, "runtime_env": {"env_vars": {"A": "b"}}}\'.'
         },
     )
 
     def __post_init__(self) -> None:
+        if isinstance(self.ray_actor, dict):  # as Python has them
+            self.ray_actor = json.dumps(self.ray_actor)
+        self.ray_actor = hide_kwargs(self.ray_actor)
         self.max_turns = read_by_environment(
             "max_turns", self.max_turns, whole_numbers("max_turns")
         )
@@ -182,8 +203,26 @@ class EnvArguments(EnvConstructionArguments):
         if self.overlap and self.env_backend == "sync":
             raise ValueError(
                 "overlap needs environments that step by themselves, got --env_backend sync; "
-                "pass --env_backend thread or process"
+                "pass --env_backend thread, process or ray"
             )
+
+        if self.env_backend != "ray" and (self.ray is not None or self.ray_actor is not None):
+            raise ValueError(
+                f"ray and ray_actor need environments on Ray, got --env_backend "
+                f"{self.env_backend}; pass --env_backend ray, or leave them out"
+            )
+        _ = self.ray_actors
+
+    @property
+    def ray_actors(self) -> RayActors | None:
+        """Which Ray cluster environments run on, and how; None where they run on none.
+
+        Raises:
+            ValueError: `ray_actor` is not a JSON object.
+        """
+        if self.env_backend != "ray":
+            return None
+        return RayActors(self.ray, self.ray_envs, read_object("ray_actor", self.ray_actor))
 
     @property
     def weights(self) -> list[int]:

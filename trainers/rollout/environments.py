@@ -119,9 +119,15 @@ class Environments:
             if name in self.vectors:
                 raise UsageError(f"{env_id}: another environment has the task ids {name}_* too")
             self._probes[name] = text_env
-            self.vectors[name] = TextVectorEnv(
-                [factory] * slots, backend=args.env_backend, step_timeout=args.step_timeout
-            )
+            try:
+                self.vectors[name] = TextVectorEnv(
+                    [factory] * slots,
+                    backend=args.env_backend,
+                    step_timeout=args.step_timeout,
+                    ray=args.ray_actors,
+                )
+            except (ConnectionError, ValueError) as error:
+                raise UsageError(str(error)) from error
 
     @cached_property
     def env_ids(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self
 
 from gymnasium.error import ClosedEnvironmentError
 
@@ -23,22 +23,14 @@ from wrappers.vector.arguments import (
     options_of,
     seeds_of,
 )
+from wrappers.vector.backends import Backend, slots_of
 from wrappers.vector.calls import Begin, Call, SlotCalls, SlotEpisode
-from wrappers.vector.host import EnvFn, InProcessSlot
-from wrappers.vector.process import ProcessSlot
-from wrappers.vector.slots import Slot, ThreadSlot
-
-Backend = Literal["sync", "thread", "process"]
-BACKENDS: tuple[str, ...] = get_args(Backend)
+from wrappers.vector.host import EnvFn
+from wrappers.vector.ray_slot import RayActors
+from wrappers.vector.slots import Slot
 
 START_SECONDS = 120.0
 """How long a fresh environment may take to be made, where `step_timeout` is set."""
-
-_SLOTS: dict[str, type[InProcessSlot] | type[ThreadSlot] | type[ProcessSlot]] = {
-    "sync": InProcessSlot,
-    "thread": ThreadSlot,
-    "process": ProcessSlot,
-}
 
 
 class TextVectorEnv:
@@ -56,14 +48,17 @@ class TextVectorEnv:
             its environment.
         num_envs: the number of slots; needed beside an id only, where None means 1.
         backend: `"sync"` plays the slots one after the other in this thread, `"thread"` each in a
-            thread, `"process"` each in a worker process (POSIX).
+            thread, `"process"` each in a worker process (POSIX), `"ray"` some in each
+            actor of a Ray cluster.
         step_timeout: seconds that a slot may take to answer a call before it counts as failed; None
             waits for ever. Not for `"sync"`, which cannot interrupt a call.
+        ray: for `"ray"`, which cluster and what each actor takes of it; None is `RayActors()`.
         **env_kwargs: passed to `gymnasium.make` with the id.
 
     Raises:
         ValueError: an argument has a value that is not allowed, or does not fit the others.
         TypeError: keyword arguments came with functions, or the environment does not take them.
+        MissingExtra: the backend is `"ray"`, which is not installed.
     """
 
     num_envs: int
@@ -75,20 +70,20 @@ class TextVectorEnv:
         *,
         backend: Backend = "sync",
         step_timeout: float | None = None,
+        ray: RayActors | None = None,
         **env_kwargs: Any,
     ) -> None:
-        if backend not in BACKENDS:
-            raise ValueError(f"unknown backend {backend!r}; allowed: {', '.join(BACKENDS)}")
         if step_timeout is not None and step_timeout <= 0:
             raise ValueError(f"step_timeout must be > 0 seconds or None, got {step_timeout}")
         if step_timeout is not None and backend == "sync":
             raise ValueError(
-                "step_timeout needs backend='thread' or 'process'; 'sync' cannot interrupt a call"
+                "step_timeout needs backend='thread', 'process' or 'ray'; 'sync' cannot interrupt "
+                "a call"
             )
         fns = env_fns_of(env_fns, num_envs, env_kwargs)
         self.num_envs = len(fns)
         self.step_timeout = step_timeout
-        self._calls = SlotCalls(_SLOTS[backend](fn) for fn in fns)
+        self._calls = SlotCalls(slots_of(backend, fns, ray))
         self._backend = backend
         self._pid = os.getpid()
         self._finalizer = weakref.finalize(self, _close_own, self._calls, self._pid)

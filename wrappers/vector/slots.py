@@ -3,7 +3,7 @@
 A slot takes one call at a time: `send` hands it over, `receive` waits for the answer, and
 `wait_for_any` waits for whichever of several slots answers first. What breaks on the way is an
 `EnvFailure`; what the environment raises is raised by `receive`. The other kinds are in
-`wrappers.vector.host` (in this thread) and `wrappers.vector.process`.
+`wrappers.vector.host` (in this thread), `wrappers.vector.process` and `wrappers.vector.ray_slot`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,13 @@ _log = logging.getLogger(__name__)
 
 class WorkerDied(EnvFailure):
     """The slot's worker process has ended, whatever its environment did."""
+
+
+class Wakeup(Protocol):
+    """Wakes who waits for an answer; called in the thread that has it."""
+
+    def wake(self) -> None:
+        """Wake whoever waits, now or later."""
 
 
 class WakeupPipe:
@@ -87,7 +94,7 @@ class _Answers:
 
     def __init__(self) -> None:
         self._queue: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
-        self.wakeup: WakeupPipe | None = None
+        self.wakeup: Wakeup | None = None
 
     def put(self, answered: bool, value: Any) -> None:
         self._queue.put((answered, value))
@@ -133,7 +140,7 @@ class ThreadSlot:
         """Whether the thread has answered, or the time is over."""
         return not self._answers.empty() or is_over(self.deadline)
 
-    def watch(self, wakeup: WakeupPipe | None) -> Connection | None:
+    def watch(self, wakeup: Wakeup | None) -> Connection | None:
         """Have the thread wake who waits."""
         self._answers.wakeup = wakeup
         return None

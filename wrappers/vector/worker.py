@@ -39,7 +39,7 @@ def serve(connection: Connection, env_fn: bytes) -> None:
     try:
         host = EnvHost(pickle.loads(env_fn))
     except Exception as error:  # raised again in the parent
-        connection.send_bytes(_failed(error))
+        connection.send_bytes(failed(error))
         return
     try:
         connection.send_bytes(pickle.dumps((True, None)))
@@ -54,12 +54,17 @@ def _answer(host: Any, method: str, args: tuple[Any, ...]) -> bytes:
     try:
         value = getattr(host, method)(*args)
     except Exception as error:  # raised again in the parent
-        return _failed(error)
+        return failed(error)
+    return answered(value, method, args)
+
+
+def answered(value: Any, method: str, args: tuple[Any, ...]) -> bytes:
+    """Return the message that a call has been answered, or that its answer cannot be sent."""
     try:
         return pickle.dumps((True, value))
     except (pickle.PicklingError, TypeError, AttributeError):
         kind = type(value).__name__
-        return _failed(
+        return failed(
             TypeError(
                 f"{method}{args!r:.80} gave a {kind}, which cannot leave its worker process; "
                 "ask for plain data, or use backend='sync' or 'thread'"
@@ -67,7 +72,8 @@ def _answer(host: Any, method: str, args: tuple[Any, ...]) -> bytes:
         )
 
 
-def _failed(error: Exception) -> bytes:
+def failed(error: Exception) -> bytes:
+    """Return the message that a call has raised an error, as far as it can be sent."""
     error.add_note("In the worker process:\n" + "".join(traceback.format_exception(error)))
     try:
         message = pickle.dumps((False, error))

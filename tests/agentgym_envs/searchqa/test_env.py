@@ -15,7 +15,7 @@ from agentgym_envs.searchqa.retrieval import Hit
 from tests.agentgym_envs.searchqa import small_world
 from trainers.policies.scripted import play
 from wrappers import FailureRules, TextVectorEnv
-from wrappers.vector.env import BACKENDS, Backend
+from wrappers.vector.backends import LOCAL_BACKENDS, Backend
 
 
 @pytest.fixture
@@ -275,7 +275,7 @@ def test_environments_of_a_process_share_corpus_and_index() -> None:
     assert first.retriever is second.retriever
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", LOCAL_BACKENDS)
 def test_every_backend_of_the_vector_plays_it(backend: Backend) -> None:
     vector = TextVectorEnv([small_world.make] * 3, backend=backend)
     try:

@@ -58,6 +58,7 @@ def refused(capsys, *words):
         (["--policy", "random", "--samples", "0"], "samples must be >= 1"),
         (["--policy", "random", "--workers", "-1"], "workers must be >= 0, got -1"),
         (["--policy", "random", "--threads", "-1"], "threads must be >= 0, got -1"),
+        (["--policy", "random", "--env-backend", "ray"], "pass --ray ADDRESS in place of"),
         (["--policy", "random", "--ray-cpus", "0"], "ray_cpus must be > 0, got 0.0"),
         (["--policy", "random", "--max-failed-share", "20"], "must be in 0..1, got 20.0"),
         (["--policy", "random", "--env-kwargs", '{"max_turns": 5}'], "pass --max-turns"),

@@ -20,6 +20,7 @@ def cores():
     ray.shutdown()
 
 
+@pytest.mark.ray
 def test_a_ray_cluster_plays_what_processes_play_and_tells_of_each_batch_before(tmp_path, cores):
     here, there, events = tmp_path / "here", tmp_path / "there", []
     for path in (here, there):
@@ -41,6 +42,7 @@ def actors():
     return [int(pid) for pid, name in names.items() if name.startswith(b"ray::_RayWorker")]
 
 
+@pytest.mark.ray
 def test_the_batch_of_an_actor_that_dies_is_given_to_another(tmp_path, cores):
     folder = SweepFolder(tmp_path)
     folder.claim([cell()])
@@ -58,6 +60,7 @@ def test_the_batch_of_an_actor_that_dies_is_given_to_another(tmp_path, cores):
     assert folder.missing(cell()) == []
 
 
+@pytest.mark.ray
 def test_the_command_plays_on_ray(tmp_path, cores, capsys):
     words = ["--suite", "textcraft", "--policy", "random", "--max-turns", "1"]
     words += ["--ray", "local", "--ray-cpus", str(cores), "--out", str(tmp_path)]

@@ -7,6 +7,7 @@ import pytest
 
 from agentgym_envs import EnvFailure
 from tests.helpers import COUNTING_ID, FragileEnv, register_helpers
+from tests.trainers.rollout.adding import Adds
 from tests.trainers.tiny_models import TEMPLATES, tiny_model, tiny_tokenizer
 from tests.wrappers.vector.gates import (
     GATES,
@@ -20,7 +21,7 @@ from trainers.backends.hf import HFBackend
 from trainers.options.arguments import EnvArguments
 from trainers.policies.model import ModelPolicy
 from trainers.policies.scripted import ExpertPolicy, RandomPolicy
-from trainers.rollout.policy import Policy, Reply, Stop
+from trainers.rollout.policy import Reply
 from trainers.rollout.rollout import Rollout
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Sampling
@@ -34,31 +35,6 @@ CHAT = ChatFormat.from_tokenizer(tiny_tokenizer(TEMPLATES["chatml"]))
 def closed_gates():
     yield
     open_all()
-
-
-class Adds(Policy):
-    """Adds what the task and the counter say; notes who was asked together."""
-
-    name = "adds"
-
-    def __init__(self):
-        self.asked = []
-        self.known = set()
-        self.left = []
-
-    def act(self, episodes):
-        self.known |= {episode.key for episode in episodes}
-        self.asked.append([episode.trajectory.task_id for episode in episodes])
-        return [self.answer(episode) for episode in episodes]
-
-    def answer(self, episode):
-        counter = int(episode.observation.rstrip(".").rpartition(" ")[2])
-        if counter >= 27:
-            return Stop("no_action")
-        return Reply(f"add {1 + (episode.key + counter) % 9}")
-
-    def leave(self, episode):
-        self.left.append(episode.key)
 
 
 def play(env, task_ids, policy=None, *, overlap=True, **kwargs):

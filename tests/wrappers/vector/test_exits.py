@@ -9,15 +9,21 @@ import pytest
 
 from agentgym_envs import EnvFailure, Outcome, TaskSpec
 from tests.helpers import FragileEnv
+from tests.wrappers.vector.backends import EVERY_BACKEND
 from wrappers import TextVectorEnv
-from wrappers.vector.env import BACKENDS
+from wrappers.vector.backends import BACKENDS
 
 ERRORS = {
     "exit": SystemExit,
     "cancel": asyncio.CancelledError,
     "interrupt": KeyboardInterrupt,
 }
-CASES = [(b, e) for b in BACKENDS for e in ERRORS if (b, e) != ("sync", "interrupt")]
+CASES = [
+    pytest.param(b, e, marks=[pytest.mark.ray] if b == "ray" else [])
+    for b in BACKENDS
+    for e in ERRORS
+    if (b, e) != ("sync", "interrupt")
+]
 
 
 class Exiting(FragileEnv):
@@ -57,7 +63,7 @@ def test_it_is_a_failure_of_its_slot(backend: Any, error: str) -> None:
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERY_BACKEND)
 def test_it_is_one_in_a_reset_a_call_and_the_making_too(backend: Any) -> None:
     with TextVectorEnv([Exiting, ExitsWhenMade], backend=backend) as env:
         _, infos = env.reset(options={"task_id": 38})

@@ -13,9 +13,9 @@ import pytest
 from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, ResetNeeded
 
 from tests.helpers import CountingEnv, FragileEnv
+from tests.wrappers.vector.backends import EVERY_BACKEND
 from tests.wrappers.vector.gates import GATES, PATIENCE, FileGatedEnv, GatedEnv, open_all
 from wrappers import FixedHorizon, HorizonCurriculum, TextVectorEnv
-from wrappers.vector.env import BACKENDS
 from wrappers.vector.slots import ThreadSlot, wait_for_any
 
 
@@ -25,7 +25,7 @@ def closed_gates() -> Iterator[None]:
     open_all()
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=EVERY_BACKEND)
 def env(request: pytest.FixtureRequest) -> Iterator[TextVectorEnv]:
     with TextVectorEnv([FragileEnv] * 3, backend=request.param) as env:
         yield env

@@ -15,14 +15,14 @@ from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 
 from agentgym_envs import register_env
 from tests.helpers import COUNTING_ID, CountingEnv, FragileEnv, register_helpers
+from tests.wrappers.vector.backends import EVERY_BACKEND, RAY, all_end, is_gone
 from wrappers import TextVectorEnv
-from wrappers.vector.env import BACKENDS
 from wrappers.vector.slots import ThreadSlot
 
 register_helpers()
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=EVERY_BACKEND)
 def env(request: pytest.FixtureRequest) -> Iterator[TextVectorEnv]:
     with TextVectorEnv([FragileEnv] * 3, backend=request.param) as env:
         yield env
@@ -151,7 +151,7 @@ def test_lists_must_fit_the_slots(call: Any, told: str) -> None:
         ((CountingEnv, 2), {}, ValueError, r"such as \[make_env\] \* 4; got <class"),
         (([CountingEnv] * 2, 3), {}, ValueError, "num_envs=3, but there are 2 env_fns"),
         ((COUNTING_ID, 1), {"backend": "fork"}, ValueError, "'fork'; allowed: sync, thread, proc"),
-        ((COUNTING_ID, 1), {"step_timeout": 1}, ValueError, "backend='thread' or 'process'"),
+        ((COUNTING_ID, 1), {"step_timeout": 1}, ValueError, "backend='thread', 'process' or 'ray'"),
         ((COUNTING_ID,), {"backend": "thread", "step_timeout": 0}, ValueError, "must be > 0"),
         (("Nowhere", 1), {}, ValueError, "unknown environment 'Nowhere'"),
         ((COUNTING_ID, 1), {"split": "dev"}, ValueError, "unknown split 'dev'"),
@@ -164,14 +164,6 @@ def test_impossible_arguments_are_refused(
 ) -> None:
     with pytest.raises(error, match=told):
         TextVectorEnv(*args, **kwargs)
-
-
-def is_gone(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)  # reaches a zombie, too
-    except ProcessLookupError:
-        return True
-    return False
 
 
 def test_a_mistake_in_a_worker_s_env_arguments_is_raised_here(tmp_path: Path) -> None:
@@ -194,7 +186,7 @@ class HereEnv(CountingEnv):
 register_env("tests/Here-v0", HereEnv)
 
 
-@pytest.mark.parametrize("backend", ["sync", "process"])
+@pytest.mark.parametrize("backend", ["sync", "process", RAY])
 @pytest.mark.parametrize("name", ["tests/Here-v0", "here", f"{__name__}:tests/Here-v0"])
 def test_ids_registered_here_work_in_workers_too(name: str, backend: Any) -> None:
     with TextVectorEnv(name, backend=backend, split="test") as env:
@@ -213,7 +205,7 @@ class Prompting(gym.Wrapper[str, str, str, str]):
     system_prompt = "Count well."
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERY_BACKEND)
 def test_a_wrapper_s_prompt_goes_before_the_environment_s(backend: Any) -> None:
     with TextVectorEnv([lambda: Prompting(CountingEnv())], backend=backend) as env:
         assert env.get("system_prompt") == ["Count well."]
@@ -231,16 +223,18 @@ def test_experts_play_through_every_backend(env: TextVectorEnv) -> None:
     assert rewards == [1.0, 1.0, 1.0]
 
 
-def test_what_cannot_leave_a_worker_is_told() -> None:
-    with TextVectorEnv([FragileEnv], backend="process") as env:
+@pytest.mark.parametrize("backend", ["process", RAY])
+def test_what_cannot_leave_a_worker_is_told(backend: Any) -> None:
+    with TextVectorEnv([FragileEnv], backend=backend) as env:
         env.reset()
         with pytest.raises(TypeError, match="gave a generator, which cannot leave its worker"):
             env.call("expert")
         assert env.get("counter") == [0]
 
 
-def test_workers_play_at_the_same_time() -> None:
-    with TextVectorEnv([FragileEnv] * 4, backend="process") as env:
+@pytest.mark.parametrize("backend", ["process", RAY])
+def test_workers_play_at_the_same_time(backend: Any) -> None:
+    with TextVectorEnv([FragileEnv] * 4, backend=backend) as env:
         env.reset(options={"task_id": 30})
         begun = time.monotonic()
         env.step(["say nap 0.5"] * 4)
@@ -253,8 +247,9 @@ def test_workers_import_what_the_env_needs_and_no_more() -> None:
     assert loaded == ["gymnasium"]
 
 
-def test_a_long_action_reaches_its_worker() -> None:
-    with TextVectorEnv([FragileEnv], backend="process") as env:
+@pytest.mark.parametrize("backend", ["process", RAY])
+def test_a_long_action_reaches_its_worker(backend: Any) -> None:
+    with TextVectorEnv([FragileEnv], backend=backend) as env:
         env.reset(options={"task_id": 30})
         *_, infos = env.step(["say " + "é" * 2_000_000])
         assert infos[0]["is_valid_action"]
@@ -266,7 +261,7 @@ def test_close_leaves_neither_process_nor_thread_and_ends_the_env(env: TextVecto
     threads = [slot.thread for slot in env.slots if isinstance(slot, ThreadSlot)]
     env.close()
     env.close()
-    assert all(is_gone(pid) for pid in pids)
+    all_end(pids)
     for thread in threads:
         assert thread is not None
         thread.join(5)
@@ -281,15 +276,15 @@ class ClosesBadly(FragileEnv):
         raise RuntimeError("cannot close")
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERY_BACKEND)
 def test_one_env_that_closes_badly_keeps_no_other_from_closing(backend: Any) -> None:
     before = FragileEnv.closed
     env = TextVectorEnv([ClosesBadly, FragileEnv], backend=backend)
     pids = set(env.call("pid")) - {os.getpid()}
     with pytest.raises(RuntimeError, match="cannot close"):
         env.close()
-    assert all(is_gone(pid) for pid in pids)
-    if backend != "process":
+    all_end(pids)
+    if backend not in ("process", "ray"):
         assert FragileEnv.closed == before + 1
 
 
