@@ -12,7 +12,7 @@ from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.command import parse_training, refusing, run_training
 from trainers.credit.reward_functions import RewardFunctions, reward_list
-from trainers.credit.rewards import RewardFunc
+from trainers.credit.rewards import RewardFunc, rewards_by_turn
 from trainers.evaluation.validation import (
     RolloutEvaluationMixin,
     prompts_of,
@@ -30,7 +30,7 @@ from trainers.models.loading import (
 )
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentOnlineConfig
-from trainers.options.defaults import PER_ENVIRONMENT
+from trainers.options.defaults import BY_MEAN, PER_ENVIRONMENT
 from trainers.options.errors import UsageError, check_kind
 from trainers.options.keywords import check_given
 from trainers.options.refused import refuse_ignored
@@ -50,7 +50,7 @@ from trainers.runs.records import keep_records
 from trainers.runs.schedule_state import ScheduleStateCallback
 from trainers.runs.trajectories import TrajectoryFiles
 from trainers.tokens.generation import Sampling
-from trainers.trl_bridge import EpisodeTrainer, task_dataset
+from trainers.trl_bridge import EpisodeBatch, EpisodeTrainer, task_dataset
 from trainers.trl_bridge.reuse import BatchCheckpointMixin
 
 _TRAINING_STREAM = 0
@@ -119,6 +119,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         self.mask_truncated_episodes = rollout.mask_truncated_episodes
         penalty = getattr(args, "invalid_action_penalty", 0.0)
         self.num_penalties = int(penalty != 0)
+        self._pays_by_turn = reward_funcs is None
         if isinstance(model, str):
             model = resolve_model(model)
             check_named(model)
@@ -142,8 +143,8 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
         self.max_outage = rollout.failure_rules.max_outage
-        if self.normalizes_by_environment:
-            self.scale_rewards = "none"  # TRL knows no environments; `advantages_of` scales
+        if self.args.scale_rewards in (PER_ENVIRONMENT, BY_MEAN):
+            self.scale_rewards = "none"  # TRL knows neither; `advantages_of` scales
         names = self.task_environments.names
         if len(names) > 1:
             self.environment_names = names
@@ -227,6 +228,16 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
     def normalizes_by_environment(self) -> bool:
         """Advantages are scaled by what is paid in their environment alone."""
         return self.args.scale_rewards == PER_ENVIRONMENT
+
+    def turn_rewards(self, episodes: EpisodeBatch) -> list[list[float]]:
+        """Return what each turn of this process's episodes is paid; see `rewards_by_turn`."""
+        weights = self.reward_weights.tolist()
+        return rewards_by_turn(
+            episodes.trajectories,
+            episodes.local(episodes.rewards).nan_to_num(nan=0.0).tolist(),
+            of_environment=weights[0] if self._pays_by_turn else 0.0,
+            of_invalid=weights[-1] * getattr(self.args, "invalid_action_penalty", 0.0),
+        )
 
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
         """Write the episodes of this process to the step's file, if it is one that is kept."""

@@ -26,6 +26,7 @@ from trainers.trl_bridge.cpu_passes import CPUPassesMixin
 from trainers.trl_bridge.episode_batch import EpisodeBatch, leave_out_unrewarded
 from trainers.trl_bridge.epoch_order import EpochOrder, MixtureOrder
 from trainers.trl_bridge.importance import ImportanceMixin
+from trainers.trl_bridge.measures import MeasuresMixin
 from trainers.trl_bridge.passes import WeightedBeta, add_gradient, split_into_passes
 from trainers.trl_bridge.rows import Rows, rows_of
 from trainers.trl_bridge.saving import SavingMixin
@@ -36,7 +37,9 @@ _COMPLETIONS = 3
 """Where TRL's `_generate` returns the decoded completions."""
 
 
-class EpisodeTrainer(SetupMixin, CPUPassesMixin, SavingMixin, ImportanceMixin, GRPOTrainer):  # type: ignore[misc]
+class EpisodeTrainer(  # type: ignore[misc]
+    SetupMixin, CPUPassesMixin, SavingMixin, MeasuresMixin, ImportanceMixin, GRPOTrainer
+):
     """`GRPOTrainer` whose rows come from trajectories.
 
     It lets an episode have several rows, leaves episodes without a reward out exactly, drops
@@ -230,6 +233,8 @@ class EpisodeTrainer(SetupMixin, CPUPassesMixin, SavingMixin, ImportanceMixin, G
         episodes = self._batch_of_episodes(batch)
         episode_of_row, action_mask = episodes.episode_of_row, episodes.action_mask
         self._log_episodes(episodes.group_size)
+        if self.observation_loss_weight and self.model.training:
+            self.weigh_observations(batch, episodes)
         advantages = self.advantages_of(batch, episodes)
         is_per_token = advantages.ndim > 1
         if not is_per_token:
@@ -317,7 +322,12 @@ class EpisodeTrainer(SetupMixin, CPUPassesMixin, SavingMixin, ImportanceMixin, G
     def is_without_gradient(self, inputs: dict[str, Any]) -> bool:
         """Return whether a pass over these rows can be left out: its gradient is 0."""
         has_kl = self.beta != 0.0 and not self.kl_in_reward
-        other_terms = has_kl or self._entropy_bonus_enabled or self.aux_loss_enabled
+        other_terms = (
+            has_kl
+            or self._entropy_bonus_enabled
+            or self.aux_loss_enabled
+            or self.observation_loss_weight != 0.0
+        )
         alone = self.accelerator.num_processes == 1  # several must do the same passes together
         training = alone and self.model.training
         return training and not other_terms and not bool(has_signal(inputs).any())
