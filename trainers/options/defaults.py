@@ -29,6 +29,7 @@ from trainers.options.templates import TemplateArguments
 from trainers.tokens.generation import Sampling
 
 SUCCESS_METRIC = "eval_success"
+TASK_SAMPLINGS = ("uniform", "learnable")
 PER_ENVIRONMENT = "environment"
 """The `scale_rewards` that divides by the deviation of the environment's rewards; ours."""
 BY_MEAN = "mean"
@@ -279,6 +280,14 @@ class OnlineDefaults(AgentDefaults):
     invalid_action_penalty: float = field(
         default=0.0, metadata={"help": "Taken from the reward of every invalid action."}
     )
+    task_sampling: str = field(
+        default="uniform",
+        metadata={
+            "help": "Which tasks are played next: all in turn (uniform), or rather those that the "
+            "policy solves now and then (learnable).",
+            "choices": list(TASK_SAMPLINGS),
+        },
+    )
     observation_loss_weight: float = field(
         default=0.0,
         metadata={
@@ -294,6 +303,10 @@ class OnlineDefaults(AgentDefaults):
     def __post_init__(self) -> None:
         check_bounds(self)  # here too, for what follows compares numbers
         Sampling.of(self)  # checks its own
+        if self.task_sampling not in TASK_SAMPLINGS:
+            raise ValueError(
+                f"task_sampling must be one of {TASK_SAMPLINGS}, got {self.task_sampling!r}"
+            )
         check_choices(self)
         check_correction(self)
         check_batch(self, least=2)

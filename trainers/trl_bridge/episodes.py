@@ -19,12 +19,13 @@ from agentgym_envs.trajectory import Trajectory
 from trainers.credit.advantages import episode_rewards
 from trainers.credit.by_environment import metrics_by_environment
 from trainers.credit.rewards import OWN_METRICS, episode_columns, has_reward, reward_columns
+from trainers.rollout.learnable import LearnableTasks
 from trainers.rollout.mixtures import Mixture
 from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
 from trainers.trl_bridge.cpu_passes import CPUPassesMixin
 from trainers.trl_bridge.episode_batch import EpisodeBatch, leave_out_unrewarded
-from trainers.trl_bridge.epoch_order import EpochOrder, MixtureOrder
+from trainers.trl_bridge.epoch_order import EpochOrder, LearnableOrder, MixtureOrder
 from trainers.trl_bridge.importance import ImportanceMixin
 from trainers.trl_bridge.measures import MeasuresMixin
 from trainers.trl_bridge.passes import WeightedBeta, add_gradient, split_into_passes
@@ -71,6 +72,8 @@ class EpisodeTrainer(  # type: ignore[misc]
     several."""
     mixture: Mixture | None = None
     """The training tasks by environment; None where there is one, whose order is TRL's."""
+    learnable_tasks: LearnableTasks | None = None
+    """Draws the training tasks by the policy's success; None where they come in an order."""
 
     def __init__(self, **kwargs: Any) -> None:
         with no_experimental_warning():
@@ -212,17 +215,15 @@ class EpisodeTrainer(  # type: ignore[misc]
         if self.model.training:
             self.on_episodes(metrics)
 
-    def _get_train_sampler(self, dataset: Any = None) -> EpochOrder | MixtureOrder:
+    def _get_train_sampler(self, dataset: Any = None) -> EpochOrder | MixtureOrder | LearnableOrder:
         sampler = super()._get_train_sampler(dataset)
-        if self.mixture is not None:
-            sampler.shuffle = False  # the mixture draws; TRL repeats each draw for its group
-            whole_batches = sampler.num_samples // sampler.batch_size
-            return MixtureOrder(
-                sampler,
-                self.mixture,
-                num_draws=whole_batches * sampler.batch_size,
-                state=lambda: self.state,
-            )
+        if self.learnable_tasks is not None or self.mixture is not None:
+            sampler.shuffle = False  # what draws is ours; TRL repeats each draw for its group
+            num_draws = sampler.num_samples // sampler.batch_size * sampler.batch_size
+            options: dict[str, Any] = {"num_draws": num_draws, "state": lambda: self.state}
+            if self.learnable_tasks is not None:
+                return LearnableOrder(sampler, self.learnable_tasks, **options)
+            return MixtureOrder(sampler, self.mixture, **options)
         generator = sampler.generator if sampler.shuffle else None
         return EpochOrder(
             sampler, generator=generator, seed=self.args.seed, state=lambda: self.state

@@ -59,7 +59,7 @@ ONLINE = {
         vllm_importance_sampling_correction
     """,
     "ours": "temperature top_k top_p min_p invalid_action_penalty "
-    "observation_loss_weight chat_template "
+    "task_sampling observation_loss_weight chat_template "
     "chat_template_kwargs",
 }
 GROUP_RELATIVE = {"trl": "scale_rewards multi_objective_aggregation"}
