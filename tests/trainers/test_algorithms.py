@@ -210,6 +210,7 @@ def test_a_failed_episode_is_in_no_state_of_gigpo(
     ("name", "main", "options"),
     [
         ("rloo", rloo.main, []),
+        ("rloo", rloo.main, ["--task_sampling", "learnable"]),
         ("reinforce_pp", reinforce_pp.main, []),
         ("reinforce_pp", reinforce_pp.main, ["--baseline", "group"]),
         ("grpo", grpo.main, ["--turn_advantage_weight", "1", "--invalid-action-penalty", "0.1"]),

@@ -217,13 +217,18 @@ class EpisodeTrainer(  # type: ignore[misc]
 
     def _get_train_sampler(self, dataset: Any = None) -> EpochOrder | MixtureOrder | LearnableOrder:
         sampler = super()._get_train_sampler(dataset)
-        if self.learnable_tasks is not None or self.mixture is not None:
+        learnable, mixture = self.learnable_tasks, self.mixture
+        if learnable is not None or mixture is not None:
             sampler.shuffle = False  # what draws is ours; TRL repeats each draw for its group
-            num_draws = sampler.num_samples // sampler.batch_size * sampler.batch_size
-            options: dict[str, Any] = {"num_draws": num_draws, "state": lambda: self.state}
-            if self.learnable_tasks is not None:
-                return LearnableOrder(sampler, self.learnable_tasks, **options)
-            return MixtureOrder(sampler, self.mixture, **options)
+        whole_batches = sampler.num_samples // sampler.batch_size
+        options: dict[str, Any] = {
+            "num_draws": whole_batches * sampler.batch_size,
+            "state": lambda: self.state,
+        }
+        if learnable is not None:
+            return LearnableOrder(sampler, learnable, **options)
+        if mixture is not None:
+            return MixtureOrder(sampler, mixture, **options)
         generator = sampler.generator if sampler.shuffle else None
         return EpochOrder(
             sampler, generator=generator, seed=self.args.seed, state=lambda: self.state
