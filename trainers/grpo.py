@@ -9,9 +9,9 @@ less its group's mean, over the group's deviation, on every token the policy sam
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from hashlib import blake2b
+from functools import cache
 from typing import Any
 
 from trainers.options.algorithms import ALGORITHMS, answer_help
@@ -21,19 +21,28 @@ if __name__ == "__main__":  # the help at once, before TRL is imported
 
 import torch
 
-from agentgym_envs.limits import without_turn_line
-from agentgym_envs.trajectory import Trajectory
 from trainers.credit.advantages import (
-    anchor_state_advantages,
-    discounted_returns,
+    divide_by_group_mean,
     scale_by_environment,
     subtract_group_mean,
     turn_of_token,
 )
+from trainers.credit.empg import empg
+from trainers.credit.gagpo import gagpo
+from trainers.credit.gigpo import gigpo
+from trainers.credit.group_filter import keep_by_variance
+from trainers.credit.hgpo import hgpo
+from trainers.credit.information_gain import information_gain
+from trainers.credit.turn_returns import pays_along_the_way, turn_returns
+from trainers.credit.turns import TurnBatch, mean_per_turn
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentGRPOConfig
+from trainers.options.defaults import BY_MEAN
 from trainers.options.errors import run_command
+from trainers.tokens.encoding import PieceEncoder
 from trainers.trl_bridge import EpisodeBatch
+
+logger = logging.getLogger(__name__)
 
 
 class AgentGRPOTrainer(OnlineTrainer):
@@ -44,115 +53,152 @@ class AgentGRPOTrainer(OnlineTrainer):
     trainer.train()
     ```
 
-    With `turn_advantage_weight` > 0 it is GiGPO (arXiv 2505.10978, eq. 8): turns that a group
-    played in the same state are compared too, and each adds its own advantage to the episode's.
-    As in the paper, one rule of division (F_norm, here `scale_rewards`) holds for both.
+    `turn_credit` names what turns are credited with: GiGPO's advantage beside the episode's (arXiv
+    2505.10978, eq. 8), or that of another method of `trainers.credit` in its place. One rule of
+    division (`scale_rewards`; F_norm in GiGPO) holds for episodes and turns.
     """
 
     config = AgentGRPOConfig
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if getattr(self.args, "turn_credit", "none") == "information_gain":
+            self.task_environments.check_right_answers()
+
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
         """Return (E,) group-relative advantages, or (R, T) where turns have their own."""
+        of_episode = self._of_episodes(batch, episodes)
+        args: Any = self.args
+        kept = torch.ones_like(of_episode, dtype=torch.bool)
+        if self.model.training and getattr(args, "kept_variance", 1.0) < 1.0:
+            kept = self._kept(episodes)
+        credit = getattr(args, "turn_credit", "none")
+        if credit == "none" or not self.model.training:
+            return of_episode * kept
+        turn = turn_of_token(episodes.action_mask, episodes.episode_of_row)
+        table = self._table(self._of_turns(credit, batch, episodes, of_episode, turn))
+        episode = episodes.episode_of_row.clamp(min=0)
+        of_token = table.to(of_episode)[episode[:, None], turn]
+        if credit == "gigpo":
+            of_token = of_episode[episode][:, None] + args.turn_advantage_weight * of_token
+        return of_token * kept[episode][:, None]
+
+    def _of_episodes(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
+        """Return (E,) group-relative advantages, scaled."""
         of_episode: torch.Tensor = batch["advantages"]
-        if self.normalizes_by_environment:
-            centred = subtract_group_mean(episodes.rewards, episodes.group_size)
-            of_episode = episodes.local(
-                scale_by_environment(centred, episodes.rewards, episodes.environment)
-            )
-        weight = getattr(self.args, "turn_advantage_weight", 0.0)
-        if weight == 0.0 or not self.model.training:
+        if not (self.normalizes_by_environment or self.args.scale_rewards == BY_MEAN):
             return of_episode
-        of_turn = turn_advantages(
+        rewards, size = episodes.rewards, episodes.group_size
+        centred = subtract_group_mean(rewards, size)
+        if self.normalizes_by_environment:
+            return episodes.local(scale_by_environment(centred, rewards, episodes.environment))
+        return episodes.local(divide_by_group_mean(centred, rewards, size))
+
+    def _kept(self, episodes: EpisodeBatch) -> torch.Tensor:
+        """Return (E,) bool, the episodes of groups that are trained on; log the share of them."""
+        share = self.args.kept_variance
+        kept = keep_by_variance(episodes.rewards, episodes.group_size, share=share)
+        self._metrics["train"]["frac_groups_kept"].append(kept.double().mean().item())
+        return episodes.local(kept)
+
+    def _of_turns(
+        self,
+        credit: str,
+        batch: dict[str, Any],
+        episodes: EpisodeBatch,
+        of_episode: torch.Tensor,
+        turn: torch.Tensor,
+    ) -> list[list[float]]:
+        """Return the advantages of each episode's turns; none for those that do not count."""
+        args: Any = self.args
+        measures = self._measures(credit, batch, episodes, turn)
+        counted = episodes.counted.tolist()
+        if measures is not None:  # an episode whose tokens are masked has no measures
+            lengths = [len(trajectory.turns) for trajectory in episodes.trajectories]
+            counted = [
+                counts and len(measured) == length
+                for counts, measured, length in zip(counted, measures, lengths, strict=True)
+            ]
+        turns = TurnBatch.of(
             episodes.trajectories,
-            counted=episodes.counted.tolist(),
+            self.turn_rewards(episodes),
+            counted=counted,
             first=episodes.first,
             group_size=episodes.group_size,
             gather=episodes.gather,
-            discount=self.args.turn_discount,
-            invalid_penalty=self.args.invalid_action_penalty,
-            scale=self.args.scale_rewards,
             environment=episodes.environment.tolist(),
-            anchor=self.args.turn_anchor,
+            anchor=args.turn_anchor,
+            similarity=args.turn_similarity,
+            measures=measures,
         )
-        longest = max(len(turns) for turns in of_turn)
-        table = of_episode.new_zeros((len(of_turn), longest + 1))
-        for index, values in enumerate(of_turn):
-            table[index, : len(values)] = torch.tensor(values)
-        turn = turn_of_token(episodes.action_mask, episodes.episode_of_row)
-        episode = episodes.episode_of_row.clamp(min=0)
-        return of_episode[episode][:, None] + weight * table[episode[:, None], turn]
+        of_all = episodes.gather(of_episode.tolist())
+        values = self._credited(credit, turns, [of_all[episode] for episode in turns.episodes])
+        return turns.of_process(values, first=episodes.first, count=len(episodes.trajectories))
 
+    def _credited(self, credit: str, turns: TurnBatch, of_episode: list[float]) -> list[float]:
+        """Return (M,) what the method credits each turn with."""
+        args: Any = self.args
+        options = {"discount": args.turn_discount, "scale": args.scale_rewards}
+        match credit:
+            case "gigpo":
+                return gigpo(turns, **options)
+            case "hgpo":
+                return hgpo(turns, **options, context=args.turn_context)
+            case "gagpo":
+                return gagpo(turns, **options, lam=args.turn_lam, of_episode=of_episode)
+            case "empg":
+                return empg(turns, of_episode=of_episode)
+            case "returns":
+                self._warn_of_late_rewards(turns)
+                return turn_returns(turns, **options)
+            case _:
+                return information_gain(turns, **options)
 
-def turn_advantages(
-    trajectories: list[Trajectory],
-    *,
-    counted: Sequence[bool],
-    first: int,
-    group_size: int,
-    gather: Callable[[list[Any]], list[Any]],
-    discount: float,
-    invalid_penalty: float,
-    scale: str,
-    environment: Sequence[int],
-    anchor: str,
-) -> list[list[float]]:
-    """Return the advantage of each turn over those that its group played in the same state.
+    def _measures(
+        self, credit: str, batch: dict[str, Any], episodes: EpisodeBatch, turn: torch.Tensor
+    ) -> list[list[float]] | None:
+        """Return what the method needs to know of each turn besides rewards, if anything."""
+        if credit == "empg":
+            entropies = self.entropies_of(batch)
+            rows, count = episodes.episode_of_row, len(episodes.trajectories)
+            return mean_per_turn(entropies, turn, rows, count)
+        if credit == "information_gain":
+            return self.answer_probabilities(
+                batch, episodes, turn, answer_ids=cache(self._answer_ids)
+            )
+        return None
 
-    Args:
-        trajectories: the episodes of this process; a group's may lie in several.
-        counted: which of them have a reward; the others are in no state.
-        first: the place of the first one among the episodes of all processes.
-        group_size: episodes per task; the groups follow one another.
-        gather: joins lists of the processes.
-        discount: of the rewards of later turns.
-        invalid_penalty: taken from the reward of an invalid action.
-        scale: as `scale_rewards`: what an advantage is divided by is the deviation of the returns
-            of the turns in its state ("group"), in the batch or in its environment, or 1 ("none").
-        environment: the number of each episode's environment, for the episodes of all processes.
-        anchor: what makes two states the same: `"observation"`, what the turn read, or
-            `"history"`, all that was read up to there.
-
-    Returns:
-        for each episode of this process, a value per turn; none for those that do not count.
-    """
-    own: list[tuple[tuple[int, int], tuple[int, bytes], float]] = []
-    for episode, (trajectory, counts) in enumerate(zip(trajectories, counted, strict=True), first):
-        if not counts:
-            continue
-        turns = trajectory.turns
-        rewards = [t.reward - invalid_penalty * (not t.is_valid_action) for t in turns]
-        returns = discounted_returns(rewards, discount)
-        states = _states([without_turn_line(turn.observation) for turn in turns], anchor)
-        for number, (state, value) in enumerate(zip(states, returns, strict=True)):
-            own.append(((episode, number), (episode // group_size, state), value))
-    turns_of_all = gather(own)
-    states_of_all = [state for _, state, _ in turns_of_all]
-    scale_sets: dict[str, Sequence[Hashable] | None] = {
-        "group": states_of_all,
-        "batch": [0] * len(turns_of_all),
-        "environment": [environment[episode] for (episode, _), *_ in turns_of_all],
-        "none": None,
-    }
-    values = anchor_state_advantages(
-        [value for *_, value in turns_of_all], states_of_all, scale_sets=scale_sets[scale]
-    )
-    advantages = {place: value for (place, *_), value in zip(turns_of_all, values, strict=True)}
-    return [
-        [advantages[episode, n] for n in range(len(trajectory.turns))] if counts else []
-        for episode, (trajectory, counts) in enumerate(
-            zip(trajectories, counted, strict=True), first
+    def _answer_ids(self, task_id: str) -> tuple[list[int], int]:
+        """Return the ids of the right answer's action up to its end, and where it begins."""
+        action, answer = self.task_environments.right_answer(task_id)
+        start = max(action.rfind(answer), 0)  # of the whole action where it is written otherwise
+        end = start + len(answer) if start else len(action)
+        encoder = PieceEncoder(self.processing_class)
+        whole, before = (
+            encoder.encode([encoder.content(text)]) for text in (action[:end], action[:start])
         )
-    ]
+        pairs = zip(whole, before, strict=False)
+        return whole, next((n for n, (one, other) in enumerate(pairs) if one != other), len(before))
 
+    def _table(self, of_turns: list[list[float]]) -> torch.Tensor:
+        """Return (E, K + 1) of lists of at most K turns; the last column, of no turn, is 0."""
+        longest = max(len(turns) for turns in of_turns)
+        table = torch.zeros(len(of_turns), longest + 1, dtype=torch.float64)
+        for index, values in enumerate(of_turns):
+            table[index, : len(values)] = torch.tensor(values, dtype=torch.float64)
+        return table
 
-def _states(observations: Sequence[str], anchor: str) -> Iterator[bytes]:
-    """Name each turn's state by a digest, which is short enough to be sent around."""
-    read = blake2b(digest_size=16)
-    for observation in observations:
-        if anchor == "observation":
-            read = blake2b(digest_size=16)
-        read.update(observation.encode("utf-8", "surrogatepass") + b"\0")
-        yield read.digest()
+    def _warn_of_late_rewards(self, turns: TurnBatch) -> None:
+        if self._warned_of_late_rewards or not any(turns.rewards) or pays_along_the_way(turns):
+            return
+        self._warned_of_late_rewards = True
+        logger.warning(
+            "turn_credit=returns is for environments that pay along the way, and in this batch "
+            "none but last turns were paid, so that a turn's return says no more than its "
+            "episode's; use --turn_credit gigpo or gagpo"
+        )
+
+    _warned_of_late_rewards = False
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from accelerate.utils import gather_object
 from transformers.integrations import is_deepspeed_zero3_enabled
 from trl import GRPOConfig
 
@@ -12,7 +13,7 @@ from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.command import parse_training, refusing, run_training
 from trainers.credit.reward_functions import RewardFunctions, reward_list
-from trainers.credit.rewards import RewardFunc
+from trainers.credit.rewards import RewardFunc, rewards_by_turn
 from trainers.evaluation.validation import (
     RolloutEvaluationMixin,
     prompts_of,
@@ -30,13 +31,14 @@ from trainers.models.loading import (
 )
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentOnlineConfig
-from trainers.options.defaults import PER_ENVIRONMENT
+from trainers.options.defaults import BY_MEAN, PER_ENVIRONMENT
 from trainers.options.errors import UsageError, check_kind
 from trainers.options.keywords import check_given
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, mixture_of
+from trainers.rollout.learnable import LearnableTasks
 from trainers.rollout.mixtures import Mixture
 from trainers.runs.announcement import (
     Announcement,
@@ -47,10 +49,11 @@ from trainers.runs.announcement import (
 )
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import keep_records
+from trainers.runs.sampling_state import SamplingStateCallback
 from trainers.runs.schedule_state import ScheduleStateCallback
 from trainers.runs.trajectories import TrajectoryFiles
 from trainers.tokens.generation import Sampling
-from trainers.trl_bridge import EpisodeTrainer, task_dataset
+from trainers.trl_bridge import EpisodeBatch, EpisodeTrainer, task_dataset
 from trainers.trl_bridge.reuse import BatchCheckpointMixin
 
 _TRAINING_STREAM = 0
@@ -119,6 +122,7 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         self.mask_truncated_episodes = rollout.mask_truncated_episodes
         penalty = getattr(args, "invalid_action_penalty", 0.0)
         self.num_penalties = int(penalty != 0)
+        self._pays_by_turn = reward_funcs is None
         if isinstance(model, str):
             model = resolve_model(model)
             check_named(model)
@@ -142,12 +146,15 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
         self.max_outage = rollout.failure_rules.max_outage
-        if self.normalizes_by_environment:
-            self.scale_rewards = "none"  # TRL knows no environments; `advantages_of` scales
+        if self.args.scale_rewards in (PER_ENVIRONMENT, BY_MEAN):
+            self.scale_rewards = "none"  # TRL knows neither; `advantages_of` scales
         names = self.task_environments.names
         if len(names) > 1:
             self.environment_names = names
             self.mixture = _mixture(self.train_dataset, self.task_environments, args)
+        if getattr(args, "task_sampling", "uniform") == "learnable":
+            self.learnable_tasks = _learnable(self.train_dataset, self.task_environments, args)
+            self.add_callback(SamplingStateCallback(self.learnable_tasks))
         self._open_rollout(rollout, evaluation, eval_dataset)
         self._schedule_state = ScheduleStateCallback(self.rollout.schedule, names=names)
         self.add_callback(self._schedule_state)
@@ -228,6 +235,16 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         """Advantages are scaled by what is paid in their environment alone."""
         return self.args.scale_rewards == PER_ENVIRONMENT
 
+    def turn_rewards(self, episodes: EpisodeBatch) -> list[list[float]]:
+        """Return what each turn of this process's episodes is paid; see `rewards_by_turn`."""
+        weights = self.reward_weights.tolist()
+        return rewards_by_turn(
+            episodes.trajectories,
+            episodes.local(episodes.rewards).nan_to_num(nan=0.0).tolist(),
+            of_environment=weights[0] if self._pays_by_turn else 0.0,
+            of_invalid=weights[-1] * getattr(self.args, "invalid_action_penalty", 0.0),
+        )
+
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
         """Write the episodes of this process to the step's file, if it is one that is kept."""
         step = self.state.global_step
@@ -242,8 +259,13 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             self._files.flush()
 
     def on_episodes(self, metrics: dict[str, float]) -> None:
-        """Record the success of all processes' episodes for the horizon schedule."""
+        """Record the success of all processes' episodes, for the horizon and the next tasks."""
         self._schedule_state.record(self.state.global_step, metrics)
+        if self.learnable_tasks is not None:
+            own = [(t.task_id, t.success) for t in self.trajectories if t.status != "failed"]
+            self.learnable_tasks.record(
+                gather_object(own) if self.accelerator.num_processes > 1 else own
+            )
 
     def rollout_options(self) -> dict[str, Any]:
         """Return the batch's step, temperature and stream of random numbers."""
@@ -264,9 +286,30 @@ def _mixture(tasks: Any, environments: Environments, args: Any) -> Mixture | Non
         if environments.args.mix is not None:
             raise UsageError("--mix cannot weigh the tasks of an iterable dataset; mix them in it")
         return None
-    prompts = tasks["prompt"] if hasattr(tasks, "column_names") else [r["prompt"] for r in tasks]
     seed = args.seed if args.shuffle_dataset else None
-    return mixture_of(map(scenario_of, prompts), environments, seed=seed)
+    return mixture_of(map(scenario_of, _prompts(tasks)), environments, seed=seed)
+
+
+def _prompts(tasks: Any) -> list[str]:
+    """Return the task id of each row."""
+    rows = tasks["prompt"] if hasattr(tasks, "column_names") else [r["prompt"] for r in tasks]
+    return list(rows)
+
+
+def _learnable(tasks: Any, environments: Environments, args: Any) -> LearnableTasks:
+    """Return what draws the training tasks by the policy's success on them."""
+    if not hasattr(tasks, "__len__"):
+        raise UsageError(
+            "--task_sampling learnable draws from a list of tasks, got an iterable dataset; make "
+            "it a list, or leave the option out"
+        )
+    prompts = _prompts(tasks)
+    rows: dict[str, list[int]] = {}
+    for row, task_id in enumerate(prompts):
+        rows.setdefault(scenario_of(task_id), []).append(row)
+    weights = {name: environments.weights.get(name, 1) for name in rows}
+    batch = args.generation_batch_size // args.num_generations
+    return LearnableTasks(prompts, rows, weights, seed=args.seed, batch=batch)
 
 
 def _training_tasks(tasks: Any, environments: Environments, args: Any) -> Any:

@@ -70,7 +70,6 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
             raise TypeError(f"args must be an AgentPPOConfig, got {type(args).__name__}")
         super().__init__(model, env, args=args, **kwargs)
         self.kl_in_reward = args.kl_in_reward
-        self._pays_by_turn = kwargs.get("reward_funcs") is None
         self.chat = ChatFormat.from_tokenizer(self.processing_class)
         self.use_critic(self._make_critic(), moves_policy=args.critic == "shared")
 
@@ -89,7 +88,7 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
         turn = turn_of_token(mask, rows)
         axis = SampledTokenIndex.from_mask(mask, rows, len(episodes.trajectories))
         values = self.values_of(batch) * mask
-        rewards = rewards_at_turn_ends(self._turn_rewards(episodes), turn, rows)
+        rewards = rewards_at_turn_ends(self.turn_rewards(episodes), turn, rows)
         if self.kl_in_reward:
             rewards = rewards - self.beta * self.kl_of(batch, episodes)
         options: dict[str, Any] = {
@@ -110,23 +109,6 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
             return credit.advantages
         by_environment = self.normalizes_by_environment
         return episodes.whiten(credit.advantages, by_environment=by_environment)
-
-    def _turn_rewards(self, episodes: EpisodeBatch) -> list[list[float]]:
-        """Return what each turn is paid; an episode's sum is its reward."""
-        weights = self.reward_weights.tolist()
-        of_environment = weights[0] if self._pays_by_turn else 0.0
-        of_invalid = weights[-1] * self.args.invalid_action_penalty
-        totals = episodes.local(episodes.rewards).nan_to_num(nan=0.0).tolist()
-        rewards = []
-        for trajectory, total in zip(episodes.trajectories, totals, strict=True):
-            turns = [
-                of_environment * turn.reward - of_invalid * (not turn.is_valid_action)
-                for turn in trajectory.turns
-            ]
-            if turns and not self._pays_by_turn:
-                turns[-1] += total - sum(turns)
-            rewards.append(turns)
-        return rewards
 
     def _values_at_truncation(self, episodes: EpisodeBatch) -> torch.Tensor | None:
         """Return (E,) values of the states that truncated episodes were left in; 0 for others.

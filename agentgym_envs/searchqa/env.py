@@ -96,6 +96,17 @@ class SearchQAEnv(TextEnv):
         _ = self.task
         return self._episode.question
 
+    def right_answer(self) -> tuple[str, str]:
+        """Return the action that gives the canonical accepted answer, and that answer.
+
+        For training alone, such as rewards by information gain: no observation shows it.
+
+        Raises:
+            ResetNeeded: there has been no reset yet.
+        """
+        answer = self.question.answers[0]
+        return self.parser.format(f"<answer>{answer}</answer>", ""), answer
+
     @property
     def desk(self) -> Desk:
         """What the current question's searches and pages have shown.

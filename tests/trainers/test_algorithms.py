@@ -206,46 +206,11 @@ def test_a_failed_episode_is_in_no_state_of_gigpo(
     assert torch.allclose(batch["advantages"], expected)
 
 
-@pytest.mark.parametrize("anchor", ["observation", "history"])
-def test_gigpo_compares_within_groups_that_lie_across_processes(anchor: str) -> None:
-    """Three groups of four in two processes of six episodes: the second group is in both."""
-    given = [
-        played(["start", "door"][: 1 + n % 2], [0.0, float(n % 3)][1 - n % 2 :]) for n in range(12)
-    ]
-    options: dict[str, Any] = {
-        "group_size": 4, "discount": 0.9, "invalid_penalty": 0.0, "scale": "environment",
-        "environment": [0] * 4 + [1] * 8, "anchor": anchor,
-    }  # fmt: skip
-    alone = grpo.turn_advantages(given, counted=[True] * 12, first=0, gather=list, **options)
-    assert any(value for turns in alone[4:8] for value in turns)
-
-    sent: list[Any] = []
-
-    def send(own: list[Any]) -> list[Any]:
-        sent.extend(own)
-        return own
-
-    for half in (0, 6):
-        part = given[half : half + 6]
-        grpo.turn_advantages(part, counted=[True] * 6, first=half, gather=send, **options)
-    together = [
-        turns
-        for half in (0, 6)
-        for turns in grpo.turn_advantages(
-            given[half : half + 6],
-            counted=[True] * 6,
-            first=half,
-            gather=lambda _: sent,
-            **options,
-        )
-    ]
-    assert together == alone
-
-
 @pytest.mark.parametrize(
     ("name", "main", "options"),
     [
         ("rloo", rloo.main, []),
+        ("rloo", rloo.main, ["--task_sampling", "learnable"]),
         ("reinforce_pp", reinforce_pp.main, []),
         ("reinforce_pp", reinforce_pp.main, ["--baseline", "group"]),
         ("grpo", grpo.main, ["--turn_advantage_weight", "1", "--invalid-action-penalty", "0.1"]),

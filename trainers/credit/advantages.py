@@ -149,6 +149,26 @@ def scale_by_environment(
     return scaled
 
 
+def divide_by_group_mean(
+    advantages: torch.Tensor, rewards: torch.Tensor, group_size: int
+) -> torch.Tensor:
+    """Divide advantages by their group's mean reward: MaxRL (arXiv 2602.02710), A = (r - m) / m.
+
+    With rewards of 0 and 1 the mean is the success rate p, so that a success weighs 1 / p: groups
+    of hard tasks weigh more than under a deviation, sqrt(p (1 - p)).
+
+    Args:
+        advantages: (N,), rewards less their group's mean.
+        rewards: (N,), NaN for episodes that do not count.
+        group_size: episodes per group.
+
+    Returns:
+        (N,), 0 for groups whose mean is not above 0.
+    """
+    mean = rewards.view(-1, group_size).nanmean(dim=1).repeat_interleave(group_size)
+    return torch.where(mean > 0, advantages / mean, 0.0)
+
+
 def kl_penalized_returns(
     rewards: torch.Tensor, kl: torch.Tensor, time: SampledTokenIndex, *, beta: float
 ) -> torch.Tensor:
@@ -185,30 +205,31 @@ def anchor_state_advantages(
     *,
     scale_sets: Sequence[Hashable] | None,
 ) -> list[float]:
-    """Compare turns that were played in one state: GiGPO (arXiv 2505.10978, eq. 7).
+    """Compare the returns of turns: the step-level advantage of GiGPO (arXiv 2505.10978, eq. 7).
 
     Args:
         returns: a return for each turn.
-        anchors: what names the state that the turn was played in, group included.
+        anchors: what names the turns that are compared with each other, such as those that a group
+            played in one state.
         scale_sets: what names the turns over whose returns the deviation is taken that divides
             (F_norm in the paper), such as `anchors`; None divides by 1.
 
     Returns:
-        each return less the mean of its state, over that deviation; 0 for turns whose state was met
-        once.
+        each return less the mean of those it is compared with, over that deviation; 0 for a turn
+        that is compared with no other.
     """
     values = torch.tensor(returns, dtype=torch.float64)
     advantages = torch.zeros_like(values)
-    for indices in _members(anchors):
+    for indices in members(anchors):
         advantages[indices] = values[indices] - values[indices].mean()
-    for indices in _members(scale_sets or ()):
+    for indices in members(scale_sets or ()):
         if len(indices) > 1:
             advantages[indices] /= values[indices].std() + EPSILON
     return list(advantages.tolist())
 
 
-def _members(names: Sequence[Hashable]) -> list[list[int]]:
-    """Return the places of each name."""
+def members(names: Sequence[Hashable]) -> list[list[int]]:
+    """Return the places of each name, in the order in which the names come first."""
     members: dict[Hashable, list[int]] = {}
     for index, name in enumerate(names):
         members.setdefault(name, []).append(index)

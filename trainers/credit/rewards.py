@@ -75,6 +75,34 @@ def invalid_action_penalty(penalty: float) -> RewardFunc:
     return invalid_actions
 
 
+def rewards_by_turn(
+    trajectories: Sequence[Trajectory],
+    totals: Sequence[float],
+    *,
+    of_environment: float,
+    of_invalid: float,
+) -> list[list[float]]:
+    """Return what each turn is paid; what is left of an episode's reward is its last turn's.
+
+    Args:
+        trajectories: E episodes.
+        totals: (E,) what each was paid in all.
+        of_environment: weight of what the environment paid a turn; 0 where reward functions pay
+            the episode as a whole.
+        of_invalid: taken from the reward of an invalid action.
+    """
+    rewards = []
+    for trajectory, total in zip(trajectories, totals, strict=True):
+        turns = [
+            of_environment * turn.reward - of_invalid * (not turn.is_valid_action)
+            for turn in trajectory.turns
+        ]
+        if turns and of_environment == 0.0:
+            turns[-1] += total - sum(turns)
+        rewards.append(turns)
+    return rewards
+
+
 def episode_metrics(
     *,
     status: Sequence[str],

@@ -17,41 +17,103 @@ from trainers.options.arguments import (
     RunArguments,
 )
 from trainers.options.data import AgentEvolArguments, DataArguments, PairArguments
-from trainers.options.defaults import PER_ENVIRONMENT, AgentDefaults, ModelDefaults, OnlineDefaults
+from trainers.options.defaults import (
+    BY_MEAN,
+    PER_ENVIRONMENT,
+    AgentDefaults,
+    ModelDefaults,
+    OnlineDefaults,
+)
 from trainers.options.errors import check_bounds
 from trainers.options.model_names import TINY
 from trainers.options.offline import AgentEvolDefaults, DPODefaults, SFTDefaults
 from trainers.options.parser import CommandParser
-from trainers.options.refused import NOT_GROUP_RELATIVE, Refusals
+from trainers.options.refused import GRPO, NOT_GROUP_RELATIVE, Refusals
 
 BASELINES = ("none", "group")
 CRITICS = ("own", "shared", "head")
 GAE_LEVELS = ("token", "turn")
+TURN_CREDITS = ("none", "gigpo", "hgpo", "gagpo", "empg", "returns", "information_gain")
+TURN_ANCHORS = ("observation", "history", "similar")
 
 
 @dataclass
 class GRPODefaults(OnlineDefaults):
-    """Of GRPO and GiGPO."""
+    """Of GRPO and the methods that credit its turns."""
 
-    common_options: ClassVar[tuple[str, ...]] = ("num_generations", "turn_advantage_weight")
+    common_options: ClassVar[tuple[str, ...]] = ("num_generations", "turn_credit")
+    refused: ClassVar[Refusals] = GRPO
 
     output_dir: str | None = field(
         default="runs/grpo", metadata={"help": "Where checkpoints, logs and the model go."}
     )
+    turn_credit: str = field(
+        default="none",
+        metadata={
+            "help": "How turns are credited: all as their episode (none), beside it with those of "
+            "the same state (gigpo) or, in place of it, of the same recent history (hgpo), by GAE "
+            "over grouped values (gagpo), by the policy's entropy (empg), by the rewards to come "
+            "(returns), or by how much likelier they made the right answer (information_gain).",
+            "choices": list(TURN_CREDITS),
+        },
+    )
     turn_advantage_weight: float = field(
         default=0.0,
-        metadata={"help": "Weight of the turns' own advantages (GiGPO's omega); 0 is GRPO."},
+        metadata={
+            "help": "Weight of the turns' own advantages (GiGPO's omega), 1 with --turn_credit "
+            "gigpo; another weight than 0 asks for gigpo by itself."
+        },
     )
     turn_discount: float = field(
-        default=0.95, metadata={"help": "Discount per turn of the turns' own returns (GiGPO)."}
+        default=0.95,
+        metadata={"help": "Discount per turn of the turns' own returns.", "min": 0, "max": 1},
     )
     turn_anchor: str = field(
         default="observation",
         metadata={
-            "help": "What tells the state that turns are compared in (GiGPO).",
-            "choices": ["observation", "history"],
+            "help": "What tells the state that turns are compared in: the observation, all that "
+            "was read (history), or observations of mostly the same words (similar).",
+            "choices": list(TURN_ANCHORS),
         },
     )
+    turn_similarity: float = field(
+        default=0.9,
+        metadata={
+            "help": "Share of words that similar observations have in common.",
+            "min": 0,
+            "max": 1,
+        },
+    )
+    turn_context: int = field(
+        default=2, metadata={"help": "Earlier states that HGPO compares too.", "min": 0}
+    )
+    turn_lam: float = field(
+        default=0.95, metadata={"help": "GAE's lambda per turn (GAGPO).", "min": 0, "max": 1}
+    )
+    kept_variance: float = field(
+        default=1.0,
+        metadata={
+            "help": "Train on the fewest groups that hold this share of the variance of the "
+            "batch's rewards (RAGEN-2's filter); 1 keeps all.",
+            "min": 0,
+            "max": 1,
+        },
+    )
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("turn_credit", TURN_CREDITS), ("turn_anchor", TURN_ANCHORS)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {allowed}, got {getattr(self, name)!r}")
+        if self.turn_credit == "none" and self.turn_advantage_weight != 0:
+            self.turn_credit = "gigpo"
+        if self.turn_credit == "gigpo" and self.turn_advantage_weight == 0:
+            self.turn_advantage_weight = 1.0
+        if self.scale_rewards == BY_MEAN and self.turn_credit not in ("none", "empg"):
+            raise ValueError(
+                f"scale_rewards={BY_MEAN} is of whole episodes, got turn_credit="
+                f"{self.turn_credit}; leave out one of the two"
+            )
+        super().__post_init__()
 
 
 @dataclass

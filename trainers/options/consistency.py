@@ -25,7 +25,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 """What TRL's `GRPOTrainer` knows; the config takes anything."""
 
 OUR_CHOICES = {
-    "scale_rewards": ("environment",),
+    "scale_rewards": ("environment", "mean"),
     "vllm_importance_sampling_mode": ("turn_truncate", "turn_mask", "geometric_mask"),
 }
 """What our trainers know besides."""

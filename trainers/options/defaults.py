@@ -29,8 +29,11 @@ from trainers.options.templates import TemplateArguments
 from trainers.tokens.generation import Sampling
 
 SUCCESS_METRIC = "eval_success"
+TASK_SAMPLINGS = ("uniform", "learnable")
 PER_ENVIRONMENT = "environment"
-"""The `scale_rewards` that is ours."""
+"""The `scale_rewards` that divides by the deviation of the environment's rewards; ours."""
+BY_MEAN = "mean"
+"""The `scale_rewards` that divides by the mean of the group's rewards (MaxRL); ours."""
 
 
 @dataclass
@@ -240,7 +243,8 @@ class OnlineDefaults(AgentDefaults):
         metadata={
             "help": "What an advantage is divided by: the deviation of the returns of its group "
             "(group), of the batch (batch), of its environment's episodes in the batch "
-            "(environment, which every algorithm takes), or nothing (none)."
+            "(environment, which every algorithm takes), or nothing (none); grpo "
+            "also by the mean of the group's returns (mean, which is MaxRL)."
         },
     )
     disable_dropout: bool = field(
@@ -276,6 +280,22 @@ class OnlineDefaults(AgentDefaults):
     invalid_action_penalty: float = field(
         default=0.0, metadata={"help": "Taken from the reward of every invalid action."}
     )
+    task_sampling: str = field(
+        default="uniform",
+        metadata={
+            "help": "Which tasks are played next: all in turn (uniform), or rather those that the "
+            "policy solves now and then (learnable).",
+            "choices": list(TASK_SAMPLINGS),
+        },
+    )
+    observation_loss_weight: float = field(
+        default=0.0,
+        metadata={
+            "help": "Weight of the cross-entropy on what the environment said, a small world "
+            "model beside the policy, such as 0.1; 0 trains on the policy's own tokens alone.",
+            "min": 0,
+        },
+    )
     eval_steps: float | None = field(
         default=50, metadata={"help": "Evaluate every N optimizer steps."}
     )
@@ -283,6 +303,10 @@ class OnlineDefaults(AgentDefaults):
     def __post_init__(self) -> None:
         check_bounds(self)  # here too, for what follows compares numbers
         Sampling.of(self)  # checks its own
+        if self.task_sampling not in TASK_SAMPLINGS:
+            raise ValueError(
+                f"task_sampling must be one of {TASK_SAMPLINGS}, got {self.task_sampling!r}"
+            )
         check_choices(self)
         check_correction(self)
         check_batch(self, least=2)
@@ -291,11 +315,17 @@ class OnlineDefaults(AgentDefaults):
             self.num_generations_eval = 1
         super().__post_init__()
         aggregation = getattr(self, "multi_objective_aggregation", _SUMMED)
-        if self.scale_rewards == PER_ENVIRONMENT and aggregation != _SUMMED:
+        if self.scale_rewards in (PER_ENVIRONMENT, BY_MEAN) and aggregation != _SUMMED:
             raise ValueError(
-                f"scale_rewards={PER_ENVIRONMENT} scales the sum of the reward functions, got "
+                f"scale_rewards={self.scale_rewards} scales the sum of the reward functions, got "
                 f"multi_objective_aggregation={aggregation}; leave out one of "
                 "the two"
+            )
+        if self.scale_rewards == BY_MEAN and self.invalid_action_penalty:
+            raise ValueError(
+                f"scale_rewards={BY_MEAN} divides by a group's mean reward, which a penalty makes "
+                f"0 or less, got invalid_action_penalty={self.invalid_action_penalty}; leave out "
+                "one of the two"
             )
 
 

@@ -190,6 +190,21 @@ ONLINE: Refusals = {
 }
 """Of every algorithm that plays."""
 
+GRPO: Refusals = {
+    **ONLINE,
+    **_only_with("turn_credit", ["gigpo"], "turn_advantage_weight"),
+    **_only_with("turn_credit", ["gigpo", "hgpo", "gagpo"], "turn_anchor"),
+    **_only_with(
+        "turn_credit",
+        ["gigpo", "hgpo", "gagpo", "returns", "information_gain"],
+        "turn_discount",
+    ),
+    **_only_with("turn_credit", ["hgpo"], "turn_context"),
+    **_only_with("turn_credit", ["gagpo"], "turn_lam"),
+    **_only_with("turn_anchor", ["similar"], "turn_similarity"),
+}
+"""Of GRPO and the methods that credit its turns."""
+
 NOT_GROUP_RELATIVE: Refusals = {
     **ONLINE,
     "scale_rewards": Refusal(

@@ -84,6 +84,10 @@ def load_attribute(name: str) -> Any:
     return getattr(module, attribute)
 
 
+def _knows_answers(env: TextEnv) -> bool:
+    return callable(getattr(env, "right_answer", None))
+
+
 class Environments:
     """The environments of one run: each id vectorized, with its task ids.
 
@@ -226,6 +230,28 @@ class Environments:
             unused = [label for label in labels or () if label not in used]
             raise UnknownTask(f"tasks: {unused} match nothing in split {split!r} of {self.env_ids}")
         return ids
+
+    def check_right_answers(self) -> None:
+        """Check that every environment knows the right answers of its tasks.
+
+        Raises:
+            UsageError: one does not.
+        """
+        without = [
+            self.names[name] for name, env in self._probes.items() if not _knows_answers(env)
+        ]
+        if without:
+            raise UsageError(
+                "--turn_credit information_gain needs environments that know the right answer, as "
+                f"SearchQA does, got {', '.join(without)}; use --turn_credit gagpo"
+            )
+
+    def right_answer(self, task_id: str) -> tuple[str, str]:
+        """Return the action that gives a task's right answer, and the answer; of training alone."""
+        env: Any = self._probes[scenario_of(task_id)]
+        env.reset(options={"task_id": task_id})
+        answer: tuple[str, str] = env.right_answer()
+        return answer
 
     def close(self) -> None:
         """Close every environment."""

@@ -19,13 +19,15 @@ from agentgym_envs.trajectory import Trajectory
 from trainers.credit.advantages import episode_rewards
 from trainers.credit.by_environment import metrics_by_environment
 from trainers.credit.rewards import OWN_METRICS, episode_columns, has_reward, reward_columns
+from trainers.rollout.learnable import LearnableTasks
 from trainers.rollout.mixtures import Mixture
 from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
 from trainers.trl_bridge.cpu_passes import CPUPassesMixin
 from trainers.trl_bridge.episode_batch import EpisodeBatch, leave_out_unrewarded
-from trainers.trl_bridge.epoch_order import EpochOrder, MixtureOrder
+from trainers.trl_bridge.epoch_order import EpochOrder, LearnableOrder, MixtureOrder
 from trainers.trl_bridge.importance import ImportanceMixin
+from trainers.trl_bridge.measures import MeasuresMixin
 from trainers.trl_bridge.passes import WeightedBeta, add_gradient, split_into_passes
 from trainers.trl_bridge.rows import Rows, rows_of
 from trainers.trl_bridge.saving import SavingMixin
@@ -36,7 +38,9 @@ _COMPLETIONS = 3
 """Where TRL's `_generate` returns the decoded completions."""
 
 
-class EpisodeTrainer(SetupMixin, CPUPassesMixin, SavingMixin, ImportanceMixin, GRPOTrainer):  # type: ignore[misc]
+class EpisodeTrainer(  # type: ignore[misc]
+    SetupMixin, CPUPassesMixin, SavingMixin, MeasuresMixin, ImportanceMixin, GRPOTrainer
+):
     """`GRPOTrainer` whose rows come from trajectories.
 
     It lets an episode have several rows, leaves episodes without a reward out exactly, drops
@@ -68,6 +72,8 @@ class EpisodeTrainer(SetupMixin, CPUPassesMixin, SavingMixin, ImportanceMixin, G
     several."""
     mixture: Mixture | None = None
     """The training tasks by environment; None where there is one, whose order is TRL's."""
+    learnable_tasks: LearnableTasks | None = None
+    """Draws the training tasks by the policy's success; None where they come in an order."""
 
     def __init__(self, **kwargs: Any) -> None:
         with no_experimental_warning():
@@ -209,17 +215,20 @@ class EpisodeTrainer(SetupMixin, CPUPassesMixin, SavingMixin, ImportanceMixin, G
         if self.model.training:
             self.on_episodes(metrics)
 
-    def _get_train_sampler(self, dataset: Any = None) -> EpochOrder | MixtureOrder:
+    def _get_train_sampler(self, dataset: Any = None) -> EpochOrder | MixtureOrder | LearnableOrder:
         sampler = super()._get_train_sampler(dataset)
-        if self.mixture is not None:
-            sampler.shuffle = False  # the mixture draws; TRL repeats each draw for its group
-            whole_batches = sampler.num_samples // sampler.batch_size
-            return MixtureOrder(
-                sampler,
-                self.mixture,
-                num_draws=whole_batches * sampler.batch_size,
-                state=lambda: self.state,
-            )
+        learnable, mixture = self.learnable_tasks, self.mixture
+        if learnable is not None or mixture is not None:
+            sampler.shuffle = False  # what draws is ours; TRL repeats each draw for its group
+        whole_batches = sampler.num_samples // sampler.batch_size
+        options: dict[str, Any] = {
+            "num_draws": whole_batches * sampler.batch_size,
+            "state": lambda: self.state,
+        }
+        if learnable is not None:
+            return LearnableOrder(sampler, learnable, **options)
+        if mixture is not None:
+            return MixtureOrder(sampler, mixture, **options)
         generator = sampler.generator if sampler.shuffle else None
         return EpochOrder(
             sampler, generator=generator, seed=self.args.seed, state=lambda: self.state
@@ -230,6 +239,8 @@ class EpisodeTrainer(SetupMixin, CPUPassesMixin, SavingMixin, ImportanceMixin, G
         episodes = self._batch_of_episodes(batch)
         episode_of_row, action_mask = episodes.episode_of_row, episodes.action_mask
         self._log_episodes(episodes.group_size)
+        if self.observation_loss_weight and self.model.training:
+            self.weigh_observations(batch, episodes)
         advantages = self.advantages_of(batch, episodes)
         is_per_token = advantages.ndim > 1
         if not is_per_token:
@@ -317,7 +328,12 @@ class EpisodeTrainer(SetupMixin, CPUPassesMixin, SavingMixin, ImportanceMixin, G
     def is_without_gradient(self, inputs: dict[str, Any]) -> bool:
         """Return whether a pass over these rows can be left out: its gradient is 0."""
         has_kl = self.beta != 0.0 and not self.kl_in_reward
-        other_terms = has_kl or self._entropy_bonus_enabled or self.aux_loss_enabled
+        other_terms = (
+            has_kl
+            or self._entropy_bonus_enabled
+            or self.aux_loss_enabled
+            or self.observation_loss_weight != 0.0
+        )
         alone = self.accelerator.num_processes == 1  # several must do the same passes together
         training = alone and self.model.training
         return training and not other_terms and not bool(has_signal(inputs).any())

@@ -11,6 +11,7 @@ from transformers import TrainerState
 from transformers.trainer_pt_utils import LengthGroupedSampler
 from trl import SFTTrainer
 
+from trainers.rollout.learnable import LearnableTasks
 from trainers.rollout.mixtures import Mixture
 from trainers.tokens.seeds import batch_seed
 from trainers.trl_bridge.cpu_passes import CPUPassesMixin
@@ -84,6 +85,37 @@ class MixtureOrder(Sampler[int]):
         epoch = int(self._state().epoch or 0)
         rows = self._mixture.draw(epoch * self._num_draws, self._num_draws)
         return (rows[place] for place in self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+class LearnableOrder(Sampler[int]):
+    """A sampler whose rows are drawn as late as they are asked for, by what was played before.
+
+    Args:
+        places: yields places in an epoch's draws, in order; it may repeat them.
+        tasks: draws the rows, and keeps an epoch's draws for a run that is resumed.
+        num_draws: places in an epoch.
+        state: of the trainer; its `epoch` counts the epochs that are behind it.
+    """
+
+    def __init__(
+        self,
+        places: Any,
+        tasks: LearnableTasks,
+        *,
+        num_draws: int,
+        state: Callable[[], TrainerState],
+    ) -> None:
+        self._places = places
+        self._tasks = tasks
+        self._num_draws = num_draws
+        self._state = state
+
+    def __iter__(self) -> Iterator[int]:
+        self._tasks.begin(int(self._state().epoch or 0))
+        return (self._tasks.row(place, num_draws=self._num_draws) for place in self._places)
 
     def __len__(self) -> int:
         return len(self._places)

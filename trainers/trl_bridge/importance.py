@@ -12,14 +12,16 @@ import torch
 
 from trainers.credit.importance import importance_weights
 from trainers.options.consistency import check_correction
+from trainers.trl_bridge.observations import WEIGHTS, ObservationLossMixin
 from trainers.trl_bridge.passes import compact_logprobs
 from trainers.trl_bridge.token_metrics import TokenMetrics
 
 GAP = "sampling/sampling_logp_difference"
 RATIO = "sampling/importance_sampling_ratio"
+_OBSERVATION_LOSS = "observation_loss"
 
 
-class ImportanceMixin:
+class ImportanceMixin(ObservationLossMixin):
     """A mixin before `GRPOTrainer` that corrects the policy's loss for what has sampled.
 
     It logs how far sampled and trained log-probabilities are apart, in nats, whether it corrects or
@@ -42,6 +44,7 @@ class ImportanceMixin:
             self.use_vllm = self.vllm_importance_sampling_correction
             self._of_pass = dict(inputs)
             loss: torch.Tensor = super()._compute_loss(model, self._of_pass)  # type: ignore[misc]
+            loss = loss + self._of_pass.get(_OBSERVATION_LOSS, 0.0)
         finally:
             self.use_vllm, self._of_pass = use_vllm, None
         return loss
@@ -51,8 +54,12 @@ class ImportanceMixin:
         batch = self._of_pass
         if batch is not None:
             kwargs["scored"] = batch["completion_mask"] * batch["tool_mask"]
+            if WEIGHTS in batch:
+                kwargs["scored"] = kwargs["scored"] + (batch[WEIGHTS] > 0)
         outputs = compact_logprobs(compute, *args, **kwargs)
         if batch is not None:
+            if WEIGHTS in batch:
+                batch[_OBSERVATION_LOSS] = self.observation_loss(batch, outputs[0])
             self._weigh(batch, outputs[0].detach())
         return outputs
 

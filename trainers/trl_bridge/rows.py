@@ -1,7 +1,7 @@
 """Trajectories as the rows that TRL takes: plain id lists under TRL's keys.
 
 A trajectory becomes one row per token trace: one where the history only grew, one per window where
-old turns were dropped. Environment tokens carry mask 0 from their birth on: never trained on.
+old turns were dropped. Environment tokens carry mask 0 from their birth on: no policy gradient.
 """
 
 from __future__ import annotations

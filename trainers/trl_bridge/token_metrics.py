@@ -45,7 +45,8 @@ class TokenMetrics:
         """
         is_first = not any(logged.get(name) for name in mean)
         self._add_means(logged, mask != 0, mean, is_first=is_first)
-        self._add_extremes(logged, mask != 0, smallest, largest)
+        if smallest or largest:
+            self._add_extremes(logged, mask != 0, smallest, largest)
 
     def _add_means(
         self, logged: Logged, counts: torch.Tensor, mean: Values, *, is_first: bool

@@ -160,11 +160,11 @@ def test_a_run_that_would_train_or_measure_nothing_is_refused(
         ({"loss_type": "nix"}, "loss_type must be one of grpo, bnpo, .*vespo, got 'nix'"),
         (
             {"scale_rewards": "True"},
-            "scale_rewards must be one of group, batch, none, environment, got 'True'",
+            "scale_rewards must be one of group, batch, none, environment, mean, got 'True'",
         ),
         (
             {"scale_rewards": "nix"},
-            "scale_rewards must be one of group, batch, none, environment, got 'nix'",
+            "scale_rewards must be one of group, batch, none, environment, mean, got 'nix'",
         ),
         ({"importance_sampling_level": "turn"}, "must be one of token, sequence, got 'turn'"),
         ({"multi_objective_aggregation": "sum"}, "sum_then_normalize, normalize_then_sum, got"),

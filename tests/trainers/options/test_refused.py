@@ -58,7 +58,8 @@ ONLINE = {
         entropy_coef use_adaptive_entropy use_bias_correction_kl log_completions
         vllm_importance_sampling_correction
     """,
-    "ours": "temperature top_k top_p min_p invalid_action_penalty chat_template "
+    "ours": "temperature top_k top_p min_p invalid_action_penalty "
+    "task_sampling observation_loss_weight chat_template "
     "chat_template_kwargs",
 }
 GROUP_RELATIVE = {"trl": "scale_rewards multi_objective_aggregation"}
@@ -98,7 +99,7 @@ HONOURED: dict[type, tuple[dict[str, str], ...]] = {
     AgentGRPOConfig: (
         ONLINE,
         GROUP_RELATIVE,
-        {"ours": "turn_advantage_weight turn_discount turn_anchor"},
+        {"ours": "turn_credit kept_variance"},
     ),
     AgentRLOOConfig: (ONLINE,),
     AgentReinforcePPConfig: (ONLINE, {"ours": "baseline"}),

@@ -1,0 +1,171 @@
+"""The turns of a batch as the methods that credit turns see them: states, rewards, measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import torch
+
+from agentgym_envs.limits import without_turn_line
+from agentgym_envs.trajectory import Trajectory
+from trainers.credit.advantages import discounted_returns, members
+from trainers.credit.similarity import similar_states
+
+
+@dataclass(frozen=True)
+class TurnBatch:
+    """The turns of the episodes that count, of all processes, episode after episode.
+
+    Attributes:
+        episodes: (M,) the place of each turn's episode among those of all processes.
+        groups: (M,) the number of its task's group.
+        environments: (M,) the number of its environment.
+        states: (M,) what names the state it was played in, group included.
+        rewards: (M,) what it was paid.
+        measures: (M,) what was measured of it for the method, such as its entropy; 0 by default.
+    """
+
+    episodes: list[int]
+    groups: list[int]
+    environments: list[int]
+    states: list[Hashable]
+    rewards: list[float]
+    measures: list[float]
+
+    @classmethod
+    def of(
+        cls,
+        trajectories: Sequence[Trajectory],
+        rewards: Sequence[Sequence[float]],
+        *,
+        counted: Sequence[bool],
+        first: int,
+        group_size: int,
+        gather: Callable[[list[Any]], list[Any]],
+        environment: Sequence[int],
+        anchor: str = "observation",
+        similarity: float = 0.9,
+        measures: Sequence[Sequence[float]] | None = None,
+    ) -> TurnBatch:
+        """Join the turns of all processes.
+
+        Args:
+            trajectories: the episodes of this process; a group's may lie in several.
+            rewards: what each turn of them was paid.
+            counted: which of them have a reward; the others are in no state.
+            first: the place of the first one among the episodes of all processes.
+            group_size: episodes per task; the groups follow one another.
+            gather: joins lists of the processes.
+            environment: the number of each episode's environment, for those of all processes.
+            anchor: what makes two states the same: `"observation"`, what the turn read,
+                `"history"`, all that was read up to there, or `"similar"`, observations that share
+                most of their words.
+            similarity: for `"similar"`, the least overlap in 0..1.
+            measures: a number for each turn of them.
+        """
+        own: list[tuple[int, Hashable, float, float]] = []
+        for place, trajectory in enumerate(trajectories):
+            if not counted[place]:
+                continue
+            texts = [without_turn_line(turn.observation) for turn in trajectory.turns]
+            measured = [0.0] * len(texts) if measures is None else measures[place]
+            states: Sequence[Hashable] = (
+                texts if anchor == "similar" else [*_digests(texts, anchor)]
+            )
+            of_turns = zip(states, rewards[place], measured, strict=True)
+            own += [(first + place, *of_turn) for of_turn in of_turns]
+        joined = gather(own)
+        episodes = [episode for episode, *_ in joined]
+        groups = [episode // group_size for episode in episodes]
+        named: list[Any] = [state for _, state, *_ in joined]
+        if anchor == "similar":
+            named = similar_states(named, groups, threshold=similarity)
+        return cls(
+            episodes,
+            groups,
+            [environment[episode] for episode in episodes],
+            list(zip(groups, named, strict=True)),
+            [reward for *_, reward, _ in joined],
+            [measure for *_, measure in joined],
+        )
+
+    def by_episode(self) -> list[list[int]]:
+        """Return the places of each episode's turns, in order."""
+        return members(self.episodes)
+
+    @property
+    def numbers(self) -> list[int]:
+        """(M,) the number of each turn in its episode."""
+        return [number for turns in self.by_episode() for number in range(len(turns))]
+
+    def returns(self, discount: float) -> list[float]:
+        """(M,) the discounted rewards from each turn on."""
+        return [
+            value
+            for turns in self.by_episode()
+            for value in discounted_returns([self.rewards[place] for place in turns], discount)
+        ]
+
+    def scale_sets(self, scale: str, own: Sequence[Hashable]) -> Sequence[Hashable] | None:
+        """Return what names the turns over which `scale_rewards` takes the deviation.
+
+        Args:
+            scale: `"group"`, the turns that are compared with each other; `"batch"`;
+                `"environment"`; or `"none"`.
+            own: what names the turns that are compared with each other.
+        """
+        sets: dict[str, Sequence[Hashable] | None] = {
+            "group": own,
+            "batch": [0] * len(own),
+            "environment": self.environments,
+            "none": None,
+        }
+        return sets[scale]
+
+    def of_process(self, values: Sequence[float], *, first: int, count: int) -> list[list[float]]:
+        """Return the (M,) values of a process's `count` episodes; none for those left out."""
+        of_episode = {self.episodes[turns[0]]: turns for turns in self.by_episode()}
+        return [
+            [values[place] for place in of_episode.get(episode, [])]
+            for episode in range(first, first + count)
+        ]
+
+
+def mean_per_turn(
+    values: torch.Tensor, turn: torch.Tensor, episode_of_row: torch.Tensor, num_episodes: int
+) -> list[list[float]]:
+    """Return the mean over each turn's sampled tokens.
+
+    Args:
+        values: (R, T).
+        turn: (R, T) int64, each sampled token's turn within its episode, -1 elsewhere.
+        episode_of_row: (R,) int64.
+        num_episodes: E.
+
+    Returns:
+        for each of E episodes, a mean per turn; none for one without sampled tokens.
+    """
+    means: list[list[float]] = []
+    for episode in range(num_episodes):
+        rows = episode_of_row == episode
+        of_token = turn[rows]
+        sampled = of_token >= 0
+        count = torch.bincount(of_token[sampled])
+        total = torch.bincount(of_token[sampled], weights=values[rows][sampled].double())
+        means.append((total / count.clamp(min=1)).tolist())
+    return means
+
+
+def _digests(observations: Sequence[str], anchor: str) -> list[bytes]:
+    """Name each turn's state by a digest, which is short enough to be sent around."""
+    digests = []
+    read = blake2b(digest_size=16)
+    for observation in observations:
+        if anchor == "observation":
+            read = blake2b(digest_size=16)
+        read.update(observation.encode("utf-8", "surrogatepass") + b"\0")
+        digests.append(read.digest())
+    return digests

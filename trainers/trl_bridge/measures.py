@@ -1,0 +1,101 @@
+"""What the policy itself says of a batch's turns: entropies, and how likely an answer is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.nn.utils.rnn import pad_sequence
+
+from trainers.trl_bridge.episode_batch import EpisodeBatch
+from trainers.trl_bridge.rollout import sampling_mode
+
+
+class MeasuresMixin:
+    """A mixin before `EpisodeTrainer`'s bases: passes without gradients, by the policy as it is."""
+
+    def entropies_of(self: Any, batch: dict[str, Any]) -> torch.Tensor:
+        """Return (R, T) nats, the entropy of what each token of the completions was drawn from.
+
+        Args:
+            batch: TRL's padded tensors.
+        """
+        entropies: torch.Tensor = self._pass_over(
+            batch["prompt_ids"],
+            batch["prompt_mask"],
+            batch["completion_ids"],
+            batch["completion_mask"],
+        )[1]
+        return entropies
+
+    def answer_probabilities(
+        self: Any,
+        batch: dict[str, Any],
+        episodes: EpisodeBatch,
+        turn: torch.Tensor,
+        *,
+        answer_ids: Callable[[str], tuple[list[int], int]],
+    ) -> list[list[float]]:
+        """Return how likely the right answer is behind what each turn has read: IGPO's p_t.
+
+        It is the geometric mean over the answer's tokens, so that long answers are not less likely.
+
+        Args:
+            batch: TRL's padded tensors.
+            episodes: the episodes.
+            turn: (R, T) int64, each sampled token's turn within its episode, -1 elsewhere.
+            answer_ids: given a task id, returns the ids of an action that gives the answer, up to
+                its end, and the place where the answer begins in them.
+
+        Returns:
+            for each episode, a probability per turn; none for one without sampled tokens.
+        """
+        probabilities: list[list[float]] = [[] for _ in episodes.trajectories]
+        prefixes, answers, starts, owners = [], [], [], []
+        before = torch.nn.functional.pad(turn, (1, 0), value=-1)[:, :-1]
+        for row, column in ((turn >= 0) & (turn != before)).nonzero().tolist():
+            owner = int(episodes.episode_of_row[row])
+            ids, start = answer_ids(episodes.trajectories[owner].task_id)
+            prompt = batch["prompt_ids"][row][batch["prompt_mask"][row].bool()]
+            prefixes.append(torch.cat([prompt, batch["completion_ids"][row, :column]]))
+            answers.append(prompt.new_tensor(ids))
+            starts.append(start)
+            owners.append(owner)
+        size = self.args.per_device_train_batch_size
+        for first in range(0, len(owners), size):
+            chunk = slice(first, first + size)
+            logps = self._pass_over(
+                *_padded(prefixes[chunk], "left"), *_padded(answers[chunk], "right")
+            )[0]
+            for index, owner in enumerate(owners[chunk], first):
+                of_answer = logps[index - first, starts[index] : len(answers[index])]
+                probabilities[owner].append(of_answer.double().mean().exp().item())
+        return probabilities
+
+    @torch.no_grad()
+    def _pass_over(
+        self: Any,
+        prompt_ids: torch.Tensor,
+        prompt_mask: torch.Tensor,
+        ids: torch.Tensor,
+        mask: torch.Tensor,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return (R, T) log-probabilities and entropies of the last T columns."""
+        with sampling_mode(self.model):
+            logps, entropies, _ = self._get_per_token_logps_and_entropies(
+                self.model,
+                torch.cat([prompt_ids, ids], dim=1),
+                torch.cat([prompt_mask, mask], dim=1),
+                ids.size(1),
+                batch_size=self.args.per_device_train_batch_size,
+                compute_entropy=True,
+            )
+        return logps, entropies
+
+
+def _padded(sequences: list[torch.Tensor], side: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return (N, L) ids and their mask."""
+    ids = pad_sequence(sequences, batch_first=True, padding_side=side)
+    ones = [torch.ones_like(one) for one in sequences]
+    return ids, pad_sequence(ones, batch_first=True, padding_side=side)
