@@ -9,9 +9,7 @@ from __future__ import annotations
 from agentgym_envs.actions import ActionVerb
 from agentgym_envs.alfworld.house import Wording
 
-WORDING = Wording(
-    put="put", into="in/on", tells_arrival=False, has_help=False, sees_places=False
-)
+WORDING = Wording(put="put", into="in/on", tells_arrival=False, has_help=False, sees_places=False)
 
 
 def with_commands(observation: str, commands: list[str]) -> str:

@@ -26,7 +26,7 @@ from agentgym_envs.errors import InvalidAction
 from agentgym_envs.tasks import TaskSpec
 
 _WELCOME = "-= Welcome to TextWorld, ALFRED! =-"
-_VERBS = (
+_VERBS: tuple[ActionVerb, ...] = (
     ActionVerb("go_to", "go to {place}", "Walk to a place, such as 'cabinet 2'."),
     ActionVerb("open", "open {place}", "Open the place where you are."),
     ActionVerb("close", "close {place}", "Close the place where you are."),

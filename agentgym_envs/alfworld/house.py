@@ -111,9 +111,7 @@ class House:
         commands: all that does something now, sorted.
     """
 
-    def __init__(
-        self, places: Sequence[Place], task: Task, rules: Rules, wording: Wording
-    ) -> None:
+    def __init__(self, places: Sequence[Place], task: Task, rules: Rules, wording: Wording) -> None:
         self.places = places
         self.task = task
         self.rules = rules
@@ -325,7 +323,7 @@ class House:
 
 _METHODS = {"move": "put"}
 _HELP = (
-    "\nAvailable commands:\n"
+    "Available commands:\n"
     "  look:                             look around your current location\n"
     "  inventory:                        check your current inventory\n"
     "  go to (receptacle):               move to a receptacle\n"
@@ -351,8 +349,10 @@ def by_name(thing: Thing) -> tuple[str, int]:
 def _walks(names: tuple[str, ...]) -> dict[str | None, list[str]]:
     """Return where one can go from each of a scene's places, and from the middle of the room."""
     walks = {name: f"go to {name}" for name in names}
-    from_places = {here: sorted(walks[name] for name in names if name != here) for here in names}
-    return {None: sorted(walks.values()), **from_places}
+    from_places: dict[str | None, list[str]] = {None: sorted(walks.values())}
+    for here in names:
+        from_places[here] = sorted(walks[name] for name in names if name != here)
+    return from_places
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -43,7 +43,9 @@ def build(number: int, task: Task, wording: Wording) -> tuple[House, str]:
         for count in range(total, 0, -1)
     ]
     # What must be there is placed first: fixtures, then what the task is about.
-    for kind in sorted(scene.things, key=lambda kind: (kind not in table.fixtures, kind != task.thing)):
+    for kind in sorted(
+        scene.things, key=lambda kind: (kind not in table.fixtures, kind != task.thing)
+    ):
         spots = list(_spots(kind, task, places, table))
         for count in range(_count(kind, task, table, draw), 0, -1):
             spot = _choose(spots, table, draw)

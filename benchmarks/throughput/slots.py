@@ -17,7 +17,7 @@ from benchmarks.throughput.sciworld import memory_megabytes
 from benchmarks.throughput.webarena import has_chromium
 from wrappers.vector.env import Backend, TextVectorEnv
 
-ENV_IDS = ("BabyAI", "TextCraft", "SciWorld", "SearchQA", "WebArena", "MiniWoB")
+ENV_IDS = ("BabyAI", "TextCraft", "ALFWorld", "SciWorld", "SearchQA", "WebArena", "MiniWoB")
 SLOTS = (64, 128, 256)
 _TURNS = 5
 _FIXED = {"SciWorld": "look around", "MiniWoB": "press [Tab]"}

@@ -44,7 +44,7 @@ KWARGS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
-@pytest.mark.parametrize("name", ["BabyAI", "TextCraft", "SearchQA", "WebArena"])
+@pytest.mark.parametrize("name", ["ALFWorld", "BabyAI", "TextCraft", "SearchQA", "WebArena"])
 def test_a_copy_plays_on_as_the_original(name: str, duplicate: Copy) -> None:
     env = begun(f"agentgym/{name}-v0", turns=1, **KWARGS.get(name, {}))
     other = duplicate(env)
