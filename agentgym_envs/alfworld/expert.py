@@ -61,7 +61,7 @@ class Expert:
                 f"take {thing.name} from {place.name}",
                 f"I need {_a(thing.kind)}, and {thing.name} is here: I take it.",
             )
-        return self._reach(place, f"I saw {thing.name} there")
+        return self._reach(place, f"I saw {thing.name} earlier")
 
     def _process(self, held: Thing) -> ExpertMove:
         verb, kind, state = _PROCESSES[self._task.subtask]
@@ -127,8 +127,10 @@ class Expert:
             return (place.kind in stands_on) / turns
         if kind not in rules.holds[place.kind]:
             return 0.001 / turns
-        same = len(self._places(place.kind))
-        return rules.strewing[place.kind].share / same / turns
+        chance = rules.strewing[place.kind].share / len(self._places(place.kind))
+        if place.kind == self._task.target:
+            chance /= 10  # what lies there already needs no carrying
+        return chance / turns
 
     def _seen(self, kind: str, without: Place | None = None) -> list[tuple[Place, Thing]]:
         """List the things of a kind that were seen, the nearest first."""

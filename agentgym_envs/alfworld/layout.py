@@ -47,10 +47,14 @@ def build(number: int, task: Task, wording: Wording) -> tuple[House, str]:
         scene.things, key=lambda kind: (kind not in table.fixtures, kind != task.thing)
     ):
         spots = list(_spots(kind, task, places, table))
-        for count in range(_count(kind, task, table, draw), 0, -1):
+        things: list[Thing] = []
+        for _ in range(_count(kind, task, table, draw)):
             spot = _choose(spots, table, draw)
             if spot is not None:
-                spot.contents.append(Thing(kind, count))
+                things.append(Thing(kind, number=0))
+                spot.contents.append(things[-1])
+        for behind, thing in enumerate(things):
+            thing.number = len(things) - behind  # where there was no room, no gap is left
     for place in places:
         place.contents.sort(key=by_name)
     return House(places, task, table, wording), goal.format(thing=task.thing, target=task.target)

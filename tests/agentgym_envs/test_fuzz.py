@@ -21,8 +21,8 @@ EXAMPLES = 60  # x 3 envs x 4 formats x up to 5 strings, twice: about 4500
 WORDS = st.sampled_from(
     "get craft using inventory 1 2 64 -1 0 99999999999999999999 ½ ٣ , oak planks stick go to a red "
     "ball pick up pickup drop toggle open close move forward turn left right through door 1 2 key "
-    "check available actions the box take cabinet mug from in/on examine heat with Thought: Action: "
-    "\n \t ''".split(" ")
+    "check available actions the box take cabinet mug from in/on examine heat with Thought: "
+    "Action: \n \t ''".split(" ")
 )
 PHRASES = st.lists(WORDS, max_size=12).map(" ".join)
 ANY_TEXT = any_text()

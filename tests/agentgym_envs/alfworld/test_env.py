@@ -59,6 +59,17 @@ def test_an_episode_begins_with_the_places_and_the_task() -> None:
     assert info["game"].startswith("look_at_obj_in_light-AlarmClock-None-DeskLamp-304/trial_")
 
 
+def test_things_of_a_kind_are_numbered_without_gaps() -> None:
+    env = ALFWorldEnv()
+    for number in sorted(alfworld_tasks().games)[::20]:
+        env.reset(options={"task_id": number})
+        numbers: dict[str, set[int]] = {}
+        for place in env.house.places:
+            for thing in place.contents:
+                numbers.setdefault(thing.kind, set()).add(thing.number)
+        assert all(found == set(range(1, len(found) + 1)) for found in numbers.values())
+
+
 def test_doors_are_opened_and_closed() -> None:
     env = begun()
     assert answer(env, "open fridge 1") == "Nothing happens."
