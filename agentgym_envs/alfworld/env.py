@@ -92,6 +92,8 @@ class ALFWorldEnv(TextEnv):
         self._last_answer = self.house.first_observation(self.goal)
         if self.is_agentgym_compat:
             self._last_answer = self._last_answer.replace("\n\n", "\n")
+            if self.action_format == "plain":  # what the server shows; its client adds the list
+                return self._last_answer
             return original.with_commands(self._last_answer, self.house.commands)
         return self._with_list(f"{_WELCOME}\n\n{self._last_answer}")
 

@@ -229,8 +229,11 @@ def test_case_and_spaces_do_not_matter() -> None:
 
 
 def test_the_original_s_wording_is_that_of_version_0_3_3() -> None:
+    react = ALFWorldEnv(compat="agentgym", action_format="react")
+    observation, info = react.reset(options={"task_id": HEAT})
     env = ALFWorldEnv(compat="agentgym", max_turns=99)
-    observation, info = env.reset(options={"task_id": HEAT})
+    of_the_server = observation.partition("\nAVAILABLE ACTIONS: ")[0]
+    assert env.reset(options={"task_id": HEAT})[0] == of_the_server
     assert observation.startswith("You are in the middle of a room. Looking quickly around you, ")
     assert (
         "\nYour task is to: heat some cup and put it in shelf.\nAVAILABLE ACTIONS: " in observation
