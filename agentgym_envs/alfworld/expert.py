@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from agentgym_envs.alfworld.house import House, Place, Thing
 from agentgym_envs.core import ExpertMove
 
+MAX_MOVES = 1000
+"""Bounds an expert whose moves nobody plays; no task needs nearly so many."""
+
 _PROCESSES = {
     "Clean": ("clean", "sinkbasin", "clean"),
     "Heat": ("heat", "microwave", "hot"),
@@ -22,7 +25,9 @@ _PROCESSES = {
 def moves(house: House, is_over: Callable[[], bool]) -> Iterator[ExpertMove]:
     """Yield moves until the episode ends or nothing is left to try; step between them."""
     expert = Expert(house)
-    while not is_over():
+    for _ in range(MAX_MOVES):
+        if is_over():
+            return
         move = expert.next_move()
         if move is None:
             return

@@ -56,6 +56,12 @@ def test_the_expert_goes_on_from_any_state(compat: str | None) -> None:
             assert solves(env), number
 
 
+def test_an_expert_whose_moves_are_not_played_ends() -> None:
+    env = ALFWorldEnv()
+    env.reset(options={"task_id": 0})
+    assert len(set(env.expert())) == 1
+
+
 def test_thoughts_name_only_what_was_shown() -> None:
     env = ALFWorldEnv(action_format="react", max_turns=100)
     for number in NUMBERS[::15]:
