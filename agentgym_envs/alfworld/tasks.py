@@ -69,10 +69,11 @@ class ALFWorldTasks(ListedTasks):
         rows = (line.split(" ", 1) for line in text.splitlines())
         self.games = {int(number): Task.parse(game) for number, game in rows}
         table: dict[str, dict[str, list[int]]] = {
-            split: {} for split in ("train", "validation", "test", "unseen")
+            split: {subtask: [] for subtask in SUBTASKS.values()}
+            for split in ("train", "validation", "test", "unseen")
         }
         for number, task in self.games.items():
-            table[split_of(number)].setdefault(task.subtask, []).append(number)
+            table[split_of(number)][task.subtask].append(number)
         super().__init__("alfworld", table)
         self.tasks_filter = "task ids, their numbers, subtasks, or rooms"
 
