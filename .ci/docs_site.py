@@ -21,6 +21,7 @@ CARD = "trainers/models/tiny_checkpoint/README.md"
 CARD_PAGE = "studies/tiny.md"
 FURTHER = (
     "agentgym_envs.actions.ActionVerb",
+    "agentgym_envs.alfworld.env.ALFWorldEnv",
     "agentgym_envs.babyai.env.BabyAIEnv",
     "agentgym_envs.miniwob.env.MiniWoBEnv",
     "agentgym_envs.sciworld.env.SciWorldEnv",

@@ -48,6 +48,7 @@ _SCENARIOS = {
     "agentgym/SciWorld-v0": "agentgym_envs.sciworld.env:SciWorldEnv",
     "agentgym/SearchQA-v0": "agentgym_envs.searchqa.env:SearchQAEnv",
     "agentgym/WebArena-v0": "agentgym_envs.webarena.env:WebArenaEnv",
+    "agentgym/ALFWorld-v0": "agentgym_envs.alfworld.env:ALFWorldEnv",
     "agentgym/MiniWoB-v0": "agentgym_envs.miniwob.env:MiniWoBEnv",
 }
 

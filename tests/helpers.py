@@ -12,8 +12,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from agentgym_envs import EnvFailure, ExpertMove, ListedTasks, Outcome, TaskSpec, TextEnv
 from agentgym_envs.actions import ActionVerb
 from agentgym_envs.registry import register_env, registered_ids
@@ -36,6 +34,8 @@ IN_CHROMIUM = ("agentgym/MiniWoB-v0",)
 
 def unless_missing(env_id: str) -> Any:
     """Skip an environment whose extra is not installed, as in `make test-envs`."""
+    import pytest  # Here, since the workers of a vector environment import this module too.
+
     package = NEEDS.get(env_id)
     missing = package is not None and find_spec(package) is None
     marks = [pytest.mark.skipif(missing, reason=f"needs {package}")]

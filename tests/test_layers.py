@@ -57,7 +57,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "experts registry",
         "core trajectory",
         "agenttraj",
-        "babyai checking sciworld searchqa textcraft webarena",
+        "alfworld babyai checking sciworld searchqa textcraft webarena",
         "miniwob remote",
     ),
     "wrappers": ("failures record schedules vector", "adapters horizon serving"),

@@ -92,6 +92,26 @@ def textcraft_rows(repeats: int) -> Iterator[Row]:
     env.close()
 
 
+def alfworld_rows(repeats: int) -> Iterator[Row]:
+    """Measure ALFWorld on the test split: the expert's episodes, random ones, and resets."""
+    env = gym.make("agentgym/ALFWorld-v0", disable_env_checker=True)
+    base: Any = env.unwrapped
+    task_ids = base.task_ids("test")
+    for policy, choose in (("expert's actions", _expert), ("random actions", _random)):
+        episodes = [_record(env, task_id, choose) for task_id in task_ids]
+        yield compare(
+            "alfworld",
+            Side(f"ALFWorld, {policy}", "steps", _text_steps(env, episodes)),
+            repeats=repeats,
+        )
+    yield compare(
+        "alfworld",
+        Side("ALFWorld, resets", "resets", _text_resets(env, task_ids)),
+        repeats=repeats,
+    )
+    env.close()
+
+
 # Policies: how to choose the next action ----------------------------------------------------------
 
 Chooser = Callable[[Any, np.random.Generator], Iterator[str]]

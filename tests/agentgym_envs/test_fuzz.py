@@ -14,14 +14,15 @@ from agentgym_envs import TextEnv
 from agentgym_envs.actions import ACTION_FORMATS
 from tests.agentgym_envs.fuzzing import any_json, any_text, as_call, as_code, play
 
-ENV_IDS = ("agentgym/BabyAI-v0", "agentgym/TextCraft-v0")
+ENV_IDS = ("agentgym/ALFWorld-v0", "agentgym/BabyAI-v0", "agentgym/TextCraft-v0")
 STRINGS_PER_EXAMPLE = 5
-EXAMPLES = 60  # x 2 envs x 4 formats x up to 5 strings, twice: about 3000
+EXAMPLES = 60  # x 3 envs x 4 formats x up to 5 strings, twice: about 4500
 
 WORDS = st.sampled_from(
     "get craft using inventory 1 2 64 -1 0 99999999999999999999 ½ ٣ , oak planks stick go to a red "
     "ball pick up pickup drop toggle open close move forward turn left right through door 1 2 key "
-    "check available actions the box Thought: Action: \n \t ''".split(" ")
+    "check available actions the box take cabinet mug from in/on examine heat with Thought: "
+    "Action: \n \t ''".split(" ")
 )
 PHRASES = st.lists(WORDS, max_size=12).map(" ".join)
 ANY_TEXT = any_text()

@@ -19,6 +19,7 @@ MAX_OBSERVATION = 20_000
 TEXTS = ("x" * MEGABYTE, "word " * (MEGABYTE // 5), "9" * MEGABYTE, "<a>\n" * (MEGABYTE // 4))
 
 ENVIRONMENTS = [
+    "ALFWorld-v0",
     "BabyAI-v0",
     pytest.param("SciWorld-v0", marks=pytest.mark.science),
     "SearchQA-v0",

@@ -47,7 +47,9 @@ KWARGS: dict[str, dict[str, Any]] = {
 """Missions in order, which hold on to the things of their own grid."""
 
 
-PLAYED = [f"agentgym/{name}-v0" for name in ("BabyAI", "TextCraft", "SearchQA", "WebArena")]
+PLAYED = [
+    f"agentgym/{name}-v0" for name in ("ALFWorld", "BabyAI", "TextCraft", "SearchQA", "WebArena")
+]
 
 
 @pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)

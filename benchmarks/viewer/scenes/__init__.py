@@ -6,7 +6,7 @@
 
 A scene is always
 
-    {"kind": "babyai" | "textcraft" | "sciworld" | "searchqa" | "webarena" | null,
+    {"kind": "alfworld" | "babyai" | "textcraft" | "sciworld" | "searchqa" | "webarena" | null,
      "about": {...},         what holds for the whole episode
      "turns": [...] | null,  one entry more than the episode has turns: entry i is what the policy
                              had before it when it read turn i's observation, the last one what it
@@ -15,6 +15,10 @@ A scene is always
 
 `kind` is null for environments that have no scene, with turns and reason null too. By kind:
 
+    alfworld   about {"goal", "wanted": [the kind of thing, the kind of place or lamp]}
+               turns {"at": place | null, "held": thing | null,
+                      "places": [[name, "open" | "closed" | "", seen, [thing, ...]], ...]},
+               a thing being [name, "hot" | "cool" | "clean" | "sliced" | "on", ...]
     babyai     about {"width", "height", "walls": [cell, ...]}, a cell being y * width + x
                turns {"agent": cell, "direction": 0 right | 1 down | 2 left | 3 up,
                       "things": [[cell, kind, colour, "open" | "closed" | "locked" | ""], ...],

@@ -10,7 +10,7 @@ from benchmarks.viewer.scenes.replay import NotReplayed
 
 KINDS = {
     f"agentgym/{name}-v0": name.lower()
-    for name in ("BabyAI", "TextCraft", "SciWorld", "SearchQA", "WebArena")
+    for name in ("ALFWorld", "BabyAI", "TextCraft", "SciWorld", "SearchQA", "WebArena")
 }
 """The environments that have scenes; a record can name no other one to be made."""
 
@@ -37,6 +37,10 @@ def scene(trajectory: Trajectory, folder: str | Path | None = None) -> dict[str,
 
 def _made(kind: str, trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
     # Imported late: each brings its environment's packages.
+    if kind == "alfworld":
+        from benchmarks.viewer.scenes.alfworld import alfworld_scene
+
+        return alfworld_scene(trajectory, folder)
     if kind == "babyai":
         from benchmarks.viewer.scenes.babyai import babyai_scene
 

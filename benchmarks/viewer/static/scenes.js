@@ -2,12 +2,14 @@
 // The values are those that the package `scenes` describes. Each drawing replaces the last one.
 
 import { el } from "./dom.js";
+import { drawHouse } from "./scene_alfworld.js";
 import { drawGrid } from "./scene_babyai.js";
 import { drawCrafting } from "./scene_textcraft.js";
 import { drawDocuments, drawPage, drawScore } from "./scene_texts.js";
 import { tokensOfTurn } from "./scene_tokens.js";
 
 const KINDS = {
+  alfworld: drawHouse,
   babyai: drawGrid,
   textcraft: drawCrafting,
   sciworld: drawScore,

@@ -153,7 +153,9 @@ def test_hostile_text_is_read_in_no_time(action_format: str, piece: str) -> None
     assert time.process_time() - start < 2
 
 
-ENVS = [f"agentgym/{name}-v0" for name in ("BabyAI", "TextCraft", "SearchQA", "WebArena")]
+ENVS = [
+    f"agentgym/{name}-v0" for name in ("ALFWorld", "BabyAI", "TextCraft", "SearchQA", "WebArena")
+]
 
 
 @pytest.mark.parametrize("action_format", ["plain", "react", "function_call", "code"])
@@ -171,7 +173,7 @@ def test_every_environment_reads_every_slip(env_id: str, action_format: str) -> 
     env.close()
 
 
-@pytest.mark.parametrize("name", ["BabyAI", "TextCraft"])
+@pytest.mark.parametrize("name", ["ALFWorld", "BabyAI", "TextCraft"])
 def test_the_original_s_strictness_stays(name: str) -> None:
     env = gym.make(f"agentgym/{name}-v0", compat="agentgym").unwrapped
     assert isinstance(env, agentgym_envs.TextEnv)

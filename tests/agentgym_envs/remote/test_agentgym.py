@@ -118,14 +118,20 @@ def test_an_episode_of_each_scenario(kind: str) -> None:
 
 
 def test_completions_are_read_as_agentgyms_clients_do() -> None:
-    with serving(fixed(under("alfworld", SCENARIOS["alfworld"]))) as server:
-        env = make(server, "alfworld", action_format="react")
+    with serving(fixed(under("textcraft", SCENARIOS["alfworld"]))) as server:
+        env = make(server, "textcraft", action_format="react")
         env.reset(options={"task_id": 0})
         *_, info = env.step("Action: go\nAction: look")
         assert not info["is_valid_action"]
         assert len(server.requests) == 2  # nothing was sent
         env.step("Thought: hm\nAction: go to [desk] 1")
         assert server.requests[-1] == {"id": 4, "action": "go to desk 1"}
+        env.close()
+    with serving(fixed(under("alfworld", SCENARIOS["alfworld"]))) as server:
+        env = make(server, "alfworld", action_format="react")
+        env.reset(options={"task_id": 0})
+        env.step("Action: look\nThought: hm\nAction: put mug 1 in/on desk 1")
+        assert server.requests[-1] == {"id": 4, "action": "put mug 1 in/on desk 1"}
         env.close()
     with serving(fixed(under("weather", SCENARIOS["weather"]))) as server:
         env = make(server, "weather", action_format="react")

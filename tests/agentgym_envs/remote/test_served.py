@@ -20,12 +20,19 @@ from wrappers.serving.app import make_app  # noqa: E402
 from wrappers.serving.environments import served  # noqa: E402
 
 NEEDS_JAVA = pytest.mark.skipif(shutil.which("java") is None, reason="no Java on PATH")
-NAMES = ["BabyAI", "TextCraft", pytest.param("SciWorld", marks=NEEDS_JAVA), "SearchQA", "WebArena"]
+NAMES = [
+    "ALFWorld",
+    "BabyAI",
+    "TextCraft",
+    pytest.param("SciWorld", marks=NEEDS_JAVA),
+    "SearchQA",
+    "WebArena",
+]
 
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    names = ["BabyAI", "TextCraft", "SciWorld", "SearchQA", "WebArena"]
+    names = ["ALFWorld", "BabyAI", "TextCraft", "SciWorld", "SearchQA", "WebArena"]
     with serving(make_app(served([f"agentgym/{name}-v0" for name in names], {}))) as url:
         yield url
 
@@ -69,12 +76,14 @@ def test_agentgyms_wire_plays_an_experts_episode_as_in_process(url: str, name: s
     there: Any = gym.make(resolve_env_id(f"agentgym:{url}/{name.lower()}"), max_turns=100)
     game = here.unwrapped
     task_id = game.task_ids("train")[0]
-    first, _ = here.reset(options={"task_id": task_id})
+    first, info = here.reset(options={"task_id": task_id})
     shown = f"{game.goal}\n{first}" if name == "SciWorld" else first
+    if name == "ALFWorld":
+        shown += f"\nAVAILABLE ACTIONS: {','.join(info['available_actions'])}"
     assert there.reset(options={"task_id": task_id})[0] == shown
     for action in game.expert():
         mine, theirs = (turns_of(env, [action])[0] for env in (here, there))
-        assert mine[:4] == theirs[:4]
+        assert (theirs[0].partition("\nAVAILABLE ACTIONS: ")[0], *theirs[1:4]) == mine[:4]
     assert theirs[2:5] == (True, False, True)
     here.close()
     there.close()

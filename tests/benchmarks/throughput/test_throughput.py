@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.throughput import command
-from benchmarks.throughput.environments import babyai_rows, textcraft_rows
+from benchmarks.throughput.environments import alfworld_rows, babyai_rows, textcraft_rows
 from benchmarks.throughput.measure import Row, Side, Stopwatch, compare, machine
 from benchmarks.throughput.vectors import vector_rows
 
@@ -72,6 +72,12 @@ def test_babyai_plays_the_same_moves_on_the_bare_simulator() -> None:
 
 def test_textcraft_has_a_row_for_steps_and_two_for_resets() -> None:
     assert [row.unit for row in textcraft_rows(1)] == ["resets", "resets", "steps"]
+
+
+def test_alfworld_has_rows_for_steps_and_resets() -> None:
+    rows = list(alfworld_rows(1))
+    assert [row.unit for row in rows] == ["steps", "steps", "resets"]
+    assert all(row.rate > 0 for row in rows)
 
 
 def test_every_backend_of_the_vector_is_measured() -> None:

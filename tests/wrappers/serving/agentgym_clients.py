@@ -72,6 +72,16 @@ class SciWorld(Client):
         return f"{self.info['task_description']}\n{self.info['observation']}"
 
 
+class ALFWorld(Client):
+    def reset(self, number: int) -> str:
+        self.info = self.call("reset", game=number, world_type="Text")
+        return self.observe()
+
+    def observe(self) -> str:
+        commands = ",".join(self.info["available_actions"])
+        return f"{self.info['observation']}\nAVAILABLE ACTIONS: {commands}"
+
+
 class SearchQA(Client):
     id_name = "env_idx"
 
@@ -113,6 +123,7 @@ CLIENTS: dict[str, type[Client]] = {
     "BabyAI": BabyAI,
     "TextCraft": TextCraft,
     "SciWorld": SciWorld,
+    "ALFWorld": ALFWorld,
     "SearchQA": SearchQA,
     "WebArena": WebArena,
 }

@@ -28,6 +28,7 @@ NEEDS_JAVA = pytest.mark.skipif(shutil.which("java") is None, reason="no Java on
 NAMES = [
     "BabyAI",
     "TextCraft",
+    "ALFWorld",
     pytest.param("SciWorld", marks=NEEDS_JAVA),
     "SearchQA",
     "WebArena",
@@ -87,6 +88,8 @@ def test_an_experts_episode_is_the_one_in_process(connect: Connect, name: str) -
         client = connect(name)
         observation, info = env.reset(options={"task_id": task_id})
         shown = f"{info['goal']}\n{observation}" if name == "SciWorld" else observation
+        if name == "ALFWorld":
+            shown += f"\nAVAILABLE ACTIONS: {','.join(info['available_actions'])}"
         assert client.reset(number) == shown
         step = None
         for action in game.expert():
@@ -188,6 +191,7 @@ def test_babyais_viewer_is_shown_the_grid(connect: Connect) -> None:
     [
         ("BabyAI", '"This is environment BabyAI."'),
         ("TextCraft", '"This is environment TextCraft."'),
+        ("ALFWorld", '"This is environment AlfWorld."'),
         ("SciWorld", '"This is environment ScienceWorld."'),
         ("SearchQA", '"ok"'),
         ("WebArena", "ok"),
@@ -206,6 +210,21 @@ def test_numbers_count_up_and_a_closed_one_is_not_valid(connect: Connect) -> Non
     assert first.call("reset", data_idx=0) == unknown
     assert first.call("step", action="turn left") == unknown
     assert connect("BabyAI").number == second.number + 1
+
+
+def test_alfworld_tells_its_commands_and_the_game(connect: Connect) -> None:
+    client = connect("ALFWorld")
+    refused = client.call("reset", game=3, world_type="Real")
+    assert refused == {"error": 'world_type must be one of "Text", "Embody" and "Hybrid"'}
+    begun = client.call("reset", game=3, world_type="Text")
+    assert begun["task_type"].startswith("look_at_obj_in_light-AlarmClock-None-DeskLamp-304/trial_")
+    assert "AVAILABLE" not in begun["observation"]
+    step = client.call("step", action="go to desk 1")
+    assert step["observation"].startswith("On the desk 1, you see ")
+    query = {"id": client.number}
+    assert client.http.get("available_actions", params=query).json() == step["available_actions"]
+    assert client.http.get("detail", params=query).json() == {**step, "deleted": False}
+    client.close()
 
 
 def test_babyai_repeats_its_observation_with_the_goal(connect: Connect) -> None:

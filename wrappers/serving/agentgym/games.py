@@ -1,4 +1,4 @@
-"""BabyAI, TextCraft and SciWorld by AgentGym's HTTP: episodes by `id`, errors with status 200."""
+"""Four of AgentGym's games by its HTTP: episodes by `id`, errors with status 200."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Fields = dict[str, Any]
 
 
 class Game:
-    """The endpoints that the three have in common.
+    """The endpoints that they have in common.
 
     Args:
         episodes: what is played.
@@ -226,6 +226,57 @@ class SciWorld(Game):
             "task_description": info["goal"],
             **_detail(episode),
         }
+
+
+class ALFWorld(Game):
+    """ALFWorld's endpoints; a task's number is called `game`."""
+
+    greeting = "This is environment AlfWorld."
+
+    def endpoints(self) -> Endpoints:
+        """Return the endpoints by method and path."""
+        return {
+            **super().endpoints(),
+            ("GET", "/available_actions"): answering(self.available_actions),
+        }
+
+    async def reset(self, fields: Fields) -> Any:
+        """Begin the task `game`."""
+        if text(fields, "world_type") not in ("Text", "Embody", "Hybrid"):
+            raise Unknown('world_type must be one of "Text", "Embody" and "Hybrid"')
+        episode = episode_of(self.episodes, fields)
+        info = await self._begin(episode, {"task_id": whole(fields, "game")})
+        return self._begun(episode, info)
+
+    async def available_actions(self, fields: Fields) -> Any:
+        """List the commands that do something now."""
+        return _commands(episode_of(self.episodes, fields))
+
+    async def detail(self, fields: Fields) -> Any:
+        """Repeat all of the last answer."""
+        episode = episode_of(self.episodes, fields)
+        return {**self._stepped(episode), "deleted": False}
+
+    def _begun(self, episode: Episode, info: dict[str, Any]) -> Any:
+        return {
+            "id": episode.number,
+            "observation": episode.observation,
+            "available_actions": info["available_actions"],
+            "task_type": info["game"],
+        }
+
+    def _stepped(self, episode: Episode) -> Any:
+        return {
+            "observation": episode.observation,
+            "reward": episode.reward,
+            "available_actions": _commands(episode),
+            "done": episode.done,
+        }
+
+
+def _commands(episode: Episode) -> list[str]:
+    info = episode.session.info
+    return [] if info is None else info["available_actions"]
 
 
 def _playing(episodes: Episodes, fields: Fields) -> Episode:

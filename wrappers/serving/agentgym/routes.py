@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from wrappers.serving.agentgym.episodes import Episodes
-from wrappers.serving.agentgym.games import BabyAI, SciWorld, TextCraft
+from wrappers.serving.agentgym.games import ALFWorld, BabyAI, SciWorld, TextCraft
 from wrappers.serving.agentgym.web import SearchQA, WebArena
 from wrappers.serving.endpoints import Endpoints
 from wrappers.serving.environments import ServedEnvironment
@@ -39,14 +39,15 @@ ORIGINALS: Mapping[str, _Original] = {
     "agentgym/BabyAI-v0": _Original(BabyAI, _PLAIN),
     "agentgym/TextCraft-v0": _Original(TextCraft, _PLAIN),
     "agentgym/SciWorld-v0": _Original(SciWorld, {**_PLAIN, "max_turns": None}),
+    "agentgym/ALFWorld-v0": _Original(ALFWorld, _PLAIN),
     "agentgym/SearchQA-v0": _Original(SearchQA, _OWN_GRAMMAR),
     "agentgym/WebArena-v0": _Original(WebArena, _OWN_GRAMMAR),
 }
-"""The five environments, and how they are made to play as the original's servers."""
+"""The environments, and how they are made to play as the original's servers."""
 
 
 def endpoints(sessions: Sessions, environment: ServedEnvironment) -> Endpoints:
-    """Return AgentGym's endpoints of an environment; none where it is not one of the five.
+    """Return AgentGym's endpoints of an environment; none where it is not one of those.
 
     Raises:
         ValueError: the arguments that it is served with do not fit `compat="agentgym"`.

@@ -8,7 +8,11 @@ from agentgym_envs import Trajectory
 from trainers.policies.scripted import play
 from wrappers import TextVectorEnv
 
-PLAYED = {"agentgym/TextCraft-v0": "textcraft_7", "agentgym/BabyAI-v0": "babyai_8"}
+PLAYED = {
+    "agentgym/TextCraft-v0": "textcraft_7",
+    "agentgym/BabyAI-v0": "babyai_8",
+    "agentgym/ALFWorld-v0": "alfworld_2500",
+}
 
 
 def expert_episode(env_id: str, **kwargs: Any) -> Trajectory:

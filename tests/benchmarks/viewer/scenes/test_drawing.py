@@ -59,6 +59,16 @@ def test_the_grid_shows_every_thing_and_says_what_is_seen(page):
     assert "facing" in page.get_by_role("img").get_attribute("aria-label")
 
 
+def test_the_house_shows_every_place_and_what_is_wanted(page):
+    values = scene(expert_episode("agentgym/ALFWorld-v0"))
+    assert page.evaluate(DRAW, ["scene", values, 0])
+    assert page.locator(".scene-place.unseen").count() == len(values["turns"][0]["places"])
+    assert page.get_by_text("Holds nothing").count() == 1
+    page.evaluate(DRAW, ["scene", values, len(values["turns"]) - 1])
+    assert page.locator(".scene-place.here").inner_text().startswith("shelf")
+    assert "cup 1 (hot)" in page.locator(".scene-place.here mark").all_text_contents()
+
+
 def test_the_recipe_tree_and_the_inventory_are_those_of_the_turn(page):
     values = scene(expert_episode("agentgym/TextCraft-v0"))
     page.evaluate(DRAW, ["scene", values, 0])

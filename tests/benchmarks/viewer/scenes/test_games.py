@@ -1,4 +1,4 @@
-"""The scenes that are replayed: BabyAI's grid and TextCraft's crafting."""
+"""The scenes that are replayed: BabyAI's grid, TextCraft's crafting and ALFWorld's house."""
 
 from __future__ import annotations
 
@@ -139,3 +139,22 @@ def test_a_door_tells_its_state():
     doors = [thing for thing in look(env)["things"] if thing[1] == "door"]
     assert doors
     assert {state for *_, state in doors} <= {"open", "closed", "locked"}
+
+
+# ALFWorld -----------------------------------------------------------------------------------------
+
+
+def test_the_house_of_each_turn_is_the_environments():
+    episode = expert_episode("agentgym/ALFWorld-v0")
+    shown = scene(episode)
+    assert shown["reason"] is None
+    assert shown["about"] == {"goal": episode.goal, "wanted": ["cup", "shelf"]}
+    first, last = shown["turns"][0], shown["turns"][-1]
+    assert (first["at"], first["held"]) == (None, None)
+    assert not any(is_seen for _, _, is_seen, _ in first["places"])
+    (shelf,) = [place for place in last["places"] if place[0] == last["at"]]
+    assert shelf[0].startswith("shelf") and ["cup 1", "hot"] in shelf[3]
+    doors = {name: door for name, door, _, _ in last["places"]}
+    assert (doors["fridge 1"], doors["drawer 1"], doors["shelf 1"]) == ("open", "closed", "")
+    held = [turn["held"] for turn in shown["turns"]]
+    assert held.index(["cup 1"]) < held.index(["cup 1", "hot"])

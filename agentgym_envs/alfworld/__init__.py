@@ -1,0 +1,1 @@
+"""ALFWorld (house): household tasks in text, in the scenes of ALFRED."""

@@ -1,0 +1,156 @@
+"""ALFWorld: find things in a house, clean, heat or cool them, and put them where they belong.
+
+The rules and the wording are those of the original's text game, the tasks AgentGym's. Only where
+things lie at the start is drawn here, from the task's number, since the original's games are not
+among what can be shipped.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+from agentgym_envs.actions import ActionParser, ActionVerb
+from agentgym_envs.actions.compat import RestParser, StrippedTextParser
+from agentgym_envs.alfworld import compat as original
+from agentgym_envs.alfworld.expert import moves
+from agentgym_envs.alfworld.house import House, Wording
+from agentgym_envs.alfworld.layout import build
+from agentgym_envs.alfworld.rules import rules
+from agentgym_envs.alfworld.tasks import alfworld_tasks
+from agentgym_envs.core import ExpertMove, Outcome, TextEnv
+from agentgym_envs.errors import InvalidAction
+from agentgym_envs.tasks import TaskSpec
+
+_WELCOME = "-= Welcome to TextWorld, ALFRED! =-"
+_VERBS: tuple[ActionVerb, ...] = (
+    ActionVerb("go_to", "go to {place}", "Walk to a place, such as 'cabinet 2'."),
+    ActionVerb("open", "open {place}", "Open the place where you are."),
+    ActionVerb("close", "close {place}", "Close the place where you are."),
+    ActionVerb("take", "take {thing} from {place}", "Take a thing; you hold one at most."),
+    ActionVerb("move", "move {thing} to {place}", "Put what you hold in or on a place."),
+    ActionVerb("examine", "examine {what}", "Look at the place where you are, or what you hold."),
+    ActionVerb("use", "use {thing}", "Turn on a lamp."),
+    ActionVerb("heat", "heat {thing} with {place}", "Heat what you hold with a microwave."),
+    ActionVerb("clean", "clean {thing} with {place}", "Clean what you hold with a sinkbasin."),
+    ActionVerb("cool", "cool {thing} with {place}", "Cool what you hold with a fridge."),
+    ActionVerb("slice", "slice {thing} with {knife}", "Slice a thing with the knife you hold."),
+    ActionVerb("inventory", "inventory", "List what you hold."),
+    ActionVerb("look", "look", "Look around where you are."),
+    ActionVerb("help", "help", "List the commands."),
+)
+
+
+class ALFWorldEnv(TextEnv):
+    """Household tasks in 120 scenes.
+
+    Args:
+        compat: None, or `"agentgym"` for the wording of ALFWorld 0.3.3 as AgentGym shows it.
+        list_actions: every observation lists the commands that do something; they are in
+            `info["available_actions"]` either way.
+        **kwargs: as `TextEnv`; `tasks` may name subtasks and rooms.
+
+    Attributes:
+        house: the current episode's.
+
+    Raises:
+        ValueError: an argument has a value that is not allowed.
+    """
+
+    verbs = _VERBS
+    default_max_turns = 30
+    original_parsers: ClassVar[Mapping[str, ActionParser]] = {
+        "plain": StrippedTextParser(),
+        "react": RestParser(),
+    }
+    house: House
+
+    def __init__(
+        self, *, compat: str | None = None, list_actions: bool = False, **kwargs: Any
+    ) -> None:
+        self._wording = Wording()
+        if compat == "agentgym":
+            if list_actions:
+                raise ValueError(
+                    "compat='agentgym' lists the commands where the original does, got "
+                    "list_actions=True; leave one of them out"
+                )
+            self._wording = original.WORDING
+            self.verbs = original.verbs_of(_VERBS)
+        self._list_actions = list_actions
+        self.instructions = _instructions(self.verbs)
+        self.source = rules().source
+        super().__init__(alfworld_tasks(), compat=compat, **kwargs)
+
+    def begin(self, task: TaskSpec) -> str:
+        """Build the house and show its places and the task."""
+        self._game = alfworld_tasks().games[task.number]
+        self.house, self.goal = build(task.number, self._game, self._wording)
+        self._last_answer = self.house.first_observation(self.goal)
+        if self.is_agentgym_compat:
+            self._last_answer = self._last_answer.replace("\n\n", "\n")
+            if self.action_format == "plain":  # what the server shows; its client adds the list
+                return self._last_answer
+            return original.with_commands(self._last_answer, self.house.commands)
+        return self._with_list(f"{_WELCOME}\n\n{self._last_answer}")
+
+    def apply(self, action: str) -> Outcome:
+        """Play one command; reaching the goal pays 1 and ends the episode."""
+        command = action if self.is_agentgym_compat else " ".join(action.lower().split())
+        self._last_answer, is_valid = self.house.act(command)
+        success = is_valid and self.house.is_won
+        info = {"success": success, "is_valid_action": is_valid}
+        return Outcome(self._with_list(self._last_answer), float(success), success, info=info)
+
+    def reject(self, completion: str, error: InvalidAction) -> Outcome:
+        """Answer a completion that holds no action."""
+        if not self.is_agentgym_compat:
+            return super().reject(completion, error)
+        again = original.with_commands(self._last_answer, self.house.commands)
+        return Outcome(f"Invalid Action.\n\n{again}", info={"is_valid_action": False})
+
+    def available_actions(self) -> list[str] | None:
+        """List the commands that do something now."""
+        _ = self.task
+        return list(self.house.commands)
+
+    @property
+    def thing_names(self) -> re.Pattern[str]:
+        """Matches the kinds of places and things, with their numbers."""
+        return _names()
+
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        """Yield moves that solve the task from the current state, by what was seen until then."""
+        return moves(self.house, lambda: self._over)
+
+    def _with_list(self, observation: str) -> str:
+        if not self._list_actions:
+            return observation
+        return f"{observation}\nAvailable actions: {json.dumps(self.house.commands)}"
+
+    def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
+        info = super()._info(extra, truncated_by=truncated_by)
+        info["game"] = self._game.game
+        return info
+
+
+def _instructions(verbs: Sequence[ActionVerb]) -> str:
+    lines = "\n".join(f"{_slots(verb.template)}: {verb.description}" for verb in verbs)
+    return (
+        "You do a household task in a room. Places and things have a kind and a number, such as "
+        "cabinet 2 and mug 1. What is in a closed place is seen when it is open. Each turn you do "
+        f"one of:\n{lines}\n"
+        "A command that is not possible is answered with: Nothing happens."
+    )
+
+
+def _slots(template: str) -> str:
+    return template.replace("{", "<").replace("}", ">")
+
+
+@cache
+def _names() -> re.Pattern[str]:
+    return re.compile(rf"\b({'|'.join(rules().kinds)})\b(?: (\d+))?")

@@ -1,0 +1,181 @@
+"""Solves tasks by what the episode has shown: it looks for things where they are likely to be.
+
+Each move is chosen from what is known when it is asked for, so it starts from any state. What a
+place holds is known once `Place.is_seen`, since only the agent moves things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from agentgym_envs.alfworld.house import House, Place, Thing
+from agentgym_envs.core import ExpertMove
+
+MAX_MOVES = 1000
+"""Bounds an expert whose moves nobody plays; no task needs nearly so many."""
+
+_PROCESSES = {
+    "Clean": ("clean", "sinkbasin", "clean"),
+    "Heat": ("heat", "microwave", "hot"),
+    "Cool": ("cool", "fridge", "cool"),
+}
+"""By subtask: the command, the kind of place, and the word for what is done."""
+
+
+def moves(house: House, is_over: Callable[[], bool]) -> Iterator[ExpertMove]:
+    """Yield moves until the episode ends or nothing is left to try; step between them."""
+    expert = Expert(house)
+    for _ in range(MAX_MOVES):
+        if is_over():
+            return
+        move = expert.next_move()
+        if move is None:
+            return
+        yield move
+
+
+class Expert:
+    """Chooses the next move in a house."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._task = house.task
+
+    def next_move(self) -> ExpertMove | None:
+        """Return the next move; None where every place was seen in vain."""
+        held = self._house.held
+        if held is None:
+            return self._fetch()
+        if held.kind != self._task.thing:
+            return self._put_aside(held)
+        if self._task.subtask == "Look":
+            return self._light(held)
+        if not self._house.is_ready(held):
+            return self._process(held)
+        return self._deliver(held)
+
+    # Parts of a task ----------------------------------------------------------------------------
+
+    def _fetch(self) -> ExpertMove | None:
+        found = self._seen(self._task.thing, self._destination())
+        if not found:
+            return self._search(self._task.thing)
+        place, thing = found[0]
+        if place is self._house.at and not place.is_closed:
+            return ExpertMove(
+                f"take {thing.name} from {place.name}",
+                f"I need {_a(thing.kind)}, and {thing.name} is here: I take it.",
+            )
+        return self._reach(place, f"I saw {thing.name} earlier")
+
+    def _process(self, held: Thing) -> ExpertMove:
+        verb, kind, state = _PROCESSES[self._task.subtask]
+        place = self._places(kind)[0]
+        if place is self._house.at:
+            return ExpertMove(
+                f"{verb} {held.name} with {place.name}",
+                f"The goal wants it {state}, and {place.name} makes {held.name} {state}.",
+            )
+        return ExpertMove(
+            f"go to {place.name}", f"The goal wants it {state}: I take {held.name} to {place.name}."
+        )
+
+    def _deliver(self, held: Thing) -> ExpertMove:
+        place = self._destination()
+        assert place is not None
+        if place is self._house.at and not place.is_closed:
+            return ExpertMove(
+                self._put_command(held, place), f"The goal wants {held.name} here: I put it down."
+            )
+        return self._reach(place, f"The goal wants {held.name} in or on {_a(place.kind)}")
+
+    def _light(self, held: Thing) -> ExpertMove | None:
+        lamps = self._seen(self._task.target)
+        if not lamps:
+            return self._search(self._task.target)
+        place, lamp = lamps[0]
+        if place is self._house.at:
+            return ExpertMove(
+                f"use {lamp.name}", f"I hold {held.name}, and {lamp.name} is here: I turn it on."
+            )
+        return ExpertMove(
+            f"go to {place.name}", f"I hold {held.name}, and {lamp.name} is on {place.name}."
+        )
+
+    def _put_aside(self, held: Thing) -> ExpertMove | None:
+        holds = self._house.rules.holds
+        spots = [place for place in self._house.places if held.kind in holds[place.kind]]
+        if not spots:
+            return None
+        spots.sort(key=lambda place: (place is not self._house.at, place.is_closed))
+        if spots[0] is self._house.at and not spots[0].is_closed:
+            return ExpertMove(
+                self._put_command(held, spots[0]), f"The task is not about {held.name}."
+            )
+        return self._reach(spots[0], f"The task is not about {held.name}; I leave it there")
+
+    def _search(self, kind: str) -> ExpertMove | None:
+        unseen = [place for place in self._house.places if not place.is_seen]
+        if not unseen:
+            return None
+        best = max(unseen, key=lambda place: self._promise(kind, place))
+        return self._reach(best, f"I look for {_a(kind)}")
+
+    # What is known ------------------------------------------------------------------------------
+
+    def _promise(self, kind: str, place: Place) -> float:
+        """Return how likely a thing of a kind lies there, for each turn that looking takes."""
+        rules = self._house.rules
+        turns = 1.0 + place.is_closed - (place is self._house.at)
+        stands_on = rules.fixtures.get(kind)
+        if stands_on is not None:
+            return (place.kind in stands_on) / turns
+        if kind not in rules.holds[place.kind]:
+            return 0.001 / turns
+        chance = rules.strewing[place.kind].share / len(self._places(place.kind))
+        if place.kind == self._task.target:
+            chance /= 10  # what lies there already needs no carrying
+        return chance / turns
+
+    def _seen(self, kind: str, without: Place | None = None) -> list[tuple[Place, Thing]]:
+        """List the things of a kind that were seen, the nearest first."""
+        found = [
+            (place, thing)
+            for place in self._house.places
+            if place.is_seen and place is not without
+            for thing in place.contents
+            if thing.kind == kind
+        ]
+        return sorted(found, key=lambda pair: pair[0] is not self._house.at)
+
+    def _destination(self) -> Place | None:
+        """Return the place that the thing is for: the one that has most of what belongs there."""
+        if self._task.subtask == "Look":
+            return None
+        places = self._places(self._task.target)
+        return max(
+            places,
+            key=lambda place: (
+                place.is_seen and sum(map(self._house.is_ready, place.contents)),
+                place is self._house.at,
+                not place.is_closed,
+            ),
+        )
+
+    def _places(self, kind: str) -> Sequence[Place]:
+        return [place for place in reversed(self._house.places) if place.kind == kind]
+
+    # Commands -----------------------------------------------------------------------------------
+
+    def _reach(self, place: Place, why: str) -> ExpertMove:
+        if place is not self._house.at:
+            return ExpertMove(f"go to {place.name}", f"{why}: I go to {place.name}.")
+        return ExpertMove(f"open {place.name}", f"{why}: I open {place.name}.")
+
+    def _put_command(self, held: Thing, place: Place) -> str:
+        wording = self._house.wording
+        return f"{wording.put} {held.name} {wording.into} {place.name}"
+
+
+def _a(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"

@@ -1,0 +1,1 @@
+"""Makes the tables of the ALFWorld environment from the original's facts."""

@@ -1,0 +1,156 @@
+"""Makes ALFWorld's tables: kinds of things, the 120 scenes, and the tasks with their ids.
+
+    python -m worlds.alfworld.make WHEEL MAPPINGS [--out FOLDER]
+
+WHEEL is the unpacked package `alfworld` (0.4.2), MAPPINGS AgentGym's folder
+`agentenv-alfworld/configs` (commit 3ef9235d). Both are MIT licensed. AgentGym's tasks keep their
+numbers. The two further splits are drawn here: `validation` in the scenes that AgentGym uses, and
+`unseen` in the twelve that it does not, which are ALFRED's scenes for unseen validation and test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from runpy import run_path
+from typing import Any
+
+from agentgym_envs.alfworld.tasks import FIRST_UNSEEN, FIRST_VALIDATION
+from worlds.dice import Dice
+
+FOLDER = Path(__file__).parents[2] / "agentgym_envs" / "alfworld"
+NUM_VALIDATION = 100
+UNSEEN_PER_SCENE = 10
+STOVE_BURNERS = 4
+"""The layouts list no burner, and every stove has four."""
+NO_PLACES = frozenset({"Sink", "Bathtub", "PaintingHanger"})
+"""Receptacles that hold nothing themselves."""
+FIXTURES = frozenset({"DeskLamp", "HousePlant"})
+"""What stands somewhere and cannot be taken."""
+
+Tables = dict[str, Any]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make the tables that the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m worlds.alfworld.make", description=__doc__)
+    parser.add_argument("wheel", type=Path)
+    parser.add_argument("mappings", type=Path)
+    parser.add_argument("--out", type=Path, default=FOLDER)
+    options = parser.parse_args(arguments)
+    rules = run_path(str(options.wheel / "alfworld/gen/constants.py"))
+    layouts = options.wheel / "alfworld/gen/layouts"
+    kinds = kinds_of(rules)
+    scenes = {number: scene_of(layouts, number, kinds) for number in sorted(rules["SCENE_NUMBERS"])}
+    tasks = list(agentgym_tasks(options.mappings))
+    tasks += drawn_tasks([game for _, game in tasks], scenes)
+    write(options.out / "kinds.json", kinds)
+    write(options.out / "scenes.json", scenes)
+    lines = "".join(f"{number} {game}\n" for number, game in tasks)
+    (options.out / "tasks.txt").write_text(lines, encoding="utf-8")
+
+
+def kinds_of(rules: Tables) -> Tables:
+    """Return what each kind of place holds, and what can be done with each kind of thing."""
+    holds = rules["VAL_RECEPTACLE_OBJECTS"]
+    places = sorted(set(rules["STATIC_RECEPTACLES"]) - NO_PLACES)
+    actions = rules["VAL_ACTION_OBJECTS"]
+    return {
+        "places": {
+            kind.lower(): sorted(_whole(holds[kind])) for kind in places if _whole(holds[kind])
+        },
+        "openable": sorted(k.lower() for k in rules["OPENABLE_CLASS_LIST"] if k in places),
+        "fixtures": sorted(kind.lower() for kind in FIXTURES),
+        "vessels": sorted(kind.lower() for kind in rules["MOVABLE_RECEPTACLES"]),
+        **{
+            trait.lower(): sorted(_whole(actions[trait]))
+            for trait in ("Cleanable", "Heatable", "Coolable", "Sliceable")
+        },
+    }
+
+
+def scene_of(layouts: Path, number: int, kinds: Tables) -> Tables:
+    """Return how many places of each kind a scene has, and the kinds of its things."""
+    present = _read(layouts / f"FloorPlan{number}-objects.json")
+    keys = _read(layouts / f"FloorPlan{number}-openable.json")
+    counts = Counter(_kind(key) for key in keys)
+    for kind in map(str.lower, present):
+        if kind in kinds["places"] and kind not in counts:
+            counts[kind] = STOVE_BURNERS if kind == "stoveburner" else 1
+    known = set(kinds["fixtures"]).union(*kinds["places"].values())
+    return {
+        "places": {kind: counts[kind] for kind in sorted(counts) if kind in kinds["places"]},
+        "things": sorted(known.intersection(map(str.lower, present))),
+    }
+
+
+def agentgym_tasks(folder: Path) -> Iterator[tuple[int, str]]:
+    """Yield the number and the game of each of AgentGym's tasks."""
+    for name in ("train", "test"):
+        for row in _read(folder / f"mappings_{name}.json"):
+            yield row["item_id"], f"{row['task_type']}/{row['task_id']}"
+
+
+def drawn_tasks(games: Sequence[str], scenes: dict[int, Tables]) -> Iterator[tuple[int, str]]:
+    """Yield the tasks that AgentGym does not have; no two are of the same type.
+
+    A goal is one that AgentGym has in a scene of the same kind of room.
+    """
+    types = sorted({game.partition("/")[0] for game in games})
+    used = sorted({int(name.rpartition("-")[2]) for name in types})
+    unused = [number for number in scenes if number not in used]
+    taken = set(types)
+    dice = Dice("alfworld", "validation")
+    for place in range(NUM_VALIDATION):
+        name = _draw(dice, types, dice.pick(used), scenes, taken)
+        yield FIRST_VALIDATION + place, name
+    dice = Dice("alfworld", "unseen")
+    for place in range(UNSEEN_PER_SCENE * len(unused)):
+        name = _draw(dice, types, unused[place // UNSEEN_PER_SCENE], scenes, taken)
+        yield FIRST_UNSEEN + place, name
+
+
+def _draw(
+    dice: Dice, types: Sequence[str], number: int, scenes: dict[int, Tables], taken: set[str]
+) -> str:
+    scene = scenes[number]
+    goals: dict[str, set[str]] = {}
+    for name in types:
+        goal, _, other = name.rpartition("-")
+        deed, thing, _, target = goal.split("-")
+        there = {*scene["places"], *scene["things"]}
+        is_same_room = int(other) // 100 == number // 100
+        if is_same_room and thing.lower() in there and target.lower() in there:
+            goals.setdefault(deed, set()).add(f"{goal}-{number}")
+    while True:  # every scene has many more goals than are drawn
+        name = dice.pick(sorted(goals[dice.pick(sorted(goals))]))
+        if name not in taken:
+            taken.add(name)
+            return name
+
+
+def write(path: Path, table: Tables) -> None:
+    """Write a table, an entry a line."""
+    rows = (f"{json.dumps(str(key))}: {json.dumps(value)}" for key, value in table.items())
+    path.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
+
+
+def _whole(kinds: set[str]) -> list[str]:
+    return [kind.lower() for kind in kinds if not kind.endswith("Sliced")]
+
+
+def _kind(key: str) -> str:
+    # "Sink|+00.05|+00.90|-00.65|SinkBasin": the last part is what holds things.
+    first, *_, last = key.split("|")
+    return (last if last.isalpha() else first).lower()
+
+
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text("utf-8"))
+
+
+if __name__ == "__main__":
+    main()
