@@ -109,6 +109,8 @@ class Turn:
         action: the text that was played, as the environment read it; left out, it is what
             `strip_thinking` leaves of the completion.
         call: what a server told of the completion; None where none was asked.
+        weights_step: the optimizer step of the weights that sampled the completion, where episodes
+            are played while the policy is trained; None where the episode's `global_step` says it.
     """
 
     observation: str
@@ -120,6 +122,7 @@ class Turn:
     trained: bool = True
     action: str = ""
     call: ModelCall | None = None
+    weights_step: int | None = None
 
     def __post_init__(self) -> None:
         if not self.action:
@@ -134,6 +137,8 @@ class Turn:
             del values["call"]
         else:
             values["call"] = dict(vars(self.call))
+        if self.weights_step is None:
+            del values["weights_step"]
         return values
 
     @classmethod

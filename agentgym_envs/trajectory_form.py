@@ -17,7 +17,7 @@ _OF_EPISODE: dict[str, tuple[type, ...]] = {
 _OF_TURN: dict[str, tuple[type, ...]] = {
     **{"observation": _TEXT, "completion": _TEXT, "reward": _NUMBER, "is_valid_action": (bool,)},
     **{"score": _NUMBER, "num_tokens": _WHOLE, "trained": (bool,), "action": _TEXT},
-    **{"call": (NoneType, dict)},
+    **{"call": (NoneType, dict), "weights_step": (NoneType, int)},
 }
 _OF_CALL: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("finish_reason", "reasoning"), _TEXT),

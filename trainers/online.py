@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from trl import GRPOConfig
 
 from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
+from trainers.backends.shared import SharedBackend
 from trainers.command import parse_training, refusing, run_training
 from trainers.credit.reward_functions import RewardFunctions, reward_list
 from trainers.credit.rewards import RewardFunc, rewards_by_turn
@@ -54,12 +56,13 @@ from trainers.runs.schedule_state import ScheduleStateCallback
 from trainers.runs.trajectories import TrajectoryFiles
 from trainers.tokens.generation import Sampling
 from trainers.trl_bridge import EpisodeBatch, EpisodeTrainer, task_dataset
+from trainers.trl_bridge.ahead import AheadMixin
 from trainers.trl_bridge.reuse import BatchCheckpointMixin
 
 _TRAINING_STREAM = 0
 
 
-class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer):
+class OnlineTrainer(AheadMixin, BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer):
     """A `trl.GRPOTrainer` that plays its episodes in text environments.
 
     An algorithm subclasses it, names its config, and says in `advantages_of` what an episode's
@@ -146,6 +149,9 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
         self.max_outage = rollout.failure_rules.max_outage
+        self.max_staleness = getattr(args, "max_staleness", 0)
+        if self.max_staleness:
+            _check_ahead(rollout, chosen, processes=self.accelerator.num_processes)
         if self.args.scale_rewards in (PER_ENVIRONMENT, BY_MEAN):
             self.scale_rewards = "none"  # TRL knows neither; `advantages_of` scales
         names = self.task_environments.names
@@ -173,9 +179,11 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
         self._files = TrajectoryFiles.of(args, rollout)
         self.add_callback(self._files)
         environments = self.task_environments
+        tokenizer = self.processing_class
         policy = ModelPolicy.of_model(
             self.model,
-            self.processing_class,
+            # A tokenizer's settings are no threads' business but one's.
+            copy.deepcopy(tokenizer) if self.max_staleness else tokenizer,
             rollout,
             name=str(args.output_dir),
             seed=args.seed,
@@ -183,12 +191,17 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
             sampling=Sampling.of(args),
             autocast=self.accelerator.autocast,
         )
+        if self.max_staleness:
+            backend: Any = policy.backend
+            policy.backend = self.weights_sender = SharedBackend(
+                backend, lambda: self.state.global_step
+            )
         self.rollout = environments.rollout(
             policy,
             schedule=environments.schedule(rollout),
             failure_rules=rollout.failure_rules,
         )
-        self.rollout.on_outage = self.save_now
+        self.rollout.on_outage = self.save_in_trainer
         self._batch_in_step = (-1, 0)
         evaluated = environments.rollout(policy, failure_rules=rollout.failure_rules)
         evaluated.on_outage = self.save_now
@@ -260,24 +273,44 @@ class OnlineTrainer(BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
 
     def on_episodes(self, metrics: dict[str, float]) -> None:
         """Record the success of all processes' episodes, for the horizon and the next tasks."""
-        self._schedule_state.record(self.state.global_step, metrics)
+        self._schedule_state.record(self.state.global_step, metrics, horizon_step=self.horizon_step)
         if self.learnable_tasks is not None:
             own = [(t.task_id, t.success) for t in self.trajectories if t.status != "failed"]
             self.learnable_tasks.record(
                 gather_object(own) if self.accelerator.num_processes > 1 else own
             )
 
-    def rollout_options(self) -> dict[str, Any]:
+    def rollout_options(self, ahead: int = 0) -> dict[str, Any]:
         """Return the batch's step, temperature and stream of random numbers."""
-        step = self.state.global_step
+        step = self.state.global_step + ahead
         last_step, batch = self._batch_in_step
         batch = batch + 1 if last_step == step else 0
         self._batch_in_step = (step, batch)
         return {
-            "global_step": step,
+            "global_step": self.state.global_step,
             "temperature": self.args.temperature,
             "stream": (_TRAINING_STREAM, step, batch, self.args.process_index),
         }
+
+
+def _check_ahead(rollout: RolloutArguments, env: EnvArguments, *, processes: int) -> None:
+    """Check that episodes can be played while the policy is trained."""
+    if rollout.backend != "vllm_server":
+        raise UsageError(
+            "max_staleness plays while the policy is trained, so what samples must have weights of "
+            f"its own, got --backend {rollout.backend}; pass --backend vllm_server --server_url "
+            "http://host:port, or --max_staleness 0"
+        )
+    if env.env_backend == "sync":
+        raise UsageError(
+            "max_staleness plays in another thread than evaluations, so environments need threads "
+            "of their own, got --env_backend sync; pass --env_backend thread or process"
+        )
+    if processes > 1:
+        raise UsageError(
+            f"max_staleness plays ahead of one training process, got {processes}; pass "
+            "--max_staleness 0"
+        )
 
 
 def _mixture(tasks: Any, environments: Environments, args: Any) -> Mixture | None:

@@ -100,6 +100,7 @@ def test_the_record_of_an_episode_holds_every_field_and_copies_no_token() -> Non
     given.traces = [TokenTrace([1, 2])]
     given.turns[0].action = "what a wrapper made of the completion"
     given.turns[0].call = ModelCall(finish_reason="length", cost=0.25)
+    given.turns[0].weights_step = 3
     record = given.to_json()
     for values, of in ((record, given), (record["turns"][0], given.turns[0])):
         assert {field.name for field in fields(of)} - {"info"} <= set(values)
@@ -110,6 +111,7 @@ def test_the_record_of_an_episode_holds_every_field_and_copies_no_token() -> Non
 def test_a_turn_of_a_file_from_before_servers_told_of_it_is_read() -> None:
     record = json.loads(trajectory().to_line())
     assert all("call" not in turn for turn in record["turns"])
+    assert all("weights_step" not in turn for turn in record["turns"])
     assert Trajectory.from_json(record) == trajectory()
 
 

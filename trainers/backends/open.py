@@ -44,9 +44,13 @@ def load_backend(
     options = args.backend_options
     if args.backend == "vllm_server":
         from trainers.backends.vllm_server import VLLMServerBackend
+        from trainers.backends.vllm_servers import VLLMServersBackend
 
-        url = str(args.server_url)
-        return VLLMServerBackend(url, model=model, max_length=max_length, **options)
+        options |= {"model": model, "max_length": max_length}
+        urls = args.server_url or []
+        if len(urls) > 1:
+            return VLLMServersBackend(urls, **options)
+        return VLLMServerBackend(urls[0], **options)
     if args.backend == "vllm":
         from trainers.backends.vllm import VLLMBackend  # heavy, and seldom installed
 

@@ -7,7 +7,7 @@ server can read.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -33,6 +33,35 @@ _SAME = 1e-4
 """Nats; logprobs at two temperatures that are closer than this have not been tempered."""
 
 
+class WeightsFolder:
+    """A folder that servers read weights from.
+
+    Args:
+        path: the folder.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._file = Path(path) / WEIGHTS_FILE
+        self._version: tuple[int, int] | None = None
+
+    def write(self, model: Any, version: tuple[int, int], *, sends: bool) -> Path:
+        """Write a model's weights, where they are not the ones in the file; return the file.
+
+        Args:
+            model: the policy.
+            version: names the weights.
+            sends: this process writes; the others of a run take part in gathering.
+        """
+        if version == self._version and self._file.is_file() and not is_spread():
+            return self._file
+        weights = {n: w.cpu().contiguous() for n, w in named_weights(model)}
+        if sends:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            save_file(weights, self._file, metadata={"format": "pt"})
+            self._version = version
+        return self._file
+
+
 class VLLMServerBackend:
     """`Backend` on a server started with `vllm serve` or `trl vllm-serve`.
 
@@ -45,10 +74,13 @@ class VLLMServerBackend:
         model: a model in training whose weights the server follows; None takes the server's.
         max_length: tokens of a sequence, at most; the server's own limit applies too.
         weights_dir: a folder that this process and the server share, for the weights; None sends
-            them by NCCL.
+            them by NCCL. Several servers are given one `WeightsFolder`.
         timeout: seconds before a request counts as lost.
         retries: how often a request is sent again.
         max_requests: requests under way at once.
+
+    Attributes:
+        send_again: called where the server has lost the weights amid a batch.
 
     Raises:
         EnvFailure: the server cannot be reached.
@@ -61,7 +93,7 @@ class VLLMServerBackend:
         *,
         model: Any = None,
         max_length: int | None = None,
-        weights_dir: str | None = None,
+        weights_dir: str | WeightsFolder | None = None,
         timeout: float = 600.0,
         retries: int = 3,
         max_requests: int = 64,
@@ -70,7 +102,10 @@ class VLLMServerBackend:
         url = str(address.copy_with(path=address.path.rstrip("/").removesuffix("/v1")))
         self._client = JSONClient(url, timeout=timeout, retries=retries, max_requests=max_requests)
         self._model = model
-        self._weights_dir = None if weights_dir is None else Path(weights_dir)
+        if isinstance(weights_dir, str):
+            weights_dir = WeightsFolder(weights_dir)
+        self._folder = weights_dir
+        self.send_again: Callable[[], None] = self._send_again
         self._loaded_version: tuple[int, int] | None = None
         self._tag: str | None = None
         self._can_name_weights = True
@@ -103,26 +138,45 @@ class VLLMServerBackend:
                 times, or once where several processes train.
             ValueError: the server refused a request, or gives logprobs of another distribution.
         """
+        seeds = self._seeds.next(range(len(prompts)) if keys is None else keys)
+        return self.sample(prompts, sampling, seeds=seeds, budgets=budgets)
+
+    def sample(
+        self,
+        prompts: Sequence[list[int]],
+        sampling: Sampling,
+        *,
+        seeds: Sequence[int],
+        budgets: Sequence[int] | None = None,
+        restarts: int = MOST_RESTARTS,
+    ) -> list[Generated]:
+        """Continue each prompt by a seed of its own; see `generate`.
+
+        Args:
+            prompts: one id sequence per row.
+            sampling: how to sample.
+            seeds: of the rows.
+            budgets: token budgets of single rows.
+            restarts: how often the server may be restarted meanwhile and be given its weights.
+        """
         if sampling.temperature not in (0, 1) or sampling.is_cut:
             self._check_logprobs(prompts[0])
         limits = [sampling.max_new_tokens] * len(prompts) if budgets is None else budgets
-        seeds = self._seeds.next(range(len(prompts)) if keys is None else keys)
         bodies = [
             self._body(prompt, sampling, min(limit, sampling.max_new_tokens), seed)
             for prompt, limit, seed in zip(prompts, limits, seeds, strict=True)
         ]
-        for _ in range(MOST_RESTARTS + 1):
+        for _ in range(restarts + 1):
             answers = self._ask(lambda: self._client.map(self._complete, bodies))
-            if self._has_weights():
+            if self.has_weights():
                 return [_turn(answer, sampling) for answer in answers]
             logger.warning(
                 "%s was restarted: what it has sampled from other weights is thrown away",
                 self._client.base_url,
             )
-            if _is_spread():
+            if is_spread() or not restarts:
                 break
-            assert self._loaded_version is not None
-            self.sync_weights(self._loaded_version[0])
+            self.send_again()
         raise EnvFailure(
             f"{self._client.base_url} was restarted within a batch and samples from other weights; "
             "the next batch begins with the trained ones"
@@ -151,24 +205,24 @@ class VLLMServerBackend:
         if self._model is None:
             return
         version = (global_step, weights_version(self._model))
-        is_spread = _is_spread()
-        sends = not is_spread or torch.distributed.get_rank() == 0
+        several = is_spread()
+        sends = not several or torch.distributed.get_rank() == 0
         tag = self._tag
-        is_restarted = sends and not self._has_weights()
+        is_restarted = sends and not self.has_weights()
         if is_restarted and self._nccl is not None:
             self._nccl.close_communicator()
             self._nccl = None
         if is_restarted or (sends and version != self._loaded_version):
             tag = uuid4().hex
-        if is_spread:  # the first process alone has asked the server
+        if several:  # the first process alone has asked the server
             tags = [tag]
             torch.distributed.broadcast_object_list(tags, src=0)
             tag = tags[0]
         if tag == self._tag:
             return
         with torch.no_grad():
-            if self._weights_dir is not None:
-                self._send_by_folder(self._weights_dir, sends)
+            if self._folder is not None:
+                self._send_by_folder(self._folder, version, sends)
             else:
                 self._send_by_nccl(sends)
         if sends:
@@ -176,9 +230,20 @@ class VLLMServerBackend:
             if not answer["success"]:
                 raise EnvFailure(f"{self._client.base_url} did not drop its prefix cache")
             self._name_weights(str(tag))
-        if is_spread:
+        if several:
             torch.distributed.barrier()
         self._tag, self._loaded_version = tag, version
+
+    def has_weights(self) -> bool:
+        """Return whether the server has the weights that it was given last.
+
+        Raises:
+            EnvFailure: it cannot be reached.
+        """
+        if self._tag is None or not self._can_name_weights:
+            return True
+        present = self._ask(lambda: self._client.get("/weight_info"))["weight_version"]
+        return bool(present == self._tag)
 
     def close(self) -> None:
         """Close the connections."""
@@ -248,27 +313,22 @@ class VLLMServerBackend:
         except RequestFailed as error:
             raise EnvFailure(f"the vLLM server failed: {error}") from error
 
-    def _has_weights(self) -> bool:
-        """Return whether the server has the weights that it was given last."""
-        if self._tag is None or not self._can_name_weights:
-            return True
-        present = self._ask(lambda: self._client.get("/weight_info"))["weight_version"]
-        return bool(present == self._tag)
+    def _send_again(self) -> None:
+        assert self._loaded_version is not None
+        self.sync_weights(self._loaded_version[0])
 
-    def _send_by_folder(self, folder: Path, sends: bool) -> None:
-        weights = {n: w.cpu().contiguous() for n, w in named_weights(self._model)}
+    def _send_by_folder(self, folder: WeightsFolder, version: tuple[int, int], sends: bool) -> None:
+        file = folder.write(self._model, version, sends=sends)
         if not sends:
             return
-        folder.mkdir(parents=True, exist_ok=True)
-        save_file(weights, folder / WEIGHTS_FILE, metadata={"format": "pt"})
-        call = {"method": "load_policy_folder", "args": [str(folder.resolve())]}
+        call = {"method": "load_policy_folder", "args": [str(file.parent.resolve())]}
         try:
             self._client.post("/collective_rpc", call)
         except (RequestFailed, RequestRefused) as error:
             raise EnvFailure(
                 f"the server did not take the policy's weights ({error}); it must be started with "
                 f"VLLM_SERVER_DEV_MODE=1 and --worker-extension-cls "
-                f"trainers.backends.vllm_worker.PolicyWorker, and be able to read {folder}"
+                f"trainers.backends.vllm_worker.PolicyWorker, and be able to read {file.parent}"
             ) from error
 
     def _send_by_nccl(self, sends: bool) -> None:
@@ -294,7 +354,8 @@ class VLLMServerBackend:
         self._nccl.update_named_params(shapes, named_weights(self._model))
 
 
-def _is_spread() -> bool:
+def is_spread() -> bool:
+    """Return whether several processes train."""
     return torch.distributed.is_initialized() and torch.distributed.get_world_size() > 1
 
 

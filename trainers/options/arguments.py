@@ -53,8 +53,13 @@ class BackendArguments:
             "choices": list(BACKENDS),
         },
     )
-    server_url: str | None = field(
-        default=None, metadata={"help": "The vLLM server's address, http://host:port."}
+    server_url: list[str] | None = field(
+        default=None,
+        metadata={
+            "help": "The vLLM server's address, http://host:port; repeat for several, which share "
+            "the episodes.",
+            "action": "extend",
+        },
     )
     backend_kwargs: str | None = field(
         default=None,
@@ -66,14 +71,20 @@ class BackendArguments:
 
     def __post_init__(self) -> None:
         if self.server_url is not None:
-            self.server_url = hide_address(self.server_url)
+            urls = [self.server_url] if isinstance(self.server_url, str) else self.server_url
+            self.server_url = [hide_address(url) for url in urls]
+            if len(set(self.server_url)) < len(self.server_url):
+                raise ValueError(
+                    f"--server_url names a server twice: {', '.join(self.server_url)}; leave one "
+                    "of them out"
+                )
         self.backend_kwargs = hide_kwargs(self.backend_kwargs)
         check_bounds(self)
         options = self.backend_options
         if (self.backend == "vllm_server") != (self.server_url is not None):
             raise ValueError(
                 f"--backend vllm_server and --server_url go together, got --backend {self.backend} "
-                f"and --server_url {self.server_url}"
+                f"and --server_url {' '.join(self.server_url or ['none'])}"
             )
         if options and self.backend == "hf":
             raise ValueError(f"the backend hf takes no further arguments, got {sorted(options)}")

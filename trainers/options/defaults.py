@@ -20,6 +20,7 @@ from trainers.options.consistency import (
     check_correction,
     check_length,
     check_optimizer,
+    check_staleness,
 )
 from trainers.options.errors import UsageError, check_bounds
 from trainers.options.model_names import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
@@ -276,6 +277,15 @@ class OnlineDefaults(AgentDefaults):
         default=None,
         metadata={"help": "Lower bound of the ratio, below 1; by default none."},
     )
+    max_staleness: int = field(
+        default=0,
+        metadata={
+            "help": "Play the next episodes while the policy is trained on earlier ones, with "
+            "weights at most so many optimizer steps behind; needs --backend vllm_server. 0 plays "
+            "with the newest.",
+            "min": 0,
+        },
+    )
     logging_steps: float = field(default=1, metadata={"help": "Log every N optimizer steps."})
     invalid_action_penalty: float = field(
         default=0.0, metadata={"help": "Taken from the reward of every invalid action."}
@@ -310,6 +320,7 @@ class OnlineDefaults(AgentDefaults):
         check_choices(self)
         check_correction(self)
         check_batch(self, least=2)
+        check_staleness(self)
         # Episodes of an evaluation are played by the rollout engine, in groups of one.
         if self.num_generations_eval is None:
             self.num_generations_eval = 1

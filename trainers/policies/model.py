@@ -169,7 +169,8 @@ class ModelPolicy(Policy):
                 continue
             turn = generated[episode.key]
             self._histories[episode.key].append(turn)
-            replies.append(Reply(self.chat.decode(turn.ids), len(turn.ids)))
+            text = self.chat.decode(turn.ids)
+            replies.append(Reply(text, len(turn.ids), weights_step=turn.weights_step))
         return replies
 
     def leave(self, episode: Episode) -> None:

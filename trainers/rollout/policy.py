@@ -48,6 +48,7 @@ class Episode:
             score=float(info["score"]),
             num_tokens=reply.num_tokens,
             call=reply.call,
+            weights_step=reply.weights_step,
         )
         self.trajectory.turns.append(turn)
         self.trajectory.final_observation = observation
@@ -67,11 +68,13 @@ class Reply:
         completion: what the policy wrote. The environment reads what `strip_thinking` leaves of it.
         num_tokens: sampled tokens.
         call: what a server reports of it beside the text.
+        weights_step: the optimizer step of the weights that sampled it; None where nobody says.
     """
 
     completion: str
     num_tokens: int = 0
     call: ModelCall | None = None
+    weights_step: int | None = None
 
 
 @dataclass(frozen=True)

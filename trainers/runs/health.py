@@ -68,8 +68,9 @@ SYMPTOMS = (
         (0.02, 0.1),
         "sampled and trained log-probabilities differ by {value:.3f} nats per token on average, so "
         "the policy is trained on tokens of another distribution",
-        "Rounding is the usual cause: compare with a run in --dtype float32 and without --bf16; an "
-        "engine of its own (--backend) needs the trainer's dtype and its newest weights",
+        "Rounding is the usual cause, or with --max_staleness the steps between: compare with a "
+        "run in --dtype float32 and without --bf16; an engine of its own (--backend) needs the "
+        "trainer's dtype and its newest weights",
     ),
     Symptom(
         "sampling/importance_sampling_ratio/out_of_bounds",

@@ -14,6 +14,9 @@ _SAVED_AS = "horizon_schedule"
 class StatefulSchedule(Protocol):
     """A horizon schedule that depends on what happened; `wrappers.AdaptiveHorizon` is one."""
 
+    def __call__(self, global_step: int) -> int:
+        """Return the horizon of episodes that start at `global_step`."""
+
     def record(self, global_step: int, success: float) -> None:
         """Record the success of a step's training episodes."""
 
@@ -46,10 +49,22 @@ class ScheduleStateCallback(TrainerCallback):
             key: own for key, own in schedules.items() if isinstance(own, StatefulSchedule)
         }
 
-    def record(self, global_step: int, metrics: dict[str, float]) -> None:
-        """Record a batch of training episodes; those of an environment may all have failed."""
+    def record(
+        self, global_step: int, metrics: dict[str, float], *, horizon_step: int | None = None
+    ) -> None:
+        """Record a batch of training episodes; those of an environment may all have failed.
+
+        Args:
+            global_step: the step that trains on them.
+            metrics: of the episodes.
+            horizon_step: the step whose horizon they have, if another. Those of an earlier stage
+                say nothing of the present one.
+        """
         for (_, metric), schedule in self._schedules.items():
-            if metric in metrics:
+            is_earlier = horizon_step not in (None, global_step) and (
+                schedule(horizon_step) != schedule(global_step)
+            )
+            if metric in metrics and not is_earlier:
                 schedule.record(global_step, metrics[metric])
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:

@@ -73,11 +73,13 @@ class Generated:
         ids: (N,) the sampled ids, the stop id included if it was sampled.
         logprobs: (N,) nats.
         stopped: a stop id was sampled; otherwise the budget ended the turn.
+        weights_step: the optimizer step of the weights that sampled it; None where nobody says.
     """
 
     ids: list[int]
     logprobs: list[float]
     stopped: bool
+    weights_step: int | None = None
 
 
 class Backend(Protocol):

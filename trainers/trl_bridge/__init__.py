@@ -2,10 +2,10 @@
 
 `rows` turns trajectories into rows, `batches` works on TRL's padded tensors, `layout` places their
 tokens in a pass and `passes` takes them through the model, `episodes`, `epoch_order` and
-`preference` subclass its trainers, `critics` trains a critic beside a policy, `observations` adds a
-loss on what environments said, `measures` asks the policy about turns, `reuse` keeps batches in
-checkpoints, `rollout` and `rollout_worker` serve stock trainers. `hooks` says which private methods
-they need, and checks that they are there.
+`preference` subclass its trainers, `ahead` plays ahead of the update, `critics` trains a critic
+beside a policy, `observations` adds a loss on what environments said, `measures` asks the policy
+about turns, `reuse` keeps batches in checkpoints, `rollout` and `rollout_worker` serve stock
+trainers. `hooks` says which private methods they need, and checks that they are there.
 """
 
 from trainers.trl_bridge.hooks import check_hooks

@@ -6,7 +6,7 @@ Written for TRL 1.16; each private hook that is used has a contract test.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from statistics import fmean
 from typing import Any
 
@@ -74,14 +74,27 @@ class EpisodeTrainer(  # type: ignore[misc]
     """The training tasks by environment; None where there is one, whose order is TRL's."""
     learnable_tasks: LearnableTasks | None = None
     """Draws the training tasks by the policy's success; None where they come in an order."""
+    take_batch: Callable[[list[str]], list[Trajectory]] | None = None
+    """Returns the episodes of a batch that is played ahead; None where none is."""
+    asked_at: int | None = None
+    """The optimizer step at which the last batch was asked for, where it was played ahead."""
 
     def __init__(self, **kwargs: Any) -> None:
         with no_experimental_warning():
             super().__init__(rollout_func=self._roll_out, **kwargs)
 
-    def rollout_options(self) -> dict[str, Any]:
-        """Return what `rollout.run` is called with besides the tasks."""
+    def rollout_options(self, ahead: int = 0) -> dict[str, Any]:
+        """Return what `rollout.run` is called with besides the tasks.
+
+        Args:
+            ahead: optimizer steps after which the batch is trained on.
+        """
         return {"global_step": self.state.global_step, "temperature": self.args.temperature}
+
+    @property
+    def horizon_step(self) -> int:
+        """The optimizer step whose horizon the last batch has."""
+        return self.state.global_step if self.asked_at is None else self.asked_at
 
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
         """Called with this process's episodes, their advantages included; does nothing here."""
@@ -146,7 +159,10 @@ class EpisodeTrainer(  # type: ignore[misc]
     def _roll_out(self, prompts: list[str], _trainer: Any) -> dict[str, Any]:
         start = time.perf_counter()
         with self.playing():
-            self.trajectories = self.rollout.run(list(prompts), **self.rollout_options())
+            if self.take_batch is None:
+                self.trajectories = self.rollout.run(list(prompts), **self.rollout_options())
+            else:
+                self.trajectories = self.take_batch(list(prompts))
         self._log_metric("rollout_time", time.perf_counter() - start)
         for name, horizon in self._horizons().items():
             self._log_metric(name, horizon)
@@ -155,7 +171,7 @@ class EpisodeTrainer(  # type: ignore[misc]
 
     def _horizons(self) -> dict[str, float]:
         """Return the horizon, or the mean over environments and that of each, by metric."""
-        schedule, step = self.rollout.schedule, self.state.global_step
+        schedule, step = self.rollout.schedule, self.horizon_step
         if schedule is None:
             return {}
         if not isinstance(schedule, Mapping):

@@ -30,6 +30,7 @@ HOOKS: dict[str, dict[str, str]] = {
         "_save_optimizer_and_scheduler": "output_dir",
         "_save_rng_state": "output_dir",
         "create_optimizer": "model",
+        "get_batch_samples": "epoch_iterator num_batches device",
         "create_scheduler": "num_training_steps optimizer",
         "get_train_dataloader": "",
         "evaluate": "eval_dataset ignore_keys metric_key_prefix",

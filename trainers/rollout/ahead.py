@@ -1,0 +1,241 @@
+"""Plays batches in a thread of its own while a trainer works on earlier ones.
+
+The trainer's thread asks for batches and takes them in that order. What only it may do, such as
+sending weights that an optimizer changes, it does for the player between two of its own works.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from agentgym_envs.trajectory import Trajectory
+from trainers.rollout.rollout import Rollout
+
+logger = logging.getLogger(__name__)
+
+END_SECONDS = 10.0
+"""How long the end waits for the turn that is being sampled."""
+
+
+@dataclass(frozen=True)
+class AheadBatch:
+    """A batch that was asked for.
+
+    Attributes:
+        task_ids: what is played.
+        global_step: the optimizer step at which it was asked for, of its horizon.
+        options: further ones of `Rollout.run`.
+    """
+
+    task_ids: list[str]
+    global_step: int
+    options: dict[str, Any]
+
+
+@dataclass
+class _Errand:
+    """Something that the player needs done in the trainer's thread."""
+
+    work: Callable[[], None]
+    is_done: bool = False
+    error: Exception | None = None
+
+
+class Stopped(Exception):
+    """Nobody wants what is being played any more."""
+
+
+class BatchesAhead:
+    """Batches that are played while others are trained on; for one training, once.
+
+    `turn`, `in_trainer` and `is_player` are for what the player calls, the rest for the trainer's
+    thread.
+
+    Args:
+        rollout: plays; by nobody else, but under `paused`.
+    """
+
+    def __init__(self, rollout: Rollout) -> None:
+        self._rollout = rollout
+        self._changed = threading.Condition()
+        self._asked: deque[AheadBatch] = deque()
+        self._ended: deque[tuple[AheadBatch, list[Trajectory] | BaseException]] = deque()
+        self._errands: deque[_Errand] = deque()
+        self._is_playing = self._is_paused = self._is_stopping = False
+        self._in_turn = self._turns_wait = False
+        self._busy, self._busy_since = 0.0, 0.0
+        self._thread = threading.Thread(target=self._run, name="rollouts-ahead", daemon=True)
+
+    def __len__(self) -> int:
+        """The batches that were asked for and not taken."""
+        with self._changed:
+            return len(self._asked) + self._is_playing + len(self._ended)
+
+    @property
+    def busy_seconds(self) -> float:
+        """How long the player has played."""
+        with self._changed:
+            present = time.perf_counter() - self._busy_since if self._is_playing else 0.0
+            return self._busy + present
+
+    def ask(self, task_ids: Sequence[str], *, global_step: int, **options: Any) -> None:
+        """Ask for a batch.
+
+        Args:
+            task_ids: what is played.
+            global_step: the present optimizer step.
+            **options: further ones of `Rollout.run`.
+        """
+        with self._changed:
+            self._asked.append(AheadBatch(list(task_ids), global_step, options))
+            self._changed.notify_all()
+        if self._thread.ident is None:
+            self._thread.start()
+
+    def take(self) -> tuple[AheadBatch, list[Trajectory]]:
+        """Wait for the batch that was asked for first; return it and its trajectories.
+
+        Raises:
+            ValueError: none was asked for.
+            BaseException: what ended its play.
+        """
+        if not len(self):
+            raise ValueError("no batch was asked for; call ask first")
+        self._wait(lambda: bool(self._ended))
+        batch, outcome = self._ended.popleft()
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return batch, outcome
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let the batch that is being played end, and begin no other meanwhile."""
+        self._is_paused = True
+        try:
+            self._wait(lambda: not self._is_playing)
+            yield
+        finally:
+            with self._changed:
+                self._is_paused = False
+                self._changed.notify_all()
+
+    @contextmanager
+    def between_turns(self) -> Iterator[None]:
+        """Let the turn that is being sampled end, and begin no other meanwhile."""
+        self._turns_wait = True
+        try:
+            self._wait(lambda: not self._in_turn)
+            yield
+        finally:
+            with self._changed:
+                self._turns_wait = False
+                self._changed.notify_all()
+
+    def stop(self) -> None:
+        """Drop what was asked for, and end the thread: after the turn that is being sampled."""
+        with self._changed:
+            self._is_stopping = True
+            self._changed.notify_all()
+        if self._thread.ident is None:
+            return
+        self._thread.join(END_SECONDS)
+        if self._thread.is_alive():
+            logger.warning("what is played ahead ends with the request that it waits for")
+
+    # What the player calls ------------------------------------------------------------------------
+
+    @property
+    def is_player(self) -> bool:
+        """This is the player's thread."""
+        return threading.current_thread() is self._thread
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Sample a turn here, when the trainer lets one begin.
+
+        Raises:
+            Stopped: nobody wants it any more.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_stopping or not self._turns_wait)
+            if self._is_stopping:
+                raise Stopped
+            self._in_turn = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._in_turn = False
+                self._changed.notify_all()
+
+    def in_trainer(self, work: Callable[[], None]) -> None:
+        """Have something done in the trainer's thread, as soon as that waits for the player.
+
+        Raises:
+            Stopped: nobody wants it any more.
+            Exception: what the work raises.
+        """
+        errand = _Errand(work)
+        with self._changed:
+            self._errands.append(errand)
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: errand.is_done or self._is_stopping)
+        if errand.error is not None:
+            raise errand.error
+        if not errand.is_done:
+            raise Stopped
+
+    def _wait(self, is_there: Callable[[], bool]) -> None:
+        """Wait in the trainer's thread, and do what the player needs done there."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: is_there() or self._errands)
+                if not self._errands:
+                    return
+                errand = self._errands.popleft()
+            try:
+                errand.work()
+            except Exception as error:  # it is the player's, who retries what may pass
+                errand.error = error
+            with self._changed:
+                errand.is_done = True
+                self._changed.notify_all()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(
+                    lambda: self._is_stopping or (self._asked and not self._is_paused)
+                )
+                if self._is_stopping:
+                    return
+                batch = self._asked.popleft()
+                self._is_playing, self._busy_since = True, time.perf_counter()
+            outcome: list[Trajectory] | BaseException
+            try:
+                outcome = self._rollout.run(
+                    batch.task_ids,
+                    global_step=batch.global_step,
+                    on_trajectory=self._see,
+                    **batch.options,
+                )
+            except BaseException as failure:
+                outcome = failure
+            with self._changed:
+                self._is_playing = False
+                self._busy += time.perf_counter() - self._busy_since
+                self._ended.append((batch, outcome))
+                self._changed.notify_all()
+            if isinstance(outcome, BaseException):
+                return
+
+    def _see(self, _trajectory: Trajectory) -> None:
+        if self._is_stopping:
+            raise Stopped
