@@ -30,6 +30,7 @@ FURTHER = (
     "agentgym_envs.webarena.env.WebArenaEnv",
     "agentgym_envs.webarena.evaluators.Judge",
     "agentgym_envs.webarena.official.accounts.Account",
+    "agentgym_envs.webshop.env.WebShopEnv",
     "trainers.collect.collect",
     "trainers.evaluate.evaluate",
     "trainers.evaluate.paired_gain",

@@ -28,8 +28,16 @@ NEEDS = {
     "agentgym/SearchQA-v0": "bm25s",
     "agentgym/WebArena-v0": "starlette",
     "agentgym/MiniWoB-v0": "miniwob",
+    "agentgym/WebShop-v0": "rapidfuzz",
 }
 IN_CHROMIUM = ("agentgym/MiniWoB-v0",)
+
+
+EMBEDDED = [
+    f"agentgym/{name}-v0"
+    for name in ("ALFWorld", "BabyAI", "SearchQA", "TextCraft", "WebArena", "WebShop")
+]
+"""The environments that play in this process, without Java and without Chromium."""
 
 
 def unless_missing(env_id: str) -> Any:

@@ -34,7 +34,7 @@ PURPOSES = {
     "train": "language models and trainers",
     "vllm": "sampling with vLLM",
     "science": "SciWorld",
-    "search": "SearchQA",
+    "search": "SearchQA, WebShop",
     "dense": "dense retrieval for SearchQA",
     "web": "WebArena",
     "browser": "WebArena in Chromium",

@@ -8,7 +8,7 @@ import agentgym_envs
 from agentgym_envs import TextEnv
 from agentgym_envs.requirements import DISTRIBUTION
 
-_EXTRAS = {"sciworld": "science", "searchqa": "search"}
+_EXTRAS = {"sciworld": "science", "searchqa": "search", "webshop": "search"}
 """Of the scenarios that need more than the server does."""
 
 

@@ -112,6 +112,24 @@ def alfworld_rows(repeats: int) -> Iterator[Row]:
     env.close()
 
 
+def webshop_rows(repeats: int) -> Iterator[Row]:
+    """Measure WebShop: the expert's episodes on the test split, and resets."""
+    env = gym.make("agentgym/WebShop-v0", disable_env_checker=True)
+    task_ids = env.unwrapped.task_ids("test")  # type: ignore[attr-defined]
+    yield compare(
+        "webshop",
+        Side("WebShop, resets", "resets", _text_resets(env, task_ids * 10)),
+        repeats=repeats,
+    )
+    episodes = [_record(env, task_id, _expert) for task_id in task_ids]
+    yield compare(
+        "webshop",
+        Side("WebShop, expert's actions", "steps", _text_steps(env, episodes)),
+        repeats=repeats,
+    )
+    env.close()
+
+
 # Policies: how to choose the next action ----------------------------------------------------------
 
 Chooser = Callable[[Any, np.random.Generator], Iterator[str]]

@@ -18,7 +18,16 @@ from benchmarks.throughput.webarena import has_chromium
 from wrappers.vector.backends import Backend
 from wrappers.vector.env import TextVectorEnv
 
-ENV_IDS = ("BabyAI", "TextCraft", "ALFWorld", "SciWorld", "SearchQA", "WebArena", "MiniWoB")
+ENV_IDS = (
+    "BabyAI",
+    "TextCraft",
+    "ALFWorld",
+    "SciWorld",
+    "SearchQA",
+    "WebArena",
+    "WebShop",
+    "MiniWoB",
+)
 SLOTS = (64, 128, 256)
 _TURNS = 5
 _FIXED = {"SciWorld": "look around", "MiniWoB": "press [Tab]"}

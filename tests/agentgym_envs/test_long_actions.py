@@ -25,6 +25,7 @@ ENVIRONMENTS = [
     "SearchQA-v0",
     "TextCraft-v0",
     "WebArena-v0",
+    "WebShop-v0",
     pytest.param("MiniWoB-v0", marks=pytest.mark.browser),
 ]
 

@@ -10,7 +10,7 @@ import gymnasium as gym
 import pytest
 
 from agentgym_envs import EnvFailure, TextEnv
-from tests.helpers import CountingEnv, unless_missing
+from tests.helpers import EMBEDDED, CountingEnv, unless_missing
 
 Copy = Callable[[TextEnv], TextEnv]
 
@@ -47,13 +47,8 @@ KWARGS: dict[str, dict[str, Any]] = {
 """Missions in order, which hold on to the things of their own grid."""
 
 
-PLAYED = [
-    f"agentgym/{name}-v0" for name in ("ALFWorld", "BabyAI", "TextCraft", "SearchQA", "WebArena")
-]
-
-
 @pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
-@pytest.mark.parametrize("env_id", [*map(unless_missing, PLAYED)])
+@pytest.mark.parametrize("env_id", [*map(unless_missing, EMBEDDED)])
 def test_a_copy_plays_on_as_the_original(env_id: str, duplicate: Copy) -> None:
     env = begun(env_id, turns=1, **KWARGS.get(env_id, {}))
     other = duplicate(env)

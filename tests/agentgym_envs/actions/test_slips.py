@@ -12,7 +12,7 @@ import pytest
 import agentgym_envs
 from agentgym_envs import InvalidAction
 from agentgym_envs.actions import ActionVerb, clean_action, make_parser
-from tests.helpers import unless_missing
+from tests.helpers import EMBEDDED, unless_missing
 
 VERBS = (
     ActionVerb("get", "get {count} {item}", "Take.", integers=("count",)),
@@ -153,13 +153,8 @@ def test_hostile_text_is_read_in_no_time(action_format: str, piece: str) -> None
     assert time.process_time() - start < 2
 
 
-ENVS = [
-    f"agentgym/{name}-v0" for name in ("ALFWorld", "BabyAI", "TextCraft", "SearchQA", "WebArena")
-]
-
-
 @pytest.mark.parametrize("action_format", ["plain", "react", "function_call", "code"])
-@pytest.mark.parametrize("env_id", [*map(unless_missing, ENVS)])
+@pytest.mark.parametrize("env_id", [*map(unless_missing, EMBEDDED)])
 def test_every_environment_reads_every_slip(env_id: str, action_format: str) -> None:
     env = gym.make(env_id, action_format=action_format).unwrapped
     assert isinstance(env, agentgym_envs.TextEnv)

@@ -67,9 +67,10 @@ def test_the_lines_tell_status_thing_and_remedy(doctor: Doctor) -> None:
 
 
 def test_what_is_installed_and_broken_ends_with_status_1(doctor: Doctor, bare: Path) -> None:
-    """Pip's record of bm25s and pydantic-monty is there, and what they installed is not."""
+    """Pip's record of the search extra's packages is there, and what they installed is not."""
     write_metadata(bare, "bm25s", "0.2.14")
     write_metadata(bare, "pydantic-monty", "1.4.0")
+    write_metadata(bare, "rapidfuzz", "3.14.6")
     ended = doctor("--json")
     assert ended.returncode == 1
     report = json.loads(ended.stdout)

@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.throughput import command
-from benchmarks.throughput.environments import alfworld_rows, babyai_rows, textcraft_rows
+from benchmarks.throughput.environments import (
+    alfworld_rows,
+    babyai_rows,
+    textcraft_rows,
+    webshop_rows,
+)
 from benchmarks.throughput.measure import Row, Side, Stopwatch, compare, machine
 from benchmarks.throughput.vectors import vector_rows
 
@@ -78,6 +83,11 @@ def test_alfworld_has_rows_for_steps_and_resets() -> None:
     rows = list(alfworld_rows(1))
     assert [row.unit for row in rows] == ["steps", "steps", "resets"]
     assert all(row.rate > 0 for row in rows)
+
+
+def test_webshop_has_a_row_for_resets_and_one_for_steps() -> None:
+    pytest.importorskip("rapidfuzz")
+    assert [row.unit for row in webshop_rows(1)] == ["resets", "steps"]
 
 
 def test_every_backend_of_the_vector_is_measured() -> None:

@@ -107,8 +107,8 @@ def test_the_reward_is_read_by_agentgyms_own_rule(
 
 
 def test_environments_that_we_lack_can_be_learned_from_too() -> None:
-    read = from_item(item("webshop_6"))
-    assert (read.env_id, read.task_id) == ("webshop", "webshop_6")
+    read = from_item(item("todo_6"))
+    assert (read.env_id, read.task_id) == ("todo", "todo_6")
     assert len(token_rows([read], CHAT)) == 1
 
 

@@ -1,0 +1,189 @@
+"""Reads the shop that is shipped: its products, and what shoppers are asked to buy.
+
+`python -m worlds webshop` makes it: `shop.jsonl.xz`, a line of JSON about the shop and then one per
+product and per goal, and `shop.json` with the SHA-256 of these.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from hashlib import sha256
+from pathlib import Path
+
+from agentgym_envs.searchqa.documents import Corpus, Passage
+
+CONTENT_FILE = "shop.jsonl.xz"
+ABOUT_FILE = "shop.json"
+EMBEDDED = Path(__file__).with_name("content")
+"""The folder of the shop that is shipped."""
+
+NO_LIMIT = 1_000_000.0
+"""The price limit of a goal that names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a customer wrote; `score` is 1 to 5 stars."""
+
+    title: str
+    score: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """What is for sale.
+
+    Attributes:
+        asin: its number, as links show it.
+        title: its name.
+        category: one word for its part of the shop, such as `"garden"`.
+        query: the search under which the shop lists it, in lower case.
+        product_category: the path of its categories, divided by ` › `.
+        price: in dollars.
+        price_tag: the price as pages show it.
+        description: a text.
+        bullets: its features, sentences.
+        attributes: short phrases that hold of it; pages do not list them.
+        options: by name the values that can be chosen, all in lower case.
+        rating: of 5 stars, or `"N.A."`.
+        reviews: of customers.
+    """
+
+    asin: str
+    title: str
+    category: str
+    query: str
+    product_category: str
+    price: float
+    price_tag: str
+    description: str
+    bullets: tuple[str, ...]
+    attributes: tuple[str, ...]
+    options: Mapping[str, tuple[str, ...]]
+    rating: str = "N.A."
+    reviews: tuple[Review, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What a shopper is asked to buy.
+
+    Attributes:
+        product: the product that the instruction was drawn from.
+        instruction: what the shopper reads.
+        attributes: that are asked for; at least one.
+        options: pairs of an option's name and the value that is asked for; the name is empty where
+            people wrote the instruction.
+        price_limit: in dollars; `NO_LIMIT` where the instruction names none.
+    """
+
+    product: Product
+    instruction: str
+    attributes: tuple[str, ...]
+    options: tuple[tuple[str, str], ...]
+    price_limit: float
+
+
+class Shop:
+    """Products and goals.
+
+    Args:
+        products: in the order in which equally good hits of a search are shown.
+        goals: goal i is the task number i.
+        source: names the data and its version.
+    """
+
+    def __init__(self, products: Sequence[Product], goals: Sequence[Goal], source: str) -> None:
+        self.products = tuple(products)
+        self.goals = tuple(goals)
+        self.source = source
+        self.by_asin = {product.asin.lower(): product for product in self.products}
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """What searches look through, of each product as much as in the original's index."""
+        passages = [
+            Passage(number, product.title, _searchable(product), number, 0)
+            for number, product in enumerate(self.products)
+        ]
+        return Corpus(passages, self.source)
+
+
+def _searchable(product: Product) -> str:
+    options = [f"{name}: {', '.join(values)}" for name, values in product.options.items()]
+    first = product.bullets[:1]
+    return " ".join([product.description, *first, ", and ".join(options)])
+
+
+@cache
+def embedded_shop() -> Shop:
+    """Return the shop that is shipped, read once per process."""
+    return load_shop(EMBEDDED)
+
+
+def load_shop(folder: str | Path) -> Shop:
+    """Return a shop that `python -m worlds webshop` has made; its source names version and hash.
+
+    Raises:
+        ValueError: the content is damaged, or not what `shop.json` says.
+    """
+    folder = Path(folder)
+    expected = json.loads((folder / ABOUT_FILE).read_text("utf-8"))["content"]
+    rows = [json.loads(line) for line in _content(folder / CONTENT_FILE, expected).split(b"\n")]
+    head, end = rows[0], rows[0]["products"] + 1
+    products = [product_of(*row) for row in rows[1:end]]
+    goals = [
+        Goal(products[number], text, tuple(attributes), tuple(map(tuple, options)), float(limit))
+        for number, text, attributes, options, limit in rows[end:]
+    ]
+    return Shop(products, goals, f"{head['name']} ({expected[:12]})")
+
+
+def product_of(
+    asin: str,
+    title: str,
+    category: str,
+    query: str,
+    product_category: str,
+    cents: int,
+    description: str,
+    bullets: Sequence[str],
+    attributes: Sequence[str],
+    options: Mapping[str, Sequence[str]],
+) -> Product:
+    """Return a product of a row of the content."""
+    price = cents / 100
+    return Product(
+        asin,
+        title,
+        category,
+        query,
+        product_category,
+        price,
+        f"${price}",
+        description,
+        tuple(bullets),
+        tuple(attributes),
+        {name: tuple(values) for name, values in options.items()},
+    )
+
+
+def _content(path: Path, expected: str) -> bytes:
+    """Return the uncompressed content of a file, if it has the SHA-256 that it should have."""
+    try:
+        content = lzma.decompress(path.read_bytes())
+        actual = sha256(content).hexdigest()
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        actual = f"{type(error).__name__}: {error}"
+    if actual != expected:
+        raise ValueError(
+            f"{path} is damaged or of another version: expected the SHA-256 {expected[:12]}, got "
+            f"{actual[:80]}; install agentgym-envs again, or make the shop again with "
+            "python -m worlds webshop"
+        )
+    return content

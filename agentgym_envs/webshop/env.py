@@ -1,0 +1,175 @@
+"""WebShop: find a product by an instruction, choose its options and buy it.
+
+The scenario of AgentGym (arXiv 2207.01206) with its pages, actions and reward, over a shop of
+made-up products. `compat="agentgym"` gives the original's text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from agentgym_envs.actions import ActionParser, ActionVerb
+from agentgym_envs.actions.compat import RestParser, WholeTextParser
+from agentgym_envs.actions.verbs import clipped
+from agentgym_envs.core import ExpertMove, Outcome, TextEnv
+from agentgym_envs.searchqa.retrieval import make_retriever
+from agentgym_envs.tasks import TaskSpec
+from agentgym_envs.webshop.catalogue import Goal, embedded_shop
+from agentgym_envs.webshop.expert import Shopper, first_result
+from agentgym_envs.webshop.original_data import KINDS_OF_GOALS, original_shop
+from agentgym_envs.webshop.pages import Visit
+from agentgym_envs.webshop.reward import Reward, reward_of
+from agentgym_envs.webshop.tasks import WebShopTasks
+from agentgym_envs.webshop.views import bought, original, readable
+
+_ACTION = re.compile(r"(search|click)\s*\[(.*)\]", re.DOTALL | re.IGNORECASE)
+_FORMS = "An action is search[words] or click[something on the page]."
+_VERBS = (
+    ActionVerb(
+        "search",
+        "search[{keywords}]",
+        "Look for products, where there is a search bar.",
+        free_text=("keywords",),
+    ),
+    ActionVerb("click", "click[{value}]", "Click a product's number, an option or a button."),
+)
+
+
+class WebShopEnv(TextEnv):
+    """Shopping by instruction.
+
+    The reward is paid for the purchase, which ends the episode: the original's score, 0 to 1.
+    `info["purchase"]` says then how it came about.
+
+    Args:
+        data_dir: a folder with the original's files (`items_shuffle*.json`, `items_ins_v2*.json`);
+            None takes the shop that is shipped.
+        goals: of the original's files, the `"synthetic"` goals, which AgentGym plays, or those
+            that people wrote (`"human"`, with `items_human_ins.json`).
+        num_products: how many of the original's products to read; None reads all.
+        **kwargs: as `TextEnv`.
+
+    Raises:
+        ValueError: an argument has a value that is not allowed, or does not fit the others.
+        MissingExtra: a package is missing; the message says what to install.
+    """
+
+    instructions = (
+        "You shop for what an instruction asks for: a product of that kind, with the attributes "
+        "and the options that are named, at a price below the limit. Each turn you do one of:\n"
+        "search[words]: look for products, where there is a search bar.\n"
+        "click[name]: click what stands in square brackets: a product's number, a value of an "
+        "option, or a button.\n"
+        "Choose the options before you click[buy now], which ends the episode."
+    )
+    verbs = _VERBS
+    default_max_turns = 15
+    original_parsers: ClassVar[Mapping[str, ActionParser]] = {
+        "plain": WholeTextParser(),
+        "react": RestParser(),
+    }
+    floors = {"first_result": lambda env: first_result(env.visit, env.task_goal)}
+
+    def __init__(
+        self,
+        *,
+        data_dir: str | Path | None = None,
+        goals: str = "synthetic",
+        num_products: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if goals not in KINDS_OF_GOALS:
+            raise ValueError(f"unknown goals {goals!r}; allowed: {', '.join(KINDS_OF_GOALS)}")
+        if data_dir is None and (goals, num_products) != ("synthetic", None):
+            raise ValueError("goals and num_products are of the original's files; name data_dir")
+        if data_dir is None:
+            self.shop = embedded_shop()
+        else:
+            self.shop = original_shop(data_dir, goals=goals, num_products=num_products)
+        super().__init__(WebShopTasks(self.shop.goals), **kwargs)
+        self.source = self.shop.source
+        self._retriever = make_retriever("bm25", self.shop.corpus)
+
+    def begin(self, task: TaskSpec) -> str:
+        """Enter the shop at its search bar."""
+        self.task_goal: Goal = self.shop.goals[task.number]
+        """What is asked for, attributes and options told apart."""
+        self.goal = self.task_goal.instruction
+        self.visit = Visit(self.shop, self._retriever, is_original=self.is_agentgym_compat)
+        return self._text()
+
+    def apply(self, action: str) -> Outcome:
+        """Search or click; buying pays and ends the episode."""
+        name, argument = (_original_parts if self.is_agentgym_compat else _parts)(action)
+        if name == "search" and argument and self.visit.has_search_bar:
+            self.visit.search(argument)
+        elif name != "click" or not self.visit.click(argument):
+            return self._refused(name, argument)
+        page = self.visit.page
+        if page.kind != "bought":
+            return Outcome(self._text())
+        assert page.product is not None
+        reward = reward_of(page.product, page.chosen, self.task_goal)
+        info = {
+            "success": reward.total == 1.0,
+            "score": reward.total,
+            "purchase": {"asin": page.product.asin, "options": page.chosen, **reward._asdict()},
+        }
+        return Outcome(self._text(reward), reward.total, terminated=True, info=info)
+
+    def available_actions(self) -> list[str] | None:
+        """List the clicks that the page offers; None at the search bar, which takes any words.
+
+        Raises:
+            ResetNeeded: there has been no reset yet.
+        """
+        super().available_actions()
+        if self.visit.page.kind == "search":
+            return None
+        return [f"click[{name}]" for name in self.visit.clickables]
+
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        """Yield moves from the page at hand; they may end in the best of several imperfect ones."""
+        return Shopper(self.visit, self.task_goal, lambda: self.max_turns - self._turn).moves()
+
+    def _text(self, reward: Reward | None = None) -> str:
+        if self.is_agentgym_compat:
+            return original(self.visit, self.task_goal, reward)
+        if reward is not None:
+            return bought(self.visit.page, reward, self.task_goal)
+        return readable(self.visit, self.task_goal)
+
+    def _refused(self, name: str, argument: str) -> Outcome:
+        info = {"is_valid_action": False}
+        if self.is_agentgym_compat:
+            return Outcome(self._text(), info=info)
+        if not name:
+            return Outcome(f"That is no action. {_FORMS}", info=info)
+        if name == "search" and not argument.strip():
+            return Outcome("The search is empty; write words between the brackets.", info=info)
+        if name == "search":
+            why = "There is no search bar here; click[back to search] leads to it."
+            return Outcome(why, info=info)
+        there = " ".join(f"[{name}]" for name in self.visit.clickables)
+        there = f"There is: {there}" if there else "Here you can only search, with search[words]."
+        return Outcome(f"There is no [{clipped(argument, 200)}] to click. {there}", info=info)
+
+
+def _parts(action: str) -> tuple[str, str]:
+    """Return a verb and its argument; two empty texts where it is neither of the two verbs."""
+    match = _ACTION.fullmatch(action.strip())
+    if match is None:
+        return "", ""
+    verb, argument = match[1].lower(), match[2].strip()
+    return verb, argument.lower() if verb == "click" else argument
+
+
+def _original_parts(action: str) -> tuple[str, str]:
+    """Return what is before and within the last brackets of the first line, as the original."""
+    line, _, _ = action.partition("\n")
+    end = line.rfind("]")
+    start = line.rfind("[", 1, max(end - 1, 0))
+    return ("", "") if start < 1 else (line[:start], line[start + 1 : end].lower())

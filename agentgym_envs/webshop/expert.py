@@ -1,0 +1,154 @@
+"""Plays WebShop from what the pages show, and by a rule that reads none of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterator
+
+from agentgym_envs.core import ExpertMove
+from agentgym_envs.webshop.catalogue import Goal, Product
+from agentgym_envs.webshop.pages import BACK_TO_SEARCH, BUY_NOW, NEXT_PAGE, PREVIOUS_PAGE, Visit
+from agentgym_envs.webshop.reward import is_chosen, is_match
+
+_PRICE_CLAUSE = re.compile(r", and price lower than [\d.]+ dollars\Z")
+_MOST_PAGES = 3
+_TURNS_TO_TRY = 4
+"""Turns that it takes to open a hit, read its features and come back to the hits."""
+
+
+def click(name: str, thought: str = "") -> ExpertMove:
+    """Return a click on something; names are in lower case."""
+    return ExpertMove(f"click[{name.lower()}]", thought)
+
+
+class Shopper:
+    """Buys what an instruction asks for, by what it has read.
+
+    It opens those hits that look to be of the kind and within the price, first those whose titles
+    show most of the attributes, and buys the first whose pages show all options and attributes.
+    When few turns are left it buys the best of what it saw.
+
+    Args:
+        visit: its way through the pages, which its moves change.
+        goal: what is asked for.
+        turns_left: returns how many turns the episode may still have.
+    """
+
+    def __init__(self, visit: Visit, goal: Goal, turns_left: Callable[[], int]) -> None:
+        self._visit = visit
+        self._goal = goal
+        self._turns_left = turns_left
+        self._best: tuple[int, Product] | None = None
+
+    def moves(self) -> Iterator[ExpertMove]:
+        """Yield moves that end in a purchase, if there is anything to buy."""
+        visit = self._visit
+        if visit.page.kind != "search":
+            yield click(BACK_TO_SEARCH, "I start with a search of my own.")
+        words = _search_words(self._goal)
+        yield ExpertMove(f"search[{words}]", f"I search for {words}.")
+        for page in range(1, _MOST_PAGES + 1):
+            for product in self._candidates():
+                if self._turns_left() < _TURNS_TO_TRY + self._turns_to_buy:
+                    break
+                yield click(product.asin, f"{product.asin.lower()} looks right, I open it.")
+                lacking = [*_lacking_options(product, self._goal)]
+                lacking = lacking or (yield from _read_for(product, self._goal))
+                if not lacking:
+                    yield from _buy(product, self._goal, "All fits, I buy it.")
+                    return
+                if self._best is None or len(lacking) < self._best[0]:
+                    self._best = len(lacking), product
+                yield click(PREVIOUS_PAGE, f"It shows no {' and no '.join(lacking)}.")
+            is_last = page == _MOST_PAGES or NEXT_PAGE not in visit.buttons
+            # The best so far may be a page back.
+            if is_last or self._turns_left() < _TURNS_TO_TRY + self._turns_to_buy + page + 1:
+                break
+            yield click(NEXT_PAGE, "I look further.")
+        yield from self._settle()
+
+    @property
+    def _turns_to_buy(self) -> int:
+        """Turns that it takes to open a hit, choose its options and buy it."""
+        return len(self._goal.options) + 2
+
+    def _candidates(self) -> list[Product]:
+        hits = [product for product in self._visit.shown_hits if _looks_right(product, self._goal)]
+        attributes = list(self._goal.attributes)
+        return sorted(hits, key=lambda product: len(_unseen(product.title, attributes)))
+
+    def _settle(self) -> Iterator[ExpertMove]:
+        """Yield moves that buy the best of what was seen, which another page may show."""
+        visit = self._visit
+        shown = [self._best[1]] if self._best else visit.shown_hits[:1]
+        for product in shown:
+            while product not in visit.shown_hits:
+                yield click(PREVIOUS_PAGE, "I go back to the best of what I saw.")
+            yield click(product.asin, f"{product.asin.lower()} fits best of what I saw.")
+            yield from _buy(product, self._goal, "It is the best that I found, I buy it.")
+
+
+def first_result(visit: Visit, goal: Goal) -> Iterator[ExpertMove]:
+    """Yield moves by the rule of arXiv 2207.01206: search the instruction, buy the first hit."""
+    yield ExpertMove(f"search[{goal.instruction}]")
+    if visit.shown_hits:
+        yield click(visit.shown_hits[0].asin)
+        yield click(BUY_NOW)
+
+
+def _search_words(goal: Goal) -> str:
+    """Return the words of the instruction that say what is asked for, kind first."""
+    query = goal.product.query
+    said = goal.instruction.lower()
+    kind = query if query in said else _PRICE_CLAUSE.sub("", goal.instruction)
+    return " ".join([kind, *goal.attributes, *(value for _, value in goal.options)])
+
+
+def _looks_right(product: Product, goal: Goal) -> bool:
+    query = goal.product.query
+    is_named = query in goal.instruction.lower()
+    return product.price <= goal.price_limit and (not is_named or query in product.title.lower())
+
+
+def _lacking_options(product: Product, goal: Goal) -> Iterator[str]:
+    for name, asked in goal.options:
+        if _value(product, name, asked) is None:
+            yield f"{name} {asked}".strip()
+
+
+def _value(product: Product, name: str, asked: str) -> str | None:
+    """Return the value of a product's options that was asked for: the same, else a near one."""
+    listed = product.options.get(name)
+    values = listed if listed is not None else [v for vs in product.options.values() for v in vs]
+    near = [value for value in values if is_chosen(value, name, asked)]
+    return asked if asked in near else next(iter(near), None)
+
+
+def _read_for(product: Product, goal: Goal) -> Generator[ExpertMove, None, list[str]]:
+    """Yield moves that read a product's features where its title does not show all attributes.
+
+    Returns:
+        The attributes that neither shows; the shopper is on the product's page then.
+    """
+    lacking = _unseen(product.title, list(goal.attributes))
+    if lacking:
+        yield click("Features", f"The title does not say {' and '.join(lacking)}.")
+        lacking = _unseen("\n".join(product.bullets), lacking)
+        yield click(PREVIOUS_PAGE, "I go back to the product.")
+    return lacking
+
+
+def _unseen(text: str, attributes: list[str]) -> list[str]:
+    lines = text.lower().splitlines()
+    return [
+        a for a in attributes if not any(a.lower() in line or is_match(line, a) for line in lines)
+    ]
+
+
+def _buy(product: Product, goal: Goal, thought: str) -> Iterator[ExpertMove]:
+    """Yield moves from a product's page; the thought is that of the last one."""
+    for name, asked in goal.options:
+        value = _value(product, name, asked)
+        if value is not None:
+            yield click(value, f"I choose {value}.")
+    yield click(BUY_NOW, thought)

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rapidfuzz")
+
+from agentgym_envs.webshop.catalogue import (
+    ABOUT_FILE,
+    CONTENT_FILE,
+    EMBEDDED,
+    NO_LIMIT,
+    embedded_shop,
+    load_shop,
+)
+from worlds.sources import sources_digest
+from worlds.webshop import make as make_module
+from worlds.webshop.make import SOURCES, VERSION, generate, make, pack
+
+ABOUT = json.loads((EMBEDDED / ABOUT_FILE).read_text("utf-8"))
+
+
+def test_the_shipped_content_is_made_by_these_sources() -> None:
+    """Fails when the generator changed: raise VERSION if content does, then `make worlds`."""
+    assert ABOUT["sources"] == sources_digest(SOURCES)
+
+
+def test_the_shop_names_its_version_and_its_content() -> None:
+    assert embedded_shop().source == f"agentgym-shop v{VERSION} ({ABOUT['content'][:12]})"
+
+
+def test_the_shop_is_as_large_as_it_should_be() -> None:
+    shop = embedded_shop()
+    assert (len(shop.products), len(shop.goals)) == (5580, 6910)
+    assert set(Counter(product.query for product in shop.products).values()) == {30}
+    assert (EMBEDDED / CONTENT_FILE).stat().st_size < 1_000_000
+
+
+def test_an_instruction_says_all_that_is_asked_for() -> None:
+    for goal in embedded_shop().goals:
+        asked = [goal.product.query, *goal.attributes, *(value for _, value in goal.options)]
+        assert all(words in goal.instruction for words in asked), goal.instruction
+        clause = f", and price lower than {goal.price_limit:.2f} dollars"
+        assert goal.instruction.endswith(clause) == (goal.price_limit != NO_LIMIT)
+        assert "{" not in goal.instruction and "  " not in goal.instruction
+
+
+def test_the_limit_is_one_of_the_next_four_tens() -> None:
+    steps = Counter(
+        int(goal.price_limit // 10 - goal.product.price // 10)
+        for goal in embedded_shop().goals
+        if goal.price_limit != NO_LIMIT
+    )
+    assert set(steps) == {2, 3, 4}  # the greater of two of the four
+
+
+def test_instructions_come_in_several_wordings() -> None:
+    starts = Counter(" ".join(goal.instruction.split()[:2]) for goal in embedded_shop().goals)
+    assert len([start for start, count in starts.items() if count > 300]) >= 8
+
+
+def test_what_is_written_is_what_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = (
+        "B0",
+        "A Lamp",
+        "home",
+        "lamp",
+        "Home › Lamp",
+        1250,
+        "",
+        ["Lit."],
+        ["lit"],
+        {"size": ["s"]},
+    )
+    goals = [[0, "a lamp", ["lit"], [["size", "s"]], 20.0]]
+    monkeypatch.setattr(make_module, "generate", lambda seed: ([row], goals))
+    make(tmp_path, seed=3)
+    shop = load_shop(tmp_path)
+    assert shop.source.startswith(f"agentgym-shop v{VERSION} seed 3 (")
+    (goal,) = shop.goals
+    assert (goal.product.price, goal.product.price_tag) == (12.5, "$12.5")
+    assert (goal.product.options, goal.options) == ({"size": ("s",)}, (("size", "s"),))
+
+
+def test_damaged_content_is_refused(tmp_path: Path) -> None:
+    shutil.copytree(EMBEDDED, tmp_path, dirs_exist_ok=True)
+    (tmp_path / CONTENT_FILE).write_bytes((EMBEDDED / CONTENT_FILE).read_bytes()[:-9])
+    with pytest.raises(ValueError, match="is damaged or of another version"):
+        load_shop(tmp_path)
+
+
+def test_there_is_only_one_scale(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no --scale"):
+        make(tmp_path, seed=1, scale=2)
+
+
+@pytest.mark.slow
+def test_the_shipped_content_is_made_again_byte_for_byte() -> None:
+    content = pack(f"agentgym-shop v{VERSION}", *generate(0))
+    assert sha256(content).hexdigest() == ABOUT["content"]

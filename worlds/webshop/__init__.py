@@ -1,0 +1,1 @@
+"""Makes WebShop's catalogue and the instructions of its shoppers."""
