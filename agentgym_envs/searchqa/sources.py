@@ -13,7 +13,7 @@ from agentgym_envs.searchqa.questions import QuestionSet
 from agentgym_envs.searchqa.real_data.corpus import FileCorpus
 from agentgym_envs.searchqa.real_data.questions import FlashRagQuestions
 from agentgym_envs.searchqa.tasks import SearchQATasks
-from agentgym_envs.searchqa.world import embedded_world, is_world, load_world
+from agentgym_envs.searchqa.world import WORLD, embedded_world, load_world
 
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 _loading = threading.Lock()
@@ -50,7 +50,7 @@ def open_source(
         ValueError: `corpus` comes with a world, or a file does not hold what it should.
     """
     with _loading:
-        if data_dir is None or (not isinstance(data_dir, QuestionSet) and is_world(data_dir)):
+        if data_dir is None or (not isinstance(data_dir, QuestionSet) and WORLD.is_in(data_dir)):
             if corpus is not None:
                 raise ValueError(
                     "corpus= goes with data_dir= and questions of your own: those of a fictional "
@@ -99,7 +99,7 @@ def load_corpus(path: str | Path) -> Corpus:
     Raises:
         ValueError: there is no such file, it is compressed or empty, or a line is not of the form.
     """
-    return load_world(path)[0] if is_world(path) else FileCorpus(Path(path))
+    return load_world(path)[0] if WORLD.is_in(path) else FileCorpus(Path(path))
 
 
 @cache

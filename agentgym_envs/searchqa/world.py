@@ -1,29 +1,21 @@
 """Reads a fictional world, its passages and questions: the one that is shipped, or a fresh one.
 
-`python -m worlds searchqa` makes them. Such a folder holds `world.jsonl.xz`, a line of JSON about
-the world and then one per passage and per question, and `world.json` with the SHA-256 of these.
+`python -m worlds searchqa` makes them: a row about the world, and then one per passage and per
+question.
 """
 
 from __future__ import annotations
 
-import json
-import lzma
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 
+from agentgym_envs.packed import PackedRows
 from agentgym_envs.searchqa.documents import Corpus, Passage
 from agentgym_envs.searchqa.questions import Hop, Question, QuestionSet
 
-CONTENT_FILE = "world.jsonl.xz"
-ABOUT_FILE = "world.json"
+WORLD = PackedRows("world", "searchqa")
 EMBEDDED = Path(__file__).with_name("embedded")
 """The folder of the world that is shipped."""
-
-
-def is_world(folder: str | Path) -> bool:
-    """Return whether a folder holds a world."""
-    return (Path(folder) / ABOUT_FILE).is_file()
 
 
 @cache
@@ -38,13 +30,11 @@ def load_world(folder: str | Path) -> tuple[Corpus, QuestionSet]:
     Raises:
         ValueError: the content is damaged, or not what `world.json` says.
     """
-    folder = Path(folder)
-    expected = json.loads((folder / ABOUT_FILE).read_text("utf-8"))["content"]
-    rows = [json.loads(line) for line in _content(folder / CONTENT_FILE, expected).split(b"\n")]
+    rows, digest = WORLD.read(folder)
     head, end = rows[0], rows[0]["passages"] + 1
     passages = [Passage(number, *row) for number, row in enumerate(rows[1:end])]
     questions = [_question(number, *row) for number, row in enumerate(rows[end:])]
-    source = f"{head['name']} ({expected[:12]})"
+    source = f"{head['name']} ({digest})"
     return Corpus(passages, source), QuestionSet(questions, source, paper_test=head["paper_test"])
 
 
@@ -59,19 +49,3 @@ def _question(
 ) -> Question:
     path = tuple(Hop(query, tuple(gold), answer) for query, gold, answer in hops)
     return Question(number, text, tuple(answers), family, split, path, structure)
-
-
-def _content(path: Path, expected: str) -> bytes:
-    """Return the uncompressed content of a file, if it has the SHA-256 that it should have."""
-    try:
-        content = lzma.decompress(path.read_bytes())
-        actual = sha256(content).hexdigest()
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        actual = f"{type(error).__name__}: {error}"
-    if actual != expected:
-        raise ValueError(
-            f"{path} is damaged or of another version: expected the SHA-256 {expected[:12]}, got "
-            f"{actual[:80]}; install agentgym-envs again, or make the world again with "
-            "python -m worlds searchqa"
-        )
-    return content

@@ -1,23 +1,19 @@
-"""Reads the shop that is shipped: its products, and what shoppers are asked to buy.
+"""Reads the shop that is shipped, or a fresh one: its products, and what shoppers are asked to buy.
 
-`python -m worlds webshop` makes it: `shop.jsonl.xz`, a line of JSON about the shop and then one per
-product and per goal, and `shop.json` with the SHA-256 of these.
+`python -m worlds webshop` makes it: a row about the shop, and then one per product and per goal.
 """
 
 from __future__ import annotations
 
-import json
-import lzma
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from hashlib import sha256
 from pathlib import Path
 
+from agentgym_envs.packed import PackedRows
 from agentgym_envs.searchqa.documents import Corpus, Passage
 
-CONTENT_FILE = "shop.jsonl.xz"
-ABOUT_FILE = "shop.json"
+SHOP = PackedRows("shop", "webshop")
 EMBEDDED = Path(__file__).with_name("content")
 """The folder of the shop that is shipped."""
 
@@ -121,27 +117,22 @@ def _searchable(product: Product) -> str:
 
 
 @cache
-def embedded_shop() -> Shop:
-    """Return the shop that is shipped, read once per process."""
-    return load_shop(EMBEDDED)
+def load_shop(folder: Path) -> Shop:
+    """Return a shop that `python -m worlds webshop` has made, read once per process.
 
-
-def load_shop(folder: str | Path) -> Shop:
-    """Return a shop that `python -m worlds webshop` has made; its source names version and hash.
+    Its source names version and hash.
 
     Raises:
-        ValueError: the content is damaged, or not what `shop.json` says.
+        ValueError: the content is damaged, or not what its hash says.
     """
-    folder = Path(folder)
-    expected = json.loads((folder / ABOUT_FILE).read_text("utf-8"))["content"]
-    rows = [json.loads(line) for line in _content(folder / CONTENT_FILE, expected).split(b"\n")]
+    rows, digest = SHOP.read(folder)
     head, end = rows[0], rows[0]["products"] + 1
     products = [product_of(*row) for row in rows[1:end]]
     goals = [
         Goal(products[number], text, tuple(attributes), tuple(map(tuple, options)), float(limit))
         for number, text, attributes, options, limit in rows[end:]
     ]
-    return Shop(products, goals, f"{head['name']} ({expected[:12]})")
+    return Shop(products, goals, f"{head['name']} ({digest})")
 
 
 def product_of(
@@ -171,19 +162,3 @@ def product_of(
         tuple(attributes),
         {name: tuple(values) for name, values in options.items()},
     )
-
-
-def _content(path: Path, expected: str) -> bytes:
-    """Return the uncompressed content of a file, if it has the SHA-256 that it should have."""
-    try:
-        content = lzma.decompress(path.read_bytes())
-        actual = sha256(content).hexdigest()
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        actual = f"{type(error).__name__}: {error}"
-    if actual != expected:
-        raise ValueError(
-            f"{path} is damaged or of another version: expected the SHA-256 {expected[:12]}, got "
-            f"{actual[:80]}; install agentgym-envs again, or make the shop again with "
-            "python -m worlds webshop"
-        )
-    return content

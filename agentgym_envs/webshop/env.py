@@ -17,7 +17,7 @@ from agentgym_envs.actions.verbs import clipped
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.searchqa.retrieval import make_retriever
 from agentgym_envs.tasks import TaskSpec
-from agentgym_envs.webshop.catalogue import Goal, embedded_shop
+from agentgym_envs.webshop.catalogue import EMBEDDED, SHOP, Goal, load_shop
 from agentgym_envs.webshop.expert import Shopper, first_result
 from agentgym_envs.webshop.original_data import KINDS_OF_GOALS, original_shop
 from agentgym_envs.webshop.pages import Visit
@@ -42,11 +42,12 @@ class WebShopEnv(TextEnv):
     """Shopping by instruction.
 
     The reward is paid for the purchase, which ends the episode: the original's score, 0 to 1.
-    `info["purchase"]` says then how it came about.
+    `info["purchase"]` says then what was bought and how the score came about.
 
     Args:
-        data_dir: a folder with the original's files (`items_shuffle*.json`, `items_ins_v2*.json`);
-            None takes the shop that is shipped.
+        data_dir: a folder with a shop that `python -m worlds webshop` has made, or with the
+            original's files (`items_shuffle*.json`, `items_ins_v2*.json`); None takes the shop that
+            is shipped.
         goals: of the original's files, the `"synthetic"` goals, which AgentGym plays, or those
             that people wrote (`"human"`, with `items_human_ins.json`).
         num_products: how many of the original's products to read; None reads all.
@@ -83,12 +84,16 @@ class WebShopEnv(TextEnv):
     ) -> None:
         if goals not in KINDS_OF_GOALS:
             raise ValueError(f"unknown goals {goals!r}; allowed: {', '.join(KINDS_OF_GOALS)}")
-        if data_dir is None and (goals, num_products) != ("synthetic", None):
-            raise ValueError("goals and num_products are of the original's files; name data_dir")
-        if data_dir is None:
-            self.shop = embedded_shop()
+        folder = EMBEDDED if data_dir is None else Path(data_dir).resolve()
+        if not SHOP.is_in(folder):
+            self.shop = original_shop(folder, goals=goals, num_products=num_products)
+        elif (goals, num_products) == ("synthetic", None):
+            self.shop = load_shop(folder)
         else:
-            self.shop = original_shop(data_dir, goals=goals, num_products=num_products)
+            raise ValueError(
+                f"goals and num_products are of the original's files, and data_dir={data_dir!r} "
+                "names none; leave them out, or name a folder with the original's files"
+            )
         super().__init__(WebShopTasks(self.shop.goals), **kwargs)
         self.source = self.shop.source
         self._retriever = make_retriever("bm25", self.shop.corpus)
@@ -116,7 +121,7 @@ class WebShopEnv(TextEnv):
         info = {
             "success": reward.total == 1.0,
             "score": reward.total,
-            "purchase": {"asin": page.product.asin, "options": page.chosen, **reward._asdict()},
+            "purchase": {"asin": page.product.asin, "chosen": page.chosen, **reward._asdict()},
         }
         return Outcome(self._text(reward), reward.total, terminated=True, info=info)
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import lzma
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 
-from agentgym_envs.files import write_whole
 from agentgym_envs.searchqa.documents import Passage
 from agentgym_envs.searchqa.questions import FAMILIES, Question
-from agentgym_envs.searchqa.world import ABOUT_FILE, CONTENT_FILE, EMBEDDED
+from agentgym_envs.searchqa.world import EMBEDDED, WORLD
 from worlds.dice import stable_number
+from worlds.packing import named, packed, write_rows
 from worlds.searchqa.asking.families import PAPER_SIZES, Examiner
 from worlds.searchqa.build import build_world
 from worlds.searchqa.prose.writer import Writer
-from worlds.sources import sources_digest
 
 VERSION = 2
 """Raise it with every change that changes content: a task id keeps its meaning within a version."""
@@ -37,22 +33,10 @@ def make(out: Path | None, *, seed: int = 0, scale: int = 1) -> None:
     """
     if scale != 1:
         raise ValueError(f"the world of searchqa has no --scale, got {scale}; leave it out")
-    passages, questions = generate(seed)
-    name = f"agentgym-world v{VERSION}{f' seed {seed}' if seed else ''}"
-    content = pack(name, passages, questions)
-    about = {"content": sha256(content).hexdigest(), "sources": sources_digest(SOURCES)}
+    name = named("agentgym-world", VERSION, seed)
     folder = EMBEDDED if out is None else out
-    folder.mkdir(parents=True, exist_ok=True)
-    if not _has_content(folder, about["content"]):
-        write_whole(folder / CONTENT_FILE, lzma.compress(content, preset=9))
-    write_whole(folder / ABOUT_FILE, json.dumps(about) + "\n")
-    print(f"{name} ({about['content'][:12]}) in {folder}")
-
-
-def _has_content(folder: Path, content: str) -> bool:
-    """Return whether a folder has content of this hash; a compressor may write it otherwise."""
-    about = folder / ABOUT_FILE
-    return about.is_file() and json.loads(about.read_text("utf-8"))["content"] == content
+    digest = write_rows(folder, WORLD, pack(name, *generate(seed)), SOURCES)
+    print(f"{name} ({digest}) in {folder}")
 
 
 def generate(seed: int) -> tuple[list[Passage], list[Question]]:
@@ -63,15 +47,14 @@ def generate(seed: int) -> tuple[list[Passage], list[Question]]:
 
 
 def pack(name: str, passages: Sequence[Passage], questions: Sequence[Question]) -> bytes:
-    """Return a line of JSON about the world, and then one per passage and per question."""
+    """Return a row about the world, and then one per passage and per question."""
     head = {"name": name, "passages": len(passages), "paper_test": draw_panel(questions)}
     rows: list[object] = [head]
     rows.extend([p.title, p.text, p.document_id, p.part] for p in passages)
     for q in questions:
         hops = [[hop.query, hop.gold, hop.answer] for hop in q.hops]
         rows.append([q.text, q.answers, q.family, q.split, q.structure, hops])
-    lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
-    return "\n".join(lines).encode()
+    return packed(rows)
 
 
 def draw_panel(questions: Sequence[Question]) -> list[int]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import lzma
-from hashlib import sha256
 from pathlib import Path
 
-from agentgym_envs.files import write_whole
-from agentgym_envs.webshop.catalogue import ABOUT_FILE, CONTENT_FILE, EMBEDDED, product_of
-from worlds.sources import sources_digest
+from agentgym_envs.webshop.catalogue import EMBEDDED, SHOP, product_of
+from worlds.packing import named, packed, write_rows
 from worlds.webshop.asking import make_goals
 from worlds.webshop.products import make_products
 
@@ -42,21 +38,10 @@ def make(out: Path | None, *, seed: int = 0, scale: int = 1) -> None:
     """
     if scale != 1:
         raise ValueError(f"the shop of webshop has no --scale, got {scale}; leave it out")
-    name = f"agentgym-shop v{VERSION}{f' seed {seed}' if seed else ''}"
-    content = pack(name, *generate(seed))
-    about = {"content": sha256(content).hexdigest(), "sources": sources_digest(SOURCES)}
+    name = named("agentgym-shop", VERSION, seed)
     folder = EMBEDDED if out is None else out
-    folder.mkdir(parents=True, exist_ok=True)
-    if not _has_content(folder, about["content"]):
-        write_whole(folder / CONTENT_FILE, lzma.compress(content, preset=9))
-    write_whole(folder / ABOUT_FILE, json.dumps(about) + "\n")
-    print(f"{name} ({about['content'][:12]}) in {folder}")
-
-
-def _has_content(folder: Path, content: str) -> bool:
-    """Return whether a folder has content of this hash; a compressor may write it otherwise."""
-    about = folder / ABOUT_FILE
-    return about.is_file() and json.loads(about.read_text("utf-8"))["content"] == content
+    digest = write_rows(folder, SHOP, pack(name, *generate(seed)), SOURCES)
+    print(f"{name} ({digest}) in {folder}")
 
 
 def generate(seed: int) -> tuple[list[tuple[object, ...]], list[list[object]]]:
@@ -68,7 +53,5 @@ def generate(seed: int) -> tuple[list[tuple[object, ...]], list[list[object]]]:
 
 
 def pack(name: str, products: list[tuple[object, ...]], goals: list[list[object]]) -> bytes:
-    """Return a line of JSON about the shop, and then one per product and per goal."""
-    rows: list[object] = [{"name": name, "products": len(products)}, *products, *goals]
-    lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
-    return "\n".join(lines).encode()
+    """Return a row about the shop, and then one per product and per goal."""
+    return packed([{"name": name, "products": len(products)}, *products, *goals])

@@ -6,7 +6,8 @@
 
 A scene is always
 
-    {"kind": "alfworld" | "babyai" | "textcraft" | "sciworld" | "searchqa" | "webarena" | null,
+    {"kind": "alfworld" | "babyai" | "textcraft" | "sciworld" | "searchqa" | "webarena" | "webshop"
+             | null,
      "about": {...},         what holds for the whole episode
      "turns": [...] | null,  one entry more than the episode has turns: entry i is what the policy
                              had before it when it read turn i's observation, the last one what it
@@ -39,6 +40,11 @@ A scene is always
                       "nodes": [[depth, id, role, name, rest], ...],
                       "target": the id that turn i's action names | null,
                       "picture": data URL of the window | null}
+    webshop    about {"goal", "asked": [the kind, attributes, options, the price]}
+               turns {"page": "search" | "results" | "product" | "side" | "bought", "query",
+                      "product": title | null,
+                      "met": [whether the product meets each of what is asked for] | null,
+                      "hits": [[title, the best score that it could earn], ...]}
 
 Tokens are null where the episode has none, else
 

@@ -10,7 +10,7 @@ from benchmarks.viewer.scenes.replay import NotReplayed
 
 KINDS = {
     f"agentgym/{name}-v0": name.lower()
-    for name in ("ALFWorld", "BabyAI", "TextCraft", "SciWorld", "SearchQA", "WebArena")
+    for name in ("ALFWorld", "BabyAI", "TextCraft", "SciWorld", "SearchQA", "WebArena", "WebShop")
 }
 """The environments that have scenes; a record can name no other one to be made."""
 
@@ -57,6 +57,10 @@ def _made(kind: str, trajectory: Trajectory, folder: str | Path | None) -> dict[
         from benchmarks.viewer.scenes.searchqa import searchqa_scene
 
         return searchqa_scene(trajectory, folder)
+    if kind == "webshop":
+        from benchmarks.viewer.scenes.webshop import webshop_scene
+
+        return webshop_scene(trajectory, folder)
     from benchmarks.viewer.scenes.webarena import webarena_scene
 
     return webarena_scene(trajectory, folder)

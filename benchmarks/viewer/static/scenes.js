@@ -7,6 +7,7 @@ import { drawGrid } from "./scene_babyai.js";
 import { drawCrafting } from "./scene_textcraft.js";
 import { drawDocuments, drawPage, drawScore } from "./scene_texts.js";
 import { tokensOfTurn } from "./scene_tokens.js";
+import { drawShop } from "./scene_webshop.js";
 
 const KINDS = {
   alfworld: drawHouse,
@@ -15,6 +16,7 @@ const KINDS = {
   sciworld: drawScore,
   searchqa: drawDocuments,
   webarena: drawPage,
+  webshop: drawShop,
 };
 
 // Scrolls what was acted on into its box, and nothing else of the page.

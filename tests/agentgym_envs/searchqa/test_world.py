@@ -11,11 +11,9 @@ import pytest
 
 from agentgym_envs.searchqa.sources import load_corpus, open_source
 from agentgym_envs.searchqa.world import (
-    ABOUT_FILE,
-    CONTENT_FILE,
     EMBEDDED,
+    WORLD,
     embedded_world,
-    is_world,
     load_world,
 )
 
@@ -27,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_both_halves_name_the_version_and_the_hash() -> None:
-    about = json.loads((EMBEDDED / ABOUT_FILE).read_text("utf-8"))
+    about = json.loads(WORLD.about_in(EMBEDDED).read_text("utf-8"))
     corpus, questions = embedded_world()
     assert corpus.source == questions.source == f"agentgym-world v2 ({about['content'][:12]})"
     assert embedded_world()[0] is corpus
@@ -49,7 +47,7 @@ def test_it_has_passages_of_its_own(folder: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["cut", "garbage", "flipped", "empty", "gone", "other content"])
 def test_damaged_content_is_refused(folder: Path, damage: str) -> None:
-    path = folder / CONTENT_FILE
+    path = WORLD.file_in(folder)
     whole = path.read_bytes()
     middle = len(whole) // 2
     path.write_bytes(
@@ -67,8 +65,8 @@ def test_damaged_content_is_refused(folder: Path, damage: str) -> None:
 
 
 def test_a_folder_without_a_description_is_no_world(folder: Path) -> None:
-    (folder / ABOUT_FILE).unlink()
-    assert not is_world(folder)
+    WORLD.about_in(folder).unlink()
+    assert not WORLD.is_in(folder)
 
 
 def test_the_first_use_needs_no_cache_and_little_time() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 pytest.importorskip("rapidfuzz")
 
+from agentgym_envs.webshop.catalogue import EMBEDDED
 from agentgym_envs.webshop.env import WebShopEnv
 from tests.agentgym_envs.webshop.shops import original_folder
 
@@ -50,7 +52,15 @@ def test_a_purchase_ends_the_episode_and_pays_its_score(env: WebShopEnv) -> None
         observation, reward, terminated, truncated, info = env.step(action)
     assert (reward, terminated, truncated, info["success"]) == (1.0, True, False, True)
     assert observation.startswith("You bought ")
-    assert info["purchase"]["total"] == info["score"] == 1.0
+    assert info["purchase"] == {
+        "asin": env.task_goal.product.asin,
+        "chosen": dict(env.task_goal.options),
+        "total": 1.0,
+        "type_factor": 1.0,
+        "attributes": len(env.task_goal.attributes),
+        "options": len(env.task_goal.options),
+        "is_within_price": True,
+    }
     assert info["available_actions"] == []
 
 
@@ -165,12 +175,21 @@ def test_the_floor_buys_the_first_hit() -> None:
     assert info["turn"] == 3
 
 
+def test_a_shop_that_was_made_is_played_from_its_folder(tmp_path: Path) -> None:
+    shutil.copytree(EMBEDDED, tmp_path / "shop")
+    env = made(data_dir=tmp_path / "shop")
+    assert env.source == made().source
+    assert env.task_ids("test") == made().task_ids("test")
+    with pytest.raises(ValueError, match="leave them out, or name a folder with the original's"):
+        made(data_dir=tmp_path / "shop", num_products=10)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"goals": "best"}, "unknown goals 'best'; allowed: synthetic, human"),
-        ({"goals": "human"}, "name data_dir"),
-        ({"num_products": 10}, "name data_dir"),
+        ({"goals": "human"}, "data_dir=None names none; leave them out"),
+        ({"num_products": 10}, "data_dir=None names none; leave them out"),
         ({"data_dir": "/nowhere"}, "has no items_shuffle"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("rapidfuzz")
 
-from agentgym_envs.webshop.catalogue import Goal, Product, embedded_shop
+from agentgym_envs.webshop.catalogue import EMBEDDED, Goal, Product, load_shop
 from agentgym_envs.webshop.reward import are_apart, is_chosen, is_match, reward_of
 from tests.agentgym_envs.webshop.shops import GOAL, LAMP, RIGHT, lamp
 
@@ -113,12 +113,12 @@ def test_options_are_compared_as_in_the_original(
 
 
 def test_every_goal_can_be_reached() -> None:
-    for goal in embedded_shop().goals:
+    for goal in load_shop(EMBEDDED).goals:
         assert reward_of(goal.product, dict(goal.options), goal).total == 1.0, goal.instruction
 
 
 def test_no_wrong_option_is_paid_for() -> None:
-    shop = embedded_shop()
+    shop = load_shop(EMBEDDED)
     for product in shop.products:
         assert all(are_apart(values, name) for name, values in product.options.items()), product
     for goal in shop.goals[::7]:
@@ -130,7 +130,7 @@ def test_no_wrong_option_is_paid_for() -> None:
 
 
 def test_a_price_over_the_limit_is_not_paid_for() -> None:
-    for goal in embedded_shop().goals[::7]:
+    for goal in load_shop(EMBEDDED).goals[::7]:
         dear = replace(goal.product, price=goal.price_limit + 0.01)
         assert goal.product.price < goal.price_limit
         assert reward_of(dear, dict(goal.options), goal).total < 1.0
@@ -149,7 +149,7 @@ def best(product: Product, goal: Goal) -> float:
 
 @pytest.mark.parametrize("place", [3, 2500, 6760, 6909])
 def test_no_other_kind_of_product_earns_everything(place: int) -> None:
-    shop = embedded_shop()
+    shop = load_shop(EMBEDDED)
     goal = shop.goals[place]
     others = [product for product in shop.products if product.query != goal.product.query]
     assert max(best(product, goal) for product in others) < 1.0

@@ -13,9 +13,8 @@ import pytest
 from agentgym_envs.searchqa.questions import Question
 from agentgym_envs.searchqa.sources import open_source
 from agentgym_envs.searchqa.world import (
-    ABOUT_FILE,
-    CONTENT_FILE,
     EMBEDDED,
+    WORLD,
     embedded_world,
     load_world,
 )
@@ -23,7 +22,7 @@ from worlds.searchqa import make as make_module
 from worlds.searchqa.make import SOURCES, VERSION, make, pack
 from worlds.sources import sources_digest
 
-ABOUT = json.loads((EMBEDDED / ABOUT_FILE).read_text("utf-8"))
+ABOUT = json.loads(WORLD.about_in(EMBEDDED).read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +64,9 @@ def test_what_is_written_again_stays_as_it_is(
     """Another version of the compressor writes other bytes for the same content."""
     monkeypatch.setattr(make_module, "generate", lambda seed: ([], questions[:1]))
     make(tmp_path, seed=3)
-    (tmp_path / CONTENT_FILE).write_bytes(b"as another compressor writes it")
+    WORLD.file_in(tmp_path).write_bytes(b"as another compressor writes it")
     make(tmp_path, seed=3)
-    assert (tmp_path / CONTENT_FILE).read_bytes() == b"as another compressor writes it"
+    assert WORLD.file_in(tmp_path).read_bytes() == b"as another compressor writes it"
 
 
 def test_there_is_only_one_scale(tmp_path: Path) -> None:
@@ -83,7 +82,7 @@ def test_the_shipped_content_is_made_again_byte_for_byte(tmp_path: Path, hash_se
         env={**os.environ, "PYTHONHASHSEED": hash_seed},
         check=True,
     )
-    assert json.loads((tmp_path / ABOUT_FILE).read_text("utf-8")) == ABOUT
+    assert json.loads(WORLD.about_in(tmp_path).read_text("utf-8")) == ABOUT
 
 
 @pytest.mark.slow

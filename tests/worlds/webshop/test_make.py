@@ -11,18 +11,16 @@ import pytest
 pytest.importorskip("rapidfuzz")
 
 from agentgym_envs.webshop.catalogue import (
-    ABOUT_FILE,
-    CONTENT_FILE,
     EMBEDDED,
     NO_LIMIT,
-    embedded_shop,
+    SHOP,
     load_shop,
 )
 from worlds.sources import sources_digest
 from worlds.webshop import make as make_module
 from worlds.webshop.make import SOURCES, VERSION, generate, make, pack
 
-ABOUT = json.loads((EMBEDDED / ABOUT_FILE).read_text("utf-8"))
+ABOUT = json.loads(SHOP.about_in(EMBEDDED).read_text("utf-8"))
 
 
 def test_the_shipped_content_is_made_by_these_sources() -> None:
@@ -31,18 +29,18 @@ def test_the_shipped_content_is_made_by_these_sources() -> None:
 
 
 def test_the_shop_names_its_version_and_its_content() -> None:
-    assert embedded_shop().source == f"agentgym-shop v{VERSION} ({ABOUT['content'][:12]})"
+    assert load_shop(EMBEDDED).source == f"agentgym-shop v{VERSION} ({ABOUT['content'][:12]})"
 
 
 def test_the_shop_is_as_large_as_it_should_be() -> None:
-    shop = embedded_shop()
+    shop = load_shop(EMBEDDED)
     assert (len(shop.products), len(shop.goals)) == (5580, 6910)
     assert set(Counter(product.query for product in shop.products).values()) == {30}
-    assert (EMBEDDED / CONTENT_FILE).stat().st_size < 1_000_000
+    assert SHOP.file_in(EMBEDDED).stat().st_size < 1_000_000
 
 
 def test_an_instruction_says_all_that_is_asked_for() -> None:
-    for goal in embedded_shop().goals:
+    for goal in load_shop(EMBEDDED).goals:
         asked = [goal.product.query, *goal.attributes, *(value for _, value in goal.options)]
         assert all(words in goal.instruction for words in asked), goal.instruction
         clause = f", and price lower than {goal.price_limit:.2f} dollars"
@@ -53,14 +51,14 @@ def test_an_instruction_says_all_that_is_asked_for() -> None:
 def test_the_limit_is_one_of_the_next_four_tens() -> None:
     steps = Counter(
         int(goal.price_limit // 10 - goal.product.price // 10)
-        for goal in embedded_shop().goals
+        for goal in load_shop(EMBEDDED).goals
         if goal.price_limit != NO_LIMIT
     )
     assert set(steps) == {2, 3, 4}  # the greater of two of the four
 
 
 def test_instructions_come_in_several_wordings() -> None:
-    starts = Counter(" ".join(goal.instruction.split()[:2]) for goal in embedded_shop().goals)
+    starts = Counter(" ".join(goal.instruction.split()[:2]) for goal in load_shop(EMBEDDED).goals)
     assert len([start for start, count in starts.items() if count > 300]) >= 8
 
 
@@ -89,7 +87,7 @@ def test_what_is_written_is_what_is_read(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_damaged_content_is_refused(tmp_path: Path) -> None:
     shutil.copytree(EMBEDDED, tmp_path, dirs_exist_ok=True)
-    (tmp_path / CONTENT_FILE).write_bytes((EMBEDDED / CONTENT_FILE).read_bytes()[:-9])
+    SHOP.file_in(tmp_path).write_bytes(SHOP.file_in(EMBEDDED).read_bytes()[:-9])
     with pytest.raises(ValueError, match="is damaged or of another version"):
         load_shop(tmp_path)
 

@@ -69,6 +69,17 @@ def test_the_house_shows_every_place_and_what_is_wanted(page):
     assert "cup 1 (hot)" in page.locator(".scene-place.here mark").all_text_contents()
 
 
+def test_the_shop_shows_what_is_asked_for_and_what_is_met(page):
+    values = scene(expert_episode("agentgym/WebShop-v0"))
+    asked = values["about"]["asked"]
+    page.evaluate(DRAW, ["scene", values, 1])
+    assert page.locator(".scene-tree li").all_text_contents() == asked
+    assert page.locator(".scene-place").count() == 10
+    page.evaluate(DRAW, ["scene", values, len(values["turns"]) - 1])
+    assert page.get_by_label("is met", exact=True).count() == len(asked)
+    assert page.locator(".scene-note").inner_text().startswith("Bought ")
+
+
 def test_the_recipe_tree_and_the_inventory_are_those_of_the_turn(page):
     values = scene(expert_episode("agentgym/TextCraft-v0"))
     page.evaluate(DRAW, ["scene", values, 0])

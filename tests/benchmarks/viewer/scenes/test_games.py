@@ -1,4 +1,4 @@
-"""The scenes that are replayed: BabyAI's grid, TextCraft's crafting and ALFWorld's house."""
+"""The scenes that are replayed: BabyAI's grid, TextCraft's crafting, ALFWorld's house, WebShop."""
 
 from __future__ import annotations
 
@@ -158,3 +158,21 @@ def test_the_house_of_each_turn_is_the_environments():
     assert (doors["fridge 1"], doors["drawer 1"], doors["shelf 1"]) == ("open", "closed", "")
     held = [turn["held"] for turn in shown["turns"]]
     assert held.index(["cup 1"]) < held.index(["cup 1", "hot"])
+
+
+# WebShop ------------------------------------------------------------------------------------------
+
+
+def test_the_shop_shows_what_each_turn_s_product_meets_and_what_hits_could_score():
+    pytest.importorskip("rapidfuzz")
+    episode = expert_episode("agentgym/WebShop-v0")
+    shown = scene(episode)
+    assert shown["reason"] is None
+    assert shown["about"]["asked"] == [
+        "circular needles", "itch free", "gift boxed", "color: lilac", "size: 3mm", "up to $70.00"
+    ]  # fmt: skip
+    first, hits, wrong, *_, last = shown["turns"]
+    assert (first["page"], first["met"], first["hits"]) == ("search", None, [])
+    assert [len(hits["hits"]), hits["hits"][2][1], hits["hits"][0][1] < 1] == [10, 1.0, True]
+    assert wrong["met"] == [True, True, True, False, False, True]  # no option is chosen
+    assert (last["page"], last["met"]) == ("bought", [True] * 6)

@@ -1,0 +1,66 @@
+"""WebShop's scene: what is asked for, and which of it the product at hand and the hits meet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.webshop.catalogue import NO_LIMIT, Goal, Product
+from agentgym_envs.webshop.env import WebShopEnv
+from agentgym_envs.webshop.pages import Visit
+from agentgym_envs.webshop.reward import has_attribute, is_chosen, reward_of, type_factor
+from benchmarks.viewer.scenes.replay import replay
+
+
+def webshop_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
+    """Return `about` and `turns` of an episode.
+
+    Raises:
+        NotReplayed: it cannot be played again.
+    """
+    env, turns = replay(trajectory, folder, lambda env, _: look(env.visit, env.task_goal))
+    assert isinstance(env, WebShopEnv)
+    return {"about": {"goal": env.goal, "asked": asked_for(env.task_goal)}, "turns": turns}
+
+
+def asked_for(goal: Goal) -> list[str]:
+    """Return what a goal asks for: the kind, the attributes, the options and the price."""
+    limit = "any price" if goal.price_limit == NO_LIMIT else f"up to ${goal.price_limit:.2f}"
+    options = [": ".join(filter(None, option)) for option in goal.options]
+    return [goal.product.query, *goal.attributes, *options, limit]
+
+
+def look(visit: Visit, goal: Goal) -> dict[str, Any]:
+    """Return the page: its product with what it meets, or its hits with what each could score."""
+    page = visit.page
+    hits = visit.shown_hits if page.kind == "results" else []
+    return {
+        "page": page.kind,
+        "query": page.query,
+        "product": page.product and page.product.title,
+        "met": page.product and _met(page.product, page.chosen, goal),
+        "hits": [[product.title, _best_score(product, goal)] for product in hits],
+    }
+
+
+def _met(product: Product, chosen: dict[str, str], goal: Goal) -> list[bool]:
+    """Return for each of `asked_for` whether a product with these options meets it."""
+    return [
+        type_factor(product, goal.product) == 1,
+        *(has_attribute(product, attribute) for attribute in goal.attributes),
+        *(any(is_chosen(v, name, asked) for v in chosen.values()) for name, asked in goal.options),
+        product.price <= goal.price_limit,
+    ]
+
+
+def _best_score(product: Product, goal: Goal) -> float:
+    """Return the score of a product whose options are chosen as well as they can be."""
+    best = {
+        f"{name} {asked}": value
+        for name, asked in goal.options
+        for values in product.options.values()
+        for value in values
+        if is_chosen(value, name, asked)
+    }
+    return reward_of(product, best, goal).total
