@@ -115,11 +115,10 @@ class AgentGymEnv(RemoteEnv):
             return
         self._pool.release(self._url)
         with closing(made.http):
-            if self._kind.closes:
-                try:
-                    made.http.ask("POST", "/close", {self._kind.key: made.number})
-                except EnvFailure:
-                    pass  # it is gone already, which is what we want
+            try:
+                made.http.ask("POST", "/close", {self._kind.key: made.number})
+            except EnvFailure:
+                pass  # it is gone already, which is what we want
 
     def _reset(self, body: Mapping[str, Any]) -> Any:
         if self._made is not None:

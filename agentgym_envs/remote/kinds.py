@@ -61,7 +61,6 @@ class Kind:
     scale: float = 1.0
     success: float = 0.0
     actions: str = ""
-    closes: bool = True
     splits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property

@@ -40,6 +40,7 @@ SCENARIOS: dict[str, Answers] = {
         "/create": 17,
         "/reset": ["A shop.", None],
         "/step": {"state": "Bought.", "reward": 1.0, "done": True, "info": None},
+        "/close": Failure(404, '{"detail": "Not Found"}'),
     },
     "wordle": {
         "/create": {"id": 0},
@@ -114,7 +115,7 @@ def test_an_episode_of_each_scenario(kind: str) -> None:
         assert reward == (100 if kind == "sciworld" else 1)
         asked = len(server.requests)
         env.close()
-        assert len(server.requests) - asked == (kind != "webshop")
+        assert len(server.requests) - asked == 1
 
 
 def test_completions_are_read_as_agentgyms_clients_do() -> None:

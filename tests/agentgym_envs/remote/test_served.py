@@ -27,12 +27,13 @@ NAMES = [
     pytest.param("SciWorld", marks=NEEDS_JAVA),
     "SearchQA",
     "WebArena",
+    "WebShop",
 ]
 
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    names = ["ALFWorld", "BabyAI", "TextCraft", "SciWorld", "SearchQA", "WebArena"]
+    names = ["ALFWorld", "BabyAI", "TextCraft", "SciWorld", "SearchQA", "WebArena", "WebShop"]
     with serving(make_app(served([f"agentgym/{name}-v0" for name in names], {}))) as url:
         yield url
 

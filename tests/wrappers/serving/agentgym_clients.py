@@ -119,6 +119,27 @@ class WebArena(Client):
         return Step(answer["observation"], reward, answer["terminated"] or answer["truncated"])
 
 
+class WebShop(Client):
+    id_name = "env_idx"
+
+    def create(self, answer: Any) -> int:
+        assert isinstance(answer, int)
+        return answer
+
+    def reset(self, number: int) -> str:
+        self.info = self.call("reset", session_id=number)
+        assert self.info == [self.observe(), None]
+        return self.observe()
+
+    def observe(self) -> str:
+        observation: str = self.http.get("observation", params={"env_idx": self.number}).json()
+        return observation
+
+    def step(self, action: str) -> Step:
+        answer = self.call("step", action=action)
+        return Step(answer["state"], answer["reward"], answer["done"])
+
+
 CLIENTS: dict[str, type[Client]] = {
     "BabyAI": BabyAI,
     "TextCraft": TextCraft,
@@ -126,4 +147,5 @@ CLIENTS: dict[str, type[Client]] = {
     "ALFWorld": ALFWorld,
     "SearchQA": SearchQA,
     "WebArena": WebArena,
+    "WebShop": WebShop,
 }

@@ -32,6 +32,7 @@ NAMES = [
     pytest.param("SciWorld", marks=NEEDS_JAVA),
     "SearchQA",
     "WebArena",
+    "WebShop",
 ]
 FULL = {"SciWorld": 100}
 """The score of a solved task, where it is not 1."""
@@ -195,6 +196,7 @@ def test_babyais_viewer_is_shown_the_grid(connect: Connect) -> None:
         ("SciWorld", '"This is environment ScienceWorld."'),
         ("SearchQA", '"ok"'),
         ("WebArena", "ok"),
+        ("WebShop", '"ok"'),
     ],
 )
 def test_a_server_says_which_it_is(url: str, name: str, greeting: str) -> None:
@@ -225,6 +227,31 @@ def test_alfworld_tells_its_commands_and_the_game(connect: Connect) -> None:
     assert client.http.get("available_actions", params=query).json() == step["available_actions"]
     assert client.http.get("detail", params=query).json() == {**step, "deleted": False}
     client.close()
+
+
+def test_webshop_tells_what_can_be_clicked(connect: Connect) -> None:
+    client = connect("WebShop")
+    query = {"env_idx": client.number}
+    assert client.number in client.http.get("list_envs").json()
+    drawn = client.observe()
+    assert drawn.startswith("WebShop [SEP] Instruction: [SEP] ")
+    client.reset(6760)
+    instruction = client.http.get("instruction_text", params=query).json()
+    assert instruction.removeprefix("Instruction: ") in client.observe()
+    there = client.http.get("available_actions", params=query).json()
+    assert there == {"has_search_bar": True, "clickables": ["search"]}
+    client.step("search[desk]")
+    there = client.http.get("available_actions", params=query).json()
+    assert not there["has_search_bar"]
+    assert there["clickables"][:2] == ["back to search", "next >"]
+    assert len(there["clickables"]) == 12
+    client.step(f"click[{there['clickables'][2]}]")
+    bought = client.step("click[buy now]")
+    assert bought.done and bought.reward < 1
+    assert client.step("click[buy now]") == (bought.state, 0, False)
+    assert client.call("reset")[0] != bought.state
+    assert client.close() is True
+    assert client.http.post("step", json={**query, "action": "search[desk]"}).status_code == 500
 
 
 def test_babyai_repeats_its_observation_with_the_goal(connect: Connect) -> None:
@@ -294,21 +321,20 @@ def test_both_protocols_are_answered_at_one_address(connect: Connect, url: str) 
 
 
 def test_at_capacity_and_idle(serve: Serve) -> None:
-    url = serve("agentgym/TextCraft-v0", max_sessions=1, idle_timeout=0.4)
-    first = httpx.post(f"{url}/create").json()["id"]
-    full = httpx.post(f"{url}/create")
-    assert full.status_code == 503
-    assert "--max_sessions" in full.json()["error"]
-    for _ in range(100):
-        again = httpx.post(f"{url}/create")
-        if again.status_code == 200:
-            break
-    else:
-        time.sleep(1)
-        again = httpx.post(f"{url}/create")
-    assert again.json()["id"] == first + 1
-    gone = httpx.post(f"{url}/step", json={"id": first, "action": "inventory"}).json()
-    assert gone == {"error": f"The id {first} is not valid."}
+    url = serve("agentgym/TextCraft-v0", max_sessions=1, idle_timeout=2.0)
+    with httpx.Client(base_url=url) as http:  # a client's making alone can take as long
+        first = http.post("/create").json()["id"]
+        full = http.post("/create")
+        assert full.status_code == 503
+        assert "--max_sessions" in full.json()["error"]
+        for _ in range(100):
+            again = http.post("/create")
+            if again.status_code == 200:
+                break
+            time.sleep(0.1)
+        assert again.json()["id"] == first + 1
+        gone = http.post("/step", json={"id": first, "action": "inventory"}).json()
+        assert gone == {"error": f"The id {first} is not valid."}
 
 
 def test_a_number_from_before_a_restart_names_nobodys_environment(serve: Serve) -> None:

@@ -1,4 +1,4 @@
-"""Four of AgentGym's games by its HTTP: episodes by `id`, errors with status 200."""
+"""AgentGym's games by its HTTP: episodes by `id`, errors with status 200."""
 
 from __future__ import annotations
 

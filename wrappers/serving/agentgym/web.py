@@ -1,4 +1,4 @@
-"""SearchQA and WebArena by AgentGym's HTTP: episodes by `env_idx`."""
+"""SearchQA, WebArena and WebShop by AgentGym's HTTP: episodes by `env_idx`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from agentgym_envs.errors import described
-from wrappers.serving.agentgym.episodes import Episodes
+from wrappers.serving.agentgym.episodes import Episode, Episodes
 from wrappers.serving.agentgym.requests import answering, episode_of, saying, text, whole
 from wrappers.serving.endpoints import Endpoints
 
@@ -147,6 +147,101 @@ class WebArena:
         """Give the episode back."""
         await self.episodes.close(whole(fields, "env_idx"))
         return {"closed": "closed"}
+
+
+class WebShop:
+    """WebShop's endpoints: bare values, and errors with status 500.
+
+    The original's have no `/close`, which its client asks for; here it gives the episode back. They
+    have a `/state` that tells nothing; here it is OpenEnv's.
+
+    Args:
+        episodes: what is played.
+    """
+
+    def __init__(self, episodes: Episodes) -> None:
+        self.episodes = episodes
+
+    def endpoints(self) -> Endpoints:
+        """Return the endpoints by method and path."""
+        return {
+            ("GET", "/"): saying("ok"),
+            ("GET", "/list_envs"): answering(self.list_envs, error_status=500),
+            ("POST", "/create"): answering(self.create, error_status=500),
+            ("POST", "/reset"): answering(self.reset, error_status=500),
+            ("POST", "/step"): answering(self.step, error_status=500),
+            ("GET", "/observation"): answering(self.observation, error_status=500),
+            ("GET", "/available_actions"): answering(self.available_actions, error_status=500),
+            ("GET", "/instruction_text"): answering(self.instruction_text, error_status=500),
+            ("POST", "/close"): answering(self.close, error_status=500),
+        }
+
+    async def list_envs(self, fields: Fields) -> Any:
+        """List the numbers that are in use."""
+        return self.episodes.numbers
+
+    async def create(self, fields: Fields) -> Any:
+        """Answer with the next number; a task that was drawn has begun."""
+        episode = await self.episodes.create()
+        try:
+            await self._begin(episode, {})
+        except BaseException:
+            await self.episodes.close(episode.number)
+            raise
+        return episode.number
+
+    async def reset(self, fields: Fields) -> Any:
+        """Begin the task `session_id`, or one that is drawn."""
+        episode = episode_of(self.episodes, fields, "env_idx")
+        is_drawn = fields.get("session_id") is None
+        await self._begin(episode, {} if is_drawn else {"task_id": whole(fields, "session_id")})
+        return [episode.observation, None]
+
+    async def step(self, fields: Fields) -> Any:
+        """Play an action; after the purchase the last page stays."""
+        episode = episode_of(self.episodes, fields, "env_idx")
+        action = text(fields, "action")
+        reward: float = 0
+        is_over = episode.done
+        if not is_over:
+            turn = await episode.session.step(action)
+            episode.observation, reward, terminated, truncated, _ = turn
+            episode.done = terminated or truncated
+        return {
+            "state": episode.observation,
+            "reward": reward,
+            "done": episode.done and not is_over,
+            "info": None,
+        }
+
+    async def observation(self, fields: Fields) -> Any:
+        """Repeat the last page."""
+        return episode_of(self.episodes, fields, "env_idx").observation
+
+    async def available_actions(self, fields: Fields) -> Any:
+        """Tell whether there is a search bar, and what can be clicked."""
+
+        def ask(env: Any) -> Any:
+            visit = env.unwrapped.visit
+            is_start = visit.page.kind == "search"
+            clickables = ["search"] if is_start else visit.clickables
+            return {"has_search_bar": is_start, "clickables": clickables}
+
+        return await episode_of(self.episodes, fields, "env_idx").session.ask(ask)
+
+    async def instruction_text(self, fields: Fields) -> Any:
+        """Repeat what is to be bought."""
+        info = episode_of(self.episodes, fields, "env_idx").session.info
+        assert info is not None
+        return f"Instruction: {info['goal']}"
+
+    async def close(self, fields: Fields) -> Any:
+        """Give the episode back."""
+        return await self.episodes.close(whole(fields, "env_idx"))
+
+    async def _begin(self, episode: Episode, options: Fields) -> None:
+        episode.observation, _ = await episode.session.reset(options=options)
+        episode.done = False
 
 
 _METADATA: dict[str, Any] = {"text": {}, "image": {}}
