@@ -38,16 +38,20 @@ NEEDS_JAVA = pytest.mark.skipif(shutil.which("java") is None, reason="no Java on
 CLIENTS: dict[str, Any] = {
     "BabyAI": envs.BabyAIEnvClient,
     "TextCraft": envs.TextCraftEnvClient,
+    "ALFWorld": envs.AlfWorldEnvClient,
     "SciWorld": envs.SciworldEnvClient,
     "SearchQA": envs.SearchQAEnvClient,
     "WebArena": envs.WebarenaEnvClient,
+    "WebShop": envs.WebshopEnvClient,
 }
 TASKS: dict[str, Any] = {
     "BabyAI": envs.BabyAITask,
     "TextCraft": envs.TextCraftTask,
+    "ALFWorld": envs.AlfWorldTask,
     "SciWorld": envs.SciworldTask,
     "SearchQA": envs.SearchQATask,
     "WebArena": envs.WebarenaTask,
+    "WebShop": envs.WebshopTask,
 }
 NAMES = [pytest.param(name, marks=NEEDS_JAVA) if name == "SciWorld" else name for name in CLIENTS]
 FULL = {"SciWorld": 100}
