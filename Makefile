@@ -251,7 +251,7 @@ test-newest-trl:  ## Run the contract tests with the newest TRL and what it asks
 
 .PHONY: worlds
 worlds: $(VENV)/.dev  ## Make the content that the packages ship again, byte for byte
-	@for world in searchqa sites webshop; do $(RUN_ENV) $(BIN)/python -m worlds $$world; done
+	@for world in searchqa sites sql webshop; do $(RUN_ENV) $(BIN)/python -m worlds $$world; done
 
 .PHONY: lint
 lint: $(VENV)/.dev  ## Check style and types

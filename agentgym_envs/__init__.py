@@ -50,6 +50,7 @@ _SCENARIOS = {
     "agentgym/WebArena-v0": "agentgym_envs.webarena.env:WebArenaEnv",
     "agentgym/ALFWorld-v0": "agentgym_envs.alfworld.env:ALFWorldEnv",
     "agentgym/MiniWoB-v0": "agentgym_envs.miniwob.env:MiniWoBEnv",
+    "agentgym/SQL-v0": "agentgym_envs.sql.env:SQLEnv",
     "agentgym/WebShop-v0": "agentgym_envs.webshop.env:WebShopEnv",
 }
 

@@ -58,7 +58,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "core trajectory",
         "agenttraj",
         "alfworld babyai checking sciworld searchqa textcraft webarena",
-        "miniwob remote webshop",
+        "miniwob remote sql webshop",
     ),
     "wrappers": ("failures record schedules vector", "adapters horizon serving"),
     "trainers": (

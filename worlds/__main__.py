@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-WORLDS = ("searchqa", "sites", "webshop")
+WORLDS = ("searchqa", "sites", "sql", "webshop")
 """Each is a package with a module `make`, whose `make` makes the world."""
 
 

@@ -95,6 +95,10 @@ class SiteContent:
                 self._databases[name] = self.read(f"{name}.sqlite")
             return self._databases[name]
 
+    def digest(self, file: str) -> str:
+        """Return the SHA-256 of a file, as `about.json` names it."""
+        return self._digests[file]
+
     def read(self, file: str) -> bytes:
         """Return a file's content.
 

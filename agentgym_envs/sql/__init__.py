@@ -1,0 +1,1 @@
+"""SQL: answer questions about databases by statements that read them."""
