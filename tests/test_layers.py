@@ -58,7 +58,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "core trajectory",
         "agenttraj",
         "alfworld babyai checking sciworld searchqa textcraft webarena",
-        "miniwob remote sql webshop",
+        "miniwob sql webshop",
+        "remote",
     ),
     "wrappers": ("failures record schedules vector", "adapters horizon serving"),
     "trainers": (

@@ -22,6 +22,7 @@ from agentgym_envs.errors import UnknownTask
 from agentgym_envs.remote.action_forms import VERBS
 from agentgym_envs.remote.http import JsonServer
 from agentgym_envs.sciworld.tasks import SciWorldTasks
+from agentgym_envs.sql.compat import FencedParser
 from agentgym_envs.tasks import TaskSet
 from agentgym_envs.textcraft.source import builtin_book
 from agentgym_envs.textcraft.tasks import SPLIT_SIZES, TextCraftTasks
@@ -83,7 +84,7 @@ class Kind:
         if action_format == "react" and self.parser == "only_action":
             return OnlyActionParser()
         if action_format == "react":
-            return RestParser()
+            return FencedParser() if self.parser == "sql" else RestParser()
         return make_parser(action_format, VERBS)
 
 

@@ -18,6 +18,7 @@ GROUPS: dict[str, tuple[str, str]] = {
     "babyai": ("benchmarks.throughput.environments", "babyai_rows"),
     "textcraft": ("benchmarks.throughput.environments", "textcraft_rows"),
     "alfworld": ("benchmarks.throughput.environments", "alfworld_rows"),
+    "sql": ("benchmarks.throughput.environments", "sql_rows"),
     "webshop": ("benchmarks.throughput.environments", "webshop_rows"),
     "sciworld": ("benchmarks.throughput.sciworld", "sciworld_rows"),
     "searchqa": ("benchmarks.throughput.searchqa", "searchqa_rows"),

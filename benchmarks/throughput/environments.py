@@ -112,19 +112,28 @@ def alfworld_rows(repeats: int) -> Iterator[Row]:
     env.close()
 
 
+def sql_rows(repeats: int) -> Iterator[Row]:
+    """Measure SQL: the expert's episodes on the test split, and resets."""
+    yield from _steps_and_resets("agentgym/SQL-v0", "sql", "SQL", repeats)
+
+
 def webshop_rows(repeats: int) -> Iterator[Row]:
     """Measure WebShop: the expert's episodes on the test split, and resets."""
-    env = gym.make("agentgym/WebShop-v0", disable_env_checker=True)
+    yield from _steps_and_resets("agentgym/WebShop-v0", "webshop", "WebShop", repeats)
+
+
+def _steps_and_resets(env_id: str, group: str, name: str, repeats: int) -> Iterator[Row]:
+    env = gym.make(env_id, disable_env_checker=True)
     task_ids = env.unwrapped.task_ids("test")  # type: ignore[attr-defined]
     yield compare(
-        "webshop",
-        Side("WebShop, resets", "resets", _text_resets(env, task_ids * 10)),
+        group,
+        Side(f"{name}, resets", "resets", _text_resets(env, task_ids * 10)),
         repeats=repeats,
     )
     episodes = [_record(env, task_id, _expert) for task_id in task_ids]
     yield compare(
-        "webshop",
-        Side("WebShop, expert's actions", "steps", _text_steps(env, episodes)),
+        group,
+        Side(f"{name}, expert's actions", "steps", _text_steps(env, episodes)),
         repeats=repeats,
     )
     env.close()

@@ -24,6 +24,7 @@ ENV_IDS = (
     "ALFWorld",
     "SciWorld",
     "SearchQA",
+    "SQL",
     "WebArena",
     "WebShop",
     "MiniWoB",

@@ -14,14 +14,15 @@ from agentgym_envs import TextEnv
 from agentgym_envs.actions import ACTION_FORMATS
 from tests.agentgym_envs.fuzzing import any_json, any_text, as_call, as_code, play
 
-ENV_IDS = ("agentgym/ALFWorld-v0", "agentgym/BabyAI-v0", "agentgym/TextCraft-v0")
+ENV_IDS = tuple(f"agentgym/{name}-v0" for name in ("ALFWorld", "BabyAI", "SQL", "TextCraft"))
 STRINGS_PER_EXAMPLE = 5
-EXAMPLES = 60  # x 3 envs x 4 formats x up to 5 strings, twice: about 4500
+EXAMPLES = 60  # x 4 envs x 4 formats x up to 5 strings, twice: about 6000
 
 WORDS = st.sampled_from(
     "get craft using inventory 1 2 64 -1 0 99999999999999999999 ½ ٣ , oak planks stick go to a red "
     "ball pick up pickup drop toggle open close move forward turn left right through door 1 2 key "
     "check available actions the box take cabinet mug from in/on examine heat with Thought: "
+    "query answer columns orders SELECT * FROM ( ) 1=1 ; -- UNION PRAGMA posts places projects "
     "Action: \n \t ''".split(" ")
 )
 PHRASES = st.lists(WORDS, max_size=12).map(" ".join)
@@ -30,8 +31,12 @@ LONG = st.builds(lambda piece, count: piece * count, st.text(min_size=1), st.jus
     lambda text: text[:100_000]
 )
 JSON = any_json(PHRASES)
-NAMES = st.sampled_from(["get", "craft", "inventory", "go_to", "pick_up", "drop", "toggle", "x"])
-KEYS = st.sampled_from(["count", "item", "output", "ingredients", "object", "door", "x"])
+NAMES = st.sampled_from(
+    ["get", "craft", "inventory", "go_to", "pick_up", "drop", "toggle", "query", "answer", "x"]
+)
+KEYS = st.sampled_from(
+    ["count", "item", "output", "ingredients", "object", "door", "statement", "x"]
+)
 ARGUMENTS = st.dictionaries(KEYS, PHRASES | JSON, max_size=3)
 
 

@@ -23,6 +23,7 @@ ENVIRONMENTS = [
     "BabyAI-v0",
     pytest.param("SciWorld-v0", marks=pytest.mark.science),
     "SearchQA-v0",
+    "SQL-v0",
     "TextCraft-v0",
     "WebArena-v0",
     "WebShop-v0",

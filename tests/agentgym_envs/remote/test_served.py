@@ -26,6 +26,7 @@ NAMES = [
     "TextCraft",
     pytest.param("SciWorld", marks=NEEDS_JAVA),
     "SearchQA",
+    "SQL",
     "WebArena",
     "WebShop",
 ]
@@ -33,7 +34,9 @@ NAMES = [
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    names = ["ALFWorld", "BabyAI", "TextCraft", "SciWorld", "SearchQA", "WebArena", "WebShop"]
+    names = [
+        "ALFWorld", "BabyAI", "TextCraft", "SciWorld", "SearchQA", "SQL", "WebArena", "WebShop"
+    ]  # fmt: skip
     with serving(make_app(served([f"agentgym/{name}-v0" for name in names], {}))) as url:
         yield url
 

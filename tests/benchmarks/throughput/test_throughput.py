@@ -10,6 +10,7 @@ from benchmarks.throughput import command
 from benchmarks.throughput.environments import (
     alfworld_rows,
     babyai_rows,
+    sql_rows,
     textcraft_rows,
     webshop_rows,
 )
@@ -83,6 +84,10 @@ def test_alfworld_has_rows_for_steps_and_resets() -> None:
     rows = list(alfworld_rows(1))
     assert [row.unit for row in rows] == ["steps", "steps", "resets"]
     assert all(row.rate > 0 for row in rows)
+
+
+def test_sql_has_a_row_for_resets_and_one_for_steps() -> None:
+    assert [row.unit for row in sql_rows(1)] == ["resets", "steps"]
 
 
 def test_webshop_has_a_row_for_resets_and_one_for_steps() -> None:

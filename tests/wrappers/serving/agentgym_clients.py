@@ -98,6 +98,21 @@ class SearchQA(Client):
         return observation
 
 
+class SQL(SearchQA):
+    def __init__(self, http: httpx.Client) -> None:
+        self.http = http
+        self.number = self.post("create")
+
+    def reset(self, number: int) -> str:
+        begun = self.call("reset", item_id=number)
+        assert begun == [self.observe(), None]
+        return str(begun[0])
+
+    def step(self, action: str) -> Step:
+        self.info = self.call("step", action=action)
+        return Step(self.info["state"], self.info["reward"], self.info["done"])
+
+
 class WebArena(Client):
     id_name = "env_idx"
 
@@ -146,6 +161,7 @@ CLIENTS: dict[str, type[Client]] = {
     "SciWorld": SciWorld,
     "ALFWorld": ALFWorld,
     "SearchQA": SearchQA,
+    "SQL": SQL,
     "WebArena": WebArena,
     "WebShop": WebShop,
 }

@@ -31,6 +31,7 @@ NAMES = [
     "ALFWorld",
     pytest.param("SciWorld", marks=NEEDS_JAVA),
     "SearchQA",
+    "SQL",
     "WebArena",
     "WebShop",
 ]
@@ -195,6 +196,7 @@ def test_babyais_viewer_is_shown_the_grid(connect: Connect) -> None:
         ("ALFWorld", '"This is environment AlfWorld."'),
         ("SciWorld", '"This is environment ScienceWorld."'),
         ("SearchQA", '"ok"'),
+        ("SQL", '"ok"'),
         ("WebArena", "ok"),
         ("WebShop", '"ok"'),
     ],
@@ -252,6 +254,15 @@ def test_webshop_tells_what_can_be_clicked(connect: Connect) -> None:
     assert client.call("reset")[0] != bought.state
     assert client.close() is True
     assert client.http.post("step", json={**query, "action": "search[desk]"}).status_code == 500
+
+
+def test_sql_tells_the_statement_and_repeats_the_question(connect: Connect) -> None:
+    client = connect("SQL")
+    asked = client.reset(0)
+    assert client.step("SELECT a FROM nowhere") == ("no such table: nowhere", 0, True)
+    assert client.info["info"]["ground_truth"].startswith("SELECT ")
+    assert client.observe() == asked
+    client.close()
 
 
 def test_babyai_repeats_its_observation_with_the_goal(connect: Connect) -> None:

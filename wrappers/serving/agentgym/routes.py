@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from wrappers.serving.agentgym.episodes import Episodes
 from wrappers.serving.agentgym.games import ALFWorld, BabyAI, SciWorld, TextCraft
-from wrappers.serving.agentgym.web import SearchQA, WebArena, WebShop
+from wrappers.serving.agentgym.web import SQL, SearchQA, WebArena, WebShop
 from wrappers.serving.endpoints import Endpoints
 from wrappers.serving.environments import ServedEnvironment
 from wrappers.serving.sessions import Sessions
@@ -41,6 +41,7 @@ ORIGINALS: Mapping[str, _Original] = {
     "agentgym/SciWorld-v0": _Original(SciWorld, {**_PLAIN, "max_turns": None}),
     "agentgym/ALFWorld-v0": _Original(ALFWorld, _PLAIN),
     "agentgym/SearchQA-v0": _Original(SearchQA, _OWN_GRAMMAR),
+    "agentgym/SQL-v0": _Original(SQL, _PLAIN),
     "agentgym/WebArena-v0": _Original(WebArena, _OWN_GRAMMAR),
     "agentgym/WebShop-v0": _Original(WebShop, _PLAIN),
 }

@@ -1,4 +1,4 @@
-"""SearchQA, WebArena and WebShop by AgentGym's HTTP: episodes by `env_idx`."""
+"""SearchQA, SQL, WebArena and WebShop by AgentGym's HTTP: episodes by `env_idx`."""
 
 from __future__ import annotations
 
@@ -66,6 +66,25 @@ class SearchQA:
     async def close(self, fields: Fields) -> Any:
         """Give the episode back."""
         return await self.episodes.close(whole(fields, "env_idx"))
+
+
+class SQL(SearchQA):
+    """SQLGym's endpoints: as SearchQA's, but for the names of fields."""
+
+    async def reset(self, fields: Fields) -> Any:
+        """Ask the question `item_id`."""
+        return await super().reset({**fields, "id": whole(fields, "item_id")}), None
+
+    async def step(self, fields: Fields) -> Any:
+        """Run the statement, and tell the one that the question was made with."""
+        answer = await super().step(fields)
+        info = episode_of(self.episodes, fields, "env_idx").session.info or {}
+        return {
+            "state": answer["observation"],
+            "reward": answer["reward"],
+            "done": answer["done"],
+            "info": {"ground_truth": info.get("ground_truth")},
+        }
 
 
 class WebArena:
