@@ -52,6 +52,8 @@ _SCENARIOS = {
     "agentgym/MiniWoB-v0": "agentgym_envs.miniwob.env:MiniWoBEnv",
     "agentgym/SQL-v0": "agentgym_envs.sql.env:SQLEnv",
     "agentgym/WebShop-v0": "agentgym_envs.webshop.env:WebShopEnv",
+    "agentgym/Wordle-v0": "agentgym_envs.wordle.env:WordleEnv",
+    "agentgym/Maze-v0": "agentgym_envs.maze.env:MazeEnv",
 }
 
 for _env_id, _entry_point in _SCENARIOS.items():

@@ -57,3 +57,12 @@ class RestParser(ReactParser):
         """Return the action; the empty action where there is none."""
         _, marker, rest = completion.rpartition("Action:")
         return rest.strip() if marker else ""
+
+
+class FirstActionParser(ReactParser):
+    """The way of LMRL-Gym's clients: what is between the first `Action:` and the next."""
+
+    def parse(self, completion: str) -> str:
+        """Return the action; without a marker it is the whole completion."""
+        before, *actions = completion.removesuffix("</s>").split("Action:")
+        return (actions or [before])[0].strip()

@@ -1,0 +1,131 @@
+"""Walks to the goal by what was seen on the way, by the whole map, and by simpler rules."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from agentgym_envs.core import ExpertMove
+from agentgym_envs.maze.layouts import DIRECTIONS, Cell, distances, moved
+
+if TYPE_CHECKING:
+    from agentgym_envs.maze.env import MazeEnv
+
+MAX_MOVES = 200
+"""Bounds an expert whose moves nobody plays."""
+
+_AWAY = {"left": "to the left", "right": "to the right", "up": "above", "down": "below"}
+_RIGHT_OF = {"left": "up", "up": "right", "right": "down", "down": "left"}
+"""By the direction that one faces."""
+
+
+def explore(env: MazeEnv) -> Iterator[ExpertMove]:
+    """Yield moves along the shortest way through cells not seen to be wall, planned at each cell.
+
+    What was not seen is taken for free (planning with the freespace assumption, Koenig, Tovey and
+    Smirnov 2003), so it comes to every goal that can be reached.
+    """
+    return _moves(env, lambda: _next_step(env))
+
+
+def shortest(env: MazeEnv) -> Iterator[ExpertMove]:
+    """Yield moves along the shortest way of all."""
+    far = distances(env.maze.free, env.maze.goal)
+
+    def nearest() -> ExpertMove:
+        open_ways = [each for each in DIRECTIONS if not env.maze.is_wall(env.position, each)]
+        return _move(min(open_ways, key=lambda each: far[moved(env.position, each)]))
+
+    return _moves(env, nearest)
+
+
+# Floors -------------------------------------------------------------------------------------------
+
+
+def toward_goal(env: MazeEnv) -> Iterator[ExpertMove]:
+    """Yield moves that come nearer to the goal where no wall is, else go any open way."""
+
+    def next_move() -> ExpertMove:
+        open_ways = env.seen[env.position]
+        return _move(next((way for way in _toward(env) if way in open_ways), open_ways[0]))
+
+    return _moves(env, next_move)
+
+
+def right_hand(env: MazeEnv) -> Iterator[ExpertMove]:
+    """Yield moves that keep the right hand at the wall."""
+    facing = "down"
+
+    def next_move() -> ExpertMove:
+        nonlocal facing
+        facing = _RIGHT_OF[facing]
+        while facing not in env.seen[env.position]:
+            facing = _RIGHT_OF[_RIGHT_OF[_RIGHT_OF[facing]]]
+        return _move(facing)
+
+    return _moves(env, next_move)
+
+
+# Parts --------------------------------------------------------------------------------------------
+
+
+def _moves(env: MazeEnv, next_move: Callable[[], ExpertMove]) -> Iterator[ExpertMove]:
+    for _ in range(MAX_MOVES):
+        if env.is_over:
+            return
+        yield next_move()
+
+
+def _move(direction: str, thought: str = "") -> ExpertMove:
+    return ExpertMove(f"move {direction}", thought)
+
+
+def _toward(env: MazeEnv) -> list[str]:
+    """Return the directions that come nearer to the goal, that of the longer part first."""
+    down = env.maze.goal[0] - env.position[0]
+    right = env.maze.goal[1] - env.position[1]
+    parts = (("down" if down > 0 else "up", down), ("right" if right > 0 else "left", right))
+    ways = sorted(parts, key=lambda part: -abs(part[1]))
+    return [way for way, distance in ways if distance]
+
+
+def _next_step(env: MazeEnv) -> ExpertMove:
+    direction = _planned(env)
+    toward = _toward(env)
+    open_ways = env.seen[env.position]
+    where = f"The goal is {' and '.join(_AWAY[way] for way in toward)}"
+    blocked = [way for way in toward if way not in open_ways]
+    beside = moved(env.position, direction)
+    if direction in toward:
+        return _move(direction, f"{where}, and there is no wall {_AWAY[direction]}.")
+    walls = " and ".join(_AWAY[way] for way in blocked)
+    if beside in env.seen:
+        why = f"there is a wall {walls}" if blocked else "that way was no good"
+        return _move(direction, f"{where}, but {why}: I go back to where I have been.")
+    if blocked:
+        return _move(direction, f"{where}, but there is a wall {walls}: I go round it.")
+    return _move(direction, f"{where}, but what I saw there was a dead end: I go round it.")
+
+
+def _planned(env: MazeEnv) -> str:
+    """Return the first move of the shortest way, unseen cells taken for free."""
+    goal, start = env.maze.goal, env.position
+    rows, columns = zip(goal, *env.seen, strict=True)
+    # Walls were seen one cell beside it, so a way round them is within two.
+    box = (min(rows) - 2, max(rows) + 2, min(columns) - 2, max(columns) + 2)
+    order = list(dict.fromkeys((*_toward(env), *DIRECTIONS)))
+    first: dict[Cell, str] = {}
+    queue: deque[Cell] = deque([start])
+    while queue:
+        cell = queue.popleft()
+        if cell == goal:
+            return first[goal]
+        for way in order:
+            beside = moved(cell, way)
+            is_inside = box[0] <= beside[0] <= box[1] and box[2] <= beside[1] <= box[3]
+            if beside == start or beside in first or not is_inside or env.is_known_wall(beside):
+                continue
+            first[beside] = first.get(cell, way)
+            queue.append(beside)
+    raise AssertionError("every free cell can be reached")

@@ -1,0 +1,39 @@
+"""Numbers Maze's tasks: AgentGym's 25 starts in the double T, and mazes of our own."""
+
+from __future__ import annotations
+
+from agentgym_envs.maze.layouts import Maze, corridors, double_t, double_t_starts
+from agentgym_envs.tasks import ListedTasks
+
+DOUBLE_T = "double T"
+CORRIDORS = (4, 6, 8)
+"""How many corridors our mazes have, by the number's remainder."""
+
+_NUMBERS = {
+    "train": range(3000, 6000),
+    "validation": range(1000, 1075),
+    "test": range(2000, 2150),
+}
+"""Of our mazes."""
+
+
+class MazeTasks(ListedTasks):
+    """Tasks by subtask and split; the double T is for tests alone, as in AgentGym's evaluation."""
+
+    def __init__(self) -> None:
+        table = {
+            split: {
+                f"corridors {count}": numbers[place :: len(CORRIDORS)]
+                for place, count in enumerate(CORRIDORS)
+            }
+            for split, numbers in _NUMBERS.items()
+        }
+        table["test"] = {DOUBLE_T: range(len(double_t_starts())), **table["test"]}
+        super().__init__("maze", table)
+
+    def maze(self, number: int) -> Maze:
+        """Return a task's maze."""
+        subtask, _ = self.describe(number)
+        if subtask == DOUBLE_T:
+            return double_t(number)
+        return corridors(number, int(subtask.removeprefix("corridors ")))

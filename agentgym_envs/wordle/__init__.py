@@ -1,0 +1,1 @@
+"""The Wordle scenario: guess a word of five letters in six guesses."""

@@ -1,0 +1,91 @@
+"""Plays a game of Wordle: which word is hidden, what a guess tells, and which words are left.
+
+A letter is marked by itself, as in LMRL-Gym: one that is guessed twice is `y` twice even where the
+word holds it once.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from agentgym_envs.wordle.lists import LETTERS, NUM_LETTERS, WordList
+
+NUM_GUESSES = 6
+HERE, ELSEWHERE, ABSENT = "g", "y", "b"
+ALL_HERE = HERE * NUM_LETTERS
+
+
+class Guess(NamedTuple):
+    """A guess and its marks; they are empty where it was no word that may be guessed."""
+
+    word: str
+    marks: str
+
+
+def marks_of(word: str, hidden: str) -> str:
+    """Return what a guess tells of the hidden word, a mark for each letter: `"bygbb"`."""
+    return "".join(
+        HERE if letter == there else ELSEWHERE if letter in hidden else ABSENT
+        for letter, there in zip(word, hidden, strict=True)
+    )
+
+
+class Game:
+    """One game.
+
+    Args:
+        words: its list.
+        seed: of the generator that draws the hidden word.
+        hidden: the hidden word, where the seed does not draw it.
+        redraws: the original's way: the hidden word is drawn anew at each guess, among those that
+            fit what was told until then.
+    """
+
+    def __init__(
+        self, words: WordList, *, seed: int, hidden: str | None = None, redraws: bool = False
+    ) -> None:
+        self.words = words
+        self.guesses: list[Guess] = []
+        self._rng = random.Random(seed)
+        self.hidden: str | None = None
+        """None where it is drawn at each guess."""
+        if not redraws:
+            self.hidden = self._rng.choice(words.words) if hidden is None else hidden
+
+    def guess(self, word: str) -> str:
+        """Return the marks of a guess, which counts even where it cannot be made: `""` then."""
+        marks = ""
+        if word in self.words.allowed:
+            hidden = self._rng.choice(self.fitting()) if self.hidden is None else self.hidden
+            marks = marks_of(word, hidden)
+        self.guesses.append(Guess(word, marks))
+        return marks
+
+    def fitting(self) -> Sequence[str]:
+        """List the words that may be hidden by all that was told, in the list's order."""
+        return fitting(self.words.words, self.guesses)
+
+    @property
+    def is_won(self) -> bool:
+        """The last guess was the hidden word."""
+        return bool(self.guesses) and self.guesses[-1].marks == ALL_HERE
+
+    @property
+    def num_left(self) -> int:
+        """Guesses that are left."""
+        return NUM_GUESSES - len(self.guesses)
+
+
+def fitting(words: Sequence[str], guesses: Iterable[Guess]) -> Sequence[str]:
+    """Return the words that give the same marks to all the guesses."""
+    for guess in guesses:
+        if guess.marks:
+            words = [word for word in words if marks_of(guess.word, word) == guess.marks]
+    return words
+
+
+def is_word(text: str) -> bool:
+    """Return whether a text is five small letters."""
+    return len(text) == NUM_LETTERS and LETTERS.issuperset(text)

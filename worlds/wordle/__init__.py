@@ -1,0 +1,1 @@
+"""Makes Wordle's lists of words."""
