@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.files import COMPRESSED, open_text, write_whole
+from agentgym_envs.item_ids import own_id
 from agentgym_envs.registry import resolve_env_id
 from agentgym_envs.trajectory import Trajectory, Turn, read_jsonl
 
@@ -171,7 +172,7 @@ def _item_id(item: dict[str, Any]) -> str:
     item_id = item.get("item_id")
     if not isinstance(item_id, str) or not item_id:
         raise ValueError(f"item_id must be a string such as 'babyai_41', got {item_id!r}")
-    return item_id
+    return own_id(item_id)
 
 
 def _messages(item_id: str, conversation: Any) -> tuple[list[str], list[tuple[str, bool]]]:

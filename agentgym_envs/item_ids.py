@@ -10,6 +10,15 @@ from agentgym_envs.errors import UnknownTask
 
 _ENDING = ".json"
 
+_PREFIXES = {"lmrlgym_maze": "maze", "lmrlgym_wordle": "wordle"}
+"""What AgentGym's files call scenarios that have another name here."""
+
+
+def own_id(item_id: str) -> str:
+    """Return a task id by the scenario's name here: `"maze_3"` for `"lmrlgym_maze_3"`."""
+    name, separator, number = item_id.rpartition("_")
+    return f"{_PREFIXES.get(name, name)}{separator}{number}"
+
 
 def is_item_file(label: Any) -> bool:
     """Return whether an entry of a `tasks=` filter is the path of a file of item ids."""
@@ -38,7 +47,7 @@ def read_item_ids(path: str) -> list[str]:
             f'tasks {path!r} must hold a list of item ids, [{{"item_id": "babyai_41"}}, ...]; '
             f"got {actual}"
         )
-    return list(dict.fromkeys(str(item) for item in ids))
+    return list(dict.fromkeys(own_id(item) for item in ids if isinstance(item, str)))
 
 
 def _listed(items: Any) -> list[Any]:

@@ -152,6 +152,16 @@ class AgentGymEnv(RemoteEnv):
             raise self._failure(path, str(answer["error"]))
         return answer
 
+    def _get(self, path: str) -> Any:
+        """Ask for what is told of the environment; where the machinery broke, it is given up."""
+        made = self._made
+        assert made is not None
+        try:
+            return made.http.value("GET", path, **{self._kind.key: made.number})
+        except EnvFailure:
+            self._give_up()
+            raise
+
     def _failure(self, path: str, cause: str) -> EnvFailure:
         """Return the error, and give back the environment of a server that has answered."""
         assert self._made is not None
@@ -167,16 +177,11 @@ class AgentGymEnv(RemoteEnv):
 
     def _first(self, answer: Any) -> str:
         """Return the first observation of an episode."""
-        kind, made = self._kind, self._made
-        assert made is not None
+        kind = self._kind
         if isinstance(answer, Mapping) and answer.get("sites") == "Error":
             raise self._failure("/reset", str(answer.get(kind.text)))
         if kind.observe:
-            try:
-                text: Any = made.http.value("GET", "/observation", **{kind.key: made.number})
-            except EnvFailure:
-                self._give_up()
-                raise
+            text: Any = self._get("/observation")
         elif kind.first and isinstance(answer, Mapping):
             parts = [answer.get(name) for name in kind.first]
             text = "\n".join(map(str, parts)) if None not in parts else None
@@ -184,6 +189,8 @@ class AgentGymEnv(RemoteEnv):
             text = answer[0] if isinstance(answer, list) and answer else answer
         if not isinstance(text, str):
             raise self._failure("/reset", f"no observation in {json.dumps(answer):.200}")
+        if kind.words:
+            text = f"{text}\n{', '.join(map(str, self._get(kind.words)))}"
         self._available = self._listed(text, answer)
         return self._with_actions(text)
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from agentgym_envs.actions import ActionParser, make_parser
 from agentgym_envs.actions.compat import (
+    FirstActionParser,
     OnlyActionParser,
     RestParser,
     StrippedTextParser,
@@ -62,6 +63,8 @@ class Kind:
     scale: float = 1.0
     success: float = 0.0
     actions: str = ""
+    words: str = ""
+    closes: bool = True
     splits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
@@ -84,7 +87,8 @@ class Kind:
         if action_format == "react" and self.parser == "only_action":
             return OnlyActionParser()
         if action_format == "react":
-            return FencedParser() if self.parser == "sql" else RestParser()
+            parsers = {"first": FirstActionParser, "sql": FencedParser}
+            return parsers.get(self.parser, RestParser)()
         return make_parser(action_format, VERBS)
 
 

@@ -45,6 +45,7 @@ SCENARIOS: dict[str, Answers] = {
     "wordle": {
         "/create": {"id": 0},
         "/reset": {"id": 0, "observation": "Let's start Wordle!"},
+        "/filtered_vocab?id=0": ["panic", "shire"],
         "/step": {"observation": "g g g g g", "reward": 1, "done": True},
         "/close": True,
     },
@@ -86,6 +87,7 @@ SCENARIOS: dict[str, Answers] = {
 FIRST = {
     "alfworld": "A room.\nAVAILABLE ACTIONS: look,go",
     "webshop": "A shop.",
+    "wordle": "Let's start Wordle!\npanic, shire",
     "sqlgym": "A table.",
     "weather": "What is the weather?",
     "webarena": "OBSERVATION:\ntree\nOBJECTIVE: Buy it",

@@ -23,7 +23,9 @@ NEEDS_JAVA = pytest.mark.skipif(shutil.which("java") is None, reason="no Java on
 NAMES = [
     "ALFWorld",
     "BabyAI",
+    "Maze",
     "TextCraft",
+    "Wordle",
     pytest.param("SciWorld", marks=NEEDS_JAVA),
     "SearchQA",
     "SQL",
@@ -34,9 +36,7 @@ NAMES = [
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    names = [
-        "ALFWorld", "BabyAI", "TextCraft", "SciWorld", "SearchQA", "SQL", "WebArena", "WebShop"
-    ]  # fmt: skip
+    names = [getattr(name, "values", (name,))[0] for name in NAMES]
     with serving(make_app(served([f"agentgym/{name}-v0" for name in names], {}))) as url:
         yield url
 
@@ -84,6 +84,8 @@ def test_agentgyms_wire_plays_an_experts_episode_as_in_process(url: str, name: s
     shown = f"{game.goal}\n{first}" if name == "SciWorld" else first
     if name == "ALFWorld":
         shown += f"\nAVAILABLE ACTIONS: {','.join(info['available_actions'])}"
+    if name == "Wordle":
+        shown += f"\n{', '.join(game.lists.listed.words)}"
     assert there.reset(options={"task_id": task_id})[0] == shown
     for action in game.expert():
         mine, theirs = (turns_of(env, [action])[0] for env in (here, there))

@@ -82,6 +82,22 @@ class ALFWorld(Client):
         return f"{self.info['observation']}\nAVAILABLE ACTIONS: {commands}"
 
 
+class Maze(Client):
+    def reset(self, number: int) -> str:
+        self.info = self.call("reset", game=number)
+        return self.observe()
+
+
+class Wordle(Client):
+    def __init__(self, http: httpx.Client) -> None:
+        super().__init__(http)
+        self.words: list[str] = http.get("filtered_vocab", params={"id": self.number}).json()
+
+    def reset(self, number: int) -> str:
+        self.info = self.call("reset", seed=number)
+        return self.observe()
+
+
 class SearchQA(Client):
     id_name = "env_idx"
 
@@ -160,6 +176,8 @@ CLIENTS: dict[str, type[Client]] = {
     "TextCraft": TextCraft,
     "SciWorld": SciWorld,
     "ALFWorld": ALFWorld,
+    "Maze": Maze,
+    "Wordle": Wordle,
     "SearchQA": SearchQA,
     "SQL": SQL,
     "WebArena": WebArena,

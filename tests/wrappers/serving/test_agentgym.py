@@ -29,6 +29,8 @@ NAMES = [
     "BabyAI",
     "TextCraft",
     "ALFWorld",
+    "Maze",
+    "Wordle",
     pytest.param("SciWorld", marks=NEEDS_JAVA),
     "SearchQA",
     "SQL",
@@ -194,6 +196,8 @@ def test_babyais_viewer_is_shown_the_grid(connect: Connect) -> None:
         ("BabyAI", '"This is environment BabyAI."'),
         ("TextCraft", '"This is environment TextCraft."'),
         ("ALFWorld", '"This is environment AlfWorld."'),
+        ("Maze", '"This is environment LMRL-Gym, the maze."'),
+        ("Wordle", '"This is environment LMRL-Gym, wordle."'),
         ("SciWorld", '"This is environment ScienceWorld."'),
         ("SearchQA", '"ok"'),
         ("SQL", '"ok"'),
@@ -262,6 +266,36 @@ def test_sql_tells_the_statement_and_repeats_the_question(connect: Connect) -> N
     assert client.step("SELECT a FROM nowhere") == ("no such table: nowhere", 0, True)
     assert client.info["info"]["ground_truth"].startswith("SELECT ")
     assert client.observe() == asked
+    client.close()
+
+
+def test_the_maze_lists_all_moves_wherever_walls_are(connect: Connect) -> None:
+    client = connect("Maze")
+    begun = client.call("reset", game=3)
+    assert begun == {
+        "observation": "The goal is at position 8, 6. Your current position is at position 1, 4. "
+        "There are walls above you, below you."
+    }
+    moves = ["move left", "move right", "move up", "move down"]
+    assert client.http.get("available_actions").json() == moves
+    assert client.call("step", action="move up") == {**begun, "reward": 0, "done": False}
+    assert "error" in client.call("reset", game=25)  # the original's last start is the goal
+    client.close()
+
+
+def test_wordle_tells_the_words_before_a_reset_and_what_is_left_of_them_after(
+    connect: Connect,
+) -> None:
+    client = connect("Wordle")
+    assert len(client.words) == 40
+    begun = client.call("reset", seed=3)
+    assert begun == {"id": client.number, "observation": "Let's start Wordle!"}
+    step = client.call("step", action=" ".join(client.words[0]))
+    assert step["observation"].endswith("\n") and (step["reward"], step["done"]) == (0, False)
+    left = client.http.get("filtered_vocab", params={"id": client.number}).json()
+    assert 0 < len(left) < 40 and set(left) < set(client.words)
+    step = client.call("step", action="no word")
+    assert step == {"observation": "invalid word", "reward": 0, "done": False}
     client.close()
 
 

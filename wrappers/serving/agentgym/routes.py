@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from wrappers.serving.agentgym.episodes import Episodes
 from wrappers.serving.agentgym.games import ALFWorld, BabyAI, SciWorld, TextCraft
+from wrappers.serving.agentgym.lmrlgym import Maze, Wordle
 from wrappers.serving.agentgym.web import SQL, SearchQA, WebArena, WebShop
 from wrappers.serving.endpoints import Endpoints
 from wrappers.serving.environments import ServedEnvironment
@@ -40,6 +41,8 @@ ORIGINALS: Mapping[str, _Original] = {
     "agentgym/TextCraft-v0": _Original(TextCraft, _PLAIN),
     "agentgym/SciWorld-v0": _Original(SciWorld, {**_PLAIN, "max_turns": None}),
     "agentgym/ALFWorld-v0": _Original(ALFWorld, _PLAIN),
+    "agentgym/Maze-v0": _Original(Maze, _PLAIN),
+    "agentgym/Wordle-v0": _Original(Wordle, _PLAIN),
     "agentgym/SearchQA-v0": _Original(SearchQA, _OWN_GRAMMAR),
     "agentgym/SQL-v0": _Original(SQL, _PLAIN),
     "agentgym/WebArena-v0": _Original(WebArena, _OWN_GRAMMAR),
