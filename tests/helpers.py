@@ -35,7 +35,10 @@ IN_CHROMIUM = ("agentgym/MiniWoB-v0",)
 
 EMBEDDED = [
     f"agentgym/{name}-v0"
-    for name in ("ALFWorld", "BabyAI", "SearchQA", "SQL", "TextCraft", "WebArena", "WebShop")
+    for name in (
+        *("ALFWorld", "BabyAI", "Maze", "SearchQA", "SQL", "TextCraft", "WebArena", "WebShop"),
+        "Wordle",
+    )
 ]
 """The environments that play in this process, without Java and without Chromium."""
 

@@ -57,7 +57,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "experts registry",
         "core trajectory",
         "agenttraj",
-        "alfworld babyai checking sciworld searchqa textcraft webarena",
+        "alfworld babyai checking maze sciworld searchqa textcraft webarena wordle",
         "miniwob sql webshop",
         "remote",
     ),

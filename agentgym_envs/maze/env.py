@@ -52,9 +52,7 @@ class MazeEnv(TextEnv):
         "the way costs the turn."
     )
     verbs = (
-        ActionVerb(
-            "move", "move {direction}", "Walk to the next cell: up, down, left or right."
-        ),
+        ActionVerb("move", "move {direction}", "Walk to the next cell: up, down, left or right."),
     )
     default_max_turns = 15
     source = f"maze v{VERSION}"
@@ -89,7 +87,9 @@ class MazeEnv(TextEnv):
             why = f"{clipped(action, 100)!r} is no move; a move is one of: {allowed}."
             return self._refused(why)
         if self.maze.is_wall(self.position, direction):
-            return self._refused(f"There is a wall {_BESIDE[direction]}, so you stay where you are.")
+            return self._refused(
+                f"There is a wall {_BESIDE[direction]}, so you stay where you are."
+            )
         self.position = moved(self.position, direction)
         if self.position == self.maze.goal:
             return Outcome("You reached the goal.", 1.0, terminated=True, info={"success": True})

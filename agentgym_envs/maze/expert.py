@@ -93,19 +93,17 @@ def _toward(env: MazeEnv) -> list[str]:
 def _next_step(env: MazeEnv) -> ExpertMove:
     direction = _planned(env)
     toward = _toward(env)
-    open_ways = env.seen[env.position]
     where = f"The goal is {' and '.join(_AWAY[way] for way in toward)}"
-    blocked = [way for way in toward if way not in open_ways]
-    beside = moved(env.position, direction)
+    if moved(env.position, direction) in env.seen:
+        return _move(
+            direction, f"{where}, but the shortest way that is left leads back {direction}."
+        )
     if direction in toward:
         return _move(direction, f"{where}, and there is no wall {_AWAY[direction]}.")
-    walls = " and ".join(_AWAY[way] for way in blocked)
-    if beside in env.seen:
-        why = f"there is a wall {walls}" if blocked else "that way was no good"
-        return _move(direction, f"{where}, but {why}: I go back to where I have been.")
-    if blocked:
-        return _move(direction, f"{where}, but there is a wall {walls}: I go round it.")
-    return _move(direction, f"{where}, but what I saw there was a dead end: I go round it.")
+    walls = [_AWAY[way] for way in toward if way not in env.seen[env.position]]
+    if walls:
+        return _move(direction, f"{where}, but there is a wall {' and '.join(walls)}: I go round.")
+    return _move(direction, f"{where}, but that way was no good: I go round.")
 
 
 def _planned(env: MazeEnv) -> str:
@@ -115,6 +113,7 @@ def _planned(env: MazeEnv) -> str:
     # Walls were seen one cell beside it, so a way round them is within two.
     box = (min(rows) - 2, max(rows) + 2, min(columns) - 2, max(columns) + 2)
     order = list(dict.fromkeys((*_toward(env), *DIRECTIONS)))
+    order.sort(key=lambda way: moved(start, way) in env.seen)  # turning back comes last of equals
     first: dict[Cell, str] = {}
     queue: deque[Cell] = deque([start])
     while queue:

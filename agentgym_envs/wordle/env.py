@@ -23,8 +23,8 @@ from agentgym_envs.wordle.tasks import FIRST_OPEN, WordleTasks
 
 _START = "Let's start Wordle!"
 _COMMON = "The hidden word is a common English one."
-_NOT_REPEATED = 40
-"""Characters of a wrong guess that the answer repeats."""
+_MOST_REPEATED = 40
+"""Characters of what is no word that the answer repeats."""
 
 
 class WordleEnv(TextEnv):
@@ -52,9 +52,7 @@ class WordleEnv(TextEnv):
         "Each letter is marked by itself: one that you write twice may be y twice, though the word "
         "has it once. What is not a word of the game costs a guess too."
     )
-    verbs = (
-        ActionVerb("guess", "{word}", "Guess a word, a space between its letters: s h i r e"),
-    )
+    verbs = (ActionVerb("guess", "{word}", "Guess a word, a space between its letters: s h i r e"),)
     default_max_turns = NUM_GUESSES
     original_parsers: ClassVar[Mapping[str, ActionParser]] = {
         "plain": WholeTextParser(),
@@ -76,9 +74,7 @@ class WordleEnv(TextEnv):
         """Hide a word."""
         common = self.lists.common
         if task.number < FIRST_OPEN or common is None:
-            self.game = Game(
-                self.lists.listed, seed=task.number, redraws=self.is_agentgym_compat
-            )
+            self.game = Game(self.lists.listed, seed=task.number, redraws=self.is_agentgym_compat)
         else:
             hidden = common.words[task.number - FIRST_OPEN]
             self.game = Game(
@@ -96,11 +92,11 @@ class WordleEnv(TextEnv):
         """Guess a word; finding it pays 1, and the last guess ends the episode."""
         if self.is_agentgym_compat:
             return self._answer(action.strip().replace(" ", ""))
-        return self._answer("".join(action.lower().split()))
+        return self._answer("".join(action.lower().split()), written=action)
 
     def reject(self, completion: str, error: InvalidAction) -> Outcome:
         """Answer a completion that holds no action: a guess that cannot be made."""
-        return self._answer("", str(error))
+        return self._answer("", complaint=str(error))
 
     def available_actions(self) -> list[str] | None:
         """List the words, where the first observation does.
@@ -134,14 +130,14 @@ class WordleEnv(TextEnv):
     def _is_decided(self) -> bool:
         return self.game.is_won or self.game.num_left <= 0
 
-    def _answer(self, word: str, complaint: str = "") -> Outcome:
+    def _answer(self, word: str, *, written: str = "", complaint: str = "") -> Outcome:
         marks = self.game.guess(word)
         success = self.game.is_won
         info = {"success": success, "is_valid_action": bool(marks)}
         if self.is_agentgym_compat:
             text = f"{spelled(marks)}\n" if marks else "invalid word"
         else:
-            text = self._told(marks or complaint or self._refusal(word))
+            text = self._told(marks or complaint or self._refusal(word, written))
         return Outcome(text, float(success), terminated=self._is_decided, info=info)
 
     def _told(self, answer: str) -> str:
@@ -153,14 +149,13 @@ class WordleEnv(TextEnv):
             return answer
         return f"{answer}\nThat was the last guess. The word was: {spelled(self.game.hidden or '')}"
 
-    def _refusal(self, word: str) -> str:
+    def _refusal(self, word: str, written: str) -> str:
         """Return why a word cannot be guessed."""
-        repeated = clipped(word, _NOT_REPEATED)
         if not is_word(word):
             return (
-                f"{repeated!r} is not a word of {NUM_LETTERS} letters from a to z; write one such "
-                "as: s h i r e"
+                f"{clipped(written, _MOST_REPEATED)!r} is not a word of {NUM_LETTERS} letters from "
+                "a to z; write one such as: s h i r e"
             )
         if self.game.words.is_shown:
-            return f"{repeated} is not one of the {len(self.game.words.words)} words."
-        return f"{repeated} is not a word of this game; guess a common English word."
+            return f"{word} is not one of the {len(self.game.words.words)} words."
+        return f"{word} is not a word of this game; guess a common English word."

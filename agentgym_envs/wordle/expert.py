@@ -154,6 +154,8 @@ def _knowledge(guesses: Sequence[Guess]) -> str:
     if places.count("_") < NUM_LETTERS:
         parts.append(f"it is {' '.join(places)}")
     for letter, misses in elsewhere.items():
+        if letter in places:
+            continue
         which = ", ".join(map(str, sorted(set(misses))))
         parts.append(f"it has {letter}, but not as letter {which}")
     if absent:

@@ -17,7 +17,7 @@ NUM_LISTED = 40
 VERSION = 1
 """Raise it with every change after which a task id begins otherwise."""
 
-_DIGEST = "22c0867b4d30"
+_DIGEST = "312793e3365a"
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ GROUPS: dict[str, tuple[str, str]] = {
     "alfworld": ("benchmarks.throughput.environments", "alfworld_rows"),
     "sql": ("benchmarks.throughput.environments", "sql_rows"),
     "webshop": ("benchmarks.throughput.environments", "webshop_rows"),
+    "maze": ("benchmarks.throughput.environments", "maze_rows"),
+    "wordle": ("benchmarks.throughput.environments", "wordle_rows"),
     "sciworld": ("benchmarks.throughput.sciworld", "sciworld_rows"),
     "searchqa": ("benchmarks.throughput.searchqa", "searchqa_rows"),
     "webarena": ("benchmarks.throughput.webarena", "webarena_rows"),

@@ -139,6 +139,33 @@ def _steps_and_resets(env_id: str, group: str, name: str, repeats: int) -> Itera
     env.close()
 
 
+def maze_rows(repeats: int) -> Iterator[Row]:
+    """Measure Maze: the expert's episodes on the test split, and resets."""
+    yield from _game_rows("Maze", repeats)
+
+
+def wordle_rows(repeats: int) -> Iterator[Row]:
+    """Measure Wordle: the expert's episodes on every ninth test, and resets."""
+    yield from _game_rows("Wordle", repeats, every=9)
+
+
+def _game_rows(name: str, repeats: int, *, every: int = 1) -> Iterator[Row]:
+    env = gym.make(f"agentgym/{name}-v0", disable_env_checker=True)
+    task_ids = env.unwrapped.task_ids("test")  # type: ignore[attr-defined]
+    yield compare(
+        name.lower(),
+        Side(f"{name}, resets", "resets", _text_resets(env, task_ids * 10)),
+        repeats=repeats,
+    )
+    episodes = [_record(env, task_id, _expert) for task_id in task_ids[::every]] * 10
+    yield compare(
+        name.lower(),
+        Side(f"{name}, expert's actions", "steps", _text_steps(env, episodes)),
+        repeats=repeats,
+    )
+    env.close()
+
+
 # Policies: how to choose the next action ----------------------------------------------------------
 
 Chooser = Callable[[Any, np.random.Generator], Iterator[str]]

@@ -27,6 +27,8 @@ ENV_IDS = (
     "SQL",
     "WebArena",
     "WebShop",
+    "Maze",
+    "Wordle",
     "MiniWoB",
 )
 SLOTS = (64, 128, 256)

@@ -21,12 +21,14 @@ TEXTS = ("x" * MEGABYTE, "word " * (MEGABYTE // 5), "9" * MEGABYTE, "<a>\n" * (M
 ENVIRONMENTS = [
     "ALFWorld-v0",
     "BabyAI-v0",
+    "Maze-v0",
     pytest.param("SciWorld-v0", marks=pytest.mark.science),
     "SearchQA-v0",
     "SQL-v0",
     "TextCraft-v0",
     "WebArena-v0",
     "WebShop-v0",
+    "Wordle-v0",
     pytest.param("MiniWoB-v0", marks=pytest.mark.browser),
 ]
 

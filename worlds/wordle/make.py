@@ -61,10 +61,11 @@ def is_playable(word: str) -> bool:
 
 
 def is_form(word: str, words: set[str]) -> bool:
-    """Return whether a word looks like a plural, a past tense or a comparison of a shorter one."""
+    """Return whether a word looks like a form of another: plural, past tense, comparison."""
     for ending, stems in {
         "s": (word[:-1], word[:-2], f"{word[:-3]}y"),
-        "ed": (word[:-2], word[:-1]),
+        "ed": (word[:-2], word[:-1], f"{word[:-3]}y"),
+        "ing": (word[:-3], f"{word[:-3]}e"),
         "er": (word[:-2], word[:-1]),
         "st": (word[:-3], word[:-2]),
     }.items():

@@ -6,8 +6,7 @@
 
 A scene is always
 
-    {"kind": "alfworld" | "babyai" | "textcraft" | "sciworld" | "searchqa" | "webarena" | "webshop"
-             | null,
+    {"kind": one of those below, or null,
      "about": {...},         what holds for the whole episode
      "turns": [...] | null,  one entry more than the episode has turns: entry i is what the policy
                              had before it when it read turn i's observation, the last one what it
@@ -24,6 +23,8 @@ A scene is always
                turns {"agent": cell, "direction": 0 right | 1 down | 2 left | 3 up,
                       "things": [[cell, kind, colour, "open" | "closed" | "locked" | ""], ...],
                       "seen": [cell, ...], "carrying": [kind, colour] | null}
+    maze       about {"width", "height", "walls": [cell, ...], "goal": cell}, as babyai's
+               turns {"at": cell, "seen": [cell, ...]}, where the agent has stood
     textcraft  about {"goal", "tree": [{"item", "depth", "recipe": command | null}, ...]}, the tree
                from the goal on, each item before what it is made of
                turns {"inventory": [[item, count], ...],
@@ -45,6 +46,9 @@ A scene is always
                       "product": title | null,
                       "met": [whether the product meets each of what is asked for] | null,
                       "hits": [[title, the best score that it could earn], ...]}
+    wordle     about {"rows": guesses at most, "columns": letters}
+               turns {"guesses": [[word, marks of "g", "y", "b", or ""], ...],
+                      "fitting": words that fit the marks, "words": of the list}
 
 Tokens are null where the episode has none, else
 

@@ -10,7 +10,10 @@ from benchmarks.viewer.scenes.replay import NotReplayed
 
 KINDS = {
     f"agentgym/{name}-v0": name.lower()
-    for name in ("ALFWorld", "BabyAI", "TextCraft", "SciWorld", "SearchQA", "WebArena", "WebShop")
+    for name in (
+        *("ALFWorld", "BabyAI", "Maze", "TextCraft", "SciWorld", "SearchQA", "WebArena"),
+        *("WebShop", "Wordle"),
+    )
 }
 """The environments that have scenes; a record can name no other one to be made."""
 
@@ -45,6 +48,14 @@ def _made(kind: str, trajectory: Trajectory, folder: str | Path | None) -> dict[
         from benchmarks.viewer.scenes.babyai import babyai_scene
 
         return babyai_scene(trajectory, folder)
+    if kind == "maze":
+        from benchmarks.viewer.scenes.maze import maze_scene
+
+        return maze_scene(trajectory, folder)
+    if kind == "wordle":
+        from benchmarks.viewer.scenes.wordle import wordle_scene
+
+        return wordle_scene(trajectory, folder)
     if kind == "textcraft":
         from benchmarks.viewer.scenes.textcraft import textcraft_scene
 

@@ -4,19 +4,23 @@
 import { el } from "./dom.js";
 import { drawHouse } from "./scene_alfworld.js";
 import { drawGrid } from "./scene_babyai.js";
+import { drawMaze } from "./scene_maze.js";
 import { drawCrafting } from "./scene_textcraft.js";
 import { drawDocuments, drawPage, drawScore } from "./scene_texts.js";
 import { tokensOfTurn } from "./scene_tokens.js";
 import { drawShop } from "./scene_webshop.js";
+import { drawGuesses } from "./scene_wordle.js";
 
 const KINDS = {
   alfworld: drawHouse,
   babyai: drawGrid,
+  maze: drawMaze,
   textcraft: drawCrafting,
   sciworld: drawScore,
   searchqa: drawDocuments,
   webarena: drawPage,
   webshop: drawShop,
+  wordle: drawGuesses,
 };
 
 // Scrolls what was acted on into its box, and nothing else of the page.
