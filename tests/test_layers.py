@@ -58,10 +58,9 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "core trajectory",
         "agenttraj",
         "alfworld babyai checking maze sciworld searchqa textcraft webarena wordle",
-        "miniwob sql webshop",
-        "remote",
+        "miniwob remote sql webshop",
     ),
-    "wrappers": ("failures record schedules vector", "adapters horizon serving"),
+    "wrappers": ("failures record schedules vector", "horizon serving", "adapters"),
     "trainers": (
         "tokens",
         "options",

@@ -7,6 +7,7 @@ module, and so are readers that one scenario alone has.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from agentgym_envs.actions.formats import PlainParser, ReactParser
 from agentgym_envs.errors import InvalidAction
@@ -66,3 +67,21 @@ class FirstActionParser(ReactParser):
         """Return the action; without a marker it is the whole completion."""
         before, *actions = completion.removesuffix("</s>").split("Action:")
         return (actions or [before])[0].strip()
+
+
+@dataclass(frozen=True)
+class FencedParser(ReactParser):
+    """SQLGym's client: what is in the last block that is marked as SQL."""
+
+    instructions: str = (
+        "Answer in two parts: first 'Thought:' with your reasoning, then 'Action:' followed by the "
+        "statement in a block that begins with ```sql and ends with ```."
+    )
+
+    def parse(self, completion: str) -> str:
+        """Return the statement; without a block it is the whole completion."""
+        return completion.split("```sql")[-1].split("```")[0].strip()
+
+    def format(self, action: str, thought: str = "") -> str:
+        """Write the statement into a block."""
+        return f"Thought: {thought}\n\nAction: ```sql\n{action}\n```"

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from agentgym_envs.actions import ActionParser, make_parser
 from agentgym_envs.actions.compat import (
+    FencedParser,
     FirstActionParser,
     OnlyActionParser,
     RestParser,
@@ -23,13 +24,19 @@ from agentgym_envs.errors import UnknownTask
 from agentgym_envs.remote.action_forms import VERBS
 from agentgym_envs.remote.http import JsonServer
 from agentgym_envs.sciworld.tasks import SciWorldTasks
-from agentgym_envs.sql.compat import FencedParser
 from agentgym_envs.tasks import TaskSet
 from agentgym_envs.textcraft.source import builtin_book
 from agentgym_envs.textcraft.tasks import SPLIT_SIZES, TextCraftTasks
 
 UNLISTED = "unlisted"
 """The split of tasks that no split lists; every one of them can be played by its id."""
+
+_REACT_PARSERS: Mapping[str, type[ActionParser]] = {
+    "only_action": OnlyActionParser,
+    "rest": RestParser,
+    "first": FirstActionParser,
+    "sql": FencedParser,
+}
 
 MOST = 9_999_999
 """The largest number of a task; nobody but the server knows where its tasks end."""
@@ -84,11 +91,8 @@ class Kind:
             return WholeTextParser(instructions="")
         if action_format == "plain":
             return StrippedTextParser()
-        if action_format == "react" and self.parser == "only_action":
-            return OnlyActionParser()
         if action_format == "react":
-            parsers = {"first": FirstActionParser, "sql": FencedParser}
-            return parsers.get(self.parser, RestParser)()
+            return _REACT_PARSERS[self.parser]()
         return make_parser(action_format, VERBS)
 
 

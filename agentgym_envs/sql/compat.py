@@ -1,4 +1,4 @@
-"""What AgentGym's SQLGym shows and reads: a database in words, a result as Python prints it.
+"""What AgentGym's SQLGym shows: a database in words, a result as Python prints it.
 
 Follows AgentGym 3ef9235d and `sqlgym` 0.1.2.
 """
@@ -6,10 +6,8 @@ Follows AgentGym 3ef9235d and `sqlgym` 0.1.2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from agentgym_envs.actions.formats import ReactParser
 from agentgym_envs.sql.database import Database
 from agentgym_envs.sql.values import Row
 
@@ -33,24 +31,6 @@ class Schema(NamedTuple):
     columns: Sequence[tuple[int, str]]
     primary_keys: Sequence[int | Sequence[int]]
     foreign_keys: Sequence[tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class FencedParser(ReactParser):
-    """The client's way: what is in the last block that is marked as SQL."""
-
-    instructions: str = (
-        "Answer in two parts: first 'Thought:' with your reasoning, then 'Action:' followed by the "
-        "statement in a block that begins with ```sql and ends with ```."
-    )
-
-    def parse(self, completion: str) -> str:
-        """Return the statement; without a block it is the whole completion."""
-        return completion.split("```sql")[-1].split("```")[0].strip()
-
-    def format(self, action: str, thought: str = "") -> str:
-        """Write the statement into a block."""
-        return f"Thought: {thought}\n\nAction: ```sql\n{action}\n```"
 
 
 def schema_of(name: str, database: Database) -> Schema:

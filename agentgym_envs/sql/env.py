@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from agentgym_envs.actions import ActionParser, ActionVerb
-from agentgym_envs.actions.compat import WholeTextParser
+from agentgym_envs.actions.compat import FencedParser, WholeTextParser
 from agentgym_envs.actions.verbs import clipped
 from agentgym_envs.core import VERDICT_KEY, ExpertMove, Outcome, TextEnv
 from agentgym_envs.errors import NoExpert
 from agentgym_envs.sql.bird import bird_questions
-from agentgym_envs.sql.compat import FencedParser, as_printed, cut, in_words
+from agentgym_envs.sql.compat import as_printed, cut, in_words
 from agentgym_envs.sql.database import Result, StatementError
 from agentgym_envs.sql.expert import answer_moves, commonest_answer, counted_table, gold_move
 from agentgym_envs.sql.judge import difference, have_equal_sets
