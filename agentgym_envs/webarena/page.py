@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import cached_property
 
 
-@dataclass
+@dataclass(slots=True)
 class Node:
     """A node of the accessibility tree.
 
@@ -31,7 +31,9 @@ class Node:
         while waiting:
             node, depth = waiting.pop()
             yield node, depth
-            waiting += [(child, depth + 1) for child in reversed(node.children)]
+            if node.children:
+                below = depth + 1
+                waiting += [(child, below) for child in reversed(node.children)]
 
     def line(self) -> str:
         """Return the node as one line, without indentation."""
@@ -60,11 +62,12 @@ class Page:
     ids: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
-        self.nodes = [node for node, _ in self.root.walk()]
+        walk = list(self.root.walk())
+        self.nodes = [node for node, _ in walk]
+        self._depths = [depth for _, depth in walk]
         ids = range(1, len(self.nodes) + 1) if self.ids is None else self.ids
         for node, element in zip(self.nodes, ids, strict=True):
             node.element = element
-        self._places = {node.element: place for place, node in enumerate(self.nodes)}
 
     def node(self, element: int) -> Node | None:
         """Return the node of an id, or None."""
@@ -73,12 +76,18 @@ class Page:
 
     def place(self, element: int) -> int | None:
         """Return where the node of an id stands among `nodes`, or None."""
+        if self.ids is None:
+            return element - 1 if 0 < element <= len(self.nodes) else None
         return self._places.get(element)
 
     def lines(self, first: int = 0, end: int | None = None) -> list[str]:
         """Return the tree as lines, indented by one tab a level, or some of them."""
-        walk = islice(self.root.walk(), first, end)
-        return ["\t" * depth + node.line() for node, depth in walk]
+        shown = zip(self.nodes[first:end], self._depths[first:end], strict=True)
+        return ["\t" * depth + node.line() for node, depth in shown]
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {node.element: place for place, node in enumerate(self.nodes)}
 
 
 def _quoted(text: str) -> str:

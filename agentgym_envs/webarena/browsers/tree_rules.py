@@ -148,7 +148,7 @@ def place(node: Node, items: list[Item]) -> list[Item]:
     if role == "row" and not node.name:
         _fold_cells(node)
     _drop_what_the_name_says(node)
-    return list(_what_remains(node))
+    return _what_remains(node)
 
 
 def root(node: Node, items: list[Item]) -> Node:
@@ -162,15 +162,20 @@ def settle(items: list[Item]) -> list[Node]:
     """Join texts that meet in one block, and drop those that say nothing."""
     nodes: list[Node] = []
     open_block: int | None = None
+    has_text = False
     for item in items:
         if isinstance(item, Node):
             nodes.append(item)
             open_block = None
+            has_text |= item.role == TEXT
         elif item.block == open_block:
             nodes[-1].name += item.node.name
         else:
             nodes.append(item.node)
             open_block = item.block
+            has_text = True
+    if not has_text:
+        return nodes
     for node in nodes:
         if node.role == TEXT:
             node.name = collapse(node.name)

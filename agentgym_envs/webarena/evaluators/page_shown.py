@@ -53,7 +53,7 @@ class PageShownEvaluator:
         pages = {url: shown(ending.state, url) for url in self._urls}
         if missing := [url for url, page in pages.items() if page is None]:
             raise ValueError(f"page_shown: there is no page {missing[0]!r}")
-        last = shown(ending.state, ending.url)
+        last = pages.get(ending.url) or shown(ending.state, ending.url)
         if last in pages.values():
             return judged([])
         wanted = next(page for page in pages.values() if page is not None)

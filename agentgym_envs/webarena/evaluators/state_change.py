@@ -78,12 +78,15 @@ def changes_of(state: SiteState) -> Changes:
     changes: Changes = {}
     for name, connection in state.connections.items():
         written = connection.written_tables()
+        if written is not None and not written:
+            continue
         tables = [
             table
             for table in tables_of(name, connection).values()
             if written is None or table.name in written
         ]
-        changes[name] = database_changes(connection, state.untouched(name), tables)
+        if found := database_changes(connection, state.untouched(name), tables):
+            changes[name] = found
     return changes
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
@@ -29,6 +29,7 @@ from agentgym_envs.webarena.sites.state import NOW, SiteState
 STATE_KEY = "agentgym.state"  # of the scope: the episode's SiteState
 ORIGINS_KEY = "agentgym.origins"  # of the scope: {site: origin}, where not canonical
 SESSION_COOKIE = "session"
+_MOST_PATHS = 1000  # whose route is remembered
 
 Handler = Callable[..., Response]
 
@@ -203,6 +204,19 @@ class RequestContext:
         return response
 
 
+class _Environment(jinja2.Environment):
+    """Jinja's, which asks a row of the database for its columns first: they are no attributes."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """Return an attribute, or an item of that name."""
+        if type(obj) is sqlite3.Row:
+            try:
+                return obj[attribute]
+            except IndexError:
+                pass
+        return super().getattr(obj, attribute)
+
+
 class Site:
     """One web site: its routes and its templates.
 
@@ -237,7 +251,7 @@ class Site:
     def environment(self) -> jinja2.Environment:
         """The templates: the site's own, then the shared layout."""
         shared = Path(__file__).parent / "layout"
-        environment = jinja2.Environment(
+        environment = _Environment(
             loader=jinja2.FileSystemLoader([self.folder / "pages", shared]),
             autoescape=True,
             auto_reload=False,
@@ -253,9 +267,18 @@ class Site:
         """The site as an ASGI application; the scope must hold the episode's state."""
         router = Router(self.routes)
 
+        @lru_cache(_MOST_PATHS)
+        def route_of(method: str, path: str) -> ASGIApp:
+            """Return what answers a path: the router itself tries one route after the other."""
+            scope = {"type": "http", "method": method, "path": path}
+            matching = (route for route in self.routes if route.matches(scope)[0] == Match.FULL)
+            route = next(matching, None)
+            return router if route is None else Router([route])
+
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             try:
-                await router({**scope, "app": None}, receive, send)
+                answer = route_of(scope["method"], scope["path"])
+                await answer({**scope, "app": None}, receive, send)
             except HTTPException as error:
                 context = RequestContext(self, Request(scope), {})
                 # The router's own words, for an address that has no route, are bare.

@@ -75,7 +75,8 @@ class Document:
         self._chosen: dict[Element, list[Element]] = {}
         self._selections: dict[Element, tuple[int, int]] = {}
         self.pointed: Element | None = None
-        self.menus = frozenset(_MENUS(root))
+        # Most pages have none, and XPath compares every element's class.
+        self.menus = frozenset(_MENUS(root) if "submenu" in source else ())
         self.hovered: Element | None = None
         self.focused = next((c for c in self.controls if "autofocus" in c.attrib), None)
 

@@ -75,13 +75,12 @@ _NO_ROLES = frozenset({"none", "presentation", "generic"})
 
 def is_hidden(element: Element) -> bool:
     """Return whether an element is left out of the tree by an attribute of its own."""
-    attributes = element.attrib
-    return "hidden" in attributes or attributes.get("aria-hidden") == "true"
+    return element.get("hidden") is not None or element.get("aria-hidden") == "true"
 
 
 def role_of(element: Element, tag: str) -> str:
     """Return an element's role; empty for one that only passes its children on."""
-    given: str | None = element.attrib.get("role")
+    given = element.get("role")
     if given and given.strip():
         role = given.split()[0].lower()
         return "" if role in _NO_ROLES else RENAMED.get(role, role)

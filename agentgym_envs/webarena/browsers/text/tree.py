@@ -51,14 +51,15 @@ class Tree:
         return self._elements[id(node)]
 
     def _visit_children(self, element: Element, block: int, items: list[Item]) -> None:
-        if element.text and not self._is_in_label:
-            self._add_text(element.text, element, block, items)
+        is_in_label = self._is_in_label
+        if (text := element.text) and not is_in_label:
+            self._add_text(text, element, block, items)
         for child in element:
             tag = child.tag
             if tag not in LEFT_OUT:
                 self._visit(child, tag, block, items)
-            if child.tail and not self._is_in_label:
-                self._add_text(child.tail, element, block, items)
+            if (tail := child.tail) and not is_in_label:
+                self._add_text(tail, element, block, items)
 
     def _add_text(self, text: str, element: Element, block: int, items: list[Item]) -> None:
         if items:
