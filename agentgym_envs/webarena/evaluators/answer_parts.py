@@ -105,7 +105,7 @@ def _fits(part: Mapping[str, Any], quantity: Quantity, units: set[str]) -> bool:
     expected, unit = quantity_of(part), singular(part.get("unit", ""))
     if quantity.kind == "number":
         is_other = quantity.noun in units - {unit}
-        scale = (WORDS["minutes"] | WORDS["metres"]).get(unit, 0)
+        scale = Decimal(WORDS["seconds"].get(unit, 0)) / 60 or WORDS["metres"].get(unit, 0)
         if part["type"] in ("duration", "distance"):
             return bool(scale) and quantity.value * scale == expected
         return (

@@ -24,7 +24,7 @@ _WEEKDAYS = frozenset(WORDS["weekdays"].split())
 _NO_NAMES = frozenset(
     f"{WORDS['no_names']} {WORDS['weekdays']} {WORDS['yes']} {WORDS['no']}".split()
 ).union(
-    *({name, name[:3], name + "s"} for key in ("numbers", "minutes", "metres", "months")
+    *({name, name[:3], name + "s"} for key in ("numbers", "seconds", "metres", "months")
       for name in WORDS[key])
 )  # fmt: skip
 _TOKEN = re.compile(r"\w+(?:'\w+)?|[^\w\s]")
@@ -34,7 +34,10 @@ _STARTING = re.compile(r"(?:^|[.!?:;\n(])\W*$")
 _NAME_GOES_ON = re.compile(r"['’]s\b|[ -][A-Z]")
 _USER = re.compile(r"[\w.-]+@[\w.-]+\w|\b[a-z]+(?:\.[a-z]+)+\b", re.IGNORECASE)
 _PHRASES = re.compile(rf"\b(?:{'|'.join(WORDS['phrases'])})\b")
-_UP_TO = re.compile(rf"\bup to {USED}")
+_HEDGE = re.compile(
+    rf"\b(?:{'|'.join(WORDS['hedging'])}) ?\$?{USED}|(?<![-=])> ?\$?{USED}"  # `A -> B` is a list
+    rf"|{USED} ?\.{{3,}}\W*$|\bn ?/ ?a\b"
+)
 _GIVING = "|".join(WORDS["giving"].split())
 _RUN = re.compile(r"\b[A-Z][\w'’-]*(?: (?:(?:and|of|the|&) )?[A-Z][\w'’-]*)*")
 
@@ -119,8 +122,8 @@ def without_repeats(text: str, task: str, words: frozenset[str]) -> str:
 def stray(text: str, words: frozenset[str]) -> list[str]:
     """Return the words of a plain text that do say something, in its order."""
     text = _PHRASES.sub(" ", text)
-    if _UP_TO.search(text):
-        return ["up", "to"]
+    if hedge := _HEDGE.search(text):
+        return hedge[0].replace(USED, " ").split()
     known = (_PUNCTUATION | _AROUND | words) - _DOUBTING
     tokens = dict.fromkeys(re.findall(r"\w+|[^\w\s]", text.replace(USED, " ")))
     return [each for each in tokens if each not in known and known.isdisjoint(_stems(each))]
@@ -148,7 +151,7 @@ def _stems(word: str) -> tuple[str, ...]:
 
 def _is_repeat(phrase: Sequence[str], words: frozenset[str]) -> bool:
     """Return whether a piece of the task is a condition of it, and no list of possible answers."""
-    if len(phrase) < 2 or phrase[-2:] == ["up", "to"]:  # `up to 5` is no 5
+    if len(phrase) < 2 or " ".join(phrase[-2:]) in WORDS["hedging"]:  # `up to 5` is no 5
         return False
     has_figure = any(map(str.isdigit, "".join(phrase)))
     return has_figure or len((words - {"and", "or"}).intersection(phrase)) > 1

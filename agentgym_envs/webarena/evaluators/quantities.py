@@ -27,7 +27,8 @@ def _units(name: str) -> str:
     return "|".join(f"{unit}s?" for unit in sorted(WORDS[name], key=len, reverse=True))
 
 
-_DURATION = rf"{_NUMBER}\s*-?(?:{_units('minutes')})(?![a-z])"
+_DURATION = rf"{_NUMBER}\s*-?(?:{_units('seconds')})(?![a-z])"
+_DOLLARS = r"(?:us\s?\$|\$|usd|(?:us )?dollars?)(?!\w)"
 _PATTERNS = (
     ("date", r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})"),
     (
@@ -36,15 +37,23 @@ _PATTERNS = (
     ),
     ("date", rf"(?P<month>{_MONTH})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})"),
     ("date", r"(?P<first>\d{1,2})/(?P<second>\d{1,2})/(?P<year>\d{4})"),
-    ("currency", rf"(?:us\s?\$|\$|usd\s?)\s?(?P<number>-?{_NUMBER})"),
-    ("currency", rf"(?P<number>{_NUMBER})\s?(?:us\s?\$|\$|usd|(?:us )?dollars?)(?!\w)"),
+    (
+        "currency",
+        rf"(?<!\w)(?:us\s?\$|\$|usd\s?)\s?(?P<number>-?{_NUMBER})(?:\s(?:usd|{_DOLLARS}))?",
+    ),
+    ("currency", rf"(?P<number>{_NUMBER})\s?{_DOLLARS}"),
+    ("currency", rf"(?P<cents>{_NUMBER})\s?(?:cents?|¢)(?!\w)"),
     (
         "clock",
         r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::00)?"
         r"(?:\s?(?P<half>[ap]\.?m)\b\.?|\s?(?:h|hrs?|hours?)\b)?",
     ),
     ("clock", r"(?P<hour>\d{1,2})\s?(?P<half>[ap]\.?m)\b\.?"),
-    ("duration", rf"{_DURATION}(?:(?:,| and|,and)? ?{_NUMBER}\s*(?:{_units('minutes')}|m)\b)*"),
+    (
+        "duration",
+        rf"(?:{_NUMBER}\s?h\s?(?P<rest>[0-5]\d)(?!\w|[.,]\d|\s?(?:{_units('seconds')}|m)\b)"
+        rf"|{_DURATION}(?:(?:,| and|,and)? ?{_NUMBER}\s*(?:{_units('seconds')}|m)\b)*)",
+    ),
     ("distance", rf"(?P<number>{_NUMBER})\s?-?(?P<unit>{_units('metres')})\b"),
     ("number", rf"(?P<number>(?<![\w.])[-+]?{_NUMBER})"),
 )
@@ -54,6 +63,9 @@ _PART = re.compile(rf"({_NUMBER})\s*-?([a-z]+)")
 _WORDS_AS_NUMBERS = re.compile(
     rf"\b(?:(?P<tens>\w+ty)[- ])?(?P<ones>{'|'.join(WORDS['numbers'])})\b"
 )
+
+_SIGNED = ("currency", "duration", "distance")  # a number's own pattern has the sign
+_MINUS = re.compile(r"(?:^|[\s(:])-$")
 
 # `the last one` counts nothing.
 _POINTING = re.compile(r"\b(?:the|this|that|which|only|other|first|last|latest|\w+est)[ -]$")
@@ -91,7 +103,10 @@ def quantities(text: str) -> list[Quantity]:
             value = _value(kind, match)
             if value is not None:
                 noun = _noun(text[match.end() :]) if kind == "number" else ""
-                found.append(Quantity(match.start(), match.end(), kind, value, noun))
+                start = match.start()
+                if kind in _SIGNED and _MINUS.search(text[:start]):
+                    start, value = start - 1, -value
+                found.append(Quantity(start, match.end(), kind, value, noun))
     return sorted(found, key=lambda q: q.start) or list(_written_out(text))
 
 
@@ -108,10 +123,11 @@ def _value(kind: str, match: re.Match[str]) -> Decimal | None:
     if kind == "clock":
         return _clock(match)
     if kind == "duration":
-        units = WORDS["minutes"] | {"m": 1}
-        return Decimal(
-            sum(_number(n) * units[singular(unit)] for n, unit in _PART.findall(match[0]))
-        )
+        units = WORDS["seconds"] | {"m": 60}
+        seconds = sum(_number(n) * units[singular(unit)] for n, unit in _PART.findall(match[0]))
+        return Decimal(seconds) / 60 + int(match["rest"] or 0)
+    if match.groupdict().get("cents"):
+        return _number(match["cents"]) / 100
     number = _number(match["number"])
     return number * WORDS["metres"][singular(match["unit"])] if kind == "distance" else number
 

@@ -46,6 +46,8 @@ TYPES = (*QUANTITIES, *NAMES, "boolean", *GROUPS, "impossible")
 _YES, _NO = WORDS["yes"].split(), WORDS["no"].split()
 _IMPOSSIBLE = re.compile("|".join(rf"(?<!\w){pattern}" for pattern in WORDS["impossible"]))
 _BULLET = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+", re.MULTILINE)
+_NUMBERING = re.compile(r"(?:^|(?<=\s))\(?(\d+)[.)]\s+")
+_MARKUP = re.compile(r"</?answer>|\\boxed\b")
 
 
 class TypedAnswerEvaluator:
@@ -126,6 +128,7 @@ def said_beside(expected: Mapping[str, Any], answer: str, *, task: str = "") -> 
     """
     if len(answer) > MAX_LENGTH:
         return None
+    answer = _MARKUP.sub(" ", answer)
     answer = _BULLET.sub(" ", answer) if "\n" in answer.strip() else answer
     text = plain(answer)
     if expected["type"] == "impossible":
@@ -140,6 +143,8 @@ def said_beside(expected: Mapping[str, Any], answer: str, *, task: str = "") -> 
         words |= names_beside(answer, with_codes=all(part["type"] in QUANTITIES for part in parts))
     values = [str(value) for name in names for value in (name["value"], *name.get("also", ()))]
     texts = {text, without_given(text, task, values)}
+    if [int(number) for number in _NUMBERING.findall(text)] == list(range(1, len(parts) + 1)):
+        texts.add(_NUMBERING.sub(", ", text))
     texts |= {without_repeats(each, task, words) for each in texts}
     readings = [_beside(expected, each, words) for each in sorted(texts)]
     return min((each for each in readings if each is not None), key=len, default=None)
