@@ -81,6 +81,15 @@ BRANCH = one(
     + REQUEST.rpartition("/")[2]
 )
 
+STARRED = WORLD.value(
+    SITE, "SELECT '~' || u.username || '/' || p.slug FROM stars s JOIN projects p ON "
+    "p.id = s.project_id JOIN users u ON u.id = p.owner_id WHERE s.user_id = 1 ORDER BY p.id"
+)  # fmt: skip
+FOLLOWED = WORLD.value(
+    SITE, "SELECT '~' || u.username FROM follows f JOIN users u ON u.id = f.followed_id "
+    "WHERE f.follower_id = 1 ORDER BY u.id"
+)  # fmt: skip
+
 DAMAGE: dict[str, Damage] = {
     "project made private": form(f"{MINE}/settings", {"Visibility": "Private"}, "Save settings"),
     "project renamed": form(f"{MINE}/settings", {"Name": "Notes"}, "Save settings"),
@@ -88,6 +97,8 @@ DAMAGE: dict[str, Damage] = {
     "project created": form("new", {"Project name": "Scratch"}, "Create project"),
     "project forked": form(f"{MINE}/fork", {"Name of your fork": "Copy"}, "Fork project"),
     "project starred": form(MINE, {}, "Star"),
+    "project no longer starred": form(STARRED, {}, "Unstar"),
+    "person no longer followed": form(FOLLOWED, {}, "Unfollow"),
     "person followed": form("~xenia.greenfield", {}, "Follow"),
     "issue opened": form(f"{MINE}/new-issue", {"Title": "Rewrite all"}, "Create issue"),
     "issue closed": form(OPEN, {}, "Close issue"),

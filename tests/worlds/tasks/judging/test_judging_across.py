@@ -108,6 +108,23 @@ def test_nothing_may_change_where_a_task_reads(number: int, damage: str) -> None
     assert verdict(some(number), after(DAMAGE[damage], number)).score == 0.0
 
 
+ELSEWHERE = [
+    # Of each site a question, a page and a change, with damage on all sites but its own.
+    (number, damage)
+    for place, (number, site) in enumerate(
+        [(3, "shop"), (20, "shop"), (14, "shop"), (31, "shop"), (56, "shop"), (40, "shop"),
+         (60, "map"), (77, "map"), (65, "map"), (80, "forum"), (141, "forum"), (84, "forum"),
+         (100, "code"), (125, "code"), (106, "code")]
+    )
+    for damage in [kind for kind in DAMAGE if not kind.startswith(site)][place % 4 :: 4]
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("number", "damage"), ELSEWHERE)
+def test_what_is_done_on_a_site_that_a_task_is_not_about_counts(number: int, damage: str) -> None:
+    assert verdict(some(number), after(DAMAGE[damage], number)).score == 0.0
+
+
 # Ways -------------------------------------------------------------------------------------------
 
 

@@ -103,6 +103,7 @@ DAMAGE: dict[str, Damage] = {
     "a post voted down": doing(f"/p/{POST}", ("button", "Downvote post")),
     "a vote taken back": doing(f"/p/{VOTED}", ("button", "Retract upvote post")),
     "a vote turned round": doing(f"/p/{VOTED}", ("button", "Downvote post")),
+    "a comment voted down": doing(f"/comments/{COMMENT}", ("button", "Downvote comment by")),
     "a comment voted up": doing(f"/comments/{COMMENT}", ("button", "Upvote comment by")),
     "a post saved": doing(f"/p/{POST}", ("button", "Save post")),
     "a post no longer saved": doing(f"/p/{SAVED}", ("button", "Unsave post")),

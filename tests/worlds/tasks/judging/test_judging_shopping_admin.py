@@ -66,6 +66,7 @@ DAMAGES: dict[str, Damage] = {
     "product's name": product(PRODUCT, name="Something else"),
     "product's description": product(PRODUCT, description=""),
     "product disabled": product(PRODUCT, enabled=""),
+    "product's category": product(PRODUCT, category="Kitchen / Bakeware"),
     "product added": new_product(**SPARE),
     "order held": pressed(OPEN_ORDER, "Put on hold"),
     "order cancelled": pressed(OPEN_ORDER, "Cancel order"),
@@ -77,8 +78,10 @@ DAMAGES: dict[str, Damage] = {
     "review's text": review(REVIEW, review="I never wrote this."),
     "coupon switched off": switch(COUPON_CODE, on=False),
     "coupon added": coupon("new", SPARE_COUPON),
+    "coupon's last day": coupon(COUPON, {LAST_DAY: "2027-01-01"}),
     "customer's group": form(f"{HOME}/customers/77", {"Customer group": "Retailer"}, "Save group"),
     "page's content": page(2, content="Closed for ever."),
+    "page disabled": page(2, enabled=""),
     "message to the shop": form(
         "http://shopping.test/contact",
         {"Name": "Nobody", "Email": "nobody@post.test", "Message": "What is this about?"},
