@@ -29,6 +29,7 @@ from agentgym_envs.tasks import TaskSpec
 _ACTION = re.compile(r"(columns|query|answer)\b\s*:?\s*(.*)", re.DOTALL | re.IGNORECASE)
 _STATEMENT = re.compile(r"(?:select|with|values|pragma)\b", re.IGNORECASE)
 _FORMS = "An action is: columns <table>, query <statement>, or answer <statement>."
+_BEGINNINGS = " A statement begins with SELECT, WITH or VALUES; SELECT 42 gives 42 itself."
 _VERBS: tuple[ActionVerb, ...] = (
     ActionVerb("columns", "columns {table}", "Read which columns a table has."),
     ActionVerb(
@@ -142,7 +143,8 @@ class SQLEnv(TextEnv):
         try:
             result = self.database.run(argument, limit=self._most_rows)
         except StatementError as error:
-            text = f"The statement cannot be run: {error}."
+            form = "" if _STATEMENT.match(argument) else _BEGINNINGS
+            text = f"The statement cannot be run: {error}.{form}"
             return Outcome(text, info={"is_valid_action": False})
         if name == "query":
             return Outcome(shown(*result[:2], limit=NUM_SHOWN, has_more=result.has_more))

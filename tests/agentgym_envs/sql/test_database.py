@@ -1,0 +1,167 @@
+"""What statements may do: read, for so long, with the same answer every time."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import pytest
+
+from agentgym_envs.sql import database as module
+from agentgym_envs.sql.database import NAMES, Database, StatementError, site_database
+from agentgym_envs.webarena.sites.content import open_content
+
+
+@pytest.fixture
+def shop() -> Database:
+    return site_database("shopping")
+
+
+def only(database: Database, statement: str) -> object:
+    return database.run(statement, limit=5).rows[0][0]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM orders",
+        "UPDATE orders SET total = 0",
+        "INSERT INTO coupons (id) VALUES (1)",
+        "REPLACE INTO coupons (id) VALUES (1)",
+        "CREATE TABLE mine (a)",
+        "CREATE TEMP TABLE mine (a)",
+        "DROP TABLE orders",
+        "ALTER TABLE orders RENAME TO mine",
+        "ATTACH 'other.sqlite' AS other",
+        "DETACH main",
+        "VACUUM",
+        "VACUUM INTO 'copy.sqlite'",
+        "ANALYZE",
+        "REINDEX",
+        "BEGIN",
+        "SAVEPOINT here",
+        "PRAGMA query_only = OFF",
+        "PRAGMA writable_schema = ON",
+        "WITH x AS (SELECT 1) DELETE FROM orders",
+        "SELECT load_extension('mine')",
+        "SELECT 1; DROP TABLE orders",
+    ],
+)
+def test_nothing_is_written(shop: Database, statement: str) -> None:
+    before = shop._connection.serialize()
+    with pytest.raises(StatementError):
+        shop.run(statement, limit=5)
+    assert shop._connection.serialize() == before == open_content().database("shopping")
+    assert not os.path.exists("copy.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("DELETE FROM orders", "only one statement that reads is allowed"),
+        ("PRAGMA query_only = OFF", "of the pragmas, table_info, .* are allowed, not query_only"),
+        ("SELECT randomblob(9)", r"the function randomblob\(\) is not allowed"),
+        ("SELECT 1; SELECT 2", "that is more than one statement"),
+        ("SELECT ?", "leaves a value open"),
+        ("", "there is no statement"),
+        (" -- a comment", "there is no statement"),
+        ("/* open", "there is no statement"),
+        (";", "there is no statement"),
+        ("/* a */ EXPLAIN SELECT 1", "EXPLAIN is not allowed"),
+        ("SELECT nosuch FROM orders", "no such column: nosuch"),
+        ("SELECT 'a\0b'", "null character"),
+        ("SELECT '\ud800'", "half a character"),
+        ("SELECT date('now', 'localtime')", "localtime and utc are not allowed"),
+        ("SELECT 1 " + "+ 1" * 5_000, "at most 10,000 are read"),
+        ("SELECT zeroblob(1000000000)", "too big"),
+        ("SELECT group_concat(body) FROM reviews", "too big"),
+    ],
+)
+def test_a_refusal_says_why(shop: Database, statement: str, message: str) -> None:
+    with pytest.raises(StatementError, match=message):
+        shop.run(statement, limit=5)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c",
+        "SELECT count(*) FROM order_items a, order_items b, order_items c",
+        "SELECT a.id FROM reviews a, reviews b ORDER BY a.body || b.body LIMIT 1",
+    ],
+)
+def test_work_is_counted_not_timed(shop: Database, statement: str) -> None:
+    ticks = []
+    for _ in range(2):
+        start = time.process_time()
+        with pytest.raises(StatementError, match="takes more than 2,000,000 steps"):
+            shop.run(statement, limit=5)
+        assert time.process_time() - start < 20
+        ticks.append(shop._ticks)
+    assert ticks[0] == ticks[1] == module.MAX_STEPS / module._TICK + 1
+    assert only(shop, "SELECT count(*) FROM orders") == 1500
+
+
+def test_the_clock_stands_still(shop: Database) -> None:
+    statement = (
+        "SELECT date('now'), time('NOW'), datetime(), strftime('%Y-%m', 'now'), CURRENT_TIMESTAMP, "
+        "CURRENT_DATE, CURRENT_TIME, julianday('now') - julianday('2026-03-14')"
+    )
+    (row,) = shop.run(statement, limit=1).rows
+    assert row[:4] == ("2026-03-14", "09:30:00", "2026-03-14 09:30:00", "2026-03")
+    assert row[4:7] == ("2026-03-14 09:30:00", "2026-03-14", "09:30:00")
+    assert row[7] == pytest.approx(9.5 / 24)
+
+
+def test_other_moments_are_sqlites_own(shop: Database) -> None:
+    statement = "SELECT date('2026-01-31', '+1 month'), strftime('%w', '2026-03-14'), date('x')"
+    assert shop.run(statement, limit=1).rows == (("2026-03-03", "6", None),)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_schema_can_be_read(name: str) -> None:
+    database = site_database(name)
+    for table in database.tables:
+        listed = database.run(f"PRAGMA table_info({table})", limit=99).rows
+        assert [row[1] for row in listed] == [column.name for column in database.columns(table)]
+        named = database.run(f"SELECT name FROM pragma_table_info('{table}')", limit=99).rows
+        assert [row[0] for row in named] == [row[1] for row in listed]
+    assert only(database, "SELECT count(*) FROM sqlite_schema WHERE type = 'table'") == len(
+        database.tables
+    )
+
+
+def test_references_name_their_column(shop: Database) -> None:
+    columns = {column.name: column for column in shop.columns("order_items")}
+    assert columns["id"].key == 1 and columns["id"].refers_to is None
+    assert columns["order_id"].refers_to == ("orders", "id")
+    members = {column.name: column for column in site_database("gitlab").columns("members")}
+    assert members["user_id"].refers_to == ("users", "id")  # REFERENCES users, without a column
+    assert [members[name].key for name in ("project_id", "user_id", "role")] == [1, 2, 0]
+
+
+def test_only_so_many_rows_are_fetched(shop: Database) -> None:
+    result = shop.run("SELECT id FROM orders ORDER BY id", limit=3)
+    assert (result.columns, result.has_more) == (("id",), True)
+    assert result.rows == ((1001,), (1002,), (1003,))
+    assert not shop.run("SELECT id FROM orders LIMIT 3", limit=3).has_more
+
+
+def test_threads_share_a_database(shop: Database) -> None:
+    """One thread's work does not count for another's, and none waits for ever."""
+    answers: list[object] = []
+
+    def ask(number: int) -> None:
+        if number % 4 == 0:
+            with pytest.raises(StatementError, match="steps"):
+                shop.run("SELECT count(*) FROM order_items a, order_items b", limit=1)
+        else:
+            answers.append(only(shop, f"SELECT count(*) + {number} FROM orders"))
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(map(str, answers)) == sorted(str(1500 + n) for n in range(12) if n % 4)
