@@ -26,6 +26,7 @@ FURTHER = (
     "agentgym_envs.miniwob.env.MiniWoBEnv",
     "agentgym_envs.sciworld.env.SciWorldEnv",
     "agentgym_envs.searchqa.env.SearchQAEnv",
+    "agentgym_envs.sql.env.SQLEnv",
     "agentgym_envs.textcraft.env.TextCraftEnv",
     "agentgym_envs.webarena.env.WebArenaEnv",
     "agentgym_envs.webarena.evaluators.Judge",

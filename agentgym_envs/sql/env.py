@@ -120,6 +120,8 @@ class SQLEnv(TextEnv):
         """What is asked, with its answer."""
         self.database = self.questions.database(self.question.database)
         self.goal = self.question.text
+        self.result: Result | None = None
+        """What the last statement gave that could be run."""
         self._read: set[str] = set()
         if self.is_agentgym_compat:
             schema = self.questions.schema(self.question.database)
@@ -141,16 +143,30 @@ class SQLEnv(TextEnv):
         if not name:
             return Outcome(f"That is no action. {_FORMS}", info={"is_valid_action": False})
         try:
-            result = self.database.run(argument, limit=self._most_rows)
+            result = self.result = self.database.run(argument, limit=self._most_rows)
         except StatementError as error:
             form = "" if _STATEMENT.match(argument) else _BEGINNINGS
             text = f"The statement cannot be run: {error}.{form}"
             return Outcome(text, info={"is_valid_action": False})
         if name == "query":
             return Outcome(shown(*result[:2], limit=NUM_SHOWN, has_more=result.has_more))
-        why = self._why_wrong(result)
+        why = self.why_wrong(result)
         text = f"That is not the answer: {why}." if why else "That is the answer."
         return self._ended(text, why)
+
+    def why_wrong(self, result: Result) -> str:
+        """Return why a result is not the answer; empty where it is."""
+        expected = self.question.rows
+        if result.has_more:
+            return f"it has more than {len(result.rows):,} rows"
+        if expected is not None and not self.is_agentgym_compat:
+            return difference(expected, result.rows, is_ordered=self.question.is_ordered)
+        try:
+            gold = self.database.run(self.question.statement, limit=_MOST_ORIGINAL_ROWS)
+        except StatementError as error:
+            return f"the question's own statement cannot be run: {error}"
+        is_right = have_equal_sets(gold.rows, result.rows)
+        return "" if is_right else "its rows are not those that are expected"
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield moves that read the columns, try the statement and answer with it.
@@ -198,31 +214,17 @@ class SQLEnv(TextEnv):
     def _original(self, statement: str) -> Outcome:
         """Run the one statement of an episode, as the original does."""
         try:
-            result = self.database.run(statement, limit=_MOST_ORIGINAL_ROWS)
+            result = self.result = self.database.run(statement, limit=_MOST_ORIGINAL_ROWS)
         except StatementError as error:
             text = cut(str(error.__cause__ or error))
             return self._ended(text, f"the statement cannot be run: {error}")
-        return self._ended(as_printed(result.rows), self._why_wrong(result))
+        return self._ended(as_printed(result.rows), self.why_wrong(result))
 
     def _ended(self, text: str, why: str) -> Outcome:
         info: dict[str, Any] = {"success": not why, VERDICT_KEY: why}
         if self.is_agentgym_compat:
             info["ground_truth"] = self.question.statement
         return Outcome(text, float(not why), terminated=True, info=info)
-
-    def _why_wrong(self, result: Result) -> str:
-        """Return why a result is not the answer; empty where it is."""
-        expected = self.question.rows
-        if result.has_more:
-            return f"it has more than {len(result.rows):,} rows"
-        if expected is not None and not self.is_agentgym_compat:
-            return difference(expected, result.rows, is_ordered=self.question.is_ordered)
-        try:
-            gold = self.database.run(self.question.statement, limit=_MOST_ORIGINAL_ROWS)
-        except StatementError as error:
-            return f"the question's own statement cannot be run: {error}"
-        is_right = have_equal_sets(gold.rows, result.rows)
-        return "" if is_right else "its rows are not those that are expected"
 
 
 def _parts(action: str) -> tuple[str, str]:

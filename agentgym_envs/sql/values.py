@@ -31,7 +31,7 @@ def shown(columns: Sequence[str], rows: Sequence[Row], *, limit: int, has_more: 
         limit: rows that are written at most.
         has_more: there are rows that were not fetched.
     """
-    lines = [" | ".join(columns), *(" | ".join(map(_cell, row)) for row in rows[:limit])]
+    lines = [" | ".join(columns), *(" | ".join(map(cell, row)) for row in rows[:limit])]
     count = f"more than {len(rows):,}" if has_more else f"{len(rows):,}"
     if len(rows) > limit or has_more:
         lines.append(f"(the first {min(limit, len(rows))} of {count} rows)")
@@ -40,7 +40,8 @@ def shown(columns: Sequence[str], rows: Sequence[Row], *, limit: int, has_more: 
     return "\n".join(lines)
 
 
-def _cell(value: Value) -> str:
+def cell(value: Value) -> str:
+    """Return a value as a policy reads it, on one line and not too long."""
     text = value if isinstance(value, str) else literal(value)
     text = text.replace("\n", "\\n")
     return text if len(text) <= _MAX_CELL else f"{text[:_MAX_CELL]}... ({len(text)} characters)"

@@ -35,6 +35,9 @@ A scene is always
     searchqa   about {"question", "accepted": [answer, ...] | null}
                turns {"documents": [{"title", "parts": [[text, marked], ...]}, ...],
                       "found": an accepted answer is among them}
+    sql        about {"question", "database", "level"}
+               turns {"columns": names, none before the first result, "rows": [[value, ...], ...],
+                      "more": there are rows besides, "right": this result is the answer}
     webarena   about {}
                turns {"url", "tabs": [title, ...], "tab": index of the current one,
                       "above": lines, "below": lines,

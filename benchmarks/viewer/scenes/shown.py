@@ -12,7 +12,7 @@ KINDS = {
     f"agentgym/{name}-v0": name.lower()
     for name in (
         *("ALFWorld", "BabyAI", "Maze", "TextCraft", "SciWorld", "SearchQA", "WebArena"),
-        *("WebShop", "Wordle"),
+        *("SQL", "WebShop", "Wordle"),
     )
 }
 """The environments that have scenes; a record can name no other one to be made."""
@@ -68,6 +68,10 @@ def _made(kind: str, trajectory: Trajectory, folder: str | Path | None) -> dict[
         from benchmarks.viewer.scenes.searchqa import searchqa_scene
 
         return searchqa_scene(trajectory, folder)
+    if kind == "sql":
+        from benchmarks.viewer.scenes.sql import sql_scene
+
+        return sql_scene(trajectory, folder)
     if kind == "webshop":
         from benchmarks.viewer.scenes.webshop import webshop_scene
 

@@ -5,6 +5,7 @@ import { el } from "./dom.js";
 import { drawHouse } from "./scene_alfworld.js";
 import { drawGrid } from "./scene_babyai.js";
 import { drawMaze } from "./scene_maze.js";
+import { drawResult } from "./scene_sql.js";
 import { drawCrafting } from "./scene_textcraft.js";
 import { drawDocuments, drawPage, drawScore } from "./scene_texts.js";
 import { tokensOfTurn } from "./scene_tokens.js";
@@ -18,6 +19,7 @@ const KINDS = {
   textcraft: drawCrafting,
   sciworld: drawScore,
   searchqa: drawDocuments,
+  sql: drawResult,
   webarena: drawPage,
   webshop: drawShop,
   wordle: drawGuesses,

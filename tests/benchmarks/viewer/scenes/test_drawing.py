@@ -80,6 +80,15 @@ def test_the_shop_shows_what_is_asked_for_and_what_is_met(page):
     assert page.locator(".scene-note").inner_text().startswith("Bought ")
 
 
+def test_the_last_result_is_a_table_that_may_be_the_answer(page):
+    values = scene(expert_episode("agentgym/SQL-v0"))
+    page.evaluate(DRAW, ["scene", values, 0])
+    assert page.get_by_text("No statement has given a result yet").count() == 1
+    page.evaluate(DRAW, ["scene", values, len(values["turns"]) - 1])
+    assert page.locator(".scene-result td").all_text_contents() == values["turns"][-1]["rows"][0]
+    assert page.locator(".scene-note.found").inner_text() == "The last result is the answer"
+
+
 def test_the_recipe_tree_and_the_inventory_are_those_of_the_turn(page):
     values = scene(expert_episode("agentgym/TextCraft-v0"))
     page.evaluate(DRAW, ["scene", values, 0])

@@ -160,6 +160,19 @@ def test_the_house_of_each_turn_is_the_environments():
     assert held.index(["cup 1"]) < held.index(["cup 1", "hot"])
 
 
+# SQL ----------------------------------------------------------------------------------------------
+
+
+def test_the_last_result_is_shown_from_the_first_statement_on():
+    shown = scene(expert_episode("agentgym/SQL-v0"))
+    assert shown["reason"] is None
+    assert (shown["about"]["database"], shown["about"]["level"]) == ("gitlab", "challenging")
+    first, *_, looked, tried, last = shown["turns"]
+    assert (first["columns"], first["right"]) == ([], False)
+    assert (looked["columns"], len(looked["rows"]), looked["right"]) == (["created_at"], 2, False)
+    assert len(tried["rows"][0]) == 1 and tried["right"] and last == tried
+
+
 # WebShop ------------------------------------------------------------------------------------------
 
 
