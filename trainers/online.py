@@ -152,6 +152,7 @@ class OnlineTrainer(AheadMixin, BatchCheckpointMixin, RolloutEvaluationMixin, Ep
         self.max_staleness = getattr(args, "max_staleness", 0)
         if self.max_staleness:
             _check_ahead(rollout, chosen, processes=self.accelerator.num_processes)
+            _check_epoch(self.train_dataset, args)
         if self.args.scale_rewards in (PER_ENVIRONMENT, BY_MEAN):
             self.scale_rewards = "none"  # TRL knows neither; `advantages_of` scales
         names = self.task_environments.names
@@ -310,6 +311,17 @@ def _check_ahead(rollout: RolloutArguments, env: EnvArguments, *, processes: int
         raise UsageError(
             f"max_staleness plays ahead of one training process, got {processes}; pass "
             "--max_staleness 0"
+        )
+
+
+def _check_epoch(tasks: Any, args: Any) -> None:
+    """Check that an epoch has a batch to play ahead: its first one is not."""
+    batch = args.generation_batch_size // args.num_generations
+    if hasattr(tasks, "__len__") and len(tasks) < 2 * batch:
+        raise UsageError(
+            f"max_staleness={args.max_staleness} plays within an epoch, and one of {len(tasks)} "
+            f"tasks has a single batch of {batch}, which is not played ahead; choose more tasks, "
+            "make the batch smaller, or pass --max_staleness 0"
         )
 
 

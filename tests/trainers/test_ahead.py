@@ -23,7 +23,8 @@ from tests.trainers.backends.test_vllm_servers import asked, several
 from tests.trainers.toys import ENV_ID, LARGEST_GAP, make_model, make_tokenizer
 from trainers.grpo import AgentGRPOConfig, AgentGRPOTrainer
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
-from trainers.rollout.ahead import BatchesAhead
+from trainers.rollout import ahead as ahead_module
+from trainers.rollout.ahead import BatchesAhead, Stopped
 from trainers.runs.schedule_state import ScheduleStateCallback
 from trainers.runs.stopping import Interrupted
 from wrappers import AdaptiveHorizon
@@ -401,6 +402,55 @@ def test_a_signal_while_the_trainer_waits_ends_with_a_checkpoint_and_no_thread(
     assert players() == []
 
 
+def test_weights_wait_for_a_server_that_is_away_and_play_goes_on(tmp_path: Path) -> None:
+    with one_server() as (served, urls):
+        load, refused = served.answers["/collective_rpc"], []
+
+        def answer(body: dict[str, Any]) -> Any:
+            if served.num_loads == 2 and len(refused) < 2:
+                refused.append(body)
+                return Failure(500)
+            return load(body)
+
+        served.answers["/collective_rpc"] = answer
+        trainer = make_trainer(tmp_path, urls, 2, rollout={"max_outage": "1m"}, max_steps=4)
+        trainer.train()
+    assert len(refused) == 2
+    assert (tmp_path / "checkpoint-2").is_dir()  # one is saved before the second pause
+    assert [len(batch) for batch in batches_of(tmp_path)] == [EPISODES] * 4
+
+
+def test_a_thread_that_outlives_its_training_touches_nothing_and_a_second_one_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tasks_in_lockstep: list[list[str]]
+) -> None:
+    """An environment hangs amid what is played ahead while an error ends the training."""
+    monkeypatch.setattr(ahead_module, "END_SECONDS", 0.1)
+
+    def hang_and_fail() -> None:
+        assert Gate.entered.wait(PATIENCE)
+        raise RuntimeError("the machine stops")
+
+    failing = AtStep(0, hang_and_fail)
+    with one_server() as (_, urls):
+        trainer = make_trainer(tmp_path, urls, 1, failing, max_steps=2)
+        ask = trainer._ask_ahead
+        trainer._ask_ahead = lambda: (Gate.shut.set(), ask())  # type: ignore[method-assign]
+        with pytest.raises(RuntimeError, match="the machine stops"):
+            trainer.train()
+        (zombie,) = players()
+        saved: list[str] = []
+        trainer.save_now = lambda: saved.append(threading.current_thread().name)
+        failing.step = -1
+        threading.Timer(0.5, Gate.open.set).start()
+        trainer.train()
+        zombie.join(PATIENCE)
+        assert not zombie.is_alive()
+        assert players() == []
+    assert saved == []
+    second = batches_of(tmp_path)[1]
+    assert [one.task_id for one in second] == tasks_in_lockstep[1]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -417,9 +467,10 @@ def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> Non
 
 def test_what_cannot_play_ahead_is_refused(tmp_path: Path) -> None:
     config = AgentGRPOConfig(output_dir=str(tmp_path), max_staleness=1, num_generations=8)
+    server = {"backend": "vllm_server", "server_url": "http://x"}
     for env_backend, backend, message in (
         ("thread", {}, "pass --backend vllm_server"),
-        ("sync", {"backend": "vllm_server", "server_url": "http://x"}, "--env_backend thread"),
+        ("sync", server, "--env_backend thread"),
     ):
         with pytest.raises(ValueError, match=message):
             AgentGRPOTrainer(
@@ -429,3 +480,22 @@ def test_what_cannot_play_ahead_is_refused(tmp_path: Path) -> None:
                 rollout=RolloutArguments(**backend),  # type: ignore[arg-type]
                 processing_class=make_tokenizer(),
             )
+
+
+def test_an_epoch_of_one_batch_is_refused(tmp_path: Path) -> None:
+    with (
+        one_server() as (_, urls),
+        pytest.raises(ValueError, match="8 tasks has a single batch of 8.*choose more tasks"),
+    ):
+        make_trainer(tmp_path, urls, 1, per_device_train_batch_size=16)
+
+
+def test_once_stopped_nothing_is_sampled_or_done_for_the_player() -> None:
+    ahead = BatchesAhead(None)  # type: ignore[arg-type]
+    ahead.stop()
+    with pytest.raises(Stopped), ahead.turn():
+        raise AssertionError
+    with pytest.raises(Stopped):
+        ahead.in_trainer(lambda: None)
+    with ahead.paused():
+        pass

@@ -170,7 +170,10 @@ class VLLMServersBackend:
         if url in self._up:
             self._up.remove(url)
             logger.warning("%s is left out until the next weights: %s", url, failure)
-        self._server_of = {key: home for key, home in self._server_of.items() if home != url}
+        # In place, for a thread that plays may forget rows while the trainer's sends weights.
+        for key, home in list(self._server_of.items()):
+            if home == url:
+                self._server_of.pop(key, None)
 
     def _send_again(self) -> None:
         self.sync_weights(self._global_step)

@@ -139,9 +139,14 @@ class BatchesAhead:
                 self._changed.notify_all()
 
     def stop(self) -> None:
-        """Drop what was asked for, and end the thread: after the turn that is being sampled."""
+        """Drop what was asked for, and end the thread: after the turn that is being sampled.
+
+        A thread that outlives this, in an environment that hangs, samples no further turn and has
+        nothing done in the trainer's thread any more.
+        """
         with self._changed:
             self._is_stopping = True
+            self._errands.clear()
             self._changed.notify_all()
         if self._thread.ident is None:
             return
@@ -184,6 +189,8 @@ class BatchesAhead:
         """
         errand = _Errand(work)
         with self._changed:
+            if self._is_stopping:
+                raise Stopped
             self._errands.append(errand)
             self._changed.notify_all()
             self._changed.wait_for(lambda: errand.is_done or self._is_stopping)

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.rollout.ahead import BatchesAhead
+from wrappers.failures import UNPROVEN, persist
 
 
 class WeightsSender(Protocol):
@@ -75,9 +76,11 @@ class AheadMixin:
     Attributes:
         max_staleness: optimizer steps that the weights of an episode may be behind.
         weights_sender: samples what is played ahead.
+        max_outage: seconds that servers which take no weights are waited for.
     """
 
     max_staleness = 0
+    max_outage: float
     asked_at: int | None = None
     weights_sender: WeightsSender | None = None
     take_batch: Callable[[list[str]], list[Trajectory]] | None = None
@@ -90,14 +93,15 @@ class AheadMixin:
         """Train; however it ends, nothing is played any more after it."""
         if not self.max_staleness:
             return super().train(*args, **kwargs)  # type: ignore[misc]
-        self._ahead = self.weights_sender.player = BatchesAhead(self.rollout)
+        with self._paused():  # an earlier training's last episodes end first
+            self._ahead = self.weights_sender.player = BatchesAhead(self.rollout)
         self._micro_batches = self._taken_at = None
         self.asked_at, self.take_batch = None, self._take
         try:
             return super().train(*args, **kwargs)  # type: ignore[misc]
         finally:
             self._ahead.stop()
-            self._ahead = self.weights_sender.player = self.take_batch = None
+            self.take_batch = None
 
     def get_batch_samples(
         self: Any, epoch_iterator: Iterator[Any], num_batches: int, device: Any
@@ -134,7 +138,7 @@ class AheadMixin:
         ahead = self._ahead
         start = time.perf_counter()
         if not len(ahead):  # the first of an epoch
-            self.weights_sender.send(self.state.global_step)
+            self._send()
             ahead.ask(task_ids, **self.rollout_options())
         elif self.max_staleness > 1:  # under way, they go on with the new weights
             self._send_between_turns()
@@ -148,7 +152,16 @@ class AheadMixin:
 
     def _send_between_turns(self: Any) -> None:
         with self._ahead.between_turns():
-            self.weights_sender.send(self.state.global_step)
+            self._send()
+
+    def _send(self: Any) -> None:
+        """Send the present weights; servers that are away are waited for, as in play."""
+        is_proven = self._taken_at is not None
+        persist(
+            lambda: self.weights_sender.send(self.state.global_step),
+            limit=self.max_outage if is_proven else min(self.max_outage, UNPROVEN),
+            on_outage=self.save_now,
+        )
 
     def _ask_ahead(self: Any) -> None:
         """Ask for the batches that the present weights may play."""
