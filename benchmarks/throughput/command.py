@@ -30,6 +30,8 @@ GROUPS: dict[str, tuple[str, str]] = {
     "slots": ("benchmarks.throughput.slots", "slot_rows"),
     "rollout": ("benchmarks.throughput.rollouts", "rollout_rows"),
     "overlap": ("benchmarks.throughput.overlap", "overlap_rows"),
+    "async": ("benchmarks.throughput.ahead", "ahead_rows"),
+    "scheduler": ("benchmarks.throughput.scheduler", "scheduler_rows"),
     "requests": ("benchmarks.throughput.requests", "request_rows"),
     "sweep": ("benchmarks.throughput.sweeps", "sweep_rows"),
     "update": ("benchmarks.throughput.updates", "update_rows"),
@@ -38,10 +40,10 @@ GROUPS: dict[str, tuple[str, str]] = {
     "viewer": ("benchmarks.throughput.viewer", "viewer_rows"),
     "language_model": ("benchmarks.throughput.language_model", "language_model_rows"),
 }
-"""Imported when they are run: only `rollout`, `overlap`, `update` and `language_model` need the
-train extra."""
-_ASKED_FOR = {"language_model", "ray"}
-"""Measured only where they are named: the model is fetched once, and not everybody has Ray."""
+"""Imported when they are run: only `rollout`, `overlap`, `async`, `scheduler`, `update` and
+`language_model` need the train extra."""
+_ASKED_FOR = {"language_model", "ray", "async"}
+"""Measured only where they are named: the model is fetched, and not everybody has Ray or vLLM."""
 
 HEADER = ("measured", "per second", "against", "per second", "speed (least to most)", "notes")
 
@@ -123,7 +125,7 @@ def _parser() -> OptionParser:
         "--only",
         nargs="+",
         choices=GROUPS,
-        help="measure only these groups; language_model and ray are measured only if named",
+        help="measure only these groups; language_model, ray and async are measured only if named",
     )
     parser.add_argument("--out", help="write the result to this JSON file")
     parser.add_argument("--repeats", type=int, default=5, help="timed runs per side (default: 5)")

@@ -1,0 +1,122 @@
+"""A server of vLLM in a process of its own, which takes weights and can be killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import httpx
+
+START_SECONDS = 600.0
+
+
+class VLLMProcess:
+    """`trl vllm-serve`, as `--backend vllm_server` needs it.
+
+    Args:
+        model: a folder.
+        log: where its output goes.
+        port: None takes a free one.
+        max_length: tokens of a sequence, at most.
+
+    Attributes:
+        url: its address.
+
+    Raises:
+        RuntimeError: vLLM is not installed beside this interpreter.
+    """
+
+    def __init__(
+        self, model: str | Path, log: Path, *, port: int | None = None, max_length: int = 2048
+    ) -> None:
+        if find_spec("vllm") is None:
+            raise RuntimeError(
+                "vLLM is not installed here; run this with the interpreter of .venv-vllm, which "
+                "`make test-vllm` makes"
+            )
+        if port is None:
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                port = int(probe.getsockname()[1])
+        self.url = f"http://127.0.0.1:{port}"
+        self._log = log
+        self._words = (
+            f"vllm-serve --model {model} --host 127.0.0.1 --port {port} --dtype float32 "
+            f"--enforce_eager true --enable_prefix_caching true --max_model_len {max_length} "
+            "--block-size 32 --worker-extension-cls trainers.backends.vllm_worker.PolicyWorker"
+        )
+        self.process = self._start()
+
+    def restart(self) -> None:
+        """Start it again after its end, at the same address, and wait until it answers."""
+        self.process = self._start()
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until it answers.
+
+        Raises:
+            RuntimeError: it has ended, or does not answer in time.
+        """
+        deadline = time.monotonic() + START_SECONDS
+        while not self.is_up():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                end = self._log.read_text(errors="replace")[-2000:]
+                raise RuntimeError(f"vLLM's server has not started: {end}")
+            time.sleep(1)
+
+    def is_up(self) -> bool:
+        """Return whether it answers."""
+        try:
+            return httpx.get(f"{self.url}/health", timeout=5).is_success
+        except httpx.TransportError:
+            return False
+
+    def end(self, number: int = signal.SIGTERM) -> None:
+        """End it and all that it has started."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, number)
+        self.process.wait(60)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        # Without a GPU: torch would compile a function of vLLM's sampler, with a C++ compiler.
+        further = {"VLLM_CPU_KVCACHE_SPACE": "1", "TORCHDYNAMO_DISABLE": "1"}
+        root = str(Path(__file__).parents[2])
+        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+        with self._log.open("ab") as file:
+            return subprocess.Popen(
+                [str(Path(sys.executable).parent / "trl"), *self._words.split()],
+                stdout=file,
+                stderr=file,
+                env={**os.environ, **further, "PYTHONPATH": path},
+                start_new_session=True,
+            )
+
+
+@contextmanager
+def vllm_servers(model: str | Path, folder: Path, count: int = 1) -> Iterator[list[VLLMProcess]]:
+    """Run so many servers of a model, and end them.
+
+    Args:
+        model: a folder.
+        folder: of their logs.
+        count: how many.
+    """
+    servers: list[VLLMProcess] = []
+    try:
+        for number in range(count):
+            servers.append(VLLMProcess(model, folder / f"vllm_{number}.log"))
+        for server in servers:
+            server.wait()
+        yield servers
+    finally:
+        for server in servers:
+            server.end(signal.SIGKILL)
