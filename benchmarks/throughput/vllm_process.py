@@ -53,12 +53,22 @@ class VLLMProcess:
             f"--enforce_eager true --enable_prefix_caching true --max_model_len {max_length} "
             "--block-size 32 --worker-extension-cls trainers.backends.vllm_worker.PolicyWorker"
         )
-        self.process = self._start()
+        self.start()
 
-    def restart(self) -> None:
-        """Start it again after its end, at the same address, and wait until it answers."""
-        self.process = self._start()
-        self.wait()
+    def start(self) -> None:
+        """Start it, at the same address where it has ended; `wait` waits until it answers."""
+        # Without a GPU: torch would compile a function of vLLM's sampler, with a C++ compiler.
+        further = {"VLLM_CPU_KVCACHE_SPACE": "1", "TORCHDYNAMO_DISABLE": "1"}
+        root = str(Path(__file__).parents[2])
+        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+        with self._log.open("ab") as file:
+            self.process = subprocess.Popen(
+                [str(Path(sys.executable).parent / "trl"), *self._words.split()],
+                stdout=file,
+                stderr=file,
+                env={**os.environ, **further, "PYTHONPATH": path},
+                start_new_session=True,
+            )
 
     def wait(self) -> None:
         """Wait until it answers.
@@ -85,20 +95,6 @@ class VLLMProcess:
         if self.process.poll() is None:
             os.killpg(self.process.pid, number)
         self.process.wait(60)
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        # Without a GPU: torch would compile a function of vLLM's sampler, with a C++ compiler.
-        further = {"VLLM_CPU_KVCACHE_SPACE": "1", "TORCHDYNAMO_DISABLE": "1"}
-        root = str(Path(__file__).parents[2])
-        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
-        with self._log.open("ab") as file:
-            return subprocess.Popen(
-                [str(Path(sys.executable).parent / "trl"), *self._words.split()],
-                stdout=file,
-                stderr=file,
-                env={**os.environ, **further, "PYTHONPATH": path},
-                start_new_session=True,
-            )
 
 
 @contextmanager

@@ -1,14 +1,15 @@
 """Random faults on a training run: `python -m tests.faults.storm --env SciWorld --minutes 30`.
 
 Every few seconds something breaks that the run needs: a worker, the Java, the retriever's server,
-or the run itself, which is then resumed. At the end each step's episodes must be there once, none
-of them failed.
+one of two vLLM servers, or the run itself, which is then resumed. At the end each step's episodes
+must be there once, none of them failed, and none of weights that are too old.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import signal
 import socket
@@ -18,21 +19,37 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from threading import Timer
 
+from benchmarks.throughput.vllm_process import VLLMProcess
 from tests.faults.processes import descendants, hit, kill, of_kind, stop
+from trainers.models.loading import resolve_model
 
 EPISODES = 8
 GROUP = 4
-PAUSES = {"BabyAI": (3.0, 15.0), "SciWorld": (10.0, 40.0), "SearchQA": (3.0, 15.0)}
+PAUSES = {
+    "BabyAI": (3.0, 15.0),
+    "SciWorld": (10.0, 40.0),
+    "SearchQA": (3.0, 15.0),
+    "TextCraft": (5.0, 25.0),
+}
 """Seconds between two faults; a Java takes some to start."""
 DOWN = (2.0, 8.0)
 """Seconds that a server stays away."""
+RARITY = {"BabyAI": 8, "SciWorld": 8, "SearchQA": 8, "TextCraft": 2}
+"""How much likelier each other fault is than one of the run's own."""
+STALENESS = 2
+"""Of TextCraft's run, which is played ahead on two vLLM servers."""
 
 OPTIONS: dict[str, list[str]] = {
     "BabyAI": ["--env_backend", "process", "--max_turns", "8"],
     "SciWorld": [
         *("--env_backend", "thread", "--max_turns", "6", "--max_tokens_per_episode", "1500"),
         *("--wrapper", "tests.faults.wrappers:Experiments"),
+    ],
+    "TextCraft": [
+        *("--env_backend", "process", "--max_turns", "6", "--max_tokens_per_episode", "1500"),
+        *("--max_staleness", str(STALENESS), "--backend", "vllm_server"),
     ],
     "SearchQA": [
         *("--env_backend", "process", "--max_turns", "5", "--max_tokens_per_episode", "1500"),
@@ -60,6 +77,14 @@ class Storm:
         self._log = (folder.parent / f"{folder.name}.log").open("ab")
         if env == "SearchQA":
             self._start_retriever()
+        self._servers: list[VLLMProcess] = []
+        if env == "TextCraft":
+            model = resolve_model("tiny")
+            for number in range(2):
+                log = folder.parent / f"{folder.name}_vllm_{number}.log"
+                self._servers.append(VLLMProcess(model, log))
+            for server in self._servers:
+                server.wait()
         self._run = self._start(resume=False)
 
     def play(self, minutes: float) -> None:
@@ -69,9 +94,10 @@ class Storm:
             "BabyAI": [self.kill_worker, self.stop_worker],
             "SciWorld": [self.kill_java, self.stop_java],
             "SearchQA": [self.kill_worker, self.kill_retriever, self.stop_retriever],
+            "TextCraft": [self.kill_worker, self.stop_worker, self.kill_server, self.stop_server],
         }
         # The run itself is hit less often: it takes many seconds to start.
-        faults = [*(8 * kinds[self.env]), self.terminate_run, self.kill_run]
+        faults = [*(RARITY[self.env] * kinds[self.env]), self.terminate_run, self.kill_run]
         while time.monotonic() < end:
             time.sleep(self._random.uniform(*PAUSES[self.env]))
             if self._run.poll() is not None:
@@ -109,6 +135,24 @@ class Storm:
         time.sleep(self._random.uniform(*DOWN))
         return hit(self._retriever.pid, signal.SIGCONT)
 
+    def kill_server(self) -> bool:
+        # One takes a minute to start; both may be away at once.
+        server = self._random.choice(self._servers)
+        if server.process.poll() is not None or not server.is_up():
+            return False
+        server.end(signal.SIGKILL)
+        Timer(self._random.uniform(*DOWN), server.start).start()
+        return True
+
+    def stop_server(self) -> bool:
+        server = self._random.choice(self._servers)
+        if server.process.poll() is not None or not server.is_up():
+            return False
+        os.killpg(server.process.pid, signal.SIGSTOP)
+        time.sleep(self._random.uniform(*DOWN))
+        os.killpg(server.process.pid, signal.SIGCONT)
+        return True
+
     def terminate_run(self) -> bool:
         self._run.terminate()
         status = self._run.wait(120)
@@ -143,6 +187,10 @@ class Storm:
         if self.env == "SearchQA":
             url = f"http://127.0.0.1:{self._port}"
             further += ["--env_kwargs", json.dumps({"retriever": {"url": url, "timeout": 5}})]
+        if self._servers:
+            further += ["--server_url", *(server.url for server in self._servers)]
+            weights = str(self.folder / "weights")
+            further += ["--backend_kwargs", json.dumps({"weights_dir": weights, "timeout": 60})]
         command = [
             *(sys.executable, "-m", "benchmarks", "train", "grpo", "--model", "tiny"),
             *("--env", self.env, "--output_dir", str(self.folder), "--max_steps", "100000"),
@@ -174,6 +222,8 @@ class Storm:
         if self._retriever is not None:
             self._retriever.kill()
             self._retriever.wait()
+        for server in self._servers:
+            server.end(signal.SIGKILL)
 
     # What must hold ---------------------------------------------------------------------------
 
@@ -192,6 +242,12 @@ class Storm:
             episodes = [json.loads(line) for line in path.read_text().splitlines()]
             assert len(episodes) == EPISODES, f"{path} has {len(episodes)} episodes"
             assert all(episode["status"] != "failed" for episode in episodes), f"{path}: failed"
+            ages = [
+                step - turn.get("weights_step", step)
+                for episode in episodes
+                for turn in episode["turns"]
+            ]
+            assert 0 <= min(ages) <= max(ages) <= STALENESS, f"{path}: weights of another step"
             tasks = [episode["task_id"] for episode in episodes]
             groups = [set(tasks[at : at + GROUP]) for at in range(0, EPISODES, GROUP)]
             assert all(len(group) == 1 for group in groups), f"{path}: groups are mixed"

@@ -123,6 +123,7 @@ def test_a_killed_server_and_a_killed_trainer_lose_no_episode_and_train_on_none_
     process.wait(PATIENCE)
     log = (tmp_path / "run.log").read_text()
     assert f"{servers[1].url} is left out until the next weights" in log
-    servers[1].restart()
+    servers[1].start()
+    servers[1].wait()
     run.finish(run.start("--resume"))
     check_records(run, 2)

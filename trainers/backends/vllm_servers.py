@@ -10,6 +10,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 from typing import Any
 
 from agentgym_envs.errors import EnvFailure
@@ -25,7 +26,8 @@ class VLLMServersBackend:
 
     A new row goes to the server with the fewest live rows. Where a server fails, or has lost the
     weights, its rows go on with the others, which read them anew; it is asked again from the next
-    weights on. Where several processes train, every server must take the weights.
+    weights on. So is one that does not answer at first, where another one does. Where several
+    processes train, every server must answer and take the weights.
 
     Args:
         urls: the servers' addresses.
@@ -37,7 +39,7 @@ class VLLMServersBackend:
         max_length: tokens of a sequence, at most: what all servers take.
 
     Raises:
-        EnvFailure: a server cannot be reached.
+        EnvFailure: no server can be reached, or one of them cannot and several processes train.
         ValueError: they serve different models, or one serves none.
     """
 
@@ -45,17 +47,19 @@ class VLLMServersBackend:
         self, urls: Sequence[str], *, weights_dir: str | None = None, **options: Any
     ) -> None:
         folder = None if weights_dir is None else WeightsFolder(weights_dir)
-        self._servers = {url: VLLMServerBackend(url, weights_dir=folder, **options) for url in urls}
-        names = {url: server.name for url, server in self._servers.items()}
-        if len(set(names.values())) > 1:
-            listed = ", ".join(f"{url} {name}" for url, name in names.items())
-            raise ValueError(f"the servers must serve one model, got {listed}")
-        self._up = list(self._servers)
+        self._open = partial(VLLMServerBackend, weights_dir=folder, **options)
+        self._servers: dict[str, VLLMServerBackend] = {}
+        self._absent = list(urls)  # those that have never answered
+        self._up: list[str] = []
         self._server_of: dict[int, str] = {}  # by the row's key
         self._seeds = TurnSeeds()
         self._global_step = 0
-        self._threads = ThreadPoolExecutor(len(self._servers), thread_name_prefix="servers")
+        self._threads = ThreadPoolExecutor(len(urls), thread_name_prefix="servers")
         self.send_again: Callable[[], None] = self._send_again
+        causes = self._open_absent()
+        if not self._servers:
+            raise EnvFailure("; ".join(causes))
+        self._up = list(self._servers)
         lengths = [one.max_length for one in self._servers.values() if one.max_length is not None]
         self.max_length: int | None = min(lengths, default=None)
 
@@ -126,7 +130,7 @@ class VLLMServersBackend:
             ValueError: there is no way to send them.
         """
         self._global_step = global_step
-        causes = []
+        causes = self._open_absent()
         for url, server in self._servers.items():
             try:
                 server.sync_weights(global_step)
@@ -150,6 +154,26 @@ class VLLMServersBackend:
         self._threads.shutdown(wait=False, cancel_futures=True)
         for server in self._servers.values():
             server.close()
+
+    def _open_absent(self) -> list[str]:
+        """Connect to the servers that have never answered; return why some still do not."""
+        causes = []
+        for url in list(self._absent):
+            try:
+                server = self._open(url)
+            except EnvFailure as failure:
+                if is_spread():  # the other processes would ask it
+                    raise
+                causes.append(str(failure))
+                logger.warning("%s is left out until the next weights: %s", url, failure)
+                continue
+            self._absent.remove(url)
+            self._servers[url] = server
+        names = {url: server.name for url, server in self._servers.items()}
+        if len(set(names.values())) > 1:
+            listed = ", ".join(f"{url} {name}" for url, name in names.items())
+            raise ValueError(f"the servers must serve one model, got {listed}")
+        return causes
 
     def _share(self, rows: Sequence[int], keys: Sequence[int]) -> dict[str, list[int]]:
         """Return the rows that each server continues."""

@@ -149,6 +149,31 @@ def test_the_weights_are_written_once_for_all_servers(
         assert [one.num_loads for one in served] == [2, 2, 2]
 
 
+def test_a_server_that_does_not_answer_at_first_joins_with_the_next_weights(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    prompts = prompts_of(5, 40, 41, 42)
+    with several() as (served, servers, urls):
+        served[0].answers["/v1/models"], models_there = down, served[0].answers["/v1/models"]
+        options = {"model": trained(), "weights_dir": str(tmp_path), "retries": 0}
+        backend = VLLMServersBackend(urls, **options)
+        assert f"{urls[0]} is left out until the next weights" in caplog.text
+        backend.sync_weights(1)
+        backend.generate(prompts, Sampling(2), keys=[1, 2, 3, 4])
+        assert list(map(len, map(asked, servers))) == [0, 4]
+        backend.finish([1, 2, 3, 4])
+        served[0].answers["/v1/models"] = models_there
+        backend.sync_weights(2)
+        backend.generate(prompts, Sampling(2), keys=[1, 2, 3, 4])
+        assert list(map(len, map(asked, servers))) == [2, 6]
+        assert [one.num_loads for one in served] == [1, 2]
+        for one in served:
+            one.answers["/v1/models"] = down
+        with pytest.raises(EnvFailure) as failure:
+            VLLMServersBackend(urls, **options)
+        assert all(url in str(failure.value) for url in urls)
+
+
 def test_options_open_one_server_or_several() -> None:
     with several() as (served, _, urls):
         for given, kind in ((urls[0], VLLMServerBackend), (urls, VLLMServersBackend)):
