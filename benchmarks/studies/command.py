@@ -12,6 +12,7 @@ from trainers.options.errors import refuse
 STUDIES: dict[str, tuple[str, str]] = {
     "learning": ("benchmarks.studies.learning", "every algorithm from one start"),
     "language_model": ("benchmarks.studies.language_model", "SmolLM2 from SFT to GRPO"),
+    "staleness": ("benchmarks.studies.staleness", "played up to K steps ahead, on vLLM servers"),
     "horizons": ("benchmarks.studies.horizons", "short, long, staged and adaptive turn horizons"),
 }
 

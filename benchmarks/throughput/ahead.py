@@ -26,7 +26,8 @@ from benchmarks.throughput.overlap import Delay, Delayed
 from benchmarks.throughput.vllm_process import vllm_servers
 from trainers.grpo import AgentGRPOConfig, AgentGRPOTrainer
 from trainers.models.loading import load_policy, resolve_model
-from trainers.options.arguments import EnvArguments, ModelArguments, RolloutArguments
+from trainers.options.arguments import EnvArguments, RolloutArguments
+from trainers.options.configs import ModelArguments
 
 DELAY = Delay()
 _LOOK = "Thought: I look.\nAction: inventory"
@@ -133,9 +134,10 @@ def _train(case: Case, work: Work, url: str, out: Path) -> list[dict[str, float]
         disable_tqdm=True,
         report_to="none",
     )
-    model, tokenizer = load_policy(ModelArguments(model="tiny"), args)
+    model, tokenizer = load_policy(ModelArguments(model_name_or_path="tiny"))
     env = EnvArguments(
         env=["TextCraft"],
+        action_format="react",
         env_backend="thread",
         overlap=case.overlap,
         max_turns=work.turns,

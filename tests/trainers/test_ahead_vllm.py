@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,31 @@ import pytest
 
 from agentgym_envs import Trajectory, read_jsonl
 from benchmarks.throughput.vllm_process import VLLMProcess, vllm_servers
-from tests.trainers.backends.test_vllm_server import with_vllm
+from tests.trainers.backends.test_vllm_server import real
 from trainers.models.loading import resolve_model
 
+pytestmark = [*(mark for mark in real if mark.name != "timeout"), pytest.mark.timeout(1800)]
 EPISODES = 8
 STEPS = 6
-PATIENCE = 400.0
+PATIENCE = 900.0
+
+
+Start = Callable[[int], "Run"]
+
+
+@pytest.fixture
+def start(servers: list[VLLMProcess], tmp_path: Path) -> Iterator[Start]:
+    """Make a run of a staleness; what it has started is ended with the test."""
+    runs: list[Run] = []
+
+    def make(staleness: int) -> Run:
+        runs.append(Run(tmp_path / "run", servers, staleness))
+        return runs[-1]
+
+    yield make
+    for process in (process for run in runs for process in run.processes):
+        process.kill()
+        process.wait()
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +60,7 @@ class Run:
 
     def __init__(self, folder: Path, servers: list[VLLMProcess], staleness: int) -> None:
         self.folder = folder
+        self.processes: list[subprocess.Popen[bytes]] = []
         weights = json.dumps({"weights_dir": str(folder / "weights")})
         self._command = [
             *(sys.executable, "-m", "benchmarks", "train", "grpo", "--env", "TextCraft"),
@@ -56,7 +76,10 @@ class Run:
 
     def start(self, *further: str) -> subprocess.Popen[bytes]:
         with (self.folder.parent / "run.log").open("ab") as log:
-            return subprocess.Popen([*self._command, *further], stdout=log, stderr=log)
+            self.processes.append(
+                subprocess.Popen([*self._command, *further], stdout=log, stderr=log)
+            )
+        return self.processes[-1]
 
     def finish(self, process: subprocess.Popen[bytes]) -> None:
         status = process.wait(PATIENCE)
@@ -95,11 +118,8 @@ def check_records(run: Run, staleness: int) -> None:
     assert len(set(tasks)) == STEPS
 
 
-@with_vllm
-def test_a_batch_of_older_weights_is_what_those_weights_say(
-    servers: list[VLLMProcess], tmp_path: Path
-) -> None:
-    run = Run(tmp_path / "run", servers, 1)
+def test_a_batch_of_older_weights_is_what_those_weights_say(start: Start) -> None:
+    run = start(1)
     run.finish(run.start())
     check_records(run, 1)
     ages = [entry["async/staleness_max"] for entry in run.entries()]
@@ -110,11 +130,10 @@ def test_a_batch_of_older_weights_is_what_those_weights_say(
     assert max(entry.get(gap, 0) for entry in later) > 1e-3
 
 
-@with_vllm
 def test_a_killed_server_and_a_killed_trainer_lose_no_episode_and_train_on_none_twice(
-    servers: list[VLLMProcess], tmp_path: Path
+    servers: list[VLLMProcess], start: Start, tmp_path: Path
 ) -> None:
-    run = Run(tmp_path / "run", servers, 2)
+    run = start(2)
     process = run.start()
     run.await_step(process, 1)
     servers[1].end(signal.SIGKILL)
