@@ -1,4 +1,4 @@
-"""`python -m benchmarks.studies.served LOG train grpo ...`: a command with a vLLM server of its own.
+"""`python -m benchmarks.studies.served LOG train grpo ...`: a command and its own vLLM server.
 
 The server's address is given to the command, whose weights no other run may change.
 """
