@@ -14,9 +14,11 @@ from agentgym_envs import TextEnv
 from agentgym_envs.actions import ACTION_FORMATS
 from tests.agentgym_envs.fuzzing import any_json, any_text, as_call, as_code, play
 
-ENV_IDS = tuple(f"agentgym/{name}-v0" for name in ("ALFWorld", "BabyAI", "SQL", "TextCraft"))
+ENV_IDS = tuple(
+    f"agentgym/{name}-v0" for name in ("ALFWorld", "BabyAI", "Maze", "SQL", "TextCraft", "Wordle")
+)
 STRINGS_PER_EXAMPLE = 5
-EXAMPLES = 60  # x 4 envs x 4 formats x up to 5 strings, twice: about 6000
+EXAMPLES = 40  # x 6 envs x 4 formats x up to 5 strings, twice: about 6000
 
 WORDS = st.sampled_from(
     "get craft using inventory 1 2 64 -1 0 99999999999999999999 ½ ٣ , oak planks stick go to a red "

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ from benchmarks.throughput import command
 from benchmarks.throughput.environments import (
     alfworld_rows,
     babyai_rows,
+    maze_rows,
     sql_rows,
     textcraft_rows,
     webshop_rows,
+    wordle_rows,
 )
 from benchmarks.throughput.measure import Row, Side, Stopwatch, compare, machine
 from benchmarks.throughput.vectors import vector_rows
@@ -86,8 +89,13 @@ def test_alfworld_has_rows_for_steps_and_resets() -> None:
     assert all(row.rate > 0 for row in rows)
 
 
-def test_sql_has_a_row_for_resets_and_one_for_steps() -> None:
-    assert [row.unit for row in sql_rows(1)] == ["resets", "steps"]
+@pytest.mark.parametrize("rows", [maze_rows, sql_rows, wordle_rows])
+def test_the_small_environments_have_a_row_for_resets_and_one_for_steps(
+    rows: Callable[[int], Iterator[Row]],
+) -> None:
+    measured = list(rows(1))
+    assert [row.unit for row in measured] == ["resets", "steps"]
+    assert all(row.rate > 0 for row in measured)
 
 
 def test_webshop_has_a_row_for_resets_and_one_for_steps() -> None:

@@ -89,6 +89,23 @@ def test_the_last_result_is_a_table_that_may_be_the_answer(page):
     assert page.locator(".scene-note.found").inner_text() == "The last result is the answer"
 
 
+def test_the_maze_shows_walls_goal_and_agent(page):
+    values = scene(expert_episode("agentgym/Maze-v0"))
+    assert page.evaluate(DRAW, ["scene", values, 0])
+    assert page.locator(".scene-maze circle").count() == 2
+    said = page.get_by_role("img").get_attribute("aria-label")
+    assert said == "At row 1, column 5; the goal is at row 8, column 6"
+
+
+def test_the_guesses_have_a_tile_for_each_letter(page):
+    values = scene(expert_episode("agentgym/Wordle-v0"))
+    page.evaluate(DRAW, ["scene", values, 0])
+    assert page.locator(".scene-tile").count() == page.locator(".scene-tile.none").count() == 30
+    page.evaluate(DRAW, ["scene", values, len(values["turns"]) - 1])
+    assert page.locator(".scene-tile.here").count() >= 5
+    assert page.get_by_text("1 of 1929 words fits").count() == 1
+
+
 def test_the_recipe_tree_and_the_inventory_are_those_of_the_turn(page):
     values = scene(expert_episode("agentgym/TextCraft-v0"))
     page.evaluate(DRAW, ["scene", values, 0])

@@ -1,4 +1,4 @@
-"""The scenes that are replayed: BabyAI's grid, TextCraft's crafting, ALFWorld's house, WebShop."""
+"""The scenes that are replayed: BabyAI, TextCraft, ALFWorld, WebShop, Maze and Wordle."""
 
 from __future__ import annotations
 
@@ -189,3 +189,33 @@ def test_the_shop_shows_what_each_turn_s_product_meets_and_what_hits_could_score
     assert [len(hits["hits"]), hits["hits"][2][1], hits["hits"][0][1] < 1] == [10, 1.0, True]
     assert wrong["met"] == [True, True, True, False, False, True]  # no option is chosen
     assert (last["page"], last["met"]) == ("bought", [True] * 6)
+
+
+# Maze ---------------------------------------------------------------------------------------------
+
+
+def test_the_maze_of_each_turn_shows_where_the_agent_has_stood():
+    episode = expert_episode("agentgym/Maze-v0")
+    shown = scene(episode)
+    assert (shown["kind"], shown["reason"]) == ("maze", None)
+    width, goal = shown["about"]["width"], shown["about"]["goal"]
+    assert len(shown["about"]["walls"]) == width * shown["about"]["height"] - 26
+    first, last = shown["turns"][0], shown["turns"][-1]
+    assert first == {"at": width + 5, "seen": [width + 5]}
+    assert last["at"] == goal == 8 * width + 6
+    assert not set(last["seen"]) & set(shown["about"]["walls"])
+
+
+# Wordle -------------------------------------------------------------------------------------------
+
+
+def test_the_guesses_of_each_turn_have_their_marks():
+    episode = expert_episode("agentgym/Wordle-v0")
+    shown = scene(episode)
+    assert (shown["kind"], shown["reason"]) == ("wordle", None)
+    assert shown["about"] == {"rows": 6, "columns": 5}
+    assert [len(turn["guesses"]) for turn in shown["turns"]] == [*range(len(episode.turns) + 1)]
+    fitting = [turn["fitting"] for turn in shown["turns"]]
+    assert fitting == sorted(fitting, reverse=True)
+    assert (fitting[0], fitting[-1]) == (shown["turns"][0]["words"], 1)
+    assert shown["turns"][-1]["guesses"][-1][1] == "ggggg"
