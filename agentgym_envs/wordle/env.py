@@ -76,7 +76,7 @@ class WordleEnv(TextEnv):
         if task.number < FIRST_OPEN or common is None:
             self.game = Game(self.lists.listed, seed=task.number, redraws=self.is_agentgym_compat)
         else:
-            hidden = common.words[task.number - FIRST_OPEN]
+            hidden = self.lists.hidden[task.number - FIRST_OPEN]
             self.game = Game(
                 common, seed=task.number, hidden=hidden, redraws=self.is_agentgym_compat
             )

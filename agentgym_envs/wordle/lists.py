@@ -46,12 +46,15 @@ class Lists:
 
     Attributes:
         listed: of AgentGym's tasks.
-        common: of the tasks where the words are not shown; None where there are none of those.
+        common: of the tasks where the words are not shown, in the alphabet's order; None where
+            there are none of those.
+        hidden: the words of those tasks, by place.
         source: names them, with their hash.
     """
 
     listed: WordList
     common: WordList | None
+    hidden: Sequence[str]
     source: str
 
 
@@ -73,11 +76,12 @@ def shipped_lists() -> Lists:
             f"{_DIGEST}); install the package anew"
         )
     words = common.split()
-    listed = WordList(tuple(words[:NUM_LISTED]))
+    listed, hidden = WordList(tuple(words[:NUM_LISTED])), tuple(words[NUM_LISTED:])
+    # Sorted, so that no rule that goes through the list profits from how tasks were split.
     others = WordList(
-        tuple(words[NUM_LISTED:]), frozenset([*listed.words, *further.split()]), is_shown=False
+        tuple(sorted(hidden)), frozenset([*listed.words, *further.split()]), is_shown=False
     )
-    return Lists(listed, others, f"scowl-2020.12.07 v{VERSION} ({digest})")
+    return Lists(listed, others, hidden, f"scowl-2020.12.07 v{VERSION} ({digest})")
 
 
 def lists_of(path: str | Path) -> Lists:
@@ -98,7 +102,7 @@ def lists_of(path: str | Path) -> Lists:
             f"words_file {str(path)!r} must hold words of {NUM_LETTERS} small letters a to z, one "
             f"a line and none twice; got {actual}"
         )
-    return Lists(WordList(tuple(words)), None, f"wordle-words ({_digest(text)})")
+    return Lists(WordList(tuple(words)), None, (), f"wordle-words ({_digest(text)})")
 
 
 def _digest(text: str) -> str:

@@ -37,7 +37,7 @@ class WordleTasks(ListedTasks):
             "test": {LISTED: range(NUM_TEST)},
         }
         if lists.common is not None:
-            first, behind = FIRST_OPEN, FIRST_OPEN + len(lists.common.words)
+            first, behind = FIRST_OPEN, FIRST_OPEN + len(lists.hidden)
             table["test"][OPEN] = range(first, first := first + OPEN_TEST)
             table["validation"][OPEN] = range(first, first := first + OPEN_VALIDATION)
             table["train"][OPEN] = range(first, behind)
