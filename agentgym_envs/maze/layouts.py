@@ -9,7 +9,7 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 Cell = tuple[int, int]
 
@@ -100,6 +100,7 @@ def _between(first: Cell, last: Cell) -> Iterator[Cell]:
         )
 
 
+@lru_cache(maxsize=4096)  # groups of episodes play the same task
 def corridors(number: int, count: int) -> Maze:
     """Draw a maze of straight corridors that form no loop, as the double T is one.
 
@@ -131,6 +132,7 @@ def _straight(cell: Cell, goal: Cell) -> int:
 
 def _corridor(free: list[Cell], draw: Draw) -> list[Cell]:
     """Draw a corridor that begins beside a free cell and touches no other."""
+    taken = set(free)
     while True:
         cell = free[int(draw() * len(free))]
         direction = tuple(DIRECTIONS)[int(draw() * len(DIRECTIONS))]
@@ -140,7 +142,7 @@ def _corridor(free: list[Cell], draw: Draw) -> list[Cell]:
             before, cell = cell, moved(cell, direction)
             is_inside = 0 < cell[0] < HEIGHT - 1 and 0 < cell[1] < WIDTH - 1
             beside = {moved(cell, each) for each in DIRECTIONS} - {before}
-            if not is_inside or cell in free or not beside.isdisjoint((*free, *dug)):
+            if not is_inside or cell in taken or not beside.isdisjoint(taken):
                 break
             dug.append(cell)
         if len(dug) >= _SHORTEST:

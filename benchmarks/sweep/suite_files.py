@@ -31,7 +31,7 @@ Value = TypeVar("Value")
 
 def suite_names() -> list[str]:
     """List the suites that are shipped: the paper's whole one, a slice of it, its panels."""
-    first = ["agentgym-rl-27", "quick"]
+    first = ["agentgym-rl-27", "agentgym-14", "quick"]
     return [*first, *sorted(path.stem for path in PINNED.glob("*.yaml") if path.stem not in first)]
 
 

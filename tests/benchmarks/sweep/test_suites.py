@@ -25,6 +25,19 @@ SLICES = {
     "agentgym/SciWorld-v0": ("2232ec8076bc7490", (3, 5, 3, 1, 1)),
 }
 
+AGENTGYM = {
+    "WebShop": ("bc8a0ae4b3374592", 150, 10),
+    "WebArena": ("29f2d3e0a406cf8f", 20, 25),
+    "Maze": ("1cd4fe135c0941a1", 25, None),
+    "Wordle": ("890a543f8a0d2c20", 25, None),
+    "ALFWorld": ("f94ee6d7610f2daf", 200, None),
+    "SciWorld": ("2d425d72639b9bd8", 200, None),
+    "BabyAI": ("39377b54fc618b54", 90, None),
+    "TextCraft": ("b5ffee9e1d35711a", 100, 20),
+}
+"""Of each row of AgentGym's table that is here the digest, how many tasks, and its turns where the
+environment's own are others."""
+
 PAPER_PANELS = find_suite("agentgym-rl-27").panels
 (TEXTCRAFT,) = find_suite("textcraft").panels
 
@@ -47,6 +60,22 @@ def test_the_quick_suite_has_the_tasks_it_always_had_all_of_the_papers_panels(pa
     assert all(set(ids) < set(whole[subtask]) for subtask, ids in tasks.items())
 
 
+@pytest.mark.parametrize(
+    "panel", find_suite("agentgym-14").panels, ids=lambda panel: panel.scenario
+)
+def test_a_row_of_agentgym_s_table_has_the_tasks_it_always_had(panel):
+    if panel.scenario == "WebShop":
+        pytest.importorskip("rapidfuzz")
+    digest, num_tasks, max_turns = AGENTGYM[panel.scenario]
+    tasks = panel.tasks()
+    assert (task_digest(tasks), panel.digest) == (digest, digest)
+    assert (sum(map(len, tasks.values())), panel.max_turns) == (num_tasks, max_turns)
+
+
+def test_the_rows_of_agentgym_s_table_are_those_that_need_no_account():
+    assert [panel.scenario for panel in find_suite("agentgym-14").panels] == list(AGENTGYM)
+
+
 def test_the_suite_of_the_paper_has_27_subtasks_and_840_tasks():
     assert sum(len(panel.sizes) for panel in PAPER_PANELS) == 27
     assert sum(sum(panel.sizes.values()) for panel in PAPER_PANELS) == 840
@@ -57,7 +86,7 @@ def test_the_shipped_suites_are_the_papers_panels_together_and_one_by_one():
     assert tuple(panel for panels in single for panel in panels) == PAPER_PANELS
     assert {panel.env_id for panel in PAPER_PANELS} == set(WHOLE) == set(SLICES)
     names = [panel.scenario.lower() for panel in PAPER_PANELS]
-    assert set(suite_names()) == {"agentgym-rl-27", "quick", "babyai-hard", *names}
+    assert set(suite_names()) == {"agentgym-rl-27", "agentgym-14", "quick", "babyai-hard", *names}
 
 
 def test_the_harder_panels_of_babyai_have_its_tasks():
