@@ -148,7 +148,7 @@ def place(node: Node, items: list[Item]) -> list[Item]:
     if role == "row" and not node.name:
         _fold_cells(node)
     _drop_what_the_name_says(node)
-    return _what_remains(node)
+    return list(_what_remains(node))
 
 
 def root(node: Node, items: list[Item]) -> Node:
