@@ -61,6 +61,18 @@ class TokenTrace:
         self.action_mask += [0] * len(ids)
         self.logprobs += [0.0] * len(ids)
 
+    def sampled_turns(self) -> list[list[int]]:
+        """Return the ids that the policy sampled, turn by turn: given ones stand in between."""
+        turns: list[list[int]] = []
+        before = 0
+        for id_, is_action in zip(self.completion_ids, self.action_mask, strict=True):
+            if is_action and not before:
+                turns.append([])
+            if is_action:
+                turns[-1].append(id_)
+            before = is_action
+        return turns
+
     @property
     def ids(self) -> list[int]:
         """(P + T,) the whole sequence."""
@@ -169,8 +181,8 @@ class Trajectory:
             had none.
         success: the goal was reached.
         score: progress in 0..1 at the end.
-        traces: the tokens; one trace where the history only grew, one per history window where
-            old turns were dropped, none for policies without tokens.
+        traces: the tokens; one trace where the history only grew, several where turns saw
+            something else of it, none for policies without tokens.
         policy: who played.
         global_step: optimizer step at the episode's start.
         error: what broke, for failed episodes; why a server refused, for those that it refused.

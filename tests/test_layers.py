@@ -62,6 +62,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "wrappers": ("failures record schedules vector", "horizon serving", "adapters"),
     "trainers": (
+        "history",
         "tokens",
         "options",
         "ledger",

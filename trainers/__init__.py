@@ -22,6 +22,9 @@ _HOMES = {
     "trainers.credit.rewards": ("agent_reward",),
     "trainers.dpo": ("AgentDPOConfig", "AgentDPOTrainer", "sampled_pairs"),
     "trainers.grpo": ("AgentGRPOTrainer",),
+    "trainers.history.notes": ("Notes",),
+    "trainers.history.summary": ("Summary",),
+    "trainers.history.views": ("History", "LastTurns", "View"),
     "trainers.models.tiny": ("tiny_folder",),
     "trainers.online": ("OnlineTrainer", "train_online"),
     "trainers.options.arguments": (

@@ -142,6 +142,7 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
             pairs,
             ChatFormat.from_tokenizer(processing_class),
             max_tokens=context_length(model, args.max_length),
+            history_of=rollout.history_of,
         )
         super().__init__(
             model=model, rows=rows, args=args, processing_class=processing_class, **kwargs

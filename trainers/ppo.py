@@ -132,8 +132,7 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
 
     def _ids_after(self, trajectory: Trajectory) -> list[int]:
         _, rollout, *_ = self.run_options
-        keep = rollout.budgets_of(trajectory.env_id).keep_last_turns
-        return self.chat.ids_after(trajectory, keep_last_turns=keep)
+        return self.chat.ids_after(trajectory, rollout.history_of(trajectory.env_id))
 
     def _log_values(
         self, values: torch.Tensor, credit: AdvantageEstimate, episodes: EpisodeBatch

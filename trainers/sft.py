@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from trainers.options.algorithms import ALGORITHMS, answer_help
@@ -25,6 +25,7 @@ from trainers.collect import expert_episodes, read_data_files
 from trainers.command import parse_training, refusing, run_training
 from trainers.evaluation.offline import watch_by_playing
 from trainers.evaluation.validation import RolloutEvaluationMixin
+from trainers.history.views import History
 from trainers.models.loading import (
     adapter_config,
     context_length,
@@ -39,7 +40,7 @@ from trainers.options.keywords import check_given
 from trainers.options.refused import refuse_ignored
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, mixture_of
-from trainers.tokens.chat import ChatFormat
+from trainers.tokens.chat import ALL_TURNS, ChatFormat
 from trainers.trl_bridge import ImitationTrainer, labelled_dataset
 
 logger = logging.getLogger(__name__)
@@ -51,6 +52,7 @@ def token_rows(
     *,
     unsuccessful: bool = False,
     max_tokens: int | None = None,
+    history_of: Callable[[str], History] = lambda env_id: ALL_TURNS,
 ) -> list[dict[str, Any]]:
     """Turn trajectories into rows for `trainers.trl_bridge.labelled_dataset`.
 
@@ -63,6 +65,7 @@ def token_rows(
         chat: the policy's chat format.
         unsuccessful: keep episodes without success.
         max_tokens: leave out what is longer.
+        history_of: returns what turns see of an environment's episodes, for those that are encoded.
 
     Raises:
         ValueError: no episode is left.
@@ -77,7 +80,8 @@ def token_rows(
             continue
         if not trajectory.turns:
             continue
-        for trace in chat.tokenize_trajectory(trajectory):
+        history = history_of(trajectory.env_id)
+        for trace in chat.tokenize_trajectory(trajectory, history):
             if max_tokens is not None and len(trace) > max_tokens:
                 too_long += 1
                 continue
@@ -111,7 +115,7 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         env: what evaluations play: an environment's name, `EnvArguments`, or ready `Environments`;
             without it there are none.
         args: `AgentSFTConfig`, or TRL's own `SFTConfig`.
-        rollout: how evaluation episodes are played.
+        rollout: how evaluation episodes are played; its history is what turns known as text see.
         evaluation: how success is measured during training.
         unsuccessful: imitate unsuccessful episodes too.
         eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
@@ -157,6 +161,7 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
             ChatFormat.from_tokenizer(processing_class),
             unsuccessful=unsuccessful,
             max_tokens=context_length(model, None),
+            history_of=rollout.history_of,
         )
         if args.max_length is not None and not any(
             any(row["action_mask"][: args.max_length]) for row in rows

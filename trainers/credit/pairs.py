@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,9 @@ import numpy as np
 
 from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import TokenTrace, Trajectory
+from trainers.history.views import History
 from trainers.options.errors import UsageError
-from trainers.tokens.chat import ChatFormat
+from trainers.tokens.chat import ALL_TURNS, ChatFormat
 from trainers.tokens.seeds import batch_seed
 
 logger = logging.getLogger(__name__)
@@ -117,20 +118,25 @@ def shared_turns(one: Trajectory, other: Trajectory) -> int | None:
 
 
 def pair_rows(
-    pairs: Iterable[Pair], chat: ChatFormat, *, max_tokens: int | None = None
+    pairs: Iterable[Pair],
+    chat: ChatFormat,
+    *,
+    max_tokens: int | None = None,
+    history_of: Callable[[str], History] = lambda env_id: ALL_TURNS,
 ) -> list[dict[str, Any]]:
     """Turn pairs into token rows, whose masks are 1 on what the policy wrote after they part.
 
     A row ends with its last such token: what follows has no part in the loss.
 
     Recorded tokens are used if they are this chat format's; text is encoded otherwise. Pairs whose
-    compared turns lie in several traces (`keep_last_turns`, a chat template that changes earlier
-    turns) are left out: no one sequence holds them. `compared_turns=1` compares one turn alone.
+    compared turns lie in several traces (`history`, a chat template that changes earlier turns) are
+    left out: no one sequence holds them. `compared_turns=1` compares one turn alone.
 
     Args:
         pairs: the pairs.
         chat: the policy's chat format.
         max_tokens: leave out pairs with a longer sequence.
+        history_of: returns what turns see of an environment's episodes, for those that are encoded.
 
     Returns:
         `chosen_ids` (C,), `chosen_mask` (C,), `rejected_ids` (R,), `rejected_mask` (R,) and the
@@ -142,7 +148,9 @@ def pair_rows(
     rows: list[dict[str, Any]] = []
     excluded: Counter[str] = Counter()
     for pair in pairs:
-        row = _row(pair, chat, max_tokens)
+        history = history_of(pair.chosen.env_id)
+        traces = [chat.tokenize_trajectory(side, history) for side in (pair.chosen, pair.rejected)]
+        row = _row(pair, traces, max_tokens)
         if isinstance(row, str):
             excluded[row] += 1
         else:
@@ -164,10 +172,12 @@ def pair_rows(
     return rows
 
 
-def _row(pair: Pair, chat: ChatFormat, max_tokens: int | None) -> dict[str, Any] | str:
+def _row(
+    pair: Pair, traces: Sequence[Sequence[TokenTrace]], max_tokens: int | None
+) -> dict[str, Any] | str:
     """Return a pair's row, or which of `_EXCLUSIONS` leaves it out."""
-    chosen = _compared(pair.chosen, chat.tokenize_trajectory(pair.chosen), pair)
-    rejected = _compared(pair.rejected, chat.tokenize_trajectory(pair.rejected), pair)
+    chosen = _compared(pair.chosen, traces[0], pair)
+    rejected = _compared(pair.rejected, traces[1], pair)
     if len(chosen) > 1 or len(rejected) > 1:
         return _WINDOWS
     if not (chosen and rejected):

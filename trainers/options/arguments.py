@@ -7,12 +7,14 @@ Training options are in `configs`. A field's metadata has its `help`, and its bo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from agentgym_envs.secrets import hide_address, hide_kwargs
+from trainers.history.views import History, LastTurns
 from trainers.options.environments import EnvArguments
 from trainers.options.errors import check_bounds
+from trainers.options.histories import open_history
 from trainers.options.values import (
     BY_ENVIRONMENT,
     DEFAULT,
@@ -105,10 +107,11 @@ class TokenBudgets:
 
     max_tokens_per_turn: int
     max_tokens_per_episode: int | None = None
-    keep_last_turns: int | None = None
+    history: History = field(default_factory=LastTurns)
 
 
-_BUDGETS = tuple(option.name for option in fields(TokenBudgets))
+_NUMBERS = ("max_tokens_per_turn", "max_tokens_per_episode", "keep_last_turns")
+_BUDGETS = (*_NUMBERS, "history")
 
 
 def _labels(value: Any) -> list[str]:
@@ -147,8 +150,18 @@ class EpisodeArguments(BackendArguments):
     keep_last_turns: int | dict[str, int] | None = field(
         default=None,
         metadata={
-            "help": "Turns of history the policy sees; by default all.",
+            "help": "Last turns that the policy sees in full; by default all, or as --history has "
+            "it.",
             "min": 1,
+            **BY_ENVIRONMENT,
+        },
+    )
+    history: str | dict[str, str] | None = field(
+        default=None,
+        metadata={
+            "help": "What a turn sees of its episode: the last_turns, a summary of the actions "
+            "before them, the notes that the policy writes, or a class of your own as "
+            "module:Class.",
             **BY_ENVIRONMENT,
         },
     )
@@ -170,12 +183,13 @@ class EpisodeArguments(BackendArguments):
     )
 
     def __post_init__(self) -> None:
-        for name in _BUDGETS:
+        for name in _NUMBERS:
             value, default = getattr(self, name), getattr(type(self), name)
             read = whole_numbers(name, can_be_none=default is None)
             setattr(self, name, read_by_environment(name, value, read, default=default))
+        self.history = read_by_environment("history", self.history, _text)
         super().__post_init__()
-        for label in {*_labels(self.max_tokens_per_turn), *_labels(self.max_tokens_per_episode)}:
+        for label in {label for name in _BUDGETS for label in _labels(getattr(self, name))}:
             budgets = self.budgets_of(label)
             most, turn = budgets.max_tokens_per_episode, budgets.max_tokens_per_turn
             if most is not None and most <= turn:
@@ -188,7 +202,13 @@ class EpisodeArguments(BackendArguments):
 
     def budgets_of(self, env_id: str) -> TokenBudgets:
         """Return the budgets of one environment's episodes."""
-        return TokenBudgets(*(value_for(getattr(self, name), env_id) for name in _BUDGETS))
+        turn, episode, _ = (value_for(getattr(self, name), env_id) for name in _NUMBERS)
+        return TokenBudgets(turn, episode, self.history_of(env_id))
+
+    def history_of(self, env_id: str) -> History:
+        """Return what decides what turns see in one environment."""
+        keep = value_for(self.keep_last_turns, env_id)
+        return open_history(value_for(self.history, env_id), keep)
 
     @property
     def longest_turn(self) -> int:
@@ -216,6 +236,7 @@ def episode_settings(env: EnvArguments, budgets: EpisodeArguments) -> tuple[Any,
         *(env.env, env.max_turns, env.action_format, env.env_kwargs, env.wrapper),
         *([env.weights] if len(env.env) > 1 else []),
         *(budgets.max_tokens_per_turn, budgets.max_tokens_per_episode, budgets.keep_last_turns),
+        *([] if budgets.history is None else [budgets.history]),
     )
 
 
@@ -266,6 +287,10 @@ class RolloutArguments(EpisodeArguments):
         """Return a new schedule for one environment, from its value of `horizon`."""
         text = value_for(self.horizon, env_id)
         return None if text is None else parse_schedule(text)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
 
 
 def _horizon(value: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""Reads what options hold: JSON objects, lengths of time, values that differ by environment.
+"""Reads what options hold: JSON objects, times, classes, values that differ by environment.
 
 An option that may differ between the environments of a run is given as `--max_turns 20` for all, as
 `--max_turns TextCraft=30` for one, or as both together. In Python, and as a mapping in an option
@@ -17,7 +17,7 @@ from math import gcd, lcm
 from typing import Any
 
 from agentgym_envs.errors import did_you_mean
-from agentgym_envs.registry import short_env_name
+from agentgym_envs.registry import imported, short_env_name
 from agentgym_envs.secrets import masked, reveal
 from trainers.options.errors import UsageError
 
@@ -244,3 +244,21 @@ def whole_numbers(name: str, *, can_be_none: bool = True) -> Callable[[Any], int
             ) from None
 
     return read
+
+
+def load_attribute(name: str) -> Any:
+    """Import what `"module:attribute"` names.
+
+    Raises:
+        ValueError: the name has another form, or there is no such attribute.
+    """
+    module_name, colon, attribute = name.partition(":")
+    if not colon or not module_name or not attribute:
+        raise UsageError(f"expected module:Class, got {name!r}")
+    try:
+        module = imported(module_name, name)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if not hasattr(module, attribute):
+        raise UsageError(f"module {module_name!r} has no {attribute!r}")
+    return getattr(module, attribute)

@@ -9,13 +9,14 @@ import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from threading import Event
 from typing import Any
 
-from agentgym_envs.trajectory import ModelCall
+from agentgym_envs.trajectory import ModelCall, Trajectory
 from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
+from trainers.history.views import History, view_of
 from trainers.ledger import Answer, Ledger, request_key
 from trainers.options.arguments import EpisodeArguments
 from trainers.options.endpoints import KEY_VARIABLE, Prices
@@ -35,7 +36,7 @@ from trainers.tokens.seeds import batch_seed
 from wrappers.vector.slots import WakeupPipe
 
 _OMITTED = "..."
-"""Stands for the turns that `keep_last_turns` leaves out; servers refuse empty messages."""
+"""Stands for the turns that the history leaves out; servers refuse empty messages."""
 
 REFUSED = "refused"
 """`truncated_by` of an episode whose prompt the server does not answer."""
@@ -46,14 +47,10 @@ class _Conversation:
     """The messages of one episode.
 
     Attributes:
-        observations: the environment's, one more than the policy has answered.
-        completions: the policy's.
         num_tokens: of the last request and its answer, as the server counted them.
         request: what is asked now.
     """
 
-    observations: list[str] = field(default_factory=list)
-    completions: list[str] = field(default_factory=list)
     num_tokens: int = 0
     request: _Request | None = None
 
@@ -98,7 +95,7 @@ class APIPolicy(Policy):
         client: the server.
         model: the model's name there.
         budgets: `max_tokens_per_turn`, `max_tokens_per_episode` as the server counts tokens, and
-            `keep_last_turns`.
+            what a turn sees of its episode.
         seed: of the requests' seeds, together with a batch's stream; each turn of each episode has
             its own.
         fields: further fields of each request; None leaves one out.
@@ -139,6 +136,10 @@ class APIPolicy(Policy):
         self._conversations: dict[int, _Conversation] = {}
         self._is_proven = False  # the server has answered some request
 
+    def instruction(self, env_id: str, system_prompt: str) -> str:
+        """Return the instruction with what the history adds to it."""
+        return self._budgets.history_of(env_id).instruction(system_prompt)
+
     def begin_batch(
         self, *, stream: Sequence[int] = (), temperature: float | None = None, global_step: int = 0
     ) -> None:
@@ -161,11 +162,9 @@ class APIPolicy(Policy):
         try:
             for episode in episodes:
                 conversation = self._conversations.setdefault(episode.key, _Conversation())
-                if conversation.request is None:
-                    conversation.observations.append(episode.observation)
-                    if not self._is_full(episode, conversation):
-                        self._ask(episode, conversation)
-            answers = [self._answer(self._conversations[episode.key]) for episode in episodes]
+                if conversation.request is None and not self._is_full(episode, conversation):
+                    self._ask(episode, conversation)
+            answers = [self._answer(episode) for episode in episodes]
             if not self._is_proven and not self.pending():
                 self._check_some_accepted(episodes, answers)
         except (BudgetSpent, UsageError):
@@ -199,10 +198,10 @@ class APIPolicy(Policy):
 
     def _ask(self, episode: Episode, conversation: _Conversation) -> None:
         budgets = self._budgets.budgets_of(episode.trajectory.env_id)
-        turn = len(conversation.completions)
+        turn = len(episode.trajectory.turns)
         seed = batch_seed(self._batch_seed, (episode.key, turn)) >> 32
         body = {
-            "messages": self._messages(episode, conversation, budgets.keep_last_turns),
+            "messages": _messages(episode.trajectory, budgets.history),
             "max_tokens": budgets.max_tokens_per_turn,
             "seed": seed,
             **self._fields,
@@ -243,8 +242,9 @@ class APIPolicy(Policy):
         counts = answer.prompt_tokens, answer.cached_tokens, answer.completion_tokens
         return replace(answer, cost=self._prices.cost(*counts))
 
-    def _answer(self, conversation: _Conversation) -> PolicyAnswer | None:
+    def _answer(self, episode: Episode) -> PolicyAnswer | None:
         """Return the answer for an episode; None while it is pending, or held."""
+        conversation = self._conversations[episode.key]
         request = conversation.request
         if request is None:
             return Stop("token_budget")
@@ -260,7 +260,6 @@ class APIPolicy(Policy):
         self._is_proven = True
         if answer.finish_reason == CONTENT_FILTER and not answer.text:
             return Stop(REFUSED, "the server's content filter took the answer")
-        conversation.completions.append(answer.text)
         conversation.num_tokens = answer.prompt_tokens + answer.completion_tokens
         call = ModelCall(
             finish_reason=answer.finish_reason,
@@ -271,7 +270,8 @@ class APIPolicy(Policy):
             seconds=round(time.monotonic() - request.started, 3),
             cost=answer.cost,
         )
-        return Reply(answer.text, answer.completion_tokens, call)
+        action = self._budgets.history_of(episode.trajectory.env_id).action(answer.text)
+        return Reply(answer.text, answer.completion_tokens, call, action=action)
 
     def _refused(self, error: RequestRefused) -> Stop:
         if is_overflow(error):
@@ -305,22 +305,16 @@ class APIPolicy(Policy):
                 if isinstance(error, RequestRefused):
                     raise explained(error, key=self._key) from error
 
-    def _messages(
-        self, episode: Episode, conversation: _Conversation, keep: int | None
-    ) -> list[dict[str, str]]:
-        system_prompt = episode.trajectory.system_prompt
-        messages = [{"role": "system", "content": system_prompt}] if system_prompt else []
-        first = 0
-        if keep is not None and len(conversation.completions) > keep:
-            first = len(conversation.completions) - keep
-            messages.append({"role": "user", "content": conversation.observations[0]})
-            messages.append({"role": "assistant", "content": _OMITTED})
-        for observation, completion in zip(
-            conversation.observations[first:-1], conversation.completions[first:], strict=True
-        ):
-            messages.append({"role": "user", "content": observation})
-            messages.append({"role": "assistant", "content": completion or _OMITTED})
-        return [*messages, {"role": "user", "content": conversation.observations[-1]}]
+
+def _messages(trajectory: Trajectory, history: History) -> list[dict[str, str]]:
+    """Return what the next turn sees as the messages of a request."""
+    view = view_of(history, trajectory)
+    texts = [("system", trajectory.system_prompt)] if trajectory.system_prompt else []
+    for observation, turn in zip(view.observations, view.turns, strict=False):
+        completion = "" if turn is None else trajectory.turns[turn].completion
+        texts += [("user", observation), ("assistant", completion or _OMITTED)]
+    texts.append(("user", view.observations[-1]))
+    return [{"role": role, "content": content} for role, content in texts]
 
 
 def open_client(args: PolicyArguments) -> JSONClient:

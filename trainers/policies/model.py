@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from trainers.backends.open import load_backend
+from trainers.history.views import History
 from trainers.options.arguments import EpisodeArguments, TokenBudgets
 from trainers.rollout.policy import Episode, Policy, Reply, Stop
-from trainers.tokens.chat import ChatFormat
+from trainers.tokens.chat import ALL_TURNS, ChatFormat
 from trainers.tokens.generation import Backend, Sampling
 from trainers.tokens.history import TokenHistory
 from trainers.tokens.seeds import batch_seed
@@ -32,10 +33,10 @@ class ModelPolicy(Policy):
         max_episode_tokens: tokens in view at once, the prompt included; None takes what the backend
             can hold. An episode whose next turn has no room is truncated by `"token_budget"`; one
             whose first prompt has none has no turns and no trace.
-        keep_last_turns: earlier turns in view; each turn beyond starts a trace of its own
-            (`trainers.tokens.history`). None keeps all.
+        history: what a turn sees of its episode; by default all turns before it. A turn that sees
+            something else than these starts a trace (`trainers.tokens.history`).
         budgets_of: returns the budgets of an environment's episodes by its id, in place of
-            `sampling.max_new_tokens`, `max_episode_tokens` and `keep_last_turns`.
+            `sampling.max_new_tokens`, `max_episode_tokens` and `history`.
         seed: every batch reseeds the backend by it and the batch's stream, so that what is sampled
             depends on nothing that was sampled before; None never reseeds.
         name: recorded as the trajectories' policy.
@@ -53,24 +54,20 @@ class ModelPolicy(Policy):
         *,
         sampling: Sampling | None = None,
         max_episode_tokens: int | None = None,
-        keep_last_turns: int | None = None,
+        history: History = ALL_TURNS,
         budgets_of: Callable[[str], TokenBudgets] | None = None,
         seed: int | None = None,
         name: str = "",
     ) -> None:
         limit = backend.max_length if max_episode_tokens is None else max_episode_tokens
-        for bound_name, bound in (
-            ("max_episode_tokens", limit),
-            ("keep_last_turns", keep_last_turns),
-        ):
-            if bound is not None and bound < 1:
-                raise ValueError(f"{bound_name} must be >= 1 or None, got {bound}")
+        if limit is not None and limit < 1:
+            raise ValueError(f"max_episode_tokens must be >= 1 or None, got {limit}")
         sampling = Sampling() if sampling is None else sampling
         self.backend = backend
         self.chat = chat
         self.sampling = sampling if sampling.stop_ids else replace(sampling, stop_ids=chat.stop_ids)
         self._sampling = self.sampling
-        same = TokenBudgets(self.sampling.max_new_tokens, limit, keep_last_turns)
+        same = TokenBudgets(self.sampling.max_new_tokens, limit, history)
         self._budgets_of = budgets_of or (lambda env_id: same)
         self.seed = seed
         self.name = name
@@ -136,6 +133,10 @@ class ModelPolicy(Policy):
             backend, tokenizer, budgets, name=name, seed=seed, sampling=sampling
         )
 
+    def instruction(self, env_id: str, system_prompt: str) -> str:
+        """Return the instruction with what the history adds to it."""
+        return self._budgets_of(env_id).history.instruction(system_prompt)
+
     def begin_batch(
         self, *, stream: Sequence[int] = (), temperature: float | None = None, global_step: int = 0
     ) -> None:
@@ -168,9 +169,13 @@ class ModelPolicy(Policy):
                 replies.append(Stop("token_budget"))
                 continue
             turn = generated[episode.key]
-            self._histories[episode.key].append(turn)
+            tokens = self._histories[episode.key]
+            tokens.append(turn)
             text = self.chat.decode(turn.ids)
-            replies.append(Reply(text, len(turn.ids), weights_step=turn.weights_step))
+            action = tokens.history.action(text)
+            replies.append(
+                Reply(text, len(turn.ids), weights_step=turn.weights_step, action=action)
+            )
         return replies
 
     def leave(self, episode: Episode) -> None:
@@ -181,18 +186,16 @@ class ModelPolicy(Policy):
             episode.trajectory.traces = history.traces
 
     def _read(self, episode: Episode) -> int:
-        """Append an episode's observation; return how many tokens may be sampled."""
+        """Bring into view what an episode's turn sees; return how many tokens may be sampled."""
         budgets = self._budgets_of(episode.trajectory.env_id)
-        history = self._histories.get(episode.key)
-        if history is None:
+        tokens = self._histories.get(episode.key)
+        if tokens is None:
             limits = (budgets.max_tokens_per_episode, self.backend.max_length)
-            history = self._histories[episode.key] = TokenHistory.of(
+            tokens = self._histories[episode.key] = TokenHistory(
                 self.chat,
-                episode.trajectory.system_prompt,
-                episode.observation,
+                budgets.history,
                 max_tokens=min((n for n in limits if n is not None), default=None),
-                keep_last_turns=budgets.keep_last_turns,
             )
-        elif not history.observe(episode.observation):
+        if not tokens.observe(episode.trajectory):
             return 0
-        return history.remaining_tokens(budgets.max_tokens_per_turn)
+        return tokens.remaining_tokens(budgets.max_tokens_per_turn)

@@ -194,14 +194,15 @@ class Batch:
         # Most faults come from outside, so the first time an episode is played again as it was;
         # then it draws anew, for its own actions may be what breaks it.
         key = 1 + index + len(self._task_ids) * max(0, self._attempts.charges[index] - 1)
+        env_id = group.env_ids[slot]
         trajectory = Trajectory(
-            env_id=group.env_ids[slot],
+            env_id=env_id,
             task_id=info.get("task_id", str(self._task_ids[index])),
             subtask=info.get("subtask", ""),
             split=info.get("split", ""),
             source=info.get("source", ""),
             goal=info.get("goal", ""),
-            system_prompt=group.system_prompts[slot],
+            system_prompt=self._policy.instruction(env_id, group.system_prompts[slot]),
             final_observation=observation,
             policy=self._policy.name,
             global_step=self._global_step,
@@ -273,7 +274,9 @@ class Batch:
             elif isinstance(answer, Failure):
                 self._fail(episode, answer.cause)
             else:
-                name, action = id(episode.env), strip_thinking(answer.completion)
+                name, action = id(episode.env), answer.action
+                if action is None:
+                    action = strip_thinking(answer.completion)
                 self._groups[name].stepping[episode.slot] = episode, answer, action
                 actions.setdefault(name, [None] * episode.env.num_envs)[episode.slot] = action
         return [(self._groups[name], chosen) for name, chosen in actions.items()]

@@ -14,11 +14,11 @@ from gymnasium.envs.registration import EnvSpec
 from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import UnknownTask
 from agentgym_envs.item_ids import is_item_file, read_item_ids
-from agentgym_envs.registry import check_kwargs, distinct_names, imported
+from agentgym_envs.registry import check_kwargs, distinct_names
 from agentgym_envs.tasks import TaskSet, scenario_of
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.errors import UsageError
-from trainers.options.values import check_names, kwargs_for, value_for
+from trainers.options.values import check_names, kwargs_for, load_attribute, value_for
 from trainers.rollout.mixtures import Mixture
 from trainers.rollout.policy import Policy
 from trainers.rollout.rollout import Rollout
@@ -64,24 +64,6 @@ class EnvFactory:
             except TypeError as error:
                 raise UsageError(f"--wrapper {name} wraps no environment ({error})") from error
         return env
-
-
-def load_attribute(name: str) -> Any:
-    """Import what `"module:attribute"` names.
-
-    Raises:
-        ValueError: the name has another form, or there is no such attribute.
-    """
-    module_name, colon, attribute = name.partition(":")
-    if not colon or not module_name or not attribute:
-        raise UsageError(f"expected module:Class, got {name!r}")
-    try:
-        module = imported(module_name, name)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    if not hasattr(module, attribute):
-        raise UsageError(f"module {module_name!r} has no {attribute!r}")
-    return getattr(module, attribute)
 
 
 def _knows_answers(env: TextEnv) -> bool:

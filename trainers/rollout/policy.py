@@ -65,16 +65,18 @@ class Reply:
     """A policy's turn.
 
     Attributes:
-        completion: what the policy wrote. The environment reads what `strip_thinking` leaves of it.
+        completion: what the policy wrote.
         num_tokens: sampled tokens.
         call: what a server reports of it beside the text.
         weights_step: the optimizer step of the weights that sampled it; None where nobody says.
+        action: what the environment reads of it; None is what `strip_thinking` leaves.
     """
 
     completion: str
     num_tokens: int = 0
     call: ModelCall | None = None
     weights_step: int | None = None
+    action: str | None = None
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,10 @@ class Policy(Protocol):
 
     ledger: Ledger | None = None
     """What its answers have cost, where they may; a broken-off command keeps them by it."""
+
+    def instruction(self, env_id: str, system_prompt: str) -> str:
+        """Return the instruction of an environment's episodes, by default the environment's own."""
+        return system_prompt
 
     def begin_batch(
         self, *, stream: Sequence[int] = (), temperature: float | None = None, global_step: int = 0

@@ -32,7 +32,7 @@ SHOWN_OPTIONS = (
     *("per_device_train_batch_size", "gradient_accumulation_steps", "num_generations"),
     *("episodes", "batches", "num_iterations", "beta", "epsilon", "epsilon_high", "loss_type"),
     *("scale_rewards", "temperature", "top_k", "top_p", "min_p", "gamma", "lam", "critic"),
-    *("max_tokens_per_turn", "max_tokens_per_episode", "keep_last_turns", "backend"),
+    *("max_tokens_per_turn", "max_tokens_per_episode", "keep_last_turns", "history", "backend"),
     *("mask_truncated_episodes", "invalid_action_penalty", "turn_advantage_weight"),
     *("num_rounds", "num_samples", "dtype", "bf16", "use_peft", "lora_r", "lora_alpha"),
     *("reward_funcs", "reward_weights", "num_eval_tasks", "eval_samples", "eval_temperature"),
@@ -301,7 +301,8 @@ class _Card:
 
     def playing(self) -> str:
         words = [word for env in self.environments for word in ("--env", env)]
-        for name in ("action_format", "max_turns", "max_tokens_per_turn", "keep_last_turns"):
+        episode = ("max_tokens_per_turn", "keep_last_turns", "history")
+        for name in ("action_format", "max_turns", *episode):
             if (value := self.option(name)) is not None:
                 words += [word for one in _words(value) for word in (f"--{name}", one)]
         words += ["--model", self.name, "--out", "eval.json", "--trajectories", "episodes.jsonl"]

@@ -7,12 +7,14 @@ that change earlier turns are in `rendered_chat`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.trajectory import TokenTrace, Trajectory
+from trainers.history.views import History, LastTurns, View, view_of
 from trainers.tokens.chat_template import TemplateParts, Unsuitable, probe_template
 from trainers.tokens.encoding import Piece, PieceEncoder
 from trainers.tokens.rendering import Rendering
@@ -26,6 +28,9 @@ CHATML_TEMPLATE = (
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
 """A template that leaves every earlier turn as it is; a remedy for one that cannot be used."""
+
+ALL_TURNS = LastTurns()
+"""The history in which a turn sees all before it."""
 
 REMEDY = (
     "pass --chat_template FILE, or in Python set tokenizer.chat_template, e.g. to "
@@ -166,48 +171,89 @@ class ChatFormat:
         )
         return self.form.read(str(text))
 
-    def ids_after(self, trajectory: Trajectory, *, keep_last_turns: int | None = None) -> list[int]:
+    def view_ids(
+        self, trajectory: Trajectory, view: View, sampled: Sequence[list[int]]
+    ) -> list[int]:
+        """Encode what a turn sees, up to where the policy's turn begins.
+
+        Args:
+            trajectory: the episode.
+            view: what the turn sees of it.
+            sampled: the ids of each turn, its stop id included.
+
+        Returns:
+            (P,) ids; those of the turns in view are as they were sampled.
+        """
+        ids = self.prompt_ids(trajectory.system_prompt, view.observations[0])
+        for turn, observation in zip(view.turns, view.observations[1:], strict=True):
+            own = [] if turn is None else sampled[turn]
+            closed = bool(own) and own[-1] in self.stop_ids
+            ids += own + self.observation_ids(observation, closed=closed)
+        return ids
+
+    def ids_after(self, trajectory: Trajectory, history: History = ALL_TURNS) -> list[int]:
         """Return what the policy would have in view next, after an episode with traces.
 
         Args:
             trajectory: the episode.
-            keep_last_turns: played turns that it had in view, as its last trace shows them here.
+            history: what its turns saw.
         """
-        ids = trajectory.traces[-1].ids
-        closed = ids[-1] in self.stop_ids
-        return ids + self.observation_ids(trajectory.final_observation, closed=closed)
+        sampled = [ids for trace in trajectory.traces for ids in trace.sampled_turns()]
+        return self.view_ids(trajectory, view_of(history, trajectory), sampled)
 
-    def encode_trajectory(self, trajectory: Trajectory) -> list[TokenTrace]:
+    def encode_trajectory(
+        self, trajectory: Trajectory, history: History = ALL_TURNS
+    ) -> list[TokenTrace]:
         """Encode an episode whose turns are known as text only, such as an expert's.
 
+        Args:
+            trajectory: the episode.
+            history: what a turn sees; a turn that sees no more than the ones before continues
+                their trace, another one begins a trace.
+
         Returns:
-            Traces whose `action_mask` is 1 on the text and stop id of every turn but those that
-            are not `trained`; their logprobs are 0.
+            The traces in which something is trained, or the first where nothing is. `action_mask`
+            is 1 on the text and stop id of every turn but those that are not `trained`; logprobs
+            are 0.
         """
-        turns = trajectory.turns
-        first = turns[0].observation if turns else trajectory.final_observation
-        trace = TokenTrace(self.prompt_ids(trajectory.system_prompt, first))
-        for index, turn in enumerate(turns):
-            if index:
-                trace.append_given(self.observation_ids(turn.observation, closed=True))
+        instruction = history.instruction(trajectory.system_prompt)
+        traces: list[TokenTrace] = []
+        sampled: list[list[int]] = []
+        for index, turn in enumerate(trajectory.turns):
+            so_far = replace(
+                trajectory,
+                system_prompt=instruction,
+                turns=trajectory.turns[:index],
+                final_observation=turn.observation,
+            )
+            grow(traces, self.view_ids(so_far, view_of(history, so_far), sampled))
             ids = self.action_ids(turn.completion)
             if turn.trained:
-                trace.append_action(ids, [0.0] * len(ids))
+                traces[-1].append_action(ids, [0.0] * len(ids))
             else:
-                trace.append_given(ids)
-        return [trace]
+                traces[-1].append_given(ids)
+            sampled.append(ids)
+        if not traces:
+            return [TokenTrace(self.prompt_ids(instruction, trajectory.final_observation))]
+        return [trace for trace in traces if any(trace.action_mask)] or traces[:1]
 
-    def tokenize_trajectory(self, trajectory: Trajectory) -> list[TokenTrace]:
+    def tokenize_trajectory(
+        self, trajectory: Trajectory, history: History = ALL_TURNS
+    ) -> list[TokenTrace]:
         """Return an episode's tokens: as recorded, or encoded where there are none of this format.
 
         An episode with a turn that is not `trained` is encoded too: records have no mask for it.
+
+        Args:
+            trajectory: the episode.
+            history: what a turn sees of an episode that is encoded.
         """
         traces = trajectory.traces
         if not trajectory.turns or not all(turn.trained for turn in trajectory.turns):
-            return self.encode_trajectory(trajectory)
+            return self.encode_trajectory(trajectory, history)
         prompt_ids = self.prompt_ids(trajectory.system_prompt, trajectory.turns[0].observation)
         if not traces or traces[0].prompt_ids != prompt_ids:
-            return self.encode_trajectory(trajectory)
+            return self.encode_trajectory(trajectory, history)
         return list(traces)
 
     # Checks at load ---------------------------------------------------------------------------
@@ -223,6 +269,20 @@ class ChatFormat:
                 f"the tokenizer merges text across the borders of turns: a new turn's ids {new} "
                 f"are not the end of the rendered conversation's {whole}"
             )
+
+
+def grow(traces: list[TokenTrace], prompt_ids: list[int]) -> None:
+    """Let the last trace grow to a prompt that continues it; otherwise begin a new one.
+
+    Args:
+        traces: an episode's.
+        prompt_ids: (P,) what the policy has in view now.
+    """
+    known = traces[-1].ids if traces else None
+    if known is not None and prompt_ids[: len(known)] == known:
+        traces[-1].append_given(prompt_ids[len(known) :])
+    else:
+        traces.append(TokenTrace(list(prompt_ids)))
 
 
 def template_of(tokenizer: PreTrainedTokenizerBase) -> str:

@@ -39,7 +39,7 @@ def make_rollout_func(rollout: Rollout) -> RolloutFunc:
         rows = rows_of(trajectories, filler_id=trainer.processing_class.pad_token_id)
         if rows.episode_of_row != list(range(len(prompts))):
             raise ValueError(
-                "an episode has several traces (keep_last_turns, or a chat template that changes "
+                "an episode has several traces (its history, or a chat template that changes "
                 "earlier turns), which a stock GRPOTrainer cannot take; use "
                 "trainers.grpo.AgentGRPOTrainer"
             )

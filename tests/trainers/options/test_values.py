@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from trainers.history.views import LastTurns
 from trainers.options.arguments import (
     EnvArguments,
     EpisodeArguments,
@@ -15,7 +16,7 @@ from trainers.options.arguments import (
 )
 from trainers.options.errors import UsageError
 from trainers.options.parser import CommandParser
-from trainers.options.values import read_weights
+from trainers.options.values import load_attribute, read_weights
 from wrappers import FixedHorizon, ScalingInter
 
 CRAFT, GRID = "agentgym/TextCraft-v0", "agentgym/BabyAI-v0"
@@ -46,8 +47,8 @@ def test_a_value_by_name_is_of_one_environment() -> None:
     assert env.action_format == {"babyai": "plain", "default": "react"}
     assert rollout.schedule_of(CRAFT) == ScalingInter((6, 12, 30), 20)
     assert rollout.schedule_of(GRID) == FixedHorizon(20)
-    assert rollout.budgets_of(CRAFT) == TokenBudgets(64, 900, None)
-    assert rollout.budgets_of(GRID) == TokenBudgets(16, None, 2)
+    assert rollout.budgets_of(CRAFT) == TokenBudgets(64, 900, LastTurns())
+    assert rollout.budgets_of(GRID) == TokenBudgets(16, None, LastTurns(2))
     assert (rollout.longest_turn, rollout.longest_episode) == (64, None)
 
 
@@ -123,3 +124,16 @@ def test_weights_are_whole_numbers_in_proportion() -> None:
 
 def test_budgets_of_a_single_value_are_of_every_environment() -> None:
     assert EpisodeArguments(max_tokens_per_episode=900).budgets_of("any") == TokenBudgets(256, 900)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("no_such_module:Wrapper", "cannot import 'no_such_module'.*PYTHONPATH"),
+        ("json:Wrapper", "module 'json' has no 'Wrapper'"),
+        ("Wrapper", "expected module:Class, got 'Wrapper'"),
+    ],
+)
+def test_a_class_that_is_not_there_is_message(name: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        load_attribute(name)

@@ -8,7 +8,7 @@ import pytest
 from trainers.options.arguments import EnvArguments
 from trainers.options.errors import UsageError
 from trainers.policies.open import open_environments
-from trainers.rollout.environments import Environments, load_attribute
+from trainers.rollout.environments import Environments
 
 
 def open_mixed(env_kwargs: str | None = None) -> Environments:
@@ -50,16 +50,3 @@ def test_files_of_item_ids_go_to_the_environment_that_they_are_of(tmp_path: Path
     with pytest.raises(ValueError, match="unknown task_id 'babyai_41'"):
         mixed.task_ids("test", tasks=files[:1])
     mixed.close()
-
-
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("no_such_module:Wrapper", "cannot import 'no_such_module'.*PYTHONPATH"),
-        ("json:Wrapper", "module 'json' has no 'Wrapper'"),
-        ("Wrapper", "expected module:Class, got 'Wrapper'"),
-    ],
-)
-def test_a_wrapper_that_is_not_there_is_told(name: str, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
-        load_attribute(name)

@@ -9,6 +9,9 @@ from agentgym_envs import EnvFailure
 from tests.helpers import COUNTING_ID, CountingEnv, FragileEnv, register_helpers
 from tests.trainers.tiny_models import TEMPLATES, forward_logprobs, tiny_model, tiny_tokenizer
 from trainers.backends.hf import HFBackend
+from trainers.history.notes import Notes
+from trainers.history.summary import Summary
+from trainers.history.views import LastTurns
 from trainers.policies.model import ModelPolicy
 from trainers.policies.scripted import play
 from trainers.rollout.policy import Failure, Policy, Reply
@@ -80,11 +83,11 @@ def check_trace(trace, model, chat, temperature=1.0):
     num_envs=st.integers(1, 4),
     max_new_tokens=st.integers(1, 12),
     temperature=st.sampled_from([0.0, 0.7, 1.0, 1.5]),
-    keep_last_turns=st.sampled_from([None, 1, 2]),
+    history=st.sampled_from([LastTurns(), LastTurns(1), LastTurns(2), Summary(), Notes(2)]),
     cache=st.booleans(),
 )
 def test_recorded_ids_are_what_one_forward_pass_reproduces(
-    style, numbers, num_envs, max_new_tokens, temperature, keep_last_turns, cache
+    style, numbers, num_envs, max_new_tokens, temperature, history, cache
 ):
     model, chat = tiny_model(FAMILIES.get(style, "qwen3")), CHATS[style]
     task_ids = [f"counting_{number}" for number in numbers]
@@ -94,7 +97,7 @@ def test_recorded_ids_are_what_one_forward_pass_reproduces(
             HFBackend(model, cache=cache),
             chat,
             sampling=Sampling(max_new_tokens, temperature),
-            keep_last_turns=keep_last_turns,
+            history=history,
         )
         trajectories = engine.run(task_ids)
     assert [t.task_id for t in trajectories] == task_ids
@@ -244,7 +247,7 @@ def test_an_episode_that_would_overflow_is_truncated_by_the_token_budget(spare):
 def test_the_last_k_turns_stay_in_view_exactly():
     backend = Scripted("say a", "say bb", "say ccc", "say dddd", "say e")
     with vector(1, max_turns=5, turns_left=False) as env:
-        engine = rollout_of(env, backend, CHAT, sampling=Sampling(20), keep_last_turns=2)
+        engine = rollout_of(env, backend, CHAT, sampling=Sampling(20), history=LastTurns(2))
         (trajectory,) = engine.run(["counting_9"])
     first, second, third = trajectory.traces
     said = "The counter is 0."
@@ -341,10 +344,9 @@ def test_too_many_failures_stop_the_run_and_name_the_cause():
             engine.run([f"counting_{n}" for n in range(5)])
 
 
-@pytest.mark.parametrize("name", ["max_episode_tokens", "keep_last_turns"])
-def test_bounds_below_one_are_refused(name):
-    with pytest.raises(ValueError, match=f"{name} must be >= 1"):
-        rollout_of({}, Scripted("x"), CHAT, sampling=Sampling(2), **{name: 0})
+def test_a_budget_below_one_is_refused():
+    with pytest.raises(ValueError, match="max_episode_tokens must be >= 1"):
+        rollout_of({}, Scripted("x"), CHAT, sampling=Sampling(2), max_episode_tokens=0)
 
 
 def test_a_closed_thought_is_recorded_but_not_played():

@@ -10,9 +10,11 @@ from trl import chat_template_utils
 
 from agentgym_envs import Trajectory, Turn
 from agentgym_envs.actions import strip_thinking
+from agentgym_envs.trajectory import TokenTrace
 from tests.trainers import tiny_models
 from tests.trainers.families import FAMILIES, KEEPS, Family
 from tests.trainers.tiny_models import tiny_tokenizer
+from trainers.history.views import LastTurns
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Generated
 from trainers.tokens.history import TokenHistory
@@ -48,6 +50,38 @@ def rendered(
     return list(ids)
 
 
+class Playing:
+    """An episode turn by turn, as a policy records it."""
+
+    def __init__(
+        self,
+        chat: ChatFormat,
+        observation: str = OBSERVATIONS[0],
+        *,
+        system: str = SYSTEM,
+        **options: Any,
+    ) -> None:
+        self.tokens = TokenHistory(chat, **options)
+        self.episode = Trajectory("e", "t_0", system_prompt=system, final_observation=observation)
+        assert self.tokens.observe(self.episode)
+
+    @property
+    def ids(self) -> list[int]:
+        return self.tokens.ids
+
+    @property
+    def traces(self) -> list[TokenTrace]:
+        return self.tokens.traces
+
+    def turn(self, generated: Generated, observation: str) -> bool:
+        """Take a turn; say whether what comes next has room."""
+        self.tokens.append(generated)
+        text = self.tokens.chat.decode(generated.ids)
+        self.episode.turns.append(Turn(self.episode.final_observation, text, 0.0, True, 0.0))
+        self.episode.final_observation = observation
+        return self.tokens.observe(self.episode)
+
+
 def sampled(chat: ChatFormat, text: str) -> Generated:
     ids = chat.action_ids(text)
     return Generated(ids, [-0.5 - n for n in range(len(ids))], stopped=True)
@@ -74,7 +108,7 @@ def test_prompts_are_the_templates_and_each_token_is_trained_where_it_was_sample
 ) -> None:
     tokenizer = family.tokenizer()
     chat = ChatFormat.from_tokenizer(tokenizer)
-    history = TokenHistory.of(chat, SYSTEM, OBSERVATIONS[0])
+    history = Playing(chat)
     turns = [sampled(chat, turn) for turn in TURNS]
     texts = [chat.decode(turn.ids) for turn in turns]
     seen = []
@@ -82,8 +116,7 @@ def test_prompts_are_the_templates_and_each_token_is_trained_where_it_was_sample
         expected = rendered(family, tokenizer, OBSERVATIONS[: index + 1], texts[:index])
         assert history.ids == expected
         seen.append(history.ids + turn.ids)
-        history.append(turn)
-        assert history.observe(OBSERVATIONS[index + 1])
+        assert history.turn(turn, OBSERVATIONS[index + 1])
     # Behind every sampled token stands in its row what stood there when it was sampled.
     trained = []
     for trace in history.traces:
@@ -141,9 +174,8 @@ def test_a_thought_that_was_cut_off_is_no_answer_of_a_later_turn(rewriting: Fami
     cut = chat.tokenizer.encode(text[: text.index("thought")], add_special_tokens=False)
     assert chat.decode(cut).lstrip().startswith("<think>")
     assert "</think>" not in chat.decode(cut)
-    history = TokenHistory.of(chat, SYSTEM, OBSERVATIONS[0])
-    history.append(Generated(cut, [0.0] * len(cut), stopped=False))
-    assert history.observe("Next.")
+    history = Playing(chat)
+    assert history.turn(Generated(cut, [0.0] * len(cut), stopped=False), "Next.")
     assert chat.tokenizer.decode(history.ids).count("Next.") == 1
 
 
@@ -198,11 +230,10 @@ def test_turns_that_are_not_trained_have_no_trace_of_their_own() -> None:
 def test_a_window_holds_the_task_and_the_last_turns(rewriting: Family) -> None:
     tokenizer = rewriting.tokenizer()
     chat = ChatFormat.from_tokenizer(tokenizer)
-    history = TokenHistory.of(chat, SYSTEM, OBSERVATIONS[0], keep_last_turns=1)
+    history = Playing(chat, history=LastTurns(1))
     for index, text in enumerate(TURNS):
         turn = sampled(chat, text)
-        history.append(turn)
-        assert history.observe(OBSERVATIONS[index + 1])
+        assert history.turn(turn, OBSERVATIONS[index + 1])
     messages = rewriting.messages(SYSTEM, [OBSERVATIONS[0]], [])
     messages.append({"role": "assistant", "content": ""})
     messages += rewriting.messages("", OBSERVATIONS[2:], [chat.decode(turn.ids)])
@@ -216,9 +247,8 @@ def test_an_observation_without_room_is_not_appended(rewriting: Family) -> None:
     start = chat.prompt_ids(SYSTEM, OBSERVATIONS[0])
     turn = sampled(chat, "<think>hm</think>go")
     limit = len(start) + len(turn.ids) + 2
-    history = TokenHistory.of(chat, SYSTEM, OBSERVATIONS[0], max_tokens=limit)
-    history.append(turn)
-    assert not history.observe("A long observation, for which there is no room.")
+    history = Playing(chat, max_tokens=limit)
+    assert not history.turn(turn, "A long observation, for which there is no room.")
     assert len(history.traces) == 1 and history.ids == start + turn.ids
 
 
@@ -238,9 +268,8 @@ def test_text_of_special_tokens_stays_text(rewriting: Family, observation: str) 
     special = set(chat.tokenizer.added_tokens_decoder)
 
     def ids(text: str) -> list[int]:
-        history = TokenHistory.of(chat, text, text)
-        history.append(sampled(chat, "<think>hm</think>go"))
-        assert history.observe(text)
+        history = Playing(chat, text, system=text)
+        assert history.turn(sampled(chat, "<think>hm</think>go"), text)
         return history.ids
 
     plain, hostile = ids("A door."), ids(observation)
@@ -254,13 +283,12 @@ def test_whatever_else_a_template_changes_is_rendered_anew(name: str) -> None:
     tokenizer = tiny_tokenizer(getattr(tiny_models, name))
     chat = ChatFormat.from_tokenizer(tokenizer)
     assert chat.rewrites_history
-    history = TokenHistory.of(chat, SYSTEM, "A door.")
+    history = Playing(chat, "A door.")
     completions = ["<think>\nhm\n</think>\n\nopen", " \n look "]
     messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "A door."}]
     for completion in completions:
         ids = chat.action_ids(completion)
-        history.append(Generated(ids, [0.0] * len(ids), stopped=True))
-        assert history.observe("Next.")
+        assert history.turn(Generated(ids, [0.0] * len(ids), stopped=True), "Next.")
         messages += [
             {"role": "assistant", "content": completion},
             {"role": "user", "content": "Next."},
@@ -285,17 +313,10 @@ def test_a_template_that_leaves_the_system_prompt_out_has_it_in_the_first_messag
 def test_what_comes_next_is_rendered_too(family: Family) -> None:
     tokenizer = family.tokenizer()
     chat = ChatFormat.from_tokenizer(tokenizer)
-    history = TokenHistory.of(chat, SYSTEM, OBSERVATIONS[0])
-    turn = sampled(chat, TURNS[0])
-    history.append(turn)
-    trajectory = Trajectory(
-        "e",
-        "t_0",
-        system_prompt=SYSTEM,
-        turns=[Turn(OBSERVATIONS[0], chat.decode(turn.ids), 0.0, True, 0.0)],
-        final_observation=OBSERVATIONS[1],
-        traces=history.traces,
-    )
+    history = Playing(chat)
+    assert history.turn(sampled(chat, TURNS[0]), OBSERVATIONS[1])
+    trajectory = history.episode
+    trajectory.traces = history.traces
     assert chat.ids_after(trajectory) == rendered(
         family, tokenizer, OBSERVATIONS[:2], [trajectory.turns[0].completion]
     )
@@ -313,15 +334,13 @@ def test_a_token_within_turns_ends_none() -> None:
 
 def test_recorded_tokens_are_taken_as_they_are(rewriting: Family) -> None:
     chat = ChatFormat.from_tokenizer(rewriting.tokenizer())
-    history = TokenHistory.of(chat, SYSTEM, OBSERVATIONS[0])
-    turns = []
-    for index, turn in enumerate(TURNS):
-        generated = sampled(chat, turn)
-        history.append(generated)
-        turns.append(Turn(OBSERVATIONS[index], chat.decode(generated.ids), 0.0, True, 0.0))
-        if index + 1 < len(TURNS):
-            assert history.observe(OBSERVATIONS[index + 1])
-    trajectory = Trajectory("e", "t_0", system_prompt=SYSTEM, turns=turns, traces=history.traces)
+    history = Playing(chat)
+    for index, turn in enumerate(TURNS[:-1]):
+        assert history.turn(sampled(chat, turn), OBSERVATIONS[index + 1])
+    trajectory = history.episode
+    history.tokens.append(last := sampled(chat, TURNS[-1]))
+    trajectory.turns.append(Turn(OBSERVATIONS[2], chat.decode(last.ids), 0.0, True, 0.0))
+    trajectory.traces = history.traces
     assert chat.tokenize_trajectory(trajectory) == history.traces
     again = [(t.prompt_ids, t.completion_ids) for t in chat.encode_trajectory(trajectory)]
     assert again == [(t.prompt_ids, t.completion_ids) for t in history.traces]

@@ -1,0 +1,57 @@
+"""A summary by rule in place of earlier turns: what was done, without what was read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from agentgym_envs.actions import last_labelled, unwrap
+from agentgym_envs.trajectory import Trajectory, Turn
+from trainers.history.views import History, View, condensed
+
+MAX_CHARACTERS = 80
+"""Of an action in a summary; what is longer is cut."""
+
+_FENCED = re.compile(r"```(?:[\w+-]*\n)?(.+?)```", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Summary(History):
+    """The task, the actions so far in short form, and the last observation in full.
+
+    Attributes:
+        keep_last_turns: last turns that stand behind the summary in full, with what they answered;
+            None shows none.
+    """
+
+    keep_last_turns: int | None = None
+
+    def view(self, episode: Trajectory) -> View:
+        """Return the task and the summary, then the last turns."""
+        first = max(0, len(episode.turns) - (self.keep_last_turns or 0))
+        return condensed(episode, summary_of(episode.turns[:first]), first=first)
+
+
+def summary_of(turns: Sequence[Turn]) -> str:
+    """Return a line for each action, in order; of equal ones in a row, one line for all."""
+    if not turns:
+        return ""
+    lines, number = [], 1
+    for line, equal in groupby(turns, _short):
+        count = len(list(equal))
+        numbers = f"{number}" if count == 1 else f"{number}-{number + count - 1}"
+        lines.append(f"{numbers}. {line}")
+        number += count
+    return "\n".join(["Your actions so far:", *lines, "", "What you see now:"])
+
+
+def _short(turn: Turn) -> str:
+    """Return an action as one line, without a thought in front of it and fences around it."""
+    fenced = _FENCED.findall(turn.action)
+    text = last_labelled(turn.action) or (fenced[-1] if fenced else unwrap(turn.action))
+    action = " ".join(text.split())
+    if len(action) > MAX_CHARACTERS:
+        action = action[: MAX_CHARACTERS - 3] + "..."
+    return action if turn.is_valid_action else f"{action} (not a valid action)"

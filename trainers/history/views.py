@@ -1,0 +1,126 @@
+"""What a turn has in view of its episode: the seam, and the histories that show last turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from agentgym_envs.actions import strip_thinking
+from agentgym_envs.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class View:
+    """The conversation that a turn is written behind, after the instruction.
+
+    Attributes:
+        observations: (n + 1) what the policy reads; the last one is what it answers.
+        turns: (n) the turns of the policy in between, by their numbers in the episode; None is an
+            empty one, which stands for what is left out.
+
+    Raises:
+        ValueError: there is not one observation more than there are turns.
+    """
+
+    observations: tuple[str, ...]
+    turns: tuple[int | None, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.observations) != len(self.turns) + 1:
+            raise ValueError(
+                f"a View holds one observation more than turns, got {len(self.observations)} "
+                f"observations and {len(self.turns)} turns; the last observation is what the "
+                "policy answers"
+            )
+
+
+@runtime_checkable
+class History(Protocol):
+    """Decides what of the past a turn sees. A class that derives from it writes `view`.
+
+    One object serves all episodes, so what it answers follows from its arguments alone.
+    `--keep_last_turns` is passed to the class as `keep_last_turns`, where it is set.
+    """
+
+    def view(self, episode: Trajectory) -> View:
+        """Return what the next turn sees.
+
+        Args:
+            episode: the record so far, not to be changed: `turns` holds what was read and written,
+                `final_observation` is what is to be answered.
+        """
+        raise NotImplementedError
+
+    def instruction(self, system_prompt: str) -> str:
+        """Return the instruction of an episode; of one that it returned, the same again.
+
+        Args:
+            system_prompt: the environment's.
+        """
+        return system_prompt
+
+    def action(self, completion: str) -> str:
+        """Return what of a completion the environment reads."""
+        return strip_thinking(completion)
+
+
+@dataclass(frozen=True)
+class LastTurns(History):
+    """The task, which is the first observation, and the last turns.
+
+    Attributes:
+        keep_last_turns: how many; None shows all. An empty turn stands for those left out.
+    """
+
+    keep_last_turns: int | None = None
+
+    def view(self, episode: Trajectory) -> View:
+        """Return all turns, or the task and the last ones."""
+        num_turns, keep = len(episode.turns), self.keep_last_turns
+        observations = observations_of(episode)
+        if keep is None or num_turns <= keep:
+            return View(tuple(observations), tuple(range(num_turns)))
+        first = num_turns - keep
+        return View((observations[0], *observations[first:]), (None, *range(first, num_turns)))
+
+
+def observations_of(episode: Trajectory) -> list[str]:
+    """Return what the policy has read, one more than it has written."""
+    return [*(turn.observation for turn in episode.turns), episode.final_observation]
+
+
+def condensed(episode: Trajectory, text: str, *, first: int) -> View:
+    """Return a view that begins with the task and a text in place of earlier turns.
+
+    Args:
+        episode: the record so far.
+        text: what stands between the task and the observation that follows.
+        first: the first turn that is shown in full; the text stands for those before.
+    """
+    observations = observations_of(episode)
+    parts = [observations[0], text, *observations[first : first + 1] * (first > 0)]
+    opening = "\n\n".join(part for part in parts if part)
+    return View((opening, *observations[first + 1 :]), tuple(range(first, len(episode.turns))))
+
+
+def view_of(history: History, episode: Trajectory) -> View:
+    """Return what the next turn of an episode sees, checked.
+
+    Raises:
+        TypeError: the history returned something else than a `View` of texts.
+        ValueError: it shows a turn that was not played.
+    """
+    view: Any = history.view(episode)
+    name = type(history).__name__
+    if not isinstance(view, View) or not all(isinstance(text, str) for text in view.observations):
+        raise TypeError(
+            f"{name}.view must return a trainers.View of texts, got {view!r:.200}; return "
+            "View((text,)) for one message"
+        )
+    for turn in view.turns:
+        if turn is not None and not 0 <= turn < len(episode.turns):
+            raise ValueError(
+                f"{name}.view shows turn {turn} of an episode of {len(episode.turns)} turns; they "
+                "are counted from 0, and None stands for what is left out"
+            )
+    return view
