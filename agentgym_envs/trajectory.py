@@ -61,16 +61,19 @@ class TokenTrace:
         self.action_mask += [0] * len(ids)
         self.logprobs += [0.0] * len(ids)
 
+    def turn_ends(self) -> list[int]:
+        """Return where in the completion each turn ends; given ids stand between two turns."""
+        following = [*self.action_mask[1:], 0]
+        pairs = zip(self.action_mask, following, strict=False)
+        return [place + 1 for place, (own, other) in enumerate(pairs) if own and not other]
+
     def sampled_turns(self) -> list[list[int]]:
-        """Return the ids that the policy sampled, turn by turn: given ones stand in between."""
-        turns: list[list[int]] = []
-        before = 0
-        for id_, is_action in zip(self.completion_ids, self.action_mask, strict=True):
-            if is_action and not before:
-                turns.append([])
-            if is_action:
-                turns[-1].append(id_)
-            before = is_action
+        """Return the ids that the policy sampled, turn by turn."""
+        turns, start = [], 0
+        for end in self.turn_ends():
+            own = zip(self.completion_ids[start:end], self.action_mask[start:end], strict=True)
+            turns.append([id_ for id_, is_action in own if is_action])
+            start = end
         return turns
 
     @property

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, partial
 from typing import Any
 
 from trainers.options.algorithms import ALGORITHMS, answer_help
@@ -21,24 +22,29 @@ if __name__ == "__main__":  # the help at once, before TRL is imported
 
 import torch
 
+from agentgym_envs.trajectory import Trajectory
 from trainers.credit.advantages import (
     divide_by_group_mean,
     scale_by_environment,
     subtract_group_mean,
     turn_of_token,
 )
+from trainers.credit.branches import shared_turn_advantages
 from trainers.credit.empg import empg
 from trainers.credit.gagpo import gagpo
 from trainers.credit.gigpo import gigpo
 from trainers.credit.group_filter import keep_by_variance
 from trainers.credit.hgpo import hgpo
 from trainers.credit.information_gain import information_gain
+from trainers.credit.rewards import rewards_by_turn
 from trainers.credit.turn_returns import pays_along_the_way, turn_returns
 from trainers.credit.turns import TurnBatch, mean_per_turn
-from trainers.online import OnlineTrainer, train_online
+from trainers.online import OnlineTrainer, task_ids_of, train_online
 from trainers.options.configs import AgentGRPOConfig
 from trainers.options.defaults import BY_MEAN
-from trainers.options.errors import run_command
+from trainers.options.errors import UsageError, run_command
+from trainers.rollout.branching import play_branched
+from trainers.rollout.resampling import DynamicSampling, Play
 from trainers.tokens.encoding import PieceEncoder
 from trainers.trl_bridge import EpisodeBatch
 
@@ -62,8 +68,42 @@ class AgentGRPOTrainer(OnlineTrainer):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if getattr(self.args, "turn_credit", "none") == "information_gain":
+        options: Any = self.args
+        if getattr(options, "turn_credit", "none") == "information_gain":
             self.task_environments.check_right_answers()
+        self._roots = getattr(options, "branch_roots", 0)
+        most = getattr(options, "dynamic_sampling", 1.0)
+        for name in ["branch_roots"] * bool(self._roots) + ["dynamic_sampling"] * (most > 1):
+            self._check_groups_are_whole(name)
+        if self._roots:
+            self.task_environments.check_copies()
+        if most > 1:
+            self._dynamic = DynamicSampling(
+                task_ids_of(self.train_dataset, option="--dynamic_sampling"),
+                group_size=self.num_generations,
+                most=most,
+                rewards_of=self.rewards_of,
+                seed=options.seed,
+            )
+
+    def play(self, task_ids: list[str]) -> list[Trajectory]:
+        """Play a batch; with branches, and further groups, where the options say so."""
+        options = self.rollout_options()
+        play: Play = self.rollout.run
+        if self._roots:
+            size = self.num_generations
+            play = partial(play_branched, self.rollout, group_size=size, roots=self._roots)
+        if self._dynamic is None:
+            trajectories, self.surplus = play(task_ids, **options), []
+        else:
+            trajectories, self.surplus = self._dynamic.run(play, task_ids, **options)
+            share = 1 + len(self.surplus) / len(trajectories)
+            self._metrics["train"]["batches_played"].append(share)
+        if self._roots:
+            turns = [id(turn) for t in [*trajectories, *self.surplus] for turn in t.turns]
+            share = len(set(turns)) / max(len(turns), 1)
+            self._metrics["train"]["frac_turns_played"].append(share)
+        return trajectories
 
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
         """Return (E,) group-relative advantages, or (R, T) where turns have their own."""
@@ -73,10 +113,15 @@ class AgentGRPOTrainer(OnlineTrainer):
         if self.model.training and getattr(args, "kept_variance", 1.0) < 1.0:
             kept = self._kept(episodes)
         credit = getattr(args, "turn_credit", "none")
-        if credit == "none" or not self.model.training:
+        if not self.model.training or (credit == "none" and not self._roots):
             return of_episode * kept
         turn = turn_of_token(episodes.action_mask, episodes.episode_of_row)
-        table = self._table(self._of_turns(credit, batch, episodes, of_episode, turn))
+        if self._roots:
+            names = [[id(turn) for turn in t.turns] for t in episodes.trajectories]
+            own = of_episode.tolist(), names, episodes.counted.tolist()
+            table = self._table(shared_turn_advantages(*own))
+        else:
+            table = self._table(self._of_turns(credit, batch, episodes, of_episode, turn))
         episode = episodes.episode_of_row.clamp(min=0)
         of_token = table.to(of_episode)[episode[:, None], turn]
         if credit == "gigpo":
@@ -93,6 +138,32 @@ class AgentGRPOTrainer(OnlineTrainer):
         if self.normalizes_by_environment:
             return episodes.local(scale_by_environment(centred, rewards, episodes.environment))
         return episodes.local(divide_by_group_mean(centred, rewards, size))
+
+    def rewards_of(self, trajectories: Sequence[Trajectory]) -> list[float]:
+        """Return what episodes are paid by their environment, less penalties."""
+        weights = self.reward_weights.tolist()
+        paid = rewards_by_turn(
+            trajectories,
+            [0.0] * len(trajectories),
+            of_environment=weights[0],
+            of_invalid=weights[-1] * getattr(self.args, "invalid_action_penalty", 0.0),
+        )
+        pairs = zip(paid, super().rewards_of(trajectories), strict=True)
+        return [sum(turns) if own == own else own for turns, own in pairs]
+
+    def _check_groups_are_whole(self, name: str) -> None:
+        """Check that this process plays all of each group, for the environment's rewards."""
+        processes = self.accelerator.num_processes
+        if processes > 1:
+            raise UsageError(
+                f"{name} plays groups in one training process, got {processes}; start one, or "
+                f"leave {name} out"
+            )
+        if name == "dynamic_sampling" and not self._pays_by_turn:
+            raise UsageError(
+                "dynamic_sampling goes by what environments pay, got reward_funcs; let a wrapper "
+                "pay it (--wrapper), or leave one of the two out"
+            )
 
     def _kept(self, episodes: EpisodeBatch) -> torch.Tensor:
         """Return (E,) bool, the episodes of groups that are trained on; log the share of them."""
@@ -199,6 +270,8 @@ class AgentGRPOTrainer(OnlineTrainer):
         )
 
     _warned_of_late_rewards = False
+    _roots = 0
+    _dynamic: DynamicSampling | None = None
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -332,23 +332,32 @@ def _mixture(tasks: Any, environments: Environments, args: Any) -> Mixture | Non
             raise UsageError("--mix cannot weigh the tasks of an iterable dataset; mix them in it")
         return None
     seed = args.seed if args.shuffle_dataset else None
-    return mixture_of(map(scenario_of, _prompts(tasks)), environments, seed=seed)
+    prompts = task_ids_of(tasks, option="--mix")
+    return mixture_of(map(scenario_of, prompts), environments, seed=seed)
 
 
-def _prompts(tasks: Any) -> list[str]:
-    """Return the task id of each row."""
+def task_ids_of(tasks: Any, *, option: str) -> list[str]:
+    """Return the task id of each training row.
+
+    Args:
+        tasks: the training data.
+        option: what draws from them.
+
+    Raises:
+        UsageError: they are a stream.
+    """
+    if not hasattr(tasks, "__len__"):
+        raise UsageError(
+            f"{option} draws from a list of tasks, got an iterable dataset; make it a list, or "
+            "leave the option out"
+        )
     rows = tasks["prompt"] if hasattr(tasks, "column_names") else [r["prompt"] for r in tasks]
     return list(rows)
 
 
 def _learnable(tasks: Any, environments: Environments, args: Any) -> LearnableTasks:
     """Return what draws the training tasks by the policy's success on them."""
-    if not hasattr(tasks, "__len__"):
-        raise UsageError(
-            "--task_sampling learnable draws from a list of tasks, got an iterable dataset; make "
-            "it a list, or leave the option out"
-        )
-    prompts = _prompts(tasks)
+    prompts = task_ids_of(tasks, option="--task_sampling learnable")
     rows: dict[str, list[int]] = {}
     for row, task_id in enumerate(prompts):
         rows.setdefault(scenario_of(task_id), []).append(row)

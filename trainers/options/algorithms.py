@@ -16,6 +16,7 @@ from trainers.options.arguments import (
     RolloutArguments,
     RunArguments,
 )
+from trainers.options.consistency import check_sampling
 from trainers.options.data import AgentEvolArguments, DataArguments, PairArguments
 from trainers.options.defaults import (
     BY_MEAN,
@@ -100,6 +101,23 @@ class GRPODefaults(OnlineDefaults):
         },
     )
 
+    branch_roots: int = field(
+        default=0,
+        metadata={
+            "help": "Play so many episodes of a group from the start, and let the others branch "
+            "from these at turns of which the policy was least sure; 0 plays all from the start.",
+            "min": 0,
+        },
+    )
+    dynamic_sampling: float = field(
+        default=1.0,
+        metadata={
+            "help": "Play further tasks for groups whose episodes were paid the same, up to so "
+            "many times the batch in all (DAPO's dynamic sampling); 1 plays none.",
+            "min": 1,
+        },
+    )
+
     def __post_init__(self) -> None:
         for name, allowed in (("turn_credit", TURN_CREDITS), ("turn_anchor", TURN_ANCHORS)):
             if getattr(self, name) not in allowed:
@@ -114,6 +132,7 @@ class GRPODefaults(OnlineDefaults):
                 f"{self.turn_credit}; leave out one of the two"
             )
         super().__post_init__()
+        check_sampling(self)
 
 
 @dataclass

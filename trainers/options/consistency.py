@@ -298,3 +298,32 @@ def _listed(values: list[int]) -> str:
     """Return the first values in words: `2, 4 or 8`."""
     *most, last = map(str, values[:4])
     return f"{', '.join(most)} or {last}" if most else last
+
+
+def check_sampling(args: Any) -> None:
+    """Check that groups may branch, or be replaced, beside the other options.
+
+    Raises:
+        ValueError: they may not.
+    """
+    roots, group = args.branch_roots, args.num_generations
+    if roots and roots >= group:
+        raise ValueError(
+            f"branch_roots must be below num_generations={group}, got {roots}; the other episodes "
+            "of a group branch from these"
+        )
+    if roots and args.turn_credit != "none":
+        raise ValueError(
+            f"branch_roots credits shared turns itself, got turn_credit={args.turn_credit}; leave "
+            "out one of the two"
+        )
+    if args.dynamic_sampling > 1 and args.task_sampling != "uniform":
+        raise ValueError(
+            f"dynamic_sampling draws further tasks alike, got task_sampling={args.task_sampling}; "
+            "leave out one of the two"
+        )
+    if args.max_staleness and (roots or args.dynamic_sampling > 1):
+        raise ValueError(
+            f"{'branch_roots' if roots else 'dynamic_sampling'} plays a batch in several parts, "
+            f"which max_staleness={args.max_staleness} cannot play ahead; leave out one of the two"
+        )

@@ -195,6 +195,7 @@ class ModelPolicy(Policy):
                 self.chat,
                 budgets.history,
                 max_tokens=min((n for n in limits if n is not None), default=None),
+                traces=episode.trajectory.traces,
             )
         if not tokens.observe(episode.trajectory):
             return 0

@@ -10,12 +10,13 @@ from agentgym_envs.actions import strip_thinking
 from agentgym_envs.core import UNSCORED, UNSCORED_KEY
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.trajectory import Status, Trajectory
-from trainers.rollout.env_slots import EnvSlots, Places, env_of, horizon_of
+from trainers.rollout.env_slots import Branching, EnvSlots, Places, env_of, horizon_of
 from trainers.rollout.pause import Pause
 from trainers.rollout.policy import Episode, Failure, Policy, PolicyAnswer, Stop
 from wrappers import Attempts, TextVectorEnv
 from wrappers.schedules import HorizonSchedule
 from wrappers.vector.arguments import Answer
+from wrappers.vector.host import RESUME
 
 READY_SHARE = 0.25
 """The share of the episodes under way that must be ready for the policy to be asked."""
@@ -35,6 +36,7 @@ class Batch:
         begin: begins the batch of the policy, and begins it anew where all of it is played again.
         on_trajectory: called with each trajectory as its episode ends.
         finished: episodes that are not played again, by their place in the list.
+        branches: where episodes begin that go on from another one's state, by their place.
         places: an episode is begun only where one is free; None begins as many as there are slots.
 
     Attributes:
@@ -55,6 +57,7 @@ class Batch:
         begin: Callable[[], None],
         on_trajectory: Callable[[Trajectory], None] | None,
         finished: MutableMapping[int, Trajectory] | None,
+        branches: Mapping[int, Branching] | None,
         places: Places | None,
     ) -> None:
         self.live: list[Episode] = []
@@ -67,6 +70,7 @@ class Batch:
         self._begin_policy = begin
         self._on_trajectory = on_trajectory
         self._attempts = attempts
+        self._branches = branches or {}
         self._places = places or Places(len(task_ids))
         self._requested: set[int] = set()  # keys of the episodes whose answer is on its way
         self._broken: dict[int, Trajectory] = {}  # what a failed attempt has left, by place
@@ -178,6 +182,9 @@ class Batch:
             for slot, index in starting.items():
                 tasks[slot] = self._task_ids[index]
             options: dict[str, Any] = {"task_id": tasks}
+            resumed = [self._resumed(starting.get(slot)) for slot in range(len(tasks))]
+            if any(resumed):
+                options[RESUME] = resumed
             if group.horizon is not None:
                 options["horizon"] = group.horizon
             group.starting |= starting
@@ -187,6 +194,11 @@ class Batch:
             observations, infos = group.env.reset(options=options)
             for slot in starting:
                 self._begin(group, slot, observations[slot], infos[slot])
+
+    def _resumed(self, index: int | None) -> tuple[tuple[str, ...], str] | None:
+        """Return the state that a task's episode goes on from; None where it is the start."""
+        branch = None if index is None else self._branches.get(index)
+        return None if branch is None else (branch.actions, branch.observation)
 
     def _begin(self, group: EnvSlots, slot: int, observation: str, info: dict[str, Any]) -> None:
         """Take in what a reset has answered."""
@@ -207,6 +219,8 @@ class Batch:
             policy=self._policy.name,
             global_step=self._global_step,
         )
+        if index in self._branches:
+            self._branches[index].begin(trajectory)
         episode = Episode(key, index, group.env, slot, observation, info, trajectory)
         if "failure" in info:
             self._fail(episode, info["failure"])

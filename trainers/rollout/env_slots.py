@@ -5,11 +5,28 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from agentgym_envs.tasks import scenario_of
+from agentgym_envs.trajectory import Trajectory
 from trainers.rollout.policy import Episode, Reply
 from wrappers import TextVectorEnv
 from wrappers.schedules import HorizonSchedule
+
+
+class Branching(Protocol):
+    """Where an episode begins that goes on from another one's state."""
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The actions that lead there from the start."""
+
+    @property
+    def observation(self) -> str:
+        """What they lead to."""
+
+    def begin(self, episode: Trajectory) -> None:
+        """Write the turns that are shared into the record."""
 
 
 @dataclass

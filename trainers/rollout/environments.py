@@ -228,6 +228,21 @@ class Environments:
                 f"SearchQA does, got {', '.join(without)}; use --turn_credit gagpo"
             )
 
+    def check_copies(self) -> None:
+        """Check that every environment can be copied in the middle of an episode.
+
+        Raises:
+            UsageError: one cannot.
+        """
+        for name, env in self._probes.items():
+            try:
+                env.snapshot()
+            except (AttributeError, ValueError) as error:
+                raise UsageError(
+                    f"--branch_roots copies environments, and {self.names[name]} cannot be copied "
+                    f"({error}); leave it out of --env, or pass --branch_roots 0"
+                ) from error
+
     def right_answer(self, task_id: str) -> tuple[str, str]:
         """Return the action that gives a task's right answer, and the answer; of training alone."""
         env: Any = self._probes[scenario_of(task_id)]

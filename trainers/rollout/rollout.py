@@ -16,7 +16,7 @@ from functools import partial
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.rollout.batch import Batch
-from trainers.rollout.env_slots import Places
+from trainers.rollout.env_slots import Branching, Places
 from trainers.rollout.pause import wait_for
 from trainers.rollout.policy import Policy
 from wrappers import Attempts, FailureRules, TextVectorEnv
@@ -76,6 +76,7 @@ class Rollout:
         temperature: float | None = None,
         on_trajectory: Callable[[Trajectory], None] | None = None,
         finished: MutableMapping[int, Trajectory] | None = None,
+        branches: Mapping[int, Branching] | None = None,
     ) -> list[Trajectory]:
         """Play every task once.
 
@@ -88,6 +89,7 @@ class Rollout:
             on_trajectory: called with each trajectory as its episode ends, in whatever order.
             finished: episodes that are not played again, by their place in the list; those that end
                 are added.
+            branches: where episodes begin that go on from another one's state, by their place.
 
         Returns:
             One trajectory per task, in the order of the tasks.
@@ -103,6 +105,7 @@ class Rollout:
             temperature=temperature,
             on_trajectory=on_trajectory,
             finished=finished,
+            branches=branches,
         )
         try:
             while (turns := batch.next_turns()) is not None:
@@ -123,6 +126,7 @@ class Rollout:
         temperature: float | None = None,
         on_trajectory: Callable[[Trajectory], None] | None = None,
         finished: MutableMapping[int, Trajectory] | None = None,
+        branches: Mapping[int, Branching] | None = None,
         places: Places | None = None,
     ) -> Batch:
         """Begin what `run` does, for who plays several batches at once.
@@ -134,6 +138,7 @@ class Rollout:
             temperature: of the sampling.
             on_trajectory: called with each trajectory.
             finished: episodes that are not played again.
+            branches: where episodes begin that go on from another one's state.
             places: shared with the other batches; policies and environments are not.
 
         Returns:
@@ -158,6 +163,7 @@ class Rollout:
                 begin=begin,
                 on_trajectory=on_trajectory,
                 finished=finished,
+                branches=branches,
                 places=places,
             )
         )

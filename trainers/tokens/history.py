@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agentgym_envs.trajectory import TokenTrace, Trajectory
 from trainers.history.views import History, view_of
 from trainers.tokens.chat import ALL_TURNS, ChatFormat, grow
@@ -19,19 +21,25 @@ class TokenHistory:
         chat: encodes views.
         history: decides what a turn sees.
         max_tokens: tokens that may be in view at once, prompt included; None sets no bound.
+        traces: of the turns that an episode begins with, where it branches from another one.
 
     Attributes:
         traces: the record; the last one is what the policy has in view.
     """
 
     def __init__(
-        self, chat: ChatFormat, history: History = ALL_TURNS, *, max_tokens: int | None = None
+        self,
+        chat: ChatFormat,
+        history: History = ALL_TURNS,
+        *,
+        max_tokens: int | None = None,
+        traces: Sequence[TokenTrace] = (),
     ) -> None:
         self.chat = chat
         self.history = history
         self.max_tokens = max_tokens
-        self.traces: list[TokenTrace] = []
-        self._sampled: list[list[int]] = []
+        self.traces = list(traces)
+        self._sampled = [ids for trace in self.traces for ids in trace.sampled_turns()]
 
     @property
     def ids(self) -> list[int]:

@@ -6,7 +6,8 @@ Written for TRL 1.16; each private hook that is used has a contract test.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from math import nan
 from statistics import fmean
 from typing import Any
 
@@ -76,12 +77,18 @@ class EpisodeTrainer(  # type: ignore[misc]
     """Draws the training tasks by the policy's success; None where they come in an order."""
     take_batch: Callable[[list[str]], list[Trajectory]] | None = None
     """Returns the episodes of a batch that is played ahead; None where none is."""
+    surplus: Sequence[Trajectory] = ()
+    """Episodes of the last batch that were played and are in no loss; they count in the metrics."""
     asked_at: int | None = None
     """The optimizer step at which the last batch was asked for, where it was played ahead."""
 
     def __init__(self, **kwargs: Any) -> None:
         with no_experimental_warning():
             super().__init__(rollout_func=self._roll_out, **kwargs)
+
+    def play(self, task_ids: list[str]) -> list[Trajectory]:
+        """Play a batch; each `num_generations` consecutive tasks are a group."""
+        return self.rollout.run(task_ids, **self.rollout_options())
 
     def rollout_options(self, ahead: int = 0) -> dict[str, Any]:
         """Return what `rollout.run` is called with besides the tasks.
@@ -115,6 +122,13 @@ class EpisodeTrainer(  # type: ignore[misc]
             episodes: rewards and trajectories.
         """
         return batch["advantages"]
+
+    def rewards_of(self, trajectories: Sequence[Trajectory]) -> list[float]:
+        """Return what episodes are paid by their environment; NaN for those that do not count."""
+        return [
+            t.episode_return if has_reward(t.status, t.episode_return) else nan
+            for t in trajectories
+        ]
 
     def kl_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
         """Return (R, T), log-probabilities of the policy less those of the reference (k1).
@@ -160,7 +174,7 @@ class EpisodeTrainer(  # type: ignore[misc]
         start = time.perf_counter()
         with self.playing():
             if self.take_batch is None:
-                self.trajectories = self.rollout.run(list(prompts), **self.rollout_options())
+                self.trajectories = self.play(list(prompts))
             else:
                 self.trajectories = self.take_batch(list(prompts))
         self._log_metric("rollout_time", time.perf_counter() - start)
@@ -182,13 +196,12 @@ class EpisodeTrainer(  # type: ignore[misc]
             **{f"horizon/{name}": horizon for name, horizon in own.items()},
         }
 
-    @property
-    def _environments(self) -> list[int]:
-        """The number of the environment of each episode of this process."""
+    def _environments(self, trajectories: list[Trajectory]) -> list[int]:
+        """Return the number of the environment of each episode."""
         if len(self.environment_names) == 1:
-            return [0] * len(self.trajectories)
+            return [0] * len(trajectories)
         places = {name: place for place, name in enumerate(self.environment_names)}
-        return [places[scenario_of(trajectory.task_id)] for trajectory in self.trajectories]
+        return [places[scenario_of(trajectory.task_id)] for trajectory in trajectories]
 
     def _rows_of_all(self, trajectories: list[Trajectory]) -> Rows:
         def rows(at_least: int = 0) -> Rows:
@@ -213,13 +226,16 @@ class EpisodeTrainer(  # type: ignore[misc]
 
     def _log_episodes(self, group_size: int) -> None:
         """Log what the episodes of all processes were like, whatever the reward functions log."""
-        columns = episode_columns(self.trajectories)
-        names = [list(self.environment_names.values())[place] for place in self._environments]
+        played = [*self.trajectories, *self.surplus]
+        columns = episode_columns(played)
+        labels = list(self.environment_names.values())
+        names = [labels[place] for place in self._environments(played)]
+        rewards = [*self._rewards.tolist(), *self.rewards_of(self.surplus)]
         if self.accelerator.num_processes > 1:
             columns = {name: gather_object(values) for name, values in columns.items()}
             names = gather_object(names)
         metrics = metrics_by_environment(
-            names, rewards=self._rewards.tolist(), columns=columns, group_size=group_size
+            names, rewards=rewards, columns=columns, group_size=group_size
         )
         logged = self._metrics["train" if self.model.training else "eval"]
         # TRL's own counts no group whose episodes all failed, and is 1 where there are no groups;
@@ -264,7 +280,7 @@ class EpisodeTrainer(  # type: ignore[misc]
         self.rows.note_advantages(
             (advantages if is_per_token else advantages[:, None].expand_as(action_mask)).tolist()
         )
-        self.keep_episodes(self.trajectories)
+        self.keep_episodes([*self.trajectories, *self.surplus])
         counted = episodes.counted.sum().float()
         weights = row_weights(
             self.loss_type,
@@ -282,7 +298,8 @@ class EpisodeTrainer(  # type: ignore[misc]
     def _batch_of_episodes(self, batch: dict[str, Any]) -> EpisodeBatch:
         """Take episodes without a reward out of a batch's mask; return what it is made of."""
         first = self.accelerator.process_index * len(self.trajectories)
-        episode_of_row = torch.tensor(self.rows.episode_of_row, device=batch["advantages"].device)
+        device = batch["advantages"].device
+        episode_of_row = torch.tensor(self.rows.episode_of_row, device=device)
         if self._rewards.isnan().any():
             of_row = self._rewards[first + episode_of_row.clamp(min=0)]
             leave_out_unrewarded(batch, of_row, reduce_sum=self._reduce_sum)
@@ -296,7 +313,7 @@ class EpisodeTrainer(  # type: ignore[misc]
             reduce_sum=self._reduce_sum,
             gather=gather_object if self.accelerator.num_processes > 1 else list,
             environment=self.accelerator.gather(
-                torch.tensor(self._environments, device=batch["advantages"].device)
+                torch.tensor(self._environments(self.trajectories), device=device)
             ),
             num_environments=len(self.environment_names),
         )

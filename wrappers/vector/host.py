@@ -6,13 +6,16 @@ The same host serves in this thread, in another thread and in a worker process.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import gymnasium as gym
 
 from agentgym_envs.errors import EnvFailure
+
+RESUME = "resume"
+"""The reset option of the actions that lead to a state, and the observation that they lead to."""
 
 EnvFn = Callable[[], gym.Env[Any, Any]]
 
@@ -36,10 +39,33 @@ class EnvHost:
         self._closed = False
 
     def reset(self, seed: int | None, options: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:
-        """Start an episode."""
+        """Start an episode; the option `RESUME` goes on from another one's state."""
         self._moves = None
+        resume = None if options is None else options.get(RESUME)
+        if resume is not None:
+            options = {name: value for name, value in options.items() if name != RESUME}
         with self._exits_as_failures():
-            return self.env.reset(seed=seed, options=options)
+            observation, info = self.env.reset(seed=seed, options=options)
+        return (observation, info) if resume is None else self._resume(*resume)
+
+    def _resume(self, actions: Sequence[str], expected: str) -> tuple[str, dict[str, Any]]:
+        """Play an episode so far again, as `TextEnv.restore` does, but through the wrappers.
+
+        Raises:
+            EnvFailure: it ended, or came to another observation.
+        """
+        observation, ended, info = "", False, {}
+        for action in actions:
+            if not ended:
+                observation, _, terminated, truncated, info = self.step(action)
+                ended = terminated or truncated
+        if ended or observation != expected:
+            raise EnvFailure(
+                f"the same episode played again came to {observation!r:.200}, not to "
+                f"{expected!r:.200}; branching needs an environment that always answers the same "
+                "actions in the same way"
+            )
+        return observation, info
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Play one turn."""

@@ -99,7 +99,7 @@ HONOURED: dict[type, tuple[dict[str, str], ...]] = {
     AgentGRPOConfig: (
         ONLINE,
         GROUP_RELATIVE,
-        {"ours": "turn_credit kept_variance"},
+        {"ours": "turn_credit kept_variance branch_roots dynamic_sampling"},
     ),
     AgentRLOOConfig: (ONLINE,),
     AgentReinforcePPConfig: (ONLINE, {"ours": "baseline"}),
