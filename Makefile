@@ -16,6 +16,8 @@ VENV_VLLM ?= .venv-vllm
 VENV_OFFICIAL ?= .venv-official
 VENV_SERVE ?= .venv-serve
 VENV_ADAPTERS ?= .venv-adapters
+VENV_VERIFIERS ?= .venv-verifiers
+VENV_NEMO_GYM ?= .venv-nemo-gym
 VENV_RAY ?= .venv-ray
 VENV_DOCS ?= .venv-docs
 WORKERS ?= 2
@@ -31,6 +33,8 @@ VLLM := 0.31.0
 VLLM_TESTS := hypothesis packaging pytest pytest-timeout
 VERIFIED := 1.2.3
 ADAPTED := gem-llm==0.1.0 skyrl-gym==0.4.0
+VERIFIERS := 0.4.0
+NEMO_GYM := 0.4.0
 OPENENV := 0.10.0
 HAS_CHROMIUM := for name in "$${AGENTGYM_CHROMIUM:-chromium}" chromium-browser google-chrome; do \
     ! command -v "$$name" > /dev/null || exit 0; done; exit 1
@@ -122,6 +126,21 @@ $(VENV_ADAPTERS)/.adapters: setup.cfg pyproject.toml
 	$(check_python)
 	$(PYTHON) -m venv $(VENV_ADAPTERS) || { rm -rf $(VENV_ADAPTERS); $(NO_VENV); }
 	$(VENV_ADAPTERS)/bin/python -m pip install --disable-pip-version-check --quiet -e . $(ADAPTED) hypothesis pytest pytest-timeout
+	@touch $@
+
+# verifiers and NeMo-Gym want different versions of mcp and openai.
+$(VENV_VERIFIERS)/.verifiers: setup.cfg pyproject.toml
+	$(check_python)
+	$(PYTHON) -m venv $(VENV_VERIFIERS) || { rm -rf $(VENV_VERIFIERS); $(NO_VENV); }
+	$(VENV_VERIFIERS)/bin/python -m pip install --disable-pip-version-check --quiet -e . verifiers==$(VERIFIERS) hypothesis pytest pytest-timeout
+	@touch $@
+
+$(VENV_NEMO_GYM)/.nemo-gym: setup.cfg pyproject.toml
+	$(check_python)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] < (3, 12))' \
+	    || { echo "NeMo-Gym needs Python 3.12 or 3.13; name one: make test-nemo-gym PYTHON=/path/to/python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV_NEMO_GYM) || { rm -rf $(VENV_NEMO_GYM); $(NO_VENV); }
+	$(VENV_NEMO_GYM)/bin/python -m pip install --disable-pip-version-check --quiet -e . nemo-gym==$(NEMO_GYM) hypothesis pytest pytest-timeout
 	@touch $@
 
 $(VENV_RAY)/.ray: setup.cfg pyproject.toml constraints.txt
@@ -227,6 +246,14 @@ test-agentgym: $(VENV)/.agentgym  ## Run the tests with the clients of AGENTGYM_
 test-adapters: $(VENV_ADAPTERS)/.adapters  ## Run the tests of the adapters to GEM and SkyRL with these packages (a minute)
 	$(RUN_ENV) $(VENV_ADAPTERS)/bin/python -m pytest tests/wrappers/adapters
 
+.PHONY: test-verifiers
+test-verifiers: $(VENV_VERIFIERS)/.verifiers  ## Run the tests of the adapter to verifiers with this package and its vf-eval (a minute)
+	$(RUN_ENV) $(VENV_VERIFIERS)/bin/python -m pytest tests/wrappers/adapters/test_verifiers.py
+
+.PHONY: test-nemo-gym
+test-nemo-gym: $(VENV_NEMO_GYM)/.nemo-gym  ## Run the tests of the adapter to NeMo-Gym with this package (a minute); needs Python 3.12 or 3.13
+	$(RUN_ENV) $(VENV_NEMO_GYM)/bin/python -m pytest tests/wrappers/adapters/test_nemo_gym.py
+
 .PHONY: test-envs
 test-envs: $(VENV_ENVS)/.envs  ## Run the environments' and wrappers' tests where torch is not installed
 	@$(VENV_ENVS)/bin/python -c 'import importlib.util as u, sys; sys.exit("torch is installed here" if u.find_spec("torch") else 0)'
@@ -277,5 +304,5 @@ constraints: $(VENV)/bin/python  ## Resolve all dependencies anew and write cons
 
 .PHONY: clean
 clean:  ## Remove what the targets made, runs/ excepted
-	rm -rf $(VENV) $(VENV_ENVS) $(VENV_EVAL) $(VENV_TRL) $(VENV_VLLM) $(VENV_OFFICIAL) $(VENV_SERVE) $(VENV_RAY) $(VENV_DOCS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV_ENVS) $(VENV_EVAL) $(VENV_TRL) $(VENV_VLLM) $(VENV_OFFICIAL) $(VENV_SERVE) $(VENV_ADAPTERS) $(VENV_VERIFIERS) $(VENV_NEMO_GYM) $(VENV_RAY) $(VENV_DOCS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find $(PACKAGES) tests worlds -name __pycache__ -type d -prune -exec rm -rf {} +

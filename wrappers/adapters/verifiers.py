@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from operator import methodcaller
 from typing import Any
 
 import gymnasium as gym
@@ -140,8 +141,7 @@ class AgentGymEnv(vf.Env[AgentGymEnvConfig]):  # type: ignore[misc]
                     segment = await interaction.turn(observation)
                     if segment.terminated:
                         break
-                    reply = segment.last_reply
-                    turn = await worker.call(lambda host, reply=reply: host.step(reply))
+                    turn = await worker.call(methodcaller("step", segment.last_reply))
                     observation, reward, terminated, truncated, info = turn
                     total += reward
                     is_over = terminated or truncated

@@ -180,5 +180,5 @@ def test_episodes_are_counted_and_given_up(environments: AgentGymServer) -> None
 
 
 def test_a_row_without_an_environment_is_refused(environments: AgentGymServer) -> None:
-    with pytest.raises(ValueError, match="must name its env, such as 'TextCraft'; got"):
+    with pytest.raises(ValueError, match="must name its env, like 'TextCraft'; got"):
         asyncio.run(environments.reset({"task_id": TASK}, "a"))
