@@ -190,8 +190,12 @@ class Sessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    async def open(self, environment: ServedEnvironment) -> Session:
+    async def open(self, environment: ServedEnvironment, *, is_lazy: bool = False) -> Session:
         """Make a session with a fresh environment.
+
+        Args:
+            environment: what is played.
+            is_lazy: it is made when it is first played, and what that raises is raised then.
 
         Raises:
             AtCapacity: there is no room for another one.
@@ -205,7 +209,8 @@ class Sessions:
         self.metrics.count_opening(environment.name)
         self.metrics.set_active(len(self._sessions))
         try:
-            await session.start()
+            if not is_lazy:
+                await session.start()
         except BaseException:
             await self.close(session, "it could not be made")
             raise

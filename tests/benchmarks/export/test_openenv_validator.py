@@ -28,7 +28,7 @@ pytestmark = [
 ]
 
 NEEDS_JAVA = pytest.mark.skipif(shutil.which("java") is None, reason="no Java on PATH")
-SCENARIOS = ["TextCraft", "BabyAI", "SearchQA", "WebArena"]
+SCENARIOS = ["TextCraft", "ALFWorld", "BabyAI", "SearchQA", "WebArena", "WebShop"]
 
 NOT_WRITTEN_YET = "grader not implemented in this build"
 GRADED = {

@@ -8,11 +8,13 @@ from typing import Any
 import httpx
 import pytest
 
+from agentgym_envs import EnvFailure
 from tests.helpers import COUNTING_ID, FRAGILE_ID
 from tests.wrappers.serving.clients import Socket
 from tests.wrappers.serving.conftest import Serve
 from tests.wrappers.serving.test_sessions import eventually, metric
 from wrappers.serving import limits
+from wrappers.serving.environments import ServedEnvironment
 
 
 def rpc(url: str, method: str, headers: dict[str, str] | None = None, **params: Any) -> Any:
@@ -98,8 +100,8 @@ def test_a_notification_over_a_websocket_has_no_answer(counting: str) -> None:
 def test_a_session_that_is_never_played_on_is_given_back_soon(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "_SHORT_PATIENCE", 0.3)
-    url = serve(idle_timeout=3)
+    monkeypatch.setattr(limits, "_SHORT_PATIENCE", 2.0)
+    url = serve(idle_timeout=16)
     body = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
     _, headers = (
         {"mcp-session-id": httpx.post(f"{url}/mcp", json=body).headers["mcp-session-id"]}
@@ -109,6 +111,41 @@ def test_a_session_that_is_never_played_on_is_given_back_soon(
     eventually(lambda: metric(url, "sessions_active") == 1)
     played = rpc(url, "tools/call", headers, name="add", arguments={"amount": 3})
     assert played["result"]["structuredContent"]["success"] is True
+
+
+def test_an_environment_is_made_for_who_plays_not_for_who_looks(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = serve(COUNTING_ID)
+    made: list[str] = []
+    make = ServedEnvironment.make
+
+    def counted(environment: ServedEnvironment) -> Any:
+        made.append(environment.name)
+        return make(environment)
+
+    monkeypatch.setattr(ServedEnvironment, "make", counted)
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
+    headers = {"mcp-session-id": httpx.post(f"{url}/mcp", json=body).headers["mcp-session-id"]}
+    assert rpc(url, "tools/list", headers)["result"]["tools"]
+    assert made == []
+    rpc(url, "tools/call", headers, name="begin_episode", arguments={"task_id": "counting_2"})
+    assert made == ["counting"]
+
+
+def test_an_environment_that_cannot_be_made_is_an_error_of_the_first_call(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = serve(COUNTING_ID)
+
+    def broken(_: ServedEnvironment) -> Any:
+        raise EnvFailure("there is no Java")
+
+    monkeypatch.setattr(ServedEnvironment, "make", broken)
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
+    headers = {"mcp-session-id": httpx.post(f"{url}/mcp", json=body).headers["mcp-session-id"]}
+    refused = rpc(url, "tools/call", headers, name="begin_episode")
+    assert refused["error"] == {"code": -32603, "message": "there is no Java"}
 
 
 def test_frames_of_the_openenv_socket_carry_requests(counting: str) -> None:

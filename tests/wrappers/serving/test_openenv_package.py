@@ -31,8 +31,8 @@ pytestmark = pytest.mark.openenv
 
 NEEDS_JAVA = pytest.mark.skipif(shutil.which("java") is None, reason="no Java on PATH")
 SCENARIOS = (
-    *("BabyAI", "TextCraft", "SciWorld", "SearchQA", "SQL", "WebArena", "WebShop", "Maze"),
-    "Wordle",
+    *("ALFWorld", "BabyAI", "TextCraft", "SciWorld", "SearchQA", "SQL", "WebArena", "WebShop"),
+    *("Maze", "Wordle"),
 )
 NAMES = [pytest.param(name, marks=NEEDS_JAVA) if name == "SciWorld" else name for name in SCENARIOS]
 

@@ -54,7 +54,8 @@ def endpoints(sessions: Sessions, environment: ServedEnvironment) -> Endpoints:
             if method.startswith("notifications/"):
                 return Response(status_code=202)
             if method == "initialize":
-                headers = {_HEADER: (await _open(sessions, environment)).id}
+                # Many a client only looks at the tools, and does not wait for a simulator to start.
+                headers = {_HEADER: (await _open(sessions, environment, is_lazy=True)).id}
             result = await _result(sessions, environment, method, params, header, named)
         except RpcError as error:
             return json_response(error_answer(body, error))
@@ -113,10 +114,12 @@ async def _result(
     return {"session_id": session.id, "closed": True}
 
 
-async def _open(sessions: Sessions, environment: ServedEnvironment) -> Session:
+async def _open(
+    sessions: Sessions, environment: ServedEnvironment, *, is_lazy: bool = False
+) -> Session:
     """Open a session that is given back soon where its client never plays on it."""
     try:
-        session = await sessions.open(environment)
+        session = await sessions.open(environment, is_lazy=is_lazy)
     except Exception as error:
         raise RpcError(BROKEN, described(error)) from error
     session.patience = sessions.limits.short_patience
