@@ -24,10 +24,10 @@ from transformers import TrainerCallback
 from benchmarks.throughput.measure import Row
 from benchmarks.throughput.overlap import Delay, Delayed
 from benchmarks.throughput.vllm_process import vllm_servers
-from trainers.grpo import AgentGRPOConfig, AgentGRPOTrainer
+from trainers.grpo import AgentGRPOTrainer
 from trainers.models.loading import load_policy, resolve_model
 from trainers.options.arguments import EnvArguments, RolloutArguments
-from trainers.options.configs import ModelArguments
+from trainers.options.configs import AgentGRPOConfig, ModelArguments
 
 DELAY = Delay()
 _LOOK = "Thought: I look.\nAction: inventory"
@@ -170,7 +170,7 @@ def _train(case: Case, work: Work, url: str, out: Path) -> list[dict[str, float]
     ]
 
 
-class _Moments(TrainerCallback):
+class _Moments(TrainerCallback):  # type: ignore[misc]
     """Notes when steps end."""
 
     def __init__(self) -> None:

@@ -104,7 +104,7 @@ def _play(num: int, *, is_server: bool, turns: int = 10) -> tuple[float, list[Tr
 class _FixedBackend:
     """A `Backend` that samples the same ids at once."""
 
-    max_length = None
+    max_length: int | None = None
 
     def __init__(self, turn: Generated) -> None:
         self._turn = turn

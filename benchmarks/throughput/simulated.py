@@ -180,8 +180,12 @@ class SimulatedEnvs(TextVectorEnv):
         self._calls = SlotCalls(slots)
         self._backend = "thread"
         self._pid = os.getpid()
-        self._finalizer = weakref.finalize(self, self._calls.close)
+        self._finalizer = weakref.finalize(self, _close, self._calls, self._pid)
         self._start(range(num_envs))
+
+
+def _close(calls: SlotCalls, _pid: int) -> None:
+    calls.close()
 
 
 class SimulatedSampler(Policy):

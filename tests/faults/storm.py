@@ -31,12 +31,12 @@ PAUSES = {
     "BabyAI": (3.0, 15.0),
     "SciWorld": (10.0, 40.0),
     "SearchQA": (3.0, 15.0),
-    "TextCraft": (5.0, 25.0),
+    "TextCraft": (10.0, 50.0),
 }
 """Seconds between two faults; a Java takes some to start."""
 DOWN = (2.0, 8.0)
 """Seconds that a server stays away."""
-RARITY = {"BabyAI": 8, "SciWorld": 8, "SearchQA": 8, "TextCraft": 2}
+RARITY = {"BabyAI": 8, "SciWorld": 8, "SearchQA": 8, "TextCraft": 4}
 """How much likelier each other fault is than one of the run's own."""
 STALENESS = 2
 """Of TextCraft's run, which is played ahead on two vLLM servers."""

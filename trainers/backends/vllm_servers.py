@@ -47,7 +47,9 @@ class VLLMServersBackend:
         self, urls: Sequence[str], *, weights_dir: str | None = None, **options: Any
     ) -> None:
         folder = None if weights_dir is None else WeightsFolder(weights_dir)
-        self._open = partial(VLLMServerBackend, weights_dir=folder, **options)
+        self._open: Callable[[str], VLLMServerBackend] = partial(
+            VLLMServerBackend, weights_dir=folder, **options
+        )
         self._servers: dict[str, VLLMServerBackend] = {}
         self._absent = list(urls)  # those that have never answered
         self._up: list[str] = []
