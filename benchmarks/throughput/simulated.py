@@ -184,7 +184,7 @@ class SimulatedEnvs(TextVectorEnv):
         self._start(range(num_envs))
 
 
-def _close(calls: SlotCalls, _pid: int) -> None:
+def _close(calls: SlotCalls, pid: int) -> None:
     calls.close()
 
 

@@ -10,7 +10,7 @@ from wrappers.vector.slots import Waitable, wait_for_any
 
 _GATHERING = 20e-6
 """Seconds for each answer that is waited for."""
-_LONGEST = 0.05
+_LONGEST = 0.2
 
 
 class Pause(NamedTuple):
