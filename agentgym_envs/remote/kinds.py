@@ -71,7 +71,6 @@ class Kind:
     success: float = 0.0
     actions: str = ""
     words: str = ""
-    closes: bool = True
     splits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property

@@ -52,11 +52,6 @@ class Episodes:
     _places: Iterator[int] = field(default_factory=count)
     _open: dict[int, Episode] = field(default_factory=dict)
 
-    @property
-    def numbers(self) -> list[int]:
-        """The numbers in use, oldest first."""
-        return list(self._open)
-
     async def create(self) -> Episode:
         """Open a session under the next number.
 

@@ -185,7 +185,6 @@ class WebShop:
         """Return the endpoints by method and path."""
         return {
             ("GET", "/"): saying("ok"),
-            ("GET", "/list_envs"): answering(self.list_envs, error_status=500),
             ("POST", "/create"): answering(self.create, error_status=500),
             ("POST", "/reset"): answering(self.reset, error_status=500),
             ("POST", "/step"): answering(self.step, error_status=500),
@@ -194,10 +193,6 @@ class WebShop:
             ("GET", "/instruction_text"): answering(self.instruction_text, error_status=500),
             ("POST", "/close"): answering(self.close, error_status=500),
         }
-
-    async def list_envs(self, fields: Fields) -> Any:
-        """List the numbers that are in use."""
-        return self.episodes.numbers
 
     async def create(self, fields: Fields) -> Any:
         """Answer with the next number; a task that was drawn has begun."""
