@@ -1,7 +1,7 @@
 """TextCraft: craft a goal item from what can be fetched, by recipes that the task shows.
 
-The scenario of AgentGym on the recipes of Minecraft 1.16.2. `compat="agentgym"` gives the
-original's messages and rules.
+The scenario of AgentGym on the recipes of Minecraft 1.16.2, or on made-up books whose goals take 6
+to 60 crafts. `compat="agentgym"` gives the original's messages and rules.
 """
 
 from __future__ import annotations
@@ -17,11 +17,28 @@ from agentgym_envs.actions.compat import OnlyActionParser, WholeTextParser
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.tasks import TaskSpec
 from agentgym_envs.textcraft.compat import OriginalState
+from agentgym_envs.textcraft.deep_tasks import MAX_TURNS, DeepTasks
 from agentgym_envs.textcraft.planner import plan
+from agentgym_envs.textcraft.recipes import RecipeBook
 from agentgym_envs.textcraft.source import builtin_book, datapack_book
 from agentgym_envs.textcraft.state import CraftingState
 from agentgym_envs.textcraft.tasks import SPLIT_SIZES, TextCraftTasks
 from agentgym_envs.textcraft.thoughts import plan_moves
+
+BOOKS = ("minecraft", "deep")
+"""What `book` may be."""
+
+_RULES = (
+    "You craft an item by the crafting commands you are shown; some of them are of no use. "
+    "Each turn you do one of:\n"
+    "get <count> <item>: take items that no command crafts.\n"
+    "craft <count> <item> using <count> <item>, <count> <item>, ...: use a command once.\n"
+    "inventory: list what you hold."
+)
+_GENERIC_NAMES = (
+    "A generic ingredient such as planks must be filled by a special type of it, such as oak "
+    "planks."
+)
 
 _VERBS = (
     ActionVerb("get", "get {count} {item}", "Take items that no recipe makes.", ("count",)),
@@ -35,25 +52,22 @@ _VERBS = (
 
 
 class TextCraftEnv(TextEnv):
-    """Crafting with Minecraft's recipes.
+    """Crafting with Minecraft's recipes, or with made-up ones.
 
-    `reset(options={"goal": "end stone bricks"})` plays the task of that goal. `info["inventory"]`
-    maps the items held to their counts.
+    `reset(options={"goal": "end stone bricks"})` plays the task of that goal, where all tasks have
+    one book. `info["inventory"]` maps the items held to their counts.
 
     Args:
-        recipes_dir: a data-pack folder of recipe JSON files; None takes the built-in recipes.
+        recipes_dir: a data-pack folder of recipe JSON files; None takes those of `book`.
+        book: `"minecraft"`, or `"deep"` for a made-up book for each task, with goals of 6 to 60
+            crafts and 100 turns.
         **kwargs: as `TextEnv`.
+
+    Raises:
+        ValueError: there is no such book, or recipes of a folder are to be a deep book.
     """
 
-    instructions = (
-        "You craft an item by the crafting commands you are shown; some of them are of no use. "
-        "Each turn you do one of:\n"
-        "get <count> <item>: take items that no command crafts.\n"
-        "craft <count> <item> using <count> <item>, <count> <item>, ...: use a command once.\n"
-        "inventory: list what you hold.\n"
-        "A generic ingredient such as planks must be filled by a special type of it, such as oak "
-        "planks."
-    )
+    instructions = f"{_RULES}\n{_GENERIC_NAMES}"
     verbs = _VERBS
     default_max_turns = 30
     original_parsers: ClassVar[Mapping[str, ActionParser]] = {
@@ -62,15 +76,20 @@ class TextCraftEnv(TextEnv):
     }
     reset_options: ClassVar[tuple[str, ...]] = (*TextEnv.reset_options, "goal")
 
-    def __init__(self, *, recipes_dir: str | Path | None = None, **kwargs: Any) -> None:
-        if recipes_dir is None:
-            self.book, task_set = builtin_book(), _builtin_tasks()
+    book: RecipeBook
+    """The recipes; with `book="deep"` the current task's, from the first reset on."""
+
+    def __init__(
+        self, *, recipes_dir: str | Path | None = None, book: str = "minecraft", **kwargs: Any
+    ) -> None:
+        self._goals = _tasks_of(book, recipes_dir)
+        if isinstance(self._goals, TextCraftTasks):
+            self.book = self._goals.book
         else:
-            self.book = datapack_book(recipes_dir)
-            task_set = TextCraftTasks(self.book)
-        super().__init__(task_set, **kwargs)
-        self.source = self.book.source
-        self._goals = task_set
+            self.default_max_turns = MAX_TURNS
+            self.instructions = _RULES  # its books have no generic names
+        super().__init__(self._goals, **kwargs)
+        self.source = self._goals.source
 
     def choose_task(self, options: Mapping[str, Any]) -> TaskSpec:
         """Return the task that `options` name by id or goal, or draw one."""
@@ -82,18 +101,12 @@ class TextCraftEnv(TextEnv):
                 f"reset options name both task_id={options['task_id']!r} and goal={goal!r}; "
                 "give one of them"
             )
-        number = self._goals.number_of.get(_item_name(goal))
-        if number is None:
-            raise ValueError(
-                f"unknown goal {goal!r}; allowed: the {len(self._goals.goals)} craftable items of "
-                f"{self.source}, such as {self._goals.goals[0]!r}; env.unwrapped.book.goals lists "
-                "them"
-            )
-        return super().choose_task({"task_id": number})
+        return super().choose_task({"task_id": self._goals.number_of(_item_name(goal))})
 
     def begin(self, task: TaskSpec) -> str:
         """Empty the inventory and show the commands and the goal."""
-        self.goal = self._goals.goals[task.number]
+        self.book = self._goals.book_of(task.number)
+        self.goal = self._goals.goal_of(task.number)
         self._state = (OriginalState if self.is_agentgym_compat else CraftingState)(
             self.book, self.goal
         )
@@ -113,7 +126,7 @@ class TextCraftEnv(TextEnv):
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield a fewest-actions plan's moves from the current inventory."""
-        goal = self._goals.goals[self.task.number]
+        goal = self._goals.goal_of(self.task.number)
         yield from plan_moves(plan(self.book, goal, self._state.inventory))
 
     def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
@@ -121,6 +134,24 @@ class TextCraftEnv(TextEnv):
         info["inventory"] = dict(self._state.inventory)
         info["expert_turns"] = self._goals.expert_turns(self._task.number)
         return info
+
+
+def _tasks_of(book: str, recipes_dir: str | Path | None) -> TextCraftTasks | DeepTasks:
+    if book not in BOOKS:
+        raise ValueError(f"unknown book {book!r}; allowed: {', '.join(map(repr, BOOKS))}")
+    if book == "deep":
+        if recipes_dir is not None:
+            raise ValueError(
+                f"recipes_dir={str(recipes_dir)!r} and book='deep' are two sources of recipes; "
+                "give one of them"
+            )
+        return _deep_tasks()
+    return _builtin_tasks() if recipes_dir is None else TextCraftTasks(datapack_book(recipes_dir))
+
+
+@cache
+def _deep_tasks() -> DeepTasks:
+    return DeepTasks()
 
 
 @cache

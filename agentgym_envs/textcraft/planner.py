@@ -134,11 +134,13 @@ class _Search:
             self._visit(child)
 
     def _children(self, node: _Node, item: str) -> Iterator[_Node]:
-        for recipe, filling in self._ways(item):
+        ways = list(self._ways(item))
+        for recipe, filling in ways:
             times = ceil(node.missing[item] / recipe.count)
             yield self._child(node, item, recipe, filling, times)
             held = min(node.left.get(filling.get(i, i), 0) // n for n, i in recipe.ingredients)
-            if 0 < held < times:
+            # With one way alone the two jobs of a split would be the same.
+            if 0 < held < times and len(ways) > 1:
                 yield self._child(node, item, recipe, filling, held)
 
     def _ways(self, item: str) -> Iterator[tuple[Recipe, dict[str, str]]]:

@@ -40,6 +40,8 @@ class CraftingState:
         self.inventory: dict[str, int] = {}
         self.success = False
         """The goal has been crafted."""
+        named = (n for recipe in book.recipes for _, n in recipe.ingredients if n in book.items)
+        self._example = "stick" if "stick" in book.items else next(named, "stick")
 
     def act(self, text: str) -> tuple[str, bool]:
         """Play one action.
@@ -65,7 +67,7 @@ class CraftingState:
         return "Inventory: " + ", ".join(f"{n} {item}" for item, n in self.inventory.items())
 
     def _get(self, words: str) -> str:
-        count, item = _amount(words)
+        count, item = self._amount(words)
         self._check_known(item)
         if self.book.is_craftable(item):
             raise _Impossible(f"Could not get {item}: it can be crafted, not found.")
@@ -84,7 +86,7 @@ class CraftingState:
             _count(match[1])
         amounts: dict[str, int] = {}
         for part in match[3].split(","):
-            count, item = _amount(part.strip(_EDGES))
+            count, item = self._amount(part.strip(_EDGES))
             amounts[item] = amounts.get(item, 0) + count
         self._check_known(output)
         for item in amounts:
@@ -103,6 +105,14 @@ class CraftingState:
         self.inventory[output] = self.inventory.get(output, 0) + recipe.count
         self.success = self.success or output == self.goal
         return f"Crafted {recipe.count} {output}"
+
+    def _amount(self, words: str) -> tuple[int, str]:
+        match = _AMOUNT.fullmatch(words)
+        if match is None:
+            raise _Impossible(
+                f"Wrong amount {_quoted(words)}: write <count> <item>, such as 2 {self._example}."
+            )
+        return _count(match[1]), match[2]
 
     def _check_known(self, item: str) -> None:
         if item in self.book.generics:
@@ -125,13 +135,6 @@ class CraftingState:
                 self.inventory[item] = left
             else:
                 del self.inventory[item]
-
-
-def _amount(words: str) -> tuple[int, str]:
-    match = _AMOUNT.fullmatch(words)
-    if match is None:
-        raise _Impossible(f"Wrong amount {_quoted(words)}: write <count> <item>, such as 2 stick.")
-    return _count(match[1]), match[2]
 
 
 def _count(digits: str) -> int:

@@ -42,11 +42,12 @@ class TextCraftTasks(ListedTasks):
         if not book.goals:
             raise ValueError(f"{book.source} holds no recipe that can be crafted")
         self.book = book
+        self.source = book.source
         self.goals = book.goals
-        self.number_of = {goal: number for number, goal in enumerate(self.goals)}
+        self._number_of = {goal: number for number, goal in enumerate(self.goals)}
         self._first_observations: dict[int, str] = {}
         self._expert_turns: dict[int, int] = {}
-        self._depth_of = {number: book.depth(goal) for goal, number in self.number_of.items()}
+        self._depth_of = {number: book.depth(goal) for goal, number in self._number_of.items()}
         if split_sizes is None:
             total = len(self.goals)
             shares = {"test": total * 100 // 544, "validation": total * 70 // 544}
@@ -73,6 +74,27 @@ class TextCraftTasks(ListedTasks):
         A bare int in a `tasks=` filter is a depth; name single tasks by their ids.
         """
         return (spec.task_id, spec.subtask, self._depth_of[spec.number])
+
+    def number_of(self, goal: str) -> int:
+        """Return the number of the task of a goal.
+
+        Raises:
+            ValueError: nothing crafts it.
+        """
+        if goal not in self._number_of:
+            raise ValueError(
+                f"unknown goal {goal!r}; allowed: the {len(self.goals)} craftable items of "
+                f"{self.source}, such as {self.goals[0]!r}; env.unwrapped.book.goals lists them"
+            )
+        return self._number_of[goal]
+
+    def book_of(self, number: int) -> RecipeBook:
+        """Return a task's recipes: the one book."""
+        return self.book
+
+    def goal_of(self, number: int) -> str:
+        """Return a task's goal."""
+        return self.goals[number]
 
     def first_observation(self, number: int) -> str:
         """Return the commands and the goal of a task, written once per task set."""

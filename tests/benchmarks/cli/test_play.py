@@ -127,7 +127,7 @@ def test_ctrl_c_leaves_cleanly(monkeypatch: pytest.MonkeyPatch) -> None:
         (["TextCraft", "--env-kwargs", "{}}"], "env_kwargs must be a JSON object, got '{}}'"),
         (
             ["TextCraft", "--env-kwargs", '{"top_k": 3}'],
-            "TextCraft-v0 takes no argument 'top_k'; it takes recipes_dir, split",
+            "TextCraft-v0 takes no argument 'top_k'; it takes recipes_dir, book, split",
         ),
     ],
 )
