@@ -7,7 +7,7 @@ recorded once and played again on the bare simulator from the same seeds.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import Any
@@ -68,28 +68,38 @@ def babyai_rows(repeats: int, *, num_tasks: int = 90) -> Iterator[Row]:
 
 
 def textcraft_rows(repeats: int) -> Iterator[Row]:
-    """Measure TextCraft: the expert's episodes on the test split, and resets."""
+    """Measure TextCraft and its deep books: the expert's test episodes, and resets."""
     env = gym.make("agentgym/TextCraft-v0", disable_env_checker=True)
+    yield from _crafting_rows("TextCraft", env, ("train", "validation", "test"), repeats)
+    env.close()
+    env = gym.make("agentgym/TextCraft-v0", disable_env_checker=True, book="deep")
+    # As many tasks as its cache holds.
+    yield from _crafting_rows("TextCraft, deep books", env, ("test",), repeats)
+    env.close()
+
+
+def _crafting_rows(
+    name: str, env: gym.Env[str, str], splits: Sequence[str], repeats: int
+) -> Iterator[Row]:
     base: Any = env.unwrapped
-    every_task = [task_id for split in base.task_set.splits for task_id in base.task_ids(split)]
+    tasks = [task_id for split in splits for task_id in base.task_ids(split)]
     yield compare(
         "textcraft",
-        Side("TextCraft, first reset to a task", "resets", _text_resets(env, every_task)),
+        Side(f"{name}, first reset to a task", "resets", _text_resets(env, tasks)),
         repeats=1,
         warm_up=False,
     )
     yield compare(
         "textcraft",
-        Side("TextCraft, resets", "resets", _text_resets(env, every_task * 10)),
+        Side(f"{name}, resets", "resets", _text_resets(env, tasks * 10)),
         repeats=repeats,
     )
     episodes = [_record(env, task_id, _expert) for task_id in base.task_ids("test")] * 10
     yield compare(
         "textcraft",
-        Side("TextCraft, expert's actions", "steps", _text_steps(env, episodes)),
+        Side(f"{name}, expert's actions", "steps", _text_steps(env, episodes)),
         repeats=repeats,
     )
-    env.close()
 
 
 def alfworld_rows(repeats: int) -> Iterator[Row]:

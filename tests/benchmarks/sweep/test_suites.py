@@ -87,7 +87,22 @@ def test_the_shipped_suites_are_the_papers_panels_together_and_one_by_one():
     assert tuple(panel for panels in single for panel in panels) == PAPER_PANELS
     assert {panel.env_id for panel in PAPER_PANELS} == set(WHOLE) == set(SLICES)
     names = [panel.scenario.lower() for panel in PAPER_PANELS]
-    assert set(suite_names()) == {"agentgym-rl-27", "agentgym-14", "quick", "babyai-hard", *names}
+    assert set(suite_names()) == {
+        "agentgym-rl-27",
+        "agentgym-14",
+        "quick",
+        "babyai-hard",
+        "long",
+        *names,
+    }
+
+
+@pytest.mark.parametrize("panel", find_suite("long").panels, ids=lambda panel: panel.scenario)
+def test_the_long_panels_hold_their_pinned_tasks_with_turns_to_spare(panel):
+    tasks = panel.tasks()
+    assert {subtask: len(ids) for subtask, ids in tasks.items()} == dict(panel.sizes)
+    assert panel.digest == task_digest(tasks)
+    assert (panel.max_turns or panel.make().max_turns) >= 50
 
 
 def test_the_harder_panels_of_babyai_have_its_tasks():
