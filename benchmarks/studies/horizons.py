@@ -1,20 +1,22 @@
-"""`agentgym study horizons`: short, long, staged and adaptive turn horizons on deep goals.
+"""`agentgym study horizons`: short, long, staged and adaptive turn horizons where they bind.
 
-Every run trains the shipped `tiny` policy by GRPO on TextCraft's training goals of depth 2 or more,
-as many optimizer steps each. Its checkpoints play the test goals at the long horizon, so that the
-schedules can be compared at equal sampled tokens too.
+On each ground every run trains the same start by GRPO on training tasks, as many optimizer steps
+each. Its checkpoints play the held-out tasks at the long horizon, so that the schedules can be
+compared at equal sampled tokens too. `benchmarks.studies.horizon_grounds` says where.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.cli.listing import table
-from benchmarks.studies.runs import AS_TINY_LEARNT, RESULT, START, Run, play_study, study_parser
+from benchmarks.studies.horizon_grounds import GROUNDS, write_items
+from benchmarks.studies.runs import RESULT, START, Run, left_of, play_study, study_parser
 from benchmarks.studies.table import gain_over_seeds, results_by_seed
 from trainers.evaluation.results import EvalResult
 from trainers.runs.checkpoints import CHECKPOINT
@@ -22,30 +24,36 @@ from trainers.runs.folder import read_metrics
 
 STEPS = 18
 SAVE_EVERY = 6  # optimizer steps between the checkpoints that are measured
-LONG = 20
 EPISODES_PER_STEP = 64
-DEEP = ("--tasks", "depth 2", "depth 3", "depth 4")
-ENV = (
-    *("--env", "TextCraft", *DEEP, "--max_turns", str(LONG), "--max_tokens_per_turn", "128"),
-    *AS_TINY_LEARNT,
-)
-
-SCHEDULES = {
-    "fixed_short": "fixed:6",
-    "fixed_long": f"fixed:{LONG}",
-    "staged": f"scaling:6,12,{LONG}@{STEPS // 3}",
-    "adaptive": f"adaptive:6,12,{LONG}@4",
-}
-"""Name in the table -> `--horizon`."""
+SCHEDULES = ("fixed_short", "fixed_long", "staged", "adaptive")
 REFERENCE = "fixed_long"
 
 
-def run_of(name: str, seed: int, folder: Path) -> Run:
-    """Return the run of one schedule, an entry of `SCHEDULES`, and seed."""
+def schedule(ground: str, name: str) -> str:
+    """Return the `--horizon` of an entry of `SCHEDULES`."""
+    short, middle, long = GROUNDS[ground].horizons
+    return {
+        "fixed_short": f"fixed:{short}",
+        "fixed_long": f"fixed:{long}",
+        "staged": f"scaling:{short},{middle},{long}@{STEPS // 3}",
+        "adaptive": f"adaptive:{short},{middle},{long}@4",
+    }[name]
+
+
+def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
+    """Return the run of one schedule and seed.
+
+    Args:
+        ground: an entry of `GROUNDS`.
+        name: an entry of `SCHEDULES`.
+        seed: of the training and of the measurements.
+        folder: the study's on this ground.
+    """
     own = folder / name / f"seed_{seed}"
     model = own / "model"
     training = (
-        *("train", "grpo", *ENV, "--model", "tiny", "--horizon", SCHEDULES[name]),
+        *("train", "grpo", *GROUNDS[ground].training(folder), "--model", start_of(ground, folder)),
+        *("--horizon", schedule(ground, name)),
         *("--learning_rate", "4e-4", "--lr_scheduler_type", "linear", "--max_steps", str(STEPS)),
         *("--per_device_train_batch_size", "8", "--gradient_accumulation_steps", "8"),
         *("--num_envs", str(EPISODES_PER_STEP), "--save_trajectories_every", "6"),
@@ -54,16 +62,30 @@ def run_of(name: str, seed: int, folder: Path) -> Run:
         *("--report_to", "none", "--resume", "--seed", str(seed), "--output_dir", str(model)),
     )
     between = tuple(
-        measurement(str(model / f"{CHECKPOINT}{step}"), own / _result_at(step), seed)
+        measurement(ground, str(model / f"{CHECKPOINT}{step}"), own / _result_at(step), seed)
         for step in range(SAVE_EVERY, STEPS, SAVE_EVERY)
     )
-    return Run(own, (training, *between, measurement(str(model), own / RESULT, seed)))
+    return Run(own, (training, *between, measurement(ground, str(model), own / RESULT, seed)))
 
 
-def measurement(model: str, out: Path, seed: int) -> tuple[str, ...]:
-    """Return the command that plays the test goals at the long horizon."""
+def start_of(ground: str, folder: Path) -> str:
+    """Return the model that a ground's runs begin with."""
+    return str(folder / "start_model") if GROUNDS[ground].start else "tiny"
+
+
+def making_of(ground: str, folder: Path) -> Run | None:
+    """Return what makes a ground's start; None where it is shipped."""
+    if not GROUNDS[ground].start:
+        return None
+    model = start_of(ground, folder)
+    words = ("--continue", GROUNDS[ground].start, "--out", model)
+    return Run(Path(f"{model}_made"), (words,), module="trainers.warm_start")
+
+
+def measurement(ground: str, model: str, out: Path, seed: int) -> tuple[str, ...]:
+    """Return the command that plays the held-out tasks at the long horizon."""
     return (
-        *("eval", *ENV, "--split", "test", "--model", model, "--samples", "2"),
+        *("eval", *GROUNDS[ground].measuring, "--model", model),
         *("--seed", str(seed), "--out", str(out), "--num_envs", "100"),
     )
 
@@ -77,7 +99,7 @@ class Point:
         tokens: tokens sampled up to it.
         seconds: time trained up to it.
         horizon: turns of the last episodes that it was trained on.
-        success: on the test goals, at the long horizon.
+        success: on the held-out tasks, at the long horizon.
     """
 
     step: int
@@ -145,7 +167,7 @@ def horizon_table(folder: Path) -> str:
         )
     header = (
         "horizon",
-        f"success at {LONG} turns (seeds)",
+        "success (seeds)",
         "gain, points (95%)",
         f"at {budget / 1e3:.0f}k tokens",
         "sampled tokens",
@@ -155,8 +177,8 @@ def horizon_table(folder: Path) -> str:
     return table([header, *rows])
 
 
-def depth_table(folder: Path) -> str:
-    """Return the Markdown table of success by the goals' depth, and against the fixed long horizon.
+def subtask_table(folder: Path) -> str:
+    """Return the Markdown table of success by subtask, and against the fixed long horizon.
 
     The difference is paired by task as `gain_over_seeds` is, over the seeds that both have.
 
@@ -165,17 +187,17 @@ def depth_table(folder: Path) -> str:
     """
     before, schedules = _read(folder)
     measured = {name: results_by_seed(folder / name) for name in schedules}
-    depths = next(iter(before.values())).subtasks
+    subtasks = next(iter(before.values())).subtasks
     header = (
         "horizon",
-        *(f"{depth} ({result.n_tasks} goals)" for depth, result in depths.items()),
+        *(f"{name} ({result.n_tasks} tasks)" for name, result in subtasks.items()),
         "turns of an episode",
         "against fixed long, points (95%)",
     )
     rows: list[Sequence[str]] = [header]
     for name, results in {"(the start)": before, **measured}.items():
         success = [
-            np.mean([r.subtasks[depth].success for r in results.values()]) for depth in depths
+            np.mean([r.subtasks[subtask].success for r in results.values()]) for subtask in subtasks
         ]
         turns = np.mean([result.mean_turns for result in results.values()])
         against = ""
@@ -212,7 +234,7 @@ def draw_curves(folder: Path) -> Path:
             marker="o",
             label=name.replace("_", " "),
         )
-    axes.set(xlabel="sampled tokens, thousands", ylabel=f"test success at {LONG} turns")
+    axes.set(xlabel="sampled tokens, thousands", ylabel="success at the long horizon")
     axes.set_ylim(bottom=0)
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
@@ -223,14 +245,28 @@ def draw_curves(folder: Path) -> Path:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the study, or go on with it; print its table and draw its curves."""
-    options = study_parser("horizons", __doc__, seeds=(0, 1, 2, 3)).parse_args(argv)
-    folder = Path(options.out)
-    runs = [run_of(name, seed, folder) for seed in options.seeds for name in SCHEDULES]
-    play_study(options, folder, runs, measurement)
-    text = f"{horizon_table(folder)}\n\n{depth_table(folder)}"
-    (folder / "table.md").write_text(text + "\n", encoding="utf-8")
-    print(f"{text}\n\ncurves: {draw_curves(folder)}")
+    """Run the study, or go on with it; print its tables and what is left, and draw its curves."""
+    parser = study_parser("horizons", __doc__, seeds=(0, 1, 2, 3))
+    parser.add_argument("--env", nargs="+", choices=GROUNDS, default=list(GROUNDS))
+    options = parser.parse_args(argv)
+    for ground in options.env:
+        folder = Path(options.out) / ground
+        write_items(ground, folder)
+        runs = [run_of(ground, name, seed, folder) for seed in options.seeds for name in SCHEDULES]
+        play_study(
+            options,
+            folder,
+            runs,
+            partial(measurement, ground),
+            start=start_of(ground, folder),
+            making=making_of(ground, folder),
+        )
+        print(f"{ground}: {left_of(runs)}\n")
+        if not results_by_seed(folder / START):
+            continue
+        text = f"{horizon_table(folder)}\n\n{subtask_table(folder)}"
+        (folder / "table.md").write_text(text + "\n", encoding="utf-8")
+        print(f"{text}\n\ncurves: {draw_curves(folder)}\n")
     return 0
 
 

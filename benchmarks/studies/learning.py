@@ -93,7 +93,7 @@ GROUNDS: dict[str, Ground] = {
         ("--learning_rate", "4e-4"),
         4,
         ("grpo", "ppo"),
-        ("--rooms",),
+        ("--continue", "rooms"),
     ),
 }
 """Scenario -> how it is played."""

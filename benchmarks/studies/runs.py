@@ -71,6 +71,13 @@ def play_all(runs: Sequence[Run], *, workers: int, threads: int) -> None:
         future.result()
 
 
+def left_of(runs: Sequence[Run]) -> str:
+    """Say how many runs are done, and which are left."""
+    left = [f"{run.folder.parent.name}/{run.folder.name}" for run in runs if not run.is_done]
+    done = f"{len(runs) - len(left)} of {len(runs)} runs are done"
+    return f"{done}; left: {', '.join(left)}" if left else done
+
+
 def _play(run: Run, threads: int) -> None:
     run.folder.mkdir(parents=True, exist_ok=True)
     with (run.folder / LOG).open("a", encoding="utf-8") as log:

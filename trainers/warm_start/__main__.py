@@ -6,7 +6,7 @@ import argparse
 
 import trainers.warm_start
 from trainers.warm_start.adapter import teach_adapter
-from trainers.warm_start.continuing import teach_rooms
+from trainers.warm_start.continuing import GROUNDS, teach
 from trainers.warm_start.training import train
 
 
@@ -17,10 +17,11 @@ def main() -> None:
     )
     parser.add_argument("--out", required=True, help="folder of the checkpoint")
     parser.add_argument(
-        "--rooms",
-        action="store_true",
-        help="go on from the shipped policy with play in BabyAI's rooms, in place of training "
-        "from nothing",
+        "--continue",
+        dest="ground",
+        choices=GROUNDS,
+        help="go on from the shipped policy with play in BabyAI's rooms, TextCraft's deep books or "
+        "ALFWorld's houses, in place of training from nothing",
     )
     parser.add_argument(
         "--adapter",
@@ -29,7 +30,7 @@ def main() -> None:
         "smollm2-textcraft; the other options are not for it",
     )
     parser.add_argument(
-        "--tokens", type=int, help="tokens to train on; 8 million, or 1 million with --rooms"
+        "--tokens", type=int, help="tokens to train on; 8 million, or fewer with --continue"
     )
     parser.add_argument(
         "--batch-tokens", type=int, default=1024, help="tokens per step, padding included"
@@ -39,8 +40,8 @@ def main() -> None:
     if arguments.adapter:
         teach_adapter(arguments.out)
         return
-    if arguments.rooms:
-        teach_rooms(arguments.out, num_tokens=arguments.tokens or 1_000_000, seed=arguments.seed)
+    if arguments.ground:
+        teach(arguments.ground, arguments.out, num_tokens=arguments.tokens, seed=arguments.seed)
         return
     train(
         arguments.out,

@@ -1,22 +1,29 @@
-"""Goes on from the shipped `tiny` with play in BabyAI's rooms: what BabyAI's study begins with.
+"""Goes on from the shipped `tiny` with play in one scenario: what its studies begin with.
 
 The shipped start plays BabyAI by the list, and where it heeds the goal it does so as an expert who
 knows the whole grid, which cannot be read off the text: reinforcement learning found little to
-amplify there (docs/studies/learning.md).
+amplify there (docs/studies/learning.md). It has never seen a deep book or ALFWorld, whose names it
+would spell in bytes; they become tokens of their own, with embeddings like those that are there.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from transformers import PreTrainedTokenizerFast
 
-from trainers.models.loading import load_policy
+from agentgym_envs.textcraft.deep_names import deep_names
 from trainers.models.tiny import save_tiny
-from trainers.options.configs import ModelArguments
-from trainers.options.model_names import TINY
+from trainers.models.tiny_from_episodes import build_policy
+from trainers.models.tiny_vocabulary import tiny_units
+from trainers.warm_start import Message
+from trainers.warm_start.alfworld_play import alfworld_play, alfworld_units
 from trainers.warm_start.babyai_rooms import rooms_play
-from trainers.warm_start.texts import encode, groups_of
+from trainers.warm_start.deep_play import deep_play
+from trainers.warm_start.texts import Text, encode, groups_of
 from trainers.warm_start.training import optimizers_of, take_step
 
 MUON_LR = 0.002
@@ -29,24 +36,47 @@ POOL = 64  # texts sorted by length together
 MAX_LENGTH = 1500
 
 
-def teach_rooms(folder: str, *, num_tokens: int, seed: int) -> None:
-    """Teach the shipped policy BabyAI's rooms, and save it.
+class Ground(NamedTuple):
+    """What is played after `tiny`.
+
+    Attributes:
+        play: writes one episode.
+        units: the texts that become tokens beside those of `tiny`.
+        num_tokens: to train on, where nothing else is said.
+    """
+
+    play: Callable[[np.random.Generator], list[Message]]
+    units: Callable[[], Sequence[str]]
+    num_tokens: int
+
+
+GROUNDS = {
+    "rooms": Ground(rooms_play, list, 1_000_000),
+    "books": Ground(deep_play, lambda: [f" {name}" for name in deep_names()], 2_000_000),
+    "houses": Ground(alfworld_play, alfworld_units, 2_000_000),
+}
+"""BabyAI's rooms, TextCraft's deep books, ALFWorld's houses."""
+
+
+def teach(name: str, folder: str, *, num_tokens: int | None = None, seed: int) -> None:
+    """Teach the shipped policy one of `GROUNDS`, and save it.
 
     Args:
+        name: the ground.
         folder: where the checkpoint goes.
-        num_tokens: to train on.
-        seed: of the plays and their order.
+        num_tokens: to train on; None takes the ground's own.
+        seed: of the fresh embeddings, the plays and their order.
     """
-    model, tokenizer = load_policy(ModelArguments(model_name_or_path=TINY, dtype="float32"))
+    ground = GROUNDS[name]
+    num_tokens = num_tokens or ground.num_tokens
+    model, tokenizer = build_policy([*tiny_units(), *ground.units()], seed=seed)
     model.train()
     optimizers = optimizers_of(model)
     rng = np.random.default_rng(seed)
     start = time.time()
     seen = step = 0
     while seen < num_tokens:
-        texts = [encode(rooms_play(rng)) for _ in range(POOL)]
-        texts = sorted((t for t in texts if len(t.ids) <= MAX_LENGTH), key=lambda t: len(t.ids))
-        groups = groups_of(texts, BATCH_TOKENS)
+        groups = _pool(ground, tokenizer, rng)
         for place in rng.permutation(len(groups)):
             step += 1
             left = min(1.0, (1 - seen / num_tokens) / DECAY + LEAST)
@@ -55,3 +85,11 @@ def teach_rooms(folder: str, *, num_tokens: int, seed: int) -> None:
             seen += sum(len(text.ids) for text in groups[place])
         print(f"{time.time() - start:.0f} s, {seen:,} tokens: {loss:.3f} nats", flush=True)
     save_tiny(folder, model, tokenizer)
+
+
+def _pool(
+    ground: Ground, tokenizer: PreTrainedTokenizerFast, rng: np.random.Generator
+) -> list[list[Text]]:
+    texts = [encode(ground.play(rng), tokenizer) for _ in range(POOL)]
+    texts = sorted((t for t in texts if len(t.ids) <= MAX_LENGTH), key=lambda t: len(t.ids))
+    return groups_of(texts, BATCH_TOKENS)

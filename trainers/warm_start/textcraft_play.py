@@ -86,7 +86,9 @@ def made_up_play(rng: np.random.Generator) -> list[Message]:
         depth = rng.choice([1, 2, 3, 4], p=[0.2, 0.4, 0.3, 0.1])
         goals = [name for name in book.goals if book.depth(name) == depth]
         if goals:
-            messages = _play(book, str(rng.choice(goals)), rng)
+            goal = str(rng.choice(goals))
+            commands = command_list(book, goal, int(rng.integers(2**31)))
+            messages = play_in(book, goal, commands, rng)
             if messages is not None:
                 return messages
 
@@ -95,14 +97,29 @@ def training_split_play(rng: np.random.Generator) -> list[Message]:
     """Play one episode with a goal of the training split and its commands in a new order."""
     while True:
         goal = str(rng.choice(_training_goals()))
-        messages = _play(builtin_book(), goal, rng)
+        commands = command_list(builtin_book(), goal, int(rng.integers(2**31)))
+        messages = play_in(builtin_book(), goal, commands, rng)
         if messages is not None:
             return messages
 
 
-def _play(book: RecipeBook, goal: str, rng: np.random.Generator) -> list[Message] | None:
-    """Play one episode; None where the list is too long, or holds nothing to craft."""
-    commands = command_list(book, goal, int(rng.integers(2**31)))
+def play_in(
+    book: RecipeBook,
+    goal: str,
+    commands: Sequence[str],
+    rng: np.random.Generator,
+    *,
+    system_prompt: str = "",
+) -> list[Message] | None:
+    """Play one episode; None where the list is too long, or holds nothing to craft.
+
+    Args:
+        book: the recipes that there are.
+        goal: what the task asks for.
+        commands: those that are shown.
+        rng: the only source of chance.
+        system_prompt: TextCraft's own where it is empty.
+    """
     heeds_goal = rng.random() < GOAL_SHARE
     if heeds_goal:
         items = [goal] if _is_playable(book, goal, MAX_GOAL_ACTIONS) else []
@@ -113,7 +130,7 @@ def _play(book: RecipeBook, goal: str, rng: np.random.Generator) -> list[Message
     state = CraftingState(book, goal)
     parser = ReactParser()
     messages = [
-        Message("system", _system_prompt()),
+        Message("system", system_prompt or _system_prompt()),
         Message("user", first_observation(commands, goal)),
     ]
     next_item = cycle(items)

@@ -39,9 +39,14 @@ def tiny_tokenizer() -> PreTrainedTokenizerFast:
     return build_tokenizer(tiny_units())
 
 
-def encode(messages: Sequence[Message]) -> Text:
-    """Encode chat messages as the rollout engine does: the end token is the policy's own."""
-    tokenizer = tiny_tokenizer()
+def encode(messages: Sequence[Message], tokenizer: PreTrainedTokenizerFast | None = None) -> Text:
+    """Encode chat messages as the rollout engine does: the end token is the policy's own.
+
+    Args:
+        messages: the chat.
+        tokenizer: None takes that of `tiny`.
+    """
+    tokenizer = tokenizer or tiny_tokenizer()
     ids: list[int] = []
     weights: list[float] = []
     for message in messages:

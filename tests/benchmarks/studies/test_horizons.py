@@ -5,47 +5,95 @@ from pathlib import Path
 
 import pytest
 
+from agentgym_envs.babyai.tasks import BabyAITasks
 from agentgym_envs.trajectory import Trajectory
+from benchmarks.studies.horizon_grounds import GROUNDS, ITEMS, write_items
 from benchmarks.studies.horizons import (
     EPISODES_PER_STEP,
     SAVE_EVERY,
     SCHEDULES,
     STEPS,
-    depth_table,
     draw_curves,
     horizon_table,
+    main,
+    making_of,
     points_of,
     run_of,
+    schedule,
+    start_of,
+    subtask_table,
 )
 from benchmarks.studies.table import results_by_seed
 from trainers.evaluation.summary import summarize
+from trainers.warm_start import continuing
 from wrappers.schedules import parse_schedule
 
 
-def test_every_schedule_is_one_that_the_command_reads() -> None:
-    assert {name: parse_schedule(text)(0) for name, text in SCHEDULES.items()} == {
-        "fixed_short": 6, "fixed_long": 20, "staged": 6, "adaptive": 6,
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_every_schedule_is_one_that_the_command_reads(ground: str) -> None:
+    short, _, long = GROUNDS[ground].horizons
+    assert {name: parse_schedule(schedule(ground, name))(0) for name in SCHEDULES} == {
+        "fixed_short": short, "fixed_long": long, "staged": short, "adaptive": short,
     }  # fmt: skip
+    assert parse_schedule(schedule(ground, "staged"))(STEPS - 1) == long
 
 
-def test_the_schedules_differ_in_nothing_but_the_horizon(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_the_schedules_differ_in_nothing_but_the_horizon(ground: str, tmp_path: Path) -> None:
     def words(name: str) -> list[str]:
-        training = list(run_of(name, 0, tmp_path).commands[0])
+        training = list(run_of(ground, name, 0, tmp_path).commands[0])
         training[training.index("--horizon") + 1] = ""
         return [word.replace(name, "") for word in training]
 
     assert len({tuple(words(name)) for name in SCHEDULES}) == 1
 
 
-def test_the_checkpoints_between_are_measured_at_the_long_horizon_too(tmp_path: Path) -> None:
-    _, *measured = run_of("staged", 0, tmp_path).commands
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_the_checkpoints_between_are_measured_at_the_long_horizon_too(
+    ground: str, tmp_path: Path
+) -> None:
+    _, *measured = run_of(ground, "staged", 0, tmp_path).commands
     models = [words[words.index("--model") + 1] for words in measured]
     assert [Path(model).name for model in models] == ["checkpoint-6", "checkpoint-12", "model"]
-    training = run_of("staged", 0, tmp_path).commands[0]
+    training = run_of(ground, "staged", 0, tmp_path).commands[0]
     kept = int(training[training.index("--save_total_limit") + 1])
     assert kept * SAVE_EVERY >= STEPS, "none of them is deleted before it is measured"
     turns = {words[words.index("--max_turns") + 1] for words in measured}
-    assert turns == {"20"}
+    assert turns == {str(GROUNDS[ground].horizons[-1])}
+
+
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_a_start_is_made_by_a_command_or_is_shipped(ground: str, tmp_path: Path) -> None:
+    making = making_of(ground, tmp_path)
+    training = run_of(ground, "staged", 0, tmp_path).commands[0]
+    assert training[training.index("--model") + 1] == start_of(ground, tmp_path)
+    assert (making is None) == (start_of(ground, tmp_path) == "tiny")
+    if making is not None:
+        assert making.commands[0][1] in continuing.GROUNDS
+
+
+def test_babyai_is_trained_in_layouts_that_no_split_has(tmp_path: Path) -> None:
+    write_items("BabyAI-long", tmp_path)
+    numbers = [
+        int(i["item_id"].removeprefix("babyai_"))
+        for i in json.loads((tmp_path / ITEMS).read_text())
+    ]
+    tasks = BabyAITasks()
+    assert {tasks.spec(number).split for number in numbers} == {"unlisted"}
+    assert len(set(numbers)) == len(numbers) == 1200
+    assert not list(tmp_path.parent.glob("*.json"))
+
+
+def test_what_is_left_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["--out", str(tmp_path), "--env", "ALFWorld", "--seeds", "0", "--table_only"]
+    done = run_of("ALFWorld", "staged", 0, tmp_path / "ALFWorld")
+    done.folder.mkdir(parents=True)
+    (done.folder / "done").touch()
+    assert main(argv) == 0
+    assert capsys.readouterr().out.split("\n")[0] == (
+        "ALFWorld: 1 of 4 runs are done; left: fixed_short/seed_0, fixed_long/seed_0, "
+        "adaptive/seed_0"
+    )
 
 
 def write(folder: Path, name: str, won: int, *, between: int, tokens: float) -> None:
@@ -88,11 +136,11 @@ def test_schedules_are_compared_at_equal_steps_and_at_equal_tokens(tmp_path: Pat
         "18",
     ]  # fmt: skip
     assert staged[3] == "50.0%", "its checkpoint of as many tokens"
-    _, _, _, short, staged = depth_table(tmp_path).splitlines()
+    _, _, _, short, staged = subtask_table(tmp_path).splitlines()
     assert short.split("|")[2].strip() == "50.0%"
     assert staged.split("|")[-2].strip() == "", "there is no run at the long horizon"
     write(tmp_path, "fixed_long", 1, between=1, tokens=300.0)
-    rows = [row.split("|") for row in depth_table(tmp_path).splitlines()]
+    rows = [row.split("|") for row in subtask_table(tmp_path).splitlines()]
     against = {row[1].strip(): row[-2].strip() for row in rows}
     assert against["staged"] == "+50.0 (+0.0 to +100.0)"
     assert against["fixed long"] == ""

@@ -6,8 +6,10 @@ import pytest
 from agentgym_envs.babyai.env import BabyAIEnv
 from agentgym_envs.textcraft.env import TextCraftEnv
 from trainers.warm_start import GOAL_SHARE
+from trainers.warm_start.alfworld_play import alfworld_play, alfworld_units
 from trainers.warm_start.babyai_play import SEEDS, babyai_play
 from trainers.warm_start.babyai_rooms import mission_actions, rooms_play
+from trainers.warm_start.deep_play import NUMBERS, deep_play
 from trainers.warm_start.textcraft_play import drill, made_up_play, training_split_play
 from trainers.warm_start.texts import encode
 
@@ -17,6 +19,8 @@ KINDS = {
     "training split": training_split_play,
     "BabyAI": babyai_play,
     "BabyAI, rooms": rooms_play,
+    "deep books": deep_play,
+    "ALFWorld": alfworld_play,
 }
 
 
@@ -126,3 +130,18 @@ def test_in_rooms_all_that_is_learned_was_possible_and_slips_are_only_read():
             else:
                 slips += 1
     assert 0.02 < slips / (slips + learned) < 0.12
+
+
+def test_deep_books_that_are_played_are_of_no_split():
+    numbers = {
+        number
+        for split in ("train", "validation", "test")
+        for number in TextCraftEnv(book="deep").task_set.numbers(split)
+    }
+    assert max(numbers) < NUMBERS[0] * 4
+
+
+def test_a_numbered_name_of_alfworld_is_one_unit():
+    units = alfworld_units()
+    assert {" cabinet 1", " fridge 1", " mug 1"} <= set(units)
+    assert len(units) < 2000

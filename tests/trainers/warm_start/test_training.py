@@ -4,8 +4,10 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from trainers.models.tiny import build_model, tiny_folder
+from trainers.models.tiny_from_episodes import build_policy
+from trainers.models.tiny_vocabulary import tiny_units
 from trainers.warm_start.babyai_rooms import rooms_play
-from trainers.warm_start.continuing import teach_rooms
+from trainers.warm_start.continuing import GROUNDS, teach
 from trainers.warm_start.textcraft_play import training_split_play
 from trainers.warm_start.texts import Text, batches, encode, tiny_tokenizer
 from trainers.warm_start.training import likelihood, token_losses
@@ -49,7 +51,7 @@ def test_going_on_in_rooms_depends_on_the_seed_alone(tmp_path, monkeypatch):
     monkeypatch.setattr("trainers.warm_start.continuing.POOL", 4)
     models = []
     for place, seed in enumerate((5, 5, 6)):
-        teach_rooms(str(tmp_path / str(place)), num_tokens=2_000, seed=seed)
+        teach("rooms", str(tmp_path / str(place)), num_tokens=2_000, seed=seed)
         model = AutoModelForCausalLM.from_pretrained(tmp_path / str(place))
         models.append(torch.cat([p.flatten() for p in model.parameters()]))
     assert torch.equal(models[0], models[1])
@@ -58,7 +60,26 @@ def test_going_on_in_rooms_depends_on_the_seed_alone(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_going_on_in_rooms_makes_their_play_likelier(tmp_path):
-    teach_rooms(str(tmp_path), num_tokens=100_000, seed=5)
+    teach("rooms", str(tmp_path), num_tokens=100_000, seed=5)
     texts = [encode(rooms_play(np.random.default_rng([9, n]))) for n in range(24)]
     taught, shipped = (AutoModelForCausalLM.from_pretrained(f) for f in (tmp_path, tiny_folder()))
     assert likelihood(taught, texts) < 0.9 * likelihood(shipped, texts)
+
+
+def test_without_units_of_its_own_a_ground_begins_with_the_shipped_policy():
+    model, tokenizer = build_policy([*tiny_units(), *GROUNDS["rooms"].units()])
+    shipped = AutoModelForCausalLM.from_pretrained(tiny_folder())
+    assert tokenizer.get_vocab() == tiny_tokenizer().get_vocab()
+    assert all(map(torch.equal, model.parameters(), shipped.parameters()))
+
+
+@pytest.mark.parametrize("name", ["books", "houses"])
+def test_a_ground_s_names_are_one_token_each(name):
+    _, tokenizer = build_policy([*tiny_units(), *GROUNDS[name].units()])
+    text = {"books": " willow loom, 2 elm bark", "houses": " cabinet 1 mug 1"}[name]
+    words = [tokenizer.decode([token]) for token in tokenizer(text).input_ids]
+    expected = {
+        "books": [" willow loom", ",", " 2", " elm bark"],
+        "houses": [" cabinet 1", " mug 1"],
+    }
+    assert words == expected[name]

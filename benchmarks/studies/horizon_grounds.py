@@ -1,0 +1,111 @@
+"""Where `agentgym study horizons` compares the horizons: tasks, turns and starts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentgym_envs.babyai.levels import AGENTGYM_LEVELS
+from benchmarks.studies.runs import AS_TINY_LEARNT
+
+LONG_LEVELS = tuple(
+    f"BabyAI-{name}-v0"
+    for name in (
+        *("UnlockToUnlock", "KeyCorridorS6R3", "MoveTwoAcrossS8N9"),
+        *("MiniBossLevel", "BossLevel", "BossLevelNoUnlock"),
+    )
+)
+"""BabyAI's levels of the suite `long`."""
+
+ITEMS = "training_tasks.json"
+TRAINING_SEEDS = range(100, 300)  # beyond those of BabyAI's splits
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Where the horizons are compared.
+
+    Attributes:
+        env: options that name the scenario and an episode's budgets.
+        tasks: options that choose the training tasks.
+        held_out: options that choose the tasks that are measured.
+        horizons: the short, the middle and the long one, in turns.
+        start: what `python -m trainers.warm_start --continue` makes to begin with; empty where it
+            is `tiny` as shipped.
+    """
+
+    env: tuple[str, ...]
+    tasks: tuple[str, ...]
+    held_out: tuple[str, ...]
+    horizons: tuple[int, int, int]
+    start: str = ""
+
+    def training(self, folder: Path) -> tuple[str, ...]:
+        """Return the options of training; `folder` is the study's on this ground."""
+        tasks = (word.format(items=folder / ITEMS) for word in self.tasks)
+        return (*self.env, *tasks, "--max_turns", str(self.horizons[-1]))
+
+    @property
+    def measuring(self) -> tuple[str, ...]:
+        """The options of a measurement."""
+        return (*self.env, *self.held_out, "--max_turns", str(self.horizons[-1]))
+
+
+_DEPTHS = ("--tasks", "depth 2", "depth 3", "depth 4")
+_CRAFTS = ("--tasks", "6-10 crafts", "11-20 crafts")
+
+GROUNDS = {
+    "TextCraft": Ground(
+        ("--env", "TextCraft", "--max_tokens_per_turn", "128", *AS_TINY_LEARNT),
+        _DEPTHS,
+        (*_DEPTHS, "--split", "test", "--samples", "2"),
+        (6, 12, 20),
+    ),
+    "TextCraft-deep": Ground(
+        (
+            *("--env", "TextCraft", "--max_tokens_per_turn", "320"),
+            *("--env_kwargs", '{"book": "deep", "turns_left": false}'),
+        ),
+        _CRAFTS,
+        (*_CRAFTS, "--split", "test", "--samples", "1"),
+        (10, 20, 40),
+        "books",
+    ),
+    "ALFWorld": Ground(
+        (
+            *("--env", "ALFWorld", "--max_tokens_per_turn", "64"),
+            *("--env_kwargs", '{"turns_left": false}'),
+        ),
+        (),
+        ("--split", "test", "--samples", "1"),
+        (5, 12, 30),
+        "houses",
+    ),
+    "BabyAI-long": Ground(
+        (
+            *("--env", "BabyAI", "--max_tokens_per_turn", "16"),
+            *("--env_kwargs", '{"turns_left": false}'),
+        ),
+        ("--tasks", "{items}"),
+        (
+            *("--split", "other_levels", "--tasks", *LONG_LEVELS),
+            *("--num_tasks", "150", "--samples", "1"),
+        ),
+        (10, 20, 40),
+        "rooms",
+    ),
+}
+"""Scenario -> how it is played. The plans of longer deep goals are more than `tiny` can write."""
+
+
+def write_items(ground: str, folder: Path) -> None:
+    """Write the file of training tasks that a ground's options name, if they name one."""
+    if "{items}" not in GROUNDS[ground].tasks:
+        return
+    stride = len(AGENTGYM_LEVELS)
+    places = [AGENTGYM_LEVELS.index(level) for level in LONG_LEVELS]
+    numbers = [place + stride * seed for seed in TRAINING_SEEDS for place in places]
+    folder.mkdir(parents=True, exist_ok=True)
+    items = [{"item_id": f"babyai_{number}"} for number in numbers]
+    (folder / ITEMS).write_text(json.dumps(items), encoding="utf-8")
