@@ -24,7 +24,10 @@ from benchmarks.studies.horizons import (
     subtask_table,
 )
 from benchmarks.studies.table import results_by_seed
+from trainers.command import parse_training
 from trainers.evaluation.summary import summarize
+from trainers.options.algorithms import ALGORITHMS
+from trainers.options.configs import AgentGRPOConfig
 from trainers.warm_start import continuing
 from wrappers.schedules import parse_schedule
 
@@ -70,6 +73,23 @@ def test_a_start_is_made_by_a_command_or_is_shipped(ground: str, tmp_path: Path)
     assert (making is None) == (start_of(ground, tmp_path) == "tiny")
     if making is not None:
         assert making.commands[0][1] in continuing.GROUNDS
+
+
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_the_training_command_is_one_that_is_read(ground: str, tmp_path: Path) -> None:
+    _, algorithm, *words = run_of(ground, "staged", 2, tmp_path).commands[0]
+    parsed = parse_training(
+        words,
+        algorithm=algorithm,
+        config=AgentGRPOConfig,
+        description="Train.",
+        further=ALGORITHMS[algorithm].further,
+    )
+    read = {name: value for part in parsed for name, value in vars(part).items()}
+    assert (read["seed"], read["max_steps"], read["resume"]) == (2, STEPS, True)
+    assert read["max_turns"] == GROUNDS[ground].horizons[-1]
+    size = read["per_device_train_batch_size"] * read["gradient_accumulation_steps"]
+    assert size == EPISODES_PER_STEP
 
 
 def test_babyai_is_trained_in_layouts_that_no_split_has(tmp_path: Path) -> None:
