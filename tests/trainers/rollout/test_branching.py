@@ -122,8 +122,7 @@ class Forgetful(CountingEnv):
     def apply(self, action: str) -> Any:
         Forgetful.count += 1
         outcome = super().apply(action)
-        outcome.observation += f" {Forgetful.count}"
-        return outcome
+        return outcome._replace(observation=f"{outcome.observation} {Forgetful.count}")
 
 
 def test_an_environment_that_answers_otherwise_fails_its_branches() -> None:
@@ -136,4 +135,4 @@ def test_an_environment_that_answers_otherwise_fails_its_branches() -> None:
             failure_rules=FailureRules(retries=0, max_failed_share=0.1, max_outage=0),
         )
         with pytest.raises(EnvFailure, match="branching needs an environment that always answers"):
-            play_branched(rollout, ["counting_40"] * 3, group_size=3, roots=1)
+            play_branched(rollout, ["counting_40"] * 5, group_size=5, roots=1)
