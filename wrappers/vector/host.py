@@ -41,9 +41,10 @@ class EnvHost:
     def reset(self, seed: int | None, options: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:
         """Start an episode; the option `RESUME` goes on from another one's state."""
         self._moves = None
-        resume = None if options is None else options.get(RESUME)
-        if resume is not None:
-            options = {name: value for name, value in options.items() if name != RESUME}
+        resume = None
+        if options is not None and RESUME in options:
+            options = dict(options)
+            resume = options.pop(RESUME)
         with self._exits_as_failures():
             observation, info = self.env.reset(seed=seed, options=options)
         return (observation, info) if resume is None else self._resume(*resume)
@@ -54,7 +55,8 @@ class EnvHost:
         Raises:
             EnvFailure: it ended, or came to another observation.
         """
-        observation, ended, info = "", False, {}
+        observation, ended = "", False
+        info: dict[str, Any] = {}
         for action in actions:
             if not ended:
                 observation, _, terminated, truncated, info = self.step(action)
