@@ -76,7 +76,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "agentevol warm_start",
     ),
     "benchmarks": (
-        "cli machine names serving",
+        "cli machine names serving vllm_process",
         "export retrieval studies sweep",
         "report viewer",
         "compare throughput",

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.throughput.vllm_process import VLLMProcess
+from benchmarks.vllm_process import VLLMProcess
 from trainers.models.loading import resolve_model
 
 

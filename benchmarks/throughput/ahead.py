@@ -23,7 +23,7 @@ from transformers import TrainerCallback
 
 from benchmarks.throughput.measure import Row
 from benchmarks.throughput.overlap import Delay, Delayed
-from benchmarks.throughput.vllm_process import vllm_servers
+from benchmarks.vllm_process import vllm_servers
 from trainers.grpo import AgentGRPOTrainer
 from trainers.models.loading import load_policy, resolve_model
 from trainers.options.arguments import EnvArguments, RolloutArguments

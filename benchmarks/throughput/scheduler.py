@@ -50,7 +50,7 @@ class Batches:
     groups: int = 16
     size: int = 8
     redundant: tuple[int, ...] = (0, 1, 2, 4)
-    count: int = 200
+    count: int = 100
 
 
 def scheduler_rows(

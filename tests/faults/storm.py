@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from threading import Timer
 
-from benchmarks.throughput.vllm_process import VLLMProcess
+from benchmarks.vllm_process import VLLMProcess
 from tests.faults.processes import descendants, hit, kill, of_kind, stop
 from trainers.models.loading import resolve_model
 

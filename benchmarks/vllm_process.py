@@ -59,7 +59,7 @@ class VLLMProcess:
         """Start it, at the same address where it has ended; `wait` waits until it answers."""
         # Without a GPU: torch would compile a function of vLLM's sampler, with a C++ compiler.
         further = {"VLLM_CPU_KVCACHE_SPACE": "1", "TORCHDYNAMO_DISABLE": "1"}
-        root = str(Path(__file__).parents[2])
+        root = str(Path(__file__).parents[1])
         path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
         with self._log.open("ab") as file:
             self.process = subprocess.Popen(
