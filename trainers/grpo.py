@@ -39,13 +39,14 @@ from trainers.credit.information_gain import information_gain
 from trainers.credit.rewards import rewards_by_turn
 from trainers.credit.turn_returns import pays_along_the_way, turn_returns
 from trainers.credit.turns import TurnBatch, mean_per_turn
-from trainers.online import OnlineTrainer, task_ids_of, train_online
+from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentGRPOConfig
 from trainers.options.defaults import BY_MEAN
 from trainers.options.errors import UsageError, run_command
 from trainers.rollout.branching import play_branched
 from trainers.rollout.resampling import DynamicSampling, Play
 from trainers.tokens.encoding import PieceEncoder
+from trainers.training_tasks import task_ids_of
 from trainers.trl_bridge import EpisodeBatch
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,6 @@ from accelerate.utils import gather_object
 from transformers.integrations import is_deepspeed_zero3_enabled
 from trl import GRPOConfig
 
-from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.backends.shared import SharedBackend
 from trainers.command import parse_training, refusing, run_training
@@ -18,7 +17,6 @@ from trainers.credit.reward_functions import RewardFunctions, reward_list
 from trainers.credit.rewards import RewardFunc, rewards_by_turn
 from trainers.evaluation.validation import (
     RolloutEvaluationMixin,
-    prompts_of,
     validation_ids,
     validation_of,
 )
@@ -39,9 +37,7 @@ from trainers.options.keywords import check_given
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
-from trainers.rollout.environments import Environments, mixture_of
-from trainers.rollout.learnable import LearnableTasks
-from trainers.rollout.mixtures import Mixture
+from trainers.rollout.environments import Environments
 from trainers.runs.announcement import (
     Announcement,
     Plan,
@@ -55,6 +51,12 @@ from trainers.runs.sampling_state import SamplingStateCallback
 from trainers.runs.schedule_state import ScheduleStateCallback
 from trainers.runs.trajectories import TrajectoryFiles
 from trainers.tokens.generation import Sampling
+from trainers.training_tasks import (
+    check_epoch,
+    learnable_tasks,
+    mixture_of_rows,
+    training_rows,
+)
 from trainers.trl_bridge import EpisodeBatch, EpisodeTrainer, task_dataset
 from trainers.trl_bridge.ahead import AheadMixin
 from trainers.trl_bridge.reuse import BatchCheckpointMixin
@@ -119,7 +121,7 @@ class OnlineTrainer(AheadMixin, BatchCheckpointMixin, RolloutEvaluationMixin, Ep
         refuse_ignored(args, self.config.refused)
         self.task_environments = open_environments(env, episodes=args.generation_batch_size)
         chosen = self.task_environments.args
-        train_dataset = _training_tasks(train_dataset, self.task_environments, args)
+        train_dataset = training_rows(train_dataset, self.task_environments, args)
         if eval_dataset is None and args.eval_strategy != "no":
             eval_dataset = task_dataset(validation_ids(self.task_environments, evaluation))
         self.mask_truncated_episodes = rollout.mask_truncated_episodes
@@ -152,15 +154,15 @@ class OnlineTrainer(AheadMixin, BatchCheckpointMixin, RolloutEvaluationMixin, Ep
         self.max_staleness = getattr(args, "max_staleness", 0)
         if self.max_staleness:
             _check_ahead(rollout, chosen, processes=self.accelerator.num_processes)
-            _check_epoch(self.train_dataset, args)
+            check_epoch(self.train_dataset, args)
         if self.args.scale_rewards in (PER_ENVIRONMENT, BY_MEAN):
             self.scale_rewards = "none"  # TRL knows neither; `advantages_of` scales
         names = self.task_environments.names
         if len(names) > 1:
             self.environment_names = names
-            self.mixture = _mixture(self.train_dataset, self.task_environments, args)
+            self.mixture = mixture_of_rows(self.train_dataset, self.task_environments, args)
         if getattr(args, "task_sampling", "uniform") == "learnable":
-            self.learnable_tasks = _learnable(self.train_dataset, self.task_environments, args)
+            self.learnable_tasks = learnable_tasks(self.train_dataset, self.task_environments, args)
             self.add_callback(SamplingStateCallback(self.learnable_tasks))
         self._open_rollout(rollout, evaluation, eval_dataset)
         self._schedule_state = ScheduleStateCallback(self.rollout.schedule, names=names)
@@ -312,79 +314,6 @@ def _check_ahead(rollout: RolloutArguments, env: EnvArguments, *, processes: int
             f"max_staleness plays ahead of one training process, got {processes}; pass "
             "--max_staleness 0"
         )
-
-
-def _check_epoch(tasks: Any, args: Any) -> None:
-    """Check that an epoch has a batch to play ahead: its first one is not."""
-    batch = args.generation_batch_size // args.num_generations
-    if hasattr(tasks, "__len__") and len(tasks) < 2 * batch:
-        raise UsageError(
-            f"max_staleness={args.max_staleness} plays within an epoch, and one of {len(tasks)} "
-            f"tasks has a single batch of {batch}, which is not played ahead; choose more tasks, "
-            "make the batch smaller, or pass --max_staleness 0"
-        )
-
-
-def _mixture(tasks: Any, environments: Environments, args: Any) -> Mixture | None:
-    """Return the mixture that training tasks are drawn from; None where they are a stream."""
-    if not hasattr(tasks, "__len__"):
-        if environments.args.mix is not None:
-            raise UsageError("--mix cannot weigh the tasks of an iterable dataset; mix them in it")
-        return None
-    seed = args.seed if args.shuffle_dataset else None
-    prompts = task_ids_of(tasks, option="--mix")
-    return mixture_of(map(scenario_of, prompts), environments, seed=seed)
-
-
-def task_ids_of(tasks: Any, *, option: str) -> list[str]:
-    """Return the task id of each training row.
-
-    Args:
-        tasks: the training data.
-        option: what draws from them.
-
-    Raises:
-        UsageError: they are a stream.
-    """
-    if not hasattr(tasks, "__len__"):
-        raise UsageError(
-            f"{option} draws from a list of tasks, got an iterable dataset; make it a list, or "
-            "leave the option out"
-        )
-    rows = tasks["prompt"] if hasattr(tasks, "column_names") else [r["prompt"] for r in tasks]
-    return list(rows)
-
-
-def _learnable(tasks: Any, environments: Environments, args: Any) -> LearnableTasks:
-    """Return what draws the training tasks by the policy's success on them."""
-    prompts = task_ids_of(tasks, option="--task_sampling learnable")
-    rows: dict[str, list[int]] = {}
-    for row, task_id in enumerate(prompts):
-        rows.setdefault(scenario_of(task_id), []).append(row)
-    weights = {name: environments.weights.get(name, 1) for name in rows}
-    batch = args.generation_batch_size // args.num_generations
-    return LearnableTasks(prompts, rows, weights, seed=args.seed, batch=batch)
-
-
-def _training_tasks(tasks: Any, environments: Environments, args: Any) -> Any:
-    """Return the rows that are trained on: by default the split's tasks.
-
-    Raises:
-        UsageError: they do not fill a batch: TRL would train no step, and save the model as is.
-    """
-    if tasks is None:
-        chosen = environments.args
-        tasks = task_dataset(environments.task_ids(chosen.split, tasks=chosen.tasks))
-    elif hasattr(tasks, "__len__"):
-        prompts_of("train_dataset", tasks, environments)
-    needed = args.generation_batch_size // args.num_generations
-    if hasattr(tasks, "__len__") and len(tasks) < needed:
-        raise UsageError(
-            f"a batch of {args.generation_batch_size} episodes with num_generations="
-            f"{args.num_generations} needs {needed} tasks, got {len(tasks)}; raise "
-            "num_generations, make the batch smaller, or choose more tasks"
-        )
-    return tasks
 
 
 def refuse_split_weights(backend: str, *, is_split: bool) -> None:

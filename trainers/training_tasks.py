@@ -1,0 +1,117 @@
+"""Which tasks are trained on, and what draws them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentgym_envs.tasks import scenario_of
+from trainers.evaluation.validation import prompts_of
+from trainers.options.errors import UsageError
+from trainers.rollout.environments import Environments, mixture_of
+from trainers.rollout.learnable import LearnableTasks
+from trainers.rollout.mixtures import Mixture
+from trainers.trl_bridge import task_dataset
+
+
+def training_rows(tasks: Any, environments: Environments, args: Any) -> Any:
+    """Return the rows that are trained on: by default the split's tasks.
+
+    Args:
+        tasks: the training data; None takes the tasks of the environments' split.
+        environments: what the tasks are of.
+        args: the algorithm's config.
+
+    Raises:
+        UsageError: they do not fill a batch: TRL would train no step, and save the model as is.
+    """
+    if tasks is None:
+        chosen = environments.args
+        tasks = task_dataset(environments.task_ids(chosen.split, tasks=chosen.tasks))
+    elif hasattr(tasks, "__len__"):
+        prompts_of("train_dataset", tasks, environments)
+    needed = args.generation_batch_size // args.num_generations
+    if hasattr(tasks, "__len__") and len(tasks) < needed:
+        raise UsageError(
+            f"a batch of {args.generation_batch_size} episodes with num_generations="
+            f"{args.num_generations} needs {needed} tasks, got {len(tasks)}; raise "
+            "num_generations, make the batch smaller, or choose more tasks"
+        )
+    return tasks
+
+
+def task_ids_of(tasks: Any, *, option: str) -> list[str]:
+    """Return the task id of each training row.
+
+    Args:
+        tasks: the training data.
+        option: what draws from them.
+
+    Raises:
+        UsageError: they are a stream.
+    """
+    if not hasattr(tasks, "__len__"):
+        raise UsageError(
+            f"{option} draws from a list of tasks, got an iterable dataset; make it a list, or "
+            "leave the option out"
+        )
+    rows = tasks["prompt"] if hasattr(tasks, "column_names") else [r["prompt"] for r in tasks]
+    return list(rows)
+
+
+def mixture_of_rows(tasks: Any, environments: Environments, args: Any) -> Mixture | None:
+    """Return the mixture that training tasks are drawn from; None where they are a stream.
+
+    Args:
+        tasks: the training data.
+        environments: what the tasks are of.
+        args: the algorithm's config.
+
+    Raises:
+        UsageError: they are a stream, and `--mix` weighs environments.
+    """
+    if not hasattr(tasks, "__len__"):
+        if environments.args.mix is not None:
+            raise UsageError("--mix cannot weigh the tasks of an iterable dataset; mix them in it")
+        return None
+    seed = args.seed if args.shuffle_dataset else None
+    prompts = task_ids_of(tasks, option="--mix")
+    return mixture_of(map(scenario_of, prompts), environments, seed=seed)
+
+
+def learnable_tasks(tasks: Any, environments: Environments, args: Any) -> LearnableTasks:
+    """Return what draws the training tasks by the policy's success on them.
+
+    Args:
+        tasks: the training data.
+        environments: what the tasks are of.
+        args: the algorithm's config.
+
+    Raises:
+        UsageError: they are a stream.
+    """
+    prompts = task_ids_of(tasks, option="--task_sampling learnable")
+    rows: dict[str, list[int]] = {}
+    for row, task_id in enumerate(prompts):
+        rows.setdefault(scenario_of(task_id), []).append(row)
+    weights = {name: environments.weights.get(name, 1) for name in rows}
+    batch = args.generation_batch_size // args.num_generations
+    return LearnableTasks(prompts, rows, weights, seed=args.seed, batch=batch)
+
+
+def check_epoch(tasks: Any, args: Any) -> None:
+    """Check that an epoch has a batch to play ahead: its first one is not.
+
+    Args:
+        tasks: the training data.
+        args: the algorithm's config.
+
+    Raises:
+        UsageError: an epoch is a single batch.
+    """
+    batch = args.generation_batch_size // args.num_generations
+    if hasattr(tasks, "__len__") and len(tasks) < 2 * batch:
+        raise UsageError(
+            f"max_staleness={args.max_staleness} plays within an epoch, and one of {len(tasks)} "
+            f"tasks has a single batch of {batch}, which is not played ahead; choose more tasks, "
+            "make the batch smaller, or pass --max_staleness 0"
+        )
