@@ -86,9 +86,11 @@ class AgentGRPOTrainer(OnlineTrainer):
                 rewards_of=self.rewards_of,
                 seed=options.seed,
             )
+        if self._roots or self._dynamic is not None:
+            self.take_batch = self._play_groups
 
-    def play(self, task_ids: list[str]) -> list[Trajectory]:
-        """Play a batch; with branches, and further groups, where the options say so."""
+    def _play_groups(self, task_ids: list[str]) -> list[Trajectory]:
+        """Play a batch with branches, and further groups, as the options say."""
         options = self.rollout_options()
         play: Play = self.rollout.run
         if self._roots:

@@ -10,9 +10,10 @@ import torch
 
 from agentgym_envs.trajectory import read_jsonl
 from tests.trainers.ppo_toys import Maker, Scripted, logged, maker, played, with_head
-from tests.trainers.toys import FAILED, make_folder
+from tests.trainers.toys import FAILED, make_folder, make_tokenizer
 from trainers.credit.gae import SampledTokenIndex
 from trainers.models.critic import Critic, backbone_of
+from trainers.tokens.chat import ChatFormat
 
 
 @pytest.fixture
@@ -125,6 +126,8 @@ def test_a_truncated_episode_ends_with_value_0_unless_its_last_state_is_asked_fo
     trainer_in: Maker,
 ) -> None:
     left = played([0.0], [1, 1], status="truncated")
+    chat = ChatFormat.from_tokenizer(make_tokenizer())
+    left.traces[0].prompt_ids = chat.prompt_ids(left.system_prompt, "look")
     full = played([0.0], [1, 1], seed=3, status="truncated")
     full.truncated_by = "token_budget"
     given = [left, full, played([0.0], [1, 1], seed=5)]

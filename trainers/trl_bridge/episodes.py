@@ -76,7 +76,8 @@ class EpisodeTrainer(  # type: ignore[misc]
     learnable_tasks: LearnableTasks | None = None
     """Draws the training tasks by the policy's success; None where they come in an order."""
     take_batch: Callable[[list[str]], list[Trajectory]] | None = None
-    """Returns the episodes of a batch that is played ahead; None where none is."""
+    """Plays a batch, of which each `num_generations` consecutive tasks are a group; None lets
+    `rollout` play it."""
     surplus: Sequence[Trajectory] = ()
     """Episodes of the last batch that were played and are in no loss; they count in the metrics."""
     asked_at: int | None = None
@@ -85,10 +86,6 @@ class EpisodeTrainer(  # type: ignore[misc]
     def __init__(self, **kwargs: Any) -> None:
         with no_experimental_warning():
             super().__init__(rollout_func=self._roll_out, **kwargs)
-
-    def play(self, task_ids: list[str]) -> list[Trajectory]:
-        """Play a batch; each `num_generations` consecutive tasks are a group."""
-        return self.rollout.run(task_ids, **self.rollout_options())
 
     def rollout_options(self, ahead: int = 0) -> dict[str, Any]:
         """Return what `rollout.run` is called with besides the tasks.
@@ -174,7 +171,7 @@ class EpisodeTrainer(  # type: ignore[misc]
         start = time.perf_counter()
         with self.playing():
             if self.take_batch is None:
-                self.trajectories = self.play(list(prompts))
+                self.trajectories = self.rollout.run(list(prompts), **self.rollout_options())
             else:
                 self.trajectories = self.take_batch(list(prompts))
         self._log_metric("rollout_time", time.perf_counter() - start)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 import time
 from pathlib import Path
 
@@ -61,23 +63,22 @@ def test_of_several_that_play_each_has_a_row_and_its_lines_are_written_where_the
 
 
 def test_a_line_is_written_now_and_then_where_there_is_no_terminal(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(progress_bar, "LINE_SECONDS", 0.02)
+    told = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", told)
     progress = EpisodeProgress({"small": 4})
     progress.add("small", scored=1)
     with progress:
         deadline = time.monotonic() + 10
-        told = ""
-        while told.count("\n") < 2 and time.monotonic() < deadline:
+        while told.getvalue().count("\n") < 2 and time.monotonic() < deadline:
             time.sleep(0.02)
-            told += capfd.readouterr().err
-    told += capfd.readouterr().err
-    lines = told.splitlines()
+    lines = told.getvalue().splitlines()
     assert len(lines) >= 2
     assert all(line.startswith("small: 1 of 4 episodes, success 0.0%, ") for line in lines), lines
     time.sleep(0.1)
-    assert capfd.readouterr().err == ""
+    assert told.getvalue().splitlines() == lines
 
 
 def test_a_watch_counts_what_was_spent_and_says_what_is_kept(
