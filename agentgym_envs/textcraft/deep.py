@@ -13,8 +13,8 @@ from functools import lru_cache
 from math import ceil
 from typing import NamedTuple
 
+from agentgym_envs.dice import Dice
 from agentgym_envs.textcraft.deep_names import Names
-from agentgym_envs.textcraft.dice import Dice
 from agentgym_envs.textcraft.recipes import Recipe, RecipeBook
 
 SOURCE = "textcraft-deep/v1"

@@ -17,7 +17,12 @@ from worlds.searchqa.prose.writer import Writer
 VERSION = 2
 """Raise it with every change that changes content: a task id keeps its meaning within a version."""
 
-SOURCES = ("worlds/searchqa", "worlds/dice.py", "agentgym_envs/searchqa/retrieval/words.py")
+SOURCES = (
+    "worlds/searchqa",
+    "worlds/dice.py",
+    "agentgym_envs/dice.py",
+    "agentgym_envs/searchqa/retrieval/words.py",
+)
 
 
 def make(out: Path | None, *, seed: int = 0, scale: int = 1) -> None:

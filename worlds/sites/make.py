@@ -28,7 +28,7 @@ from worlds.tasks.panel import draw_panel
 from worlds.tasks.template import World
 
 SOURCES = (
-    *("worlds/dice.py", "worlds/words.py", "worlds/sites", "worlds/tasks"),
+    *("agentgym_envs/dice.py", "worlds/dice.py", "worlds/words.py", "worlds/sites", "worlds/tasks"),
     *(f"agentgym_envs/webarena/sites/{name}/schema.sql" for name in NAMES),
     *(
         f"agentgym_envs/webarena/sites/{name}.py"

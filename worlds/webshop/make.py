@@ -15,6 +15,7 @@ VERSION = 1
 SOURCES = (
     "worlds/webshop",
     "worlds/dice.py",
+    "agentgym_envs/dice.py",
     "worlds/sites/shopping/home.toml",
     "worlds/sites/shopping/kitchen.toml",
     "worlds/sites/shopping/leisure.toml",

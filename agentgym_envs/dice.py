@@ -1,4 +1,4 @@
-"""Dice that roll the same on every machine, under every version of Python."""
+"""Dice that roll the same on every machine, under every version of Python and of NumPy."""
 
 from __future__ import annotations
 
@@ -10,22 +10,29 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
+def stable_number(*key: object) -> int:
+    """Return a 64-bit number that depends on the key's text alone."""
+    text = "/".join(map(str, key))
+    return int.from_bytes(sha256(text.encode()).digest()[:8], "big")
+
+
 class Dice:
     """Draws from a stream that a key of strings and numbers fixes.
 
-    Only `Random(int).random()` is used, whose stream Python promises to keep.
+    Only `Random(int).random()` is used, whose stream Python promises to keep; the choices are made
+    from it here, since those of `random` may change.
 
     Args:
         *key: names the stream.
     """
 
     def __init__(self, *key: object) -> None:
-        digest = sha256("/".join(map(str, key)).encode()).digest()
-        self._random = random.Random(int.from_bytes(digest[:8], "big")).random
+        self.random = random.Random(stable_number(*key)).random
+        """Draws from 0 up to, but not including, 1."""
 
     def below(self, count: int) -> int:
         """Return one of 0 .. count - 1."""
-        return int(self._random() * count)
+        return int(self.random() * count)
 
     def between(self, low: int, high: int) -> int:
         """Return one of low .. high, both included."""
@@ -33,7 +40,7 @@ class Dice:
 
     def chance(self, probability: float) -> bool:
         """Return True with this probability."""
-        return self._random() < probability
+        return self.random() < probability
 
     def pick(self, items: Sequence[Item]) -> Item:
         """Return one of the items."""

@@ -1,4 +1,4 @@
-from agentgym_envs.textcraft.dice import Dice
+from agentgym_envs.dice import Dice
 
 
 def test_the_rolls_of_a_key_are_these_for_ever() -> None:
