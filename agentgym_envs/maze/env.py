@@ -137,7 +137,7 @@ class MazeEnv(TextEnv):
         (row, column), (goal_row, goal_column) = self.position, self.maze.goal
         return (
             f"The goal is at position {goal_row}, {goal_column}. Your current position is at "
-            f"position {row}, {column}. {_told([_BESIDE[way] for way in walls])}"
+            f"position {row}, {column}. {_walls_as_text([_BESIDE[way] for way in walls])}"
         )
 
     def _refused(self, why: str) -> Outcome:
@@ -160,7 +160,7 @@ class MazeEnv(TextEnv):
 _OPPOSITE = {"left": "right", "right": "left", "up": "down", "down": "up"}
 
 
-def _told(walls: list[str]) -> str:
+def _walls_as_text(walls: list[str]) -> str:
     if not walls:
         return "There are no walls near you."
     return f"There {'is a wall' if len(walls) == 1 else 'are walls'} {', '.join(walls)}."

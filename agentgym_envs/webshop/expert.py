@@ -99,8 +99,8 @@ def first_result(visit: Visit, goal: Goal) -> Iterator[ExpertMove]:
 def _search_words(goal: Goal) -> str:
     """Return the words of the instruction that say what is asked for, kind first."""
     query = goal.product.query
-    said = goal.instruction.lower()
-    kind = query if query in said else _PRICE_CLAUSE.sub("", goal.instruction)
+    is_named = query in goal.instruction.lower()
+    kind = query if is_named else _PRICE_CLAUSE.sub("", goal.instruction)
     return " ".join([kind, *goal.attributes, *(value for _, value in goal.options)])
 
 

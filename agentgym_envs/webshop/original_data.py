@@ -55,8 +55,9 @@ def _read_shop(folder: Path, goals: str, num_products: int | None) -> Shop:
     listed = _load(folder, "items_shuffle*.json", digest)
     attributes = _load(folder, "items_ins_v2*.json", digest)
     written = _load(folder, "items_human_ins.json", digest) if goals == "human" else {}
-    told = _load(folder, "reviews.json", digest) if (folder / "reviews.json").is_file() else []
-    reviews = {item["asin"]: item for item in told}
+    has_reviews = (folder / "reviews.json").is_file()
+    reviewed = _load(folder, "reviews.json", digest) if has_reviews else []
+    reviews = {item["asin"]: item for item in reviewed}
     products: dict[str, Product] = {}
     try:
         for item in listed[:num_products]:
@@ -97,7 +98,9 @@ def _load(folder: Path, pattern: str, digest: Any) -> Any:
         raise ValueError(f"{paths[0]} is no JSON: {error}") from error
 
 
-def _product(item: Mapping[str, Any], attributes: list[str], told: Mapping[str, Any]) -> Product:
+def _product(
+    item: Mapping[str, Any], attributes: list[str], reviewed: Mapping[str, Any]
+) -> Product:
     bullets = item["small_description"]
     price, tag = _pricing(item.get("pricing"), item["asin"])
     reviews = [
@@ -106,7 +109,7 @@ def _product(item: Mapping[str, Any], attributes: list[str], told: Mapping[str, 
             str(review.get("score", review.get("stars"))),
             str(review.get("body", review.get("review", ""))),
         )
-        for review in told.get("reviews", [])
+        for review in reviewed.get("reviews", [])
     ]
     return Product(
         item["asin"],
@@ -120,7 +123,7 @@ def _product(item: Mapping[str, Any], attributes: list[str], told: Mapping[str, 
         tuple(text or "" for text in (bullets if isinstance(bullets, list) else [bullets])),
         tuple(attributes),
         _options(item.get("customization_options") or {}),
-        str(told.get("average_rating", "N.A.")),
+        str(reviewed.get("average_rating", "N.A.")),
         tuple(reviews),
     )
 
@@ -161,8 +164,8 @@ def _synthetic_goals(
             options = tuple(zip(names, values, strict=True))
             listed = ", and ".join(f"{name}: {value}" for name, value in options)
             text = asked["instruction"] + (f" with {listed}" if listed else "")
-            wanted = tuple(asked["instruction_attributes"])
-            yield Goal(product, text + _clause(limit), wanted, options, limit)
+            required = tuple(asked["instruction_attributes"])
+            yield Goal(product, text + _clause(limit), required, options, limit)
 
 
 def _human_goals(products: Mapping[str, Product], written: Mapping[str, Any]) -> Iterator[Goal]:

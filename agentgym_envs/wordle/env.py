@@ -137,10 +137,10 @@ class WordleEnv(TextEnv):
         if self.is_agentgym_compat:
             text = f"{spelled(marks)}\n" if marks else "invalid word"
         else:
-            text = self._told(marks or complaint or self._refusal(word, written))
+            text = self._with_ending(marks or complaint or self._refusal(word, written))
         return Outcome(text, float(success), terminated=self._is_decided, info=info)
 
-    def _told(self, answer: str) -> str:
+    def _with_ending(self, answer: str) -> str:
         """Return a guess's answer, with how the game ended."""
         answer = spelled(answer) if self.game.guesses[-1].marks else answer
         if self.game.is_won:

@@ -134,14 +134,14 @@ def _length_row(turns: int, *, episodes: int = 4) -> Row:
     envs = SimulatedEnvs(episodes, clock, World(turns, observation=observation), seed=0)
     start = time.process_time()
     trajectories = play(envs, policy, clock, [f"textcraft_{one}" for one in range(episodes)])
-    played = time.process_time() - start
+    seconds = time.process_time() - start
     start = time.process_time()
     rows_of(trajectories, filler_id=0, multiple_of=1, mask_truncated=False)
     rows = time.process_time() - start
     tokens = len(trajectories[0].trace.ids)
-    row = Row("scheduler", f"episodes of {turns} turns", "turns", episodes * turns / played)
+    row = Row("scheduler", f"episodes of {turns} turns", "turns", episodes * turns / seconds)
     row.notes["tokens"] = tokens
-    row.notes["microseconds_per_turn"] = round(1e6 * played / episodes / turns)
+    row.notes["microseconds_per_turn"] = round(1e6 * seconds / episodes / turns)
     row.notes["microseconds_per_turn_to_rows"] = round(1e6 * rows / episodes / turns)
     return row
 

@@ -192,14 +192,14 @@ class AheadMixin:
             self._log_metric("async/staleness", fmean(ages))
             self._log_metric("async/staleness_max", float(max(ages)))
         self._log_metric("async/rollout_wait", waited)
-        now, played = time.perf_counter(), self._ahead.busy_seconds
+        now, busy_seconds = time.perf_counter(), self._ahead.busy_seconds
         if self._taken_at is not None:
-            began, played_before = self._taken_at
-            seconds, busy = now - began, played - played_before
+            began, busy_before = self._taken_at
+            seconds, busy = now - began, busy_seconds - busy_before
             self._log_metric("async/trainer_wait", max(0.0, seconds - busy))
             self._log_metric("async/rollout_busy", min(1.0, busy / seconds))
             self._log_metric("async/trainer_busy", max(0.0, 1 - waited / seconds))
-        self._taken_at = now, played
+        self._taken_at = now, busy_seconds
 
     def _paused(self: Any) -> AbstractContextManager[None]:
         return nullcontext() if self._ahead is None else self._ahead.paused()

@@ -69,15 +69,13 @@ class EpisodeTrainer(  # type: ignore[misc]
     rollout: Rollout
     """Plays the training episodes."""
     environment_names: Mapping[str, str] = {"": ""}
-    """What metrics call the environments, by the names in front of task ids, where there are
-    several."""
+    """What metrics call several environments, by the names in front of task ids."""
     mixture: Mixture | None = None
     """The training tasks by environment; None where there is one, whose order is TRL's."""
     learnable_tasks: LearnableTasks | None = None
     """Draws the training tasks by the policy's success; None where they come in an order."""
     take_batch: Callable[[list[str]], list[Trajectory]] | None = None
-    """Plays a batch, of which each `num_generations` consecutive tasks are a group; None lets
-    `rollout` play it."""
+    """Plays a batch, in groups of `num_generations` tasks; None lets `rollout` play it."""
     surplus: Sequence[Trajectory] = ()
     """Episodes of the last batch that were played and are in no loss; they count in the metrics."""
     asked_at: int | None = None
@@ -223,10 +221,10 @@ class EpisodeTrainer(  # type: ignore[misc]
 
     def _log_episodes(self, group_size: int) -> None:
         """Log what the episodes of all processes were like, whatever the reward functions log."""
-        played = [*self.trajectories, *self.surplus]
-        columns = episode_columns(played)
+        trajectories = [*self.trajectories, *self.surplus]
+        columns = episode_columns(trajectories)
         labels = list(self.environment_names.values())
-        names = [labels[place] for place in self._environments(played)]
+        names = [labels[place] for place in self._environments(trajectories)]
         rewards = [*self._rewards.tolist(), *self.rewards_of(self.surplus)]
         if self.accelerator.num_processes > 1:
             columns = {name: gather_object(values) for name, values in columns.items()}

@@ -76,8 +76,8 @@ class _Owners:
         """Return the products that have an attribute."""
         if attribute not in self._of:
             near = [own for own in self._listed if is_match(own, attribute)]
-            said = {number for number, text in enumerate(self._texts) if attribute in text}
-            self._of[attribute] = said.union(*(self._listed[own] for own in near))
+            mentions = {number for number, text in enumerate(self._texts) if attribute in text}
+            self._of[attribute] = mentions.union(*(self._listed[own] for own in near))
         return self._of[attribute]
 
     def is_fair(self, goal: Goal) -> bool:
