@@ -211,7 +211,9 @@ def train(one: Machine, folder: Path, moment: Moment) -> None:
         make_model(),
         EnvArguments(**one.env),
         args=AgentGRPOConfig(
-            output_dir=str(folder), max_steps=STEPS, num_generations=4, learning_rate=1e-2,
+            output_dir=str(folder), max_steps=STEPS, num_generations=4,
+            # AdamW divides by a gradient's size: one of rounding's size moves as far as any other.
+            optim="sgd", learning_rate=1.0,
             per_device_train_batch_size=EPISODES, gradient_accumulation_steps=1,
             eval_strategy="steps", eval_steps=1, save_strategy="steps", save_steps=1,
             load_best_model_at_end=False, disable_tqdm=True, report_to="none",
@@ -301,4 +303,4 @@ def test_a_run_ends_as_if_nothing_had_been(
     assert not [one for of in found.values() for one in of if one[1] == "failed"]
     weights, others = weights_of(folder), weights_of(expected)
     # Rows that are sampled in other company differ in their last bits.
-    assert all(torch.allclose(weights[key], others[key], atol=1e-5) for key in others)
+    assert all(torch.allclose(weights[key], others[key], atol=1e-6) for key in others)
