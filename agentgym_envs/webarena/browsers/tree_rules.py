@@ -136,8 +136,7 @@ def place(node: Node, items: list[Item]) -> list[Item]:
     """
     role = node.role
     if role in LEAVES:
-        node.name = collapse(node.name)
-        return [] if role == "img" and not node.name else [node]
+        return leaf(node)
     if role not in SHOWN and not (role in SHOWN_IF_NAMED and node.name.strip()):
         return items
     # A cell's name is its text, which goes to the row; its own name would hold controls' values.
@@ -149,6 +148,12 @@ def place(node: Node, items: list[Item]) -> list[Item]:
         _fold_cells(node)
     _drop_what_the_name_says(node)
     return list(_what_remains(node))
+
+
+def leaf(node: Node) -> list[Item]:
+    """Return what stands in the tree for one of `LEAVES`."""
+    node.name = collapse(node.name)
+    return [] if node.role == "img" and not node.name else [node]
 
 
 def root(node: Node, items: list[Item]) -> Node:

@@ -62,7 +62,7 @@ class Document:
         self.labels: dict[Element, list[Element]] = {}
         self.controls_of: dict[Element, Element] = {}
         for label in root.iter("label"):
-            if is_hidden(label):
+            if is_hidden(label, label.keys()):
                 continue
             control = self._control_of(label)
             if control is not None:

@@ -6,6 +6,8 @@ The first of these that gives something: aria-labelledby, aria-label, what HTML 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lxml.etree import _Element as Element
 
 from agentgym_envs.webarena.browsers.text.document import Document, is_text_field, option_text
@@ -23,25 +25,31 @@ _BUTTON_NAMES = {"submit": "Submit", "reset": "Reset", "image": "Submit"}
 _NAMED_BY_CHILD = {"fieldset": "legend", "table": "caption", "svg": "{*}title"}
 
 
-def name_of(document: Document, element: Element, role: str) -> str:
-    """Return the accessible name of an element; white space is not collapsed."""
-    attributes = element.attrib
-    if attributes:
-        ids = attributes.get("aria-labelledby")
-        if ids:
-            targets = [document.ids[word] for word in ids.split() if word in document.ids]
-            named = " ".join(_label_text(document, target) for target in targets)
-            if named.strip():
-                return named
-        label: str = attributes.get("aria-label", "")
+def name_of(document: Document, element: Element, role: str, given: Sequence[str]) -> str:
+    """Return the accessible name of an element; white space is not collapsed.
+
+    Args:
+        document: its document, as it is now.
+        element: the element.
+        role: its own.
+        given: its attributes' names.
+    """
+    if "aria-labelledby" in given:
+        ids = element.attrib["aria-labelledby"].split()
+        targets = [document.ids[word] for word in ids if word in document.ids]
+        named = " ".join(_label_text(document, target) for target in targets)
+        if named.strip():
+            return named
+    if "aria-label" in given:
+        label: str = element.attrib["aria-label"]
         if label.strip():
             return label
     name = _native(document, element)
     if not name.strip() and role in FROM_CONTENT and element.tag != "input":
         name = content_of(document, element)
-    if name.strip() or not attributes:
-        return name
-    return attributes.get("title") or attributes.get("placeholder") or ""
+    if not name.strip() and ("title" in given or "placeholder" in given):
+        return element.get("title") or element.get("placeholder") or ""
+    return name
 
 
 def is_named_by_labels(control: Element) -> bool:
@@ -96,7 +104,7 @@ def _gather(
         parts.append(element.text)
     for child in element:
         tag = child.tag
-        if child is not without and tag not in LEFT_OUT and not is_hidden(child):
+        if child is not without and tag not in LEFT_OUT and not is_hidden(child, child.keys()):
             embedded = _embedded(document, child, tag)
             is_inline = tag in INLINE_TAGS
             if not is_inline:

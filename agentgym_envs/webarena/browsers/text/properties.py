@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lxml.etree import _Element as Element
 
 from agentgym_envs.webarena.browsers.text.document import Document, is_text_field, option_text
@@ -12,29 +14,36 @@ _DOT = "\N{BULLET}"
 _CONTROLS = frozenset({"input", "select", "textarea", "button", "option"})
 _GAUGES = frozenset({"meter", "progress"})
 _STATES = ("checked", "selected", "pressed", "expanded")
-_ARIA_STATES = tuple((name, f"aria-{name}") for name in _STATES)
+_ARIA_STATES = {f"aria-{name}": name for name in _STATES}
 
 
-def properties_of(document: Document, element: Element) -> dict[str, str]:
-    """Return what is told of a control, in the order of `tree_rules.PROPERTIES`."""
-    tag, attributes = element.tag, element.attrib
+def properties_of(document: Document, element: Element, given: Sequence[str]) -> dict[str, str]:
+    """Return what is told of a control, in the order of `tree_rules.PROPERTIES`.
+
+    Args:
+        document: its document, as it is now.
+        element: the control.
+        given: its attributes' names.
+    """
+    tag = element.tag
     properties: dict[str, str] = {}
     is_control = tag in _CONTROLS
     if is_control or tag in _GAUGES:
         _add_contents(document, element, properties)
-    for name, aria_name in _ARIA_STATES:
-        value = attributes.get(aria_name)
-        if value == "true" or (value == "false" and name != "selected"):
-            properties.setdefault(name, value)
+    if not _ARIA_STATES.keys().isdisjoint(given):
+        for attribute, name in _ARIA_STATES.items():
+            value = element.get(attribute)
+            if value == "true" or (value == "false" and name != "selected"):
+                properties.setdefault(name, value)
     if is_control:
         is_disabled = document.is_disabled(element)
-        if "required" in attributes:
+        if "required" in given:
             properties["required"] = "true"
-        if "readonly" in attributes and not is_disabled and is_text_field(element):
+        if "readonly" in given and not is_disabled and is_text_field(element):
             properties["readonly"] = "true"
         if is_disabled:
             properties["disabled"] = "true"
-    if attributes.get("aria-disabled") == "true":
+    if "aria-disabled" in given and element.get("aria-disabled") == "true":
         properties["disabled"] = "true"
     if element is document.focused:
         properties["focused"] = "true"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lxml.etree import _Element as Element
 
 from agentgym_envs.webarena.browsers.tree_rules import RENAMED
@@ -73,16 +75,26 @@ _SECTIONS = frozenset({"article", "aside", "main", "nav", "section"})
 _NO_ROLES = frozenset({"none", "presentation", "generic"})
 
 
-def is_hidden(element: Element) -> bool:
-    """Return whether an element is left out of the tree by an attribute of its own."""
-    return element.get("hidden") is not None or element.get("aria-hidden") == "true"
+def is_hidden(element: Element, given: Sequence[str]) -> bool:
+    """Return whether an element is left out of the tree by an attribute of its own.
+
+    Args:
+        element: the element.
+        given: its attributes' names. A question to lxml costs as much as ten to a list.
+    """
+    return "hidden" in given or ("aria-hidden" in given and element.get("aria-hidden") == "true")
 
 
-def role_of(element: Element, tag: str) -> str:
-    """Return an element's role; empty for one that only passes its children on."""
-    given = element.get("role")
-    if given and given.strip():
-        role = given.split()[0].lower()
+def role_of(element: Element, tag: str, given: Sequence[str]) -> str:
+    """Return an element's role; empty for one that only passes its children on.
+
+    Args:
+        element: the element.
+        tag: its own.
+        given: its attributes' names.
+    """
+    if "role" in given and (words := element.attrib["role"].split()):
+        role = words[0].lower()
         return "" if role in _NO_ROLES else RENAMED.get(role, role)
     by_tag = BY_TAG.get(tag)
     if by_tag is not None:
@@ -90,14 +102,14 @@ def role_of(element: Element, tag: str) -> str:
     if tag == "input":
         return input_role(element)
     if tag == "a":
-        return "link" if "href" in element.attrib else ""
+        return "link" if "href" in given else ""
     if tag == "select":
         return "listbox" if is_list_box(element) else "combobox"
     if tag in ("header", "footer"):
         inside = any(parent.tag in _SECTIONS for parent in element.iterancestors())
         return "" if inside else "banner" if tag == "header" else "contentinfo"
     if tag == "dialog":
-        return "dialog" if "open" in element.attrib else CLOSED
+        return "dialog" if "open" in given else CLOSED
     if tag == "svg":
         return "img" if element.find("{*}title") is not None else ""
     return ""
@@ -115,7 +127,7 @@ def input_role(element: Element) -> str:
 
 def input_type(element: Element) -> str:
     """Return the type of an input, `"text"` where it has none."""
-    return (element.attrib.get("type") or "text").strip().lower()
+    return (element.get("type") or "text").strip().lower()
 
 
 def is_list_box(select: Element) -> bool:

@@ -17,6 +17,7 @@ from agentgym_envs.webarena.browsers.tree_rules import (
     TEXT,
     Item,
     Text,
+    leaf,
     place,
     root,
 )
@@ -25,7 +26,6 @@ from agentgym_envs.webarena.page import Node
 _NAMELESS = frozenset({"cell", "row", "listitem", "definition", "DescriptionList"})
 _PLAIN = frozenset({"b", "div", "em", "p", "small", "span", "strong", "tbody", "thead"})
 _ROLES = SHOWN | SHOWN_IF_NAMED
-_WITH_STATE = LEAVES | {"listbox"}
 
 
 class Tree:
@@ -73,8 +73,8 @@ class Tree:
             items.append(Text(node, block))
 
     def _visit(self, element: Element, tag: str, block: int, items: list[Item]) -> None:
-        has_attributes = bool(element.attrib)
-        if has_attributes and (is_hidden(element) or self._document.is_closed(element)):
+        given = element.keys()
+        if given and (is_hidden(element, given) or self._document.is_closed(element)):
             return
         if tag not in INLINE_TAGS:
             self._blocks += 1
@@ -82,25 +82,28 @@ class Tree:
             if tag == "br":
                 items.append(Text(Node(TEXT, ""), block))
                 return
-        role = role_of(element, tag) if has_attributes or tag not in _PLAIN else ""
+        role = role_of(element, tag, given) if tag not in _PLAIN or "role" in given else ""
         if role not in _ROLES:
             if tag == "label":
                 self._visit_label(element, block, items)
             elif tag != "input" and role != CLOSED:
                 self._visit_children(element, block, items)
             return
-        is_nameless = role in _NAMELESS and not has_attributes
-        name = "" if is_nameless else name_of(self._document, element, role)
+        is_nameless = role in _NAMELESS and not given
+        name = "" if is_nameless else name_of(self._document, element, role, given)
         node = Node(role, name)
         self._elements[id(node)] = element
+        if role in LEAVES:
+            node.properties = properties_of(self._document, element, given)
+            items += leaf(node)
+            return
         inner: list[Item] = []
         if role == "listbox":
             self._add_options(element, inner)
-        elif role not in LEAVES:
+            node.properties = properties_of(self._document, element, given)
+        else:
             self._visit_children(element, block, inner)
-        if role in _WITH_STATE:
-            node.properties = properties_of(self._document, element)
-        items.extend(place(node, inner))
+        items += place(node, inner)
 
     def _visit_label(self, label: Element, block: int, items: list[Item]) -> None:
         control = self._document.controls_of.get(label)
@@ -116,4 +119,4 @@ class Tree:
             properties = option_properties(self._document, option, chosen)
             node = Node("option", option_text(option), properties)
             self._elements[id(node)] = option
-            items += place(node, [])
+            items += leaf(node)
