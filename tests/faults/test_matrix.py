@@ -276,9 +276,10 @@ def cells() -> Iterator[Any]:
         for action in ways.get(name, ("kill", "stop")):
             # Where a disk is full from the start, a run is refused: tests/trainers/test_outages.py.
             for moment in MOMENTS[1:] if name == "disk" else MOMENTS:
-                # One cell of each machine that needs no extra is played by every test run.
+                # One cell of each machine that needs no extra and is back at once is played by
+                # every test run; a worker takes half a minute to be found dead and started.
                 always = [("kill", "step"), ("full", "save")]
-                is_slow = (action, moment) not in always or name in ("java", "browser")
+                is_slow = (action, moment) not in always or name in ("java", "browser", "worker")
                 chosen = marks.get(name, []) or [pytest.mark.slow] * is_slow
                 yield pytest.param(name, moment, action, marks=chosen)
 

@@ -11,6 +11,7 @@ from tests.trainers.toys import ENV_ID, make_model, make_tokenizer
 from trainers.grpo import AgentGRPOTrainer
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentGRPOConfig
+from trainers.runs import records
 
 NO_EVALUATION: dict[str, Any] = {"eval_strategy": "no", "save_strategy": "no"}
 
@@ -19,6 +20,17 @@ def pytest_collection_finish() -> None:
     # Every `Trainer.train` begins with a full collection; without this each one walks all of torch.
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def curves() -> None:
+    """Have learning curves drawn: a quarter of a second each, most of a small training."""
+
+
+@pytest.fixture(autouse=True)
+def _no_curves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "curves" not in request.fixturenames:
+        monkeypatch.setattr(records, "draw_run_curve", lambda folder: None)
 
 
 @pytest.fixture

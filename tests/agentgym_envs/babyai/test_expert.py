@@ -66,7 +66,7 @@ def test_the_expert_seldom_needs_more_than_twenty_turns_on_the_test_split():
     assert len(failed) <= len(test) // 10, failed
 
 
-@pytest.mark.parametrize("compat", [None, "agentgym"])
+@pytest.mark.parametrize("compat", [None, pytest.param("agentgym", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("level", range(40), ids=AGENTGYM_LEVELS)
 def test_the_expert_does_the_same_whatever_it_has_not_seen(level: int, compat: str | None):
     env = make(compat=compat)

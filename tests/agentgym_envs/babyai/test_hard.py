@@ -29,7 +29,7 @@ def test_the_contract_is_kept(kwargs: dict[str, bool]):
 
 
 @pytest.mark.parametrize("kwargs", KINDS, ids=str)
-@pytest.mark.parametrize("privileged", [False, True])
+@pytest.mark.parametrize("privileged", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("level", range(40), ids=AGENTGYM_LEVELS)
 def test_the_expert_plays_it(level: int, privileged: bool, kwargs: dict[str, bool]):
     env = make(max_turns=400, **kwargs)

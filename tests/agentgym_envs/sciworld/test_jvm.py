@@ -231,7 +231,10 @@ def test_worker_processes_have_a_java_each(backend: str) -> None:
         assert "boil" in observations[0] and "freeze" in observations[1]
 
 
-@pytest.mark.parametrize("end", ["pass", "raise SystemExit", "os.kill(os.getpid(), 9)"])
+@pytest.mark.parametrize(
+    "end",
+    ["pass", pytest.param("raise SystemExit", marks=pytest.mark.slow), "os.kill(os.getpid(), 9)"],
+)
 def test_java_ends_with_its_python(end: str, tmp_path: Path) -> None:
     program = f"""
         import os

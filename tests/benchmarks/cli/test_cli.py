@@ -245,7 +245,8 @@ def test_help_shows_the_spellings_that_the_documentation_uses(
 def test_modules_are_found_where_the_command_is_called(tmp_path: Path) -> None:
     (tmp_path / "counting_here.py").write_text("from tests.helpers import *\nregister_helpers()\n")
     command = [str(Path(sys.executable).with_name("agentgym")), "eval", "--policy", "expert"]
-    command += ["--env", "counting_here:tests/Counting-v0", "--env_backend", "process"]
+    command += ["--env", "counting_here:tests/Counting-v0"]
+    command += ["--env_backend", "process", "--num_envs", "2"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

@@ -42,6 +42,7 @@ def card_of(folder: Path) -> ModelCard:
     return card
 
 
+@pytest.mark.usefixtures("curves")
 def test_a_command_leaves_a_card_with_its_model_and_with_each_checkpoint(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,6 +75,7 @@ def test_a_copy_outside_a_checkout_names_no_commit(
     assert provenance.checkout_commit() is None
 
 
+@pytest.mark.usefixtures("curves")
 def test_a_trainer_used_from_python_leaves_everything(trainer_in: Callable[..., Any]) -> None:
     trainer = trainer_in(
         max_steps=2, save_strategy="steps", save_steps=1, rollout={"horizon": "scaling:1,2@1"}
@@ -153,6 +154,7 @@ def test_series_pass_over_entries_without_a_number() -> None:
     assert (steps.tolist(), values.tolist()) == ([1], [2.0])
 
 
+@pytest.mark.usefixtures("curves")
 def test_without_matplotlib_there_is_a_word_and_no_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -56,11 +57,14 @@ def logprobs_of(model: Any, one: TokenTrace) -> torch.Tensor:
     return every[len(one.prompt_ids) - 1 :]
 
 
+untrained = functools.cache(make_model)
+
+
 def sampled_off(one: TokenTrace, *, shift: float = 0.0, spread: float = 0.0) -> TokenTrace:
     """Record log-probabilities that are not the model's: a shift, and noise on each token."""
     generator = torch.Generator().manual_seed(len(one.ids))
     with torch.no_grad():
-        exact = logprobs_of(make_model(), one)
+        exact = logprobs_of(untrained(), one)
     off = exact + shift + spread * torch.randn(exact.shape, generator=generator)
     one.logprobs = (off * torch.tensor(one.action_mask)).tolist()
     return one
