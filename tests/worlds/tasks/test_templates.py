@@ -57,8 +57,8 @@ def test_its_wordings_say_the_same_at_two_lengths(number: int) -> None:
 def test_goals_are_about_as_long_as_webarena_s() -> None:
     """Half of WebArena's 812 have at most 14 words."""
     short = [len(task_of(number * STRIDE).intent.split()) for number in NUMBERS]
-    assert 12 <= median(short) <= 18
-    assert 14 <= median(len(task.intent.split()) for task in everything()) <= 26
+    assert 10 <= median(short) <= 14
+    assert 14 <= median(len(task.intent.split()) for task in everything()) <= 17
 
 
 @pytest.mark.parametrize("number", NUMBERS)

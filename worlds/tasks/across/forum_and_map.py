@@ -19,11 +19,9 @@ class PublishPhone(Template):
     sites = ("map", "reddit")
     split = "train"
     intents = (
-        "Post just the {what} of {place}, {town}, as on Wayfinder, in {community} on Commonplace, "
-        "titled “{title}”.",
-        "Look up the {what} of {place} in {town} on Wayfinder, and publish a post with the title "
-        "“{title}” in the community {community} on Commonplace. Its text shall be that alone, "
-        "exactly as it is written on the map.",
+        "Post “{title}” in {community}: just the {what} of {place}, {town}.",
+        "Look up the {what} of {place} in {town}, and post just that in {community} on "
+        "Commonplace, titled “{title}”.",
     )
     titles: tuple[str, ...] = WORDS["across"]["titles"]
 

@@ -28,10 +28,8 @@ class DriveToParcel(Template):
     sites = ("shopping", "map")
     split = "train"
     intents = (
-        "How many minutes is the quickest drive from {start} to the delivery town of my order "
-        "{order}?",
-        "My order {order} at Larder & Loom is delivered to some town. According to Wayfinder, how "
-        "long does the quickest drive from {start} to that town take?",
+        "How long is the quickest drive from {start} to order {order}'s delivery town?",
+        "My order {order} goes to some town: how long is the quickest drive there from {start}?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -51,9 +49,9 @@ class BestRatedThere(Template):
     sites = ("shopping", "map")
     split = "validation"
     intents = (
-        "Put the best rated {kind} in the delivery town of order {order} on my list {list}.",
-        "Find out to which town my order {order} at Larder & Loom is delivered, and put the best "
-        "rated {kind} of that town on my Wayfinder list {list}.",
+        "Save the best rated {kind} in order {order}'s delivery town to {list}.",
+        "Put the best rated {kind} of the town that my order {order} is delivered to on my list "
+        "{list}.",
     )
     kinds = ("Cafe", "Restaurant", "Hotel", "Museum", "Bakery", "Pub", "Park", "Bookshop")
 
@@ -90,11 +88,10 @@ class RefundIssue(Template):
     sites = ("shopping", "gitlab")
     split = "train"
     intents = (
-        "Open an issue “Refund for order {order}” in the Forgeyard project {project}, described by "
-        "just the order's total.",
-        "In the Forgeyard project {project}, open an issue titled “Refund for order {order}” whose "
-        "description is the total of that order at Larder & Loom, written as the shop writes it, "
-        "and nothing else.",
+        "Open an issue “Refund for order {order}” in the Forgeyard project {project}: just the "
+        "order's total.",
+        "Open an issue “Refund for order {order}” in the Forgeyard project {project} whose "
+        "description is just that order's total, as the shop shows it.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -17,9 +17,9 @@ class MessageBuyer(Template):
     sites = ("shopping_admin", "reddit")
     split = "train"
     intents = (
-        "Send whoever placed order {order} at Larder & Loom this message on Commonplace: “{text}”",
-        "The customer who placed order {order} at Larder & Loom has the same user name on "
-        "Commonplace. Send them this message there: “{text}”",
+        "Message order {order}'s customer on Commonplace: “{text}”",
+        "The customer of order {order} is on Commonplace too. Send them this message there: "
+        "“{text}”",
     )
     texts: tuple[str, ...] = WORDS["across"]["texts"]
 
@@ -53,11 +53,9 @@ class GroupOfContributor(Template):
     sites = ("gitlab", "shopping_admin")
     split = "test"
     intents = (
-        "Put whoever has most commits on {project}'s default branch into the customer group "
-        "{group}.",
-        "Who has the most commits on the default branch of {project} on Forgeyard? That person is "
-        "also a customer of Larder & Loom: in the shop's administration, put them into the "
-        "customer group {group}.",
+        "Put the top committer on {project}'s default branch into the customer group {group}.",
+        "Find out who has the most commits on the default branch of {project}, and put that "
+        "customer into the group {group}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -99,9 +97,9 @@ class StarAuthorsProject(Template):
     sites = ("reddit", "gitlab")
     split = "test"
     intents = (
-        "Star the {which} Forgeyard project of whoever wrote the Commonplace post “{title}”.",
-        "Whoever wrote the post “{title}” on Commonplace also has projects on Forgeyard, under the "
-        "same user name. Give their {which} one a star.",
+        "Star the {which} project of whoever posted “{title}”.",
+        "On Forgeyard, star the {which} project of whoever wrote the post “{title}” on "
+        "Commonplace.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

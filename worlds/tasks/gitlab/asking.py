@@ -19,8 +19,7 @@ class WhomToAsk(Template):
     sites = (SITE,)
     intents = (
         "Who is the right person to ask about {project}?",
-        "I have a question about {project} on Forgeyard, but I know nobody there. Find out which "
-        "person is the right one to ask, and tell me the name.",
+        "I have a question about {project}. Who is the right person to ask?",
     )
     split = "train"
 
@@ -45,8 +44,7 @@ class WhoHasRole(Template):
     sites = (SITE,)
     intents = (
         "Which members of {project} have the role {role}?",
-        "Look at the members of {project} and their roles. Which of them are {role}s there? I need "
-        "the names of all of them, and nobody else's.",
+        "List the names of all members of {project} whose role there is {role}.",
     )
     split = "test"
 
@@ -72,9 +70,8 @@ class PlanThisIssue(Template):
     number = 187
     sites = (SITE,)
     intents = (
-        'Make this issue due on {due} and add the label "{label}" to it.',
-        "The issue that is open in the browser has to be done by {due}: enter this as its due "
-        'date. It is also to get the label "{label}", beside those that it has.',
+        'Make this issue due {due} and label it "{label}".',
+        'Set the due date of the issue on my screen to {due}, and add the label "{label}".',
     )
     split = "train"
 

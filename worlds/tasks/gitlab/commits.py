@@ -24,10 +24,10 @@ class CommitsInMonth(Template):
     number = 100
     sites = (SITE,)
     intents = (
+        "Count {person}'s commits on {project}'s main in {month}; what is the latest one's "
+        "message?",
         "How many commits did {person} make on main of {project} in {month}, and what is the last "
         "one's message?",
-        "Look at the commits that {person} made on the main branch of {project} in {month}. Tell "
-        "me how many there are, and what the message of the latest one is.",
     )
     split = "train"
 
@@ -64,10 +64,9 @@ class TopContributor(Template):
     number = 101
     sites = (SITE,)
     intents = (
-        "What is the e-mail address of whoever made the {rank} commits on {project}'s default "
-        "branch?",
-        "Find the person with the {rank} commits on the default branch of {project}, and tell me "
-        "the e-mail address that their profile gives.",
+        "Who made the {rank} commits on {project}'s default branch? Give the e-mail address.",
+        "Tell me the e-mail address in the profile of the person with the {rank} commits on the "
+        "default branch of {project}.",
     )
     split = "test"
 
@@ -93,9 +92,8 @@ class WhereTheyLive(Template):
     number = 120
     sites = (SITE,)
     intents = (
-        "What location does the profile of whoever last changed {path} in {project} give?",
-        "Find out who made the last change to the file {path} in {project}, and tell me the town "
-        "that this person's profile names as their location.",
+        "What is the location of whoever last changed {path} in {project}?",
+        "Which location does the profile of the person who last changed {path} in {project} give?",
     )
     split = "train"
 

@@ -72,9 +72,9 @@ class EditExtremeIssue(Template):
     number = 125
     sites = (SITE,)
     intents = (
-        "Open the edit form of the issue {which} among {project}'s open ones that {condition}.",
-        "Have a look at the open issues of {project} that {condition}. Find the one among them "
-        "{which}, and open the form in which it can be edited.",
+        "Of {project}'s open issues that {condition}, open for editing the one {which}.",
+        "Find the one {which} among {project}'s open issues that {condition}, and open its edit "
+        "form.",
     )
     split = "train"
 

@@ -32,9 +32,9 @@ class CreateIssue(Template):
     number = 102
     sites = (SITE,)
     intents = (
-        'Create the issue "{title}" in {project}: label {label}, assignee {person}, due {due}.',
-        'Open a new issue in {project} with the title "{title}". It gets the label {label}, is '
-        "assigned to {person}, and its due date is {due}.",
+        'Create issue "{title}" in {project}: label {label}, assignee {person}, due {due}.',
+        'Open an issue "{title}" in {project} with the label {label}, assigned to {person} and '
+        "due on {due}.",
     )
     split = "train"
 
@@ -70,9 +70,8 @@ class CloseLabelled(Template):
     number = 103
     sites = (SITE,)
     intents = (
+        'Close all open "{label}" issues in {project}.',
         'Close every open issue in {project} that has the label "{label}".',
-        'Go through the open issues of {project} that are labelled "{label}" and close all of '
-        "them. Issues without this label are to stay as they are.",
     )
     split = "train"
 
@@ -113,9 +112,9 @@ class AssignFirstDue(Template):
     number = 104
     sites = (SITE,)
     intents = (
-        "Assign {project}'s unassigned open issue with the earliest due date to {person}.",
-        "In {project}, look at the open issues that nobody is assigned to yet, and assign the one "
-        "whose due date comes first to {person}.",
+        "Assign {project}'s unassigned open issue that is due first to {person}.",
+        "Of the open issues in {project} that nobody is assigned to, assign the one due first to "
+        "{person}.",
     )
     split = "train"
 
@@ -164,9 +163,8 @@ class ReopenLast(Template):
     number = 119
     sites = (SITE,)
     intents = (
-        'Reopen {project}\'s most recently closed issue and comment "{remark}" on it.',
-        "Find the issue of {project} that was closed most recently. Open it again, and leave the "
-        'comment "{remark}" on it so that people know why.',
+        'Reopen {project}\'s last closed issue and comment "{remark}"',
+        'Reopen the most recently closed issue of {project} and comment "{remark}" on it.',
     )
     split = "validation"
 

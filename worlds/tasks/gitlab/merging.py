@@ -28,9 +28,8 @@ class CommentOnRequest(Template):
     number = 110
     sites = (SITE,)
     intents = (
-        'Comment "{remark}" on {project}\'s open merge request about the {part}.',
-        "One of the open merge requests of {project} is about the {part}. Leave the comment "
-        '"{remark}" on it.',
+        'Comment "{remark}" on {project}\'s open {part} merge request.',
+        'Comment "{remark}" on the open merge request of {project} about the {part}.',
     )
     split = "test"
 
@@ -71,10 +70,9 @@ class RaiseVersion(Template):
     number = 112
     sites = (SITE,)
     intents = (
-        "Bump {project}'s file VERSION to the next {kind} release on main, with the commit message "
+        'Commit a {kind} bump of {project}\'s VERSION to main: "{message}"',
+        "Bump {project}'s file VERSION to the next {kind} release on main with the message "
         '"{message}".',
-        "The version of {project} stands in its file VERSION. Raise it to the next {kind} release, "
-        'as semantic versioning has it, and commit this to main with the message "{message}".',
     )
     split = "train"
 
@@ -100,9 +98,8 @@ class ApproveAll(Template):
     number = 121
     sites = (SITE,)
     intents = (
+        "Approve all open {project} merge requests {person} {relation}.",
         "Approve every open merge request in {project} that {person} {relation}.",
-        "Look for the open merge requests of {project} that {person} {relation}, and approve all "
-        "of them, without merging any.",
     )
     split = "train"
 

@@ -19,10 +19,9 @@ class PlanMilestone(Template):
     number = 109
     sites = (SITE,)
     intents = (
+        'Create milestone "{title}" in {project}, {start} to {end}, with open issue "{issue}".',
         'Create the milestone "{title}" in {project}, {start} to {end}, and put the open issue '
         '"{issue}" into it.',
-        'Plan a new milestone of {project} with the title "{title}". It starts on {start} and is '
-        'due on {end}. Then move the open issue "{issue}" into it.',
     )
     split = "train"
 
@@ -57,9 +56,8 @@ class PostponeMilestone(Template):
     number = 123
     sites = (SITE,)
     intents = (
-        'Set the due date of every open issue in {project}\'s milestone "{milestone}" to {due}.',
-        'The milestone "{milestone}" of {project} is late. Give each issue in it that is still '
-        "open the due date {due}; the milestone itself stays as it is.",
+        'Make all open issues in {project}\'s milestone "{milestone}" due {due}.',
+        'Give every open issue in {project}\'s milestone "{milestone}" the due date {due}.',
     )
     split = "test"
 

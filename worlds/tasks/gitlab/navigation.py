@@ -44,9 +44,8 @@ class FilterIssues(Template):
     number = 126
     sites = (SITE,)
     intents = (
+        "Show {project}'s {state} issues that {first} and {second}, {order}.",
         "Show me the {state} issues of {project} that {first} and that {second}, {order}.",
-        "I need a list of the {state} issues of {project}, but only of those that {first} and that "
-        "{second}. Sort it with {order}.",
     )
     split = "train"
 
@@ -129,9 +128,9 @@ class PeopleAroundRequest(Template):
     number = 127
     sites = (SITE,)
     intents = (
-        "List the people {people} the {role} of {project}'s merge request that {which}.",
-        "Among the merge requests of {project}, find the one that {which}. Then open the list of "
-        "the people {people} its {role}.",
+        "List those {people} the {role} of {project}'s merge request that {which}.",
+        "Open the list of the people {people} the {role} of the merge request of {project} that "
+        "{which}.",
     )
     split = "test"
 

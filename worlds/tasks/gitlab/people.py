@@ -31,9 +31,8 @@ class InviteMember(Template):
     number = 105
     sites = (SITE,)
     intents = (
-        "Add {person} to {project} as a {role} whose access ends on {until}.",
-        "Make {person} a member of {project} with the role {role}. They are not to stay for ever: "
-        "let their access end on {until}.",
+        "Add {person} to {project} as {role} until {until}.",
+        "Add {person} to {project} as a {role} with access until {until}.",
     )
     split = "test"
 
@@ -69,8 +68,7 @@ class ChangeRoles(Template):
     sites = (SITE,)
     intents = (
         "Make every {old} of {project} a {new}.",
-        "Look at the members of {project}, and change the role of everybody who is a {old} there "
-        "to {new}. The days on which their access ends stay the same.",
+        "Change the role of everybody who is a {old} in {project} to {new}.",
     )
     split = "train"
 
@@ -97,9 +95,8 @@ class UpdateProfile(Template):
     number = 106
     sites = (SITE,)
     intents = (
-        'Set my status to "{status}" and my location to {town}.',
-        'Change my profile so that its status is "{status}" and its location is {town}. What else '
-        "it says is to stay as it is.",
+        'Set my status to "{status}" and location to {town}.',
+        'Change my profile to the status "{status}" and the location {town}.',
     )
     split = "train"
 
@@ -119,9 +116,9 @@ class FollowAuthor(Template):
     number = 122
     sites = (SITE,)
     intents = (
-        'Follow whoever opened the {state} merge request "{title}" in {project}.',
-        'In {project} there is the {state} merge request "{title}". Find out who opened it, and '
-        "follow this person from now on.",
+        'Follow the author of {project}\'s {state} merge request "{title}".',
+        'Find out who opened the {state} merge request "{title}" in {project}, and follow that '
+        "person.",
     )
     split = "train"
 
@@ -179,8 +176,7 @@ class FinishTodos(Template):
     sites = (SITE,)
     intents = (
         "Mark {which} to-dos about {project} as done.",
-        "My list of to-dos has become too long. Mark {which} to-dos about {project} as done, and "
-        "leave all others on the list.",
+        "I have too many to-dos. Mark {which} to-dos about {project} as done.",
     )
     split = "train"
 

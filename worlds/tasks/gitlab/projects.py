@@ -28,8 +28,7 @@ class ShowProject(Template):
     sites = (SITE,)
     intents = (
         'Make {project} {visibility} and add "{topic}" to its topics.',
-        'Change the visibility of my project {project} to {visibility}, and add "{topic}" to its '
-        "topics; it is to keep those that it has already.",
+        'Set the visibility of {project} to {visibility}, and add "{topic}" to its topics.',
     )
     split = "validation"
 
@@ -64,8 +63,7 @@ class StarOne(Template):
     sites = (SITE,)
     intents = (
         "Among {group}, star the one that {what}.",
-        "Have a look at {group} on Forgeyard. Find the one among them that {what}, and star it "
-        "for me.",
+        "Among {group}, find the one that {what}, and star it.",
     )
     split = "train"
 
@@ -109,9 +107,8 @@ class ForkProject(Template):
     number = 113
     sites = (SITE,)
     intents = (
-        'Fork {project} as "{name}", with the visibility {visibility}.',
-        "Make a fork of {project} among my own projects. It is to have the name "
-        '"{name}" and the visibility {visibility}.',
+        'Fork {project} as the {visibility} project "{name}".',
+        'Make a fork of {project} named "{name}" with the visibility {visibility}.',
     )
     split = "train"
 
@@ -138,10 +135,10 @@ class StartProject(Template):
     number = 114
     sites = (SITE,)
     intents = (
-        'Create the {visibility} project "{name}" with a README, under the {licence}; add {first} '
-        "as {first_role} and {second} as {second_role}.",
-        'I need a new {visibility} project called "{name}". Begin it with a README and the licence '
-        "{licence}. Then invite {first} as {first_role} and {second} as {second_role}.",
+        'Create the {visibility} project "{name}" with a README and {licence}; invite {first} as '
+        "{first_role}, {second} as {second_role}.",
+        'Create the {visibility} project "{name}" with a README and the licence {licence}, and '
+        "invite {first} as {first_role} and {second} as {second_role}.",
     )
     split = "test"
 

@@ -19,10 +19,8 @@ class ExtremeRequest(Template):
     number = 111
     sites = (SITE,)
     intents = (
-        "What is the title of the {age} {state} merge request in {project} that {person} "
-        "{relation}?",
-        "Among the {state} merge requests of {project}, look at those that {person} {relation}. "
-        "What is the title of the {age} one of them?",
+        "Give the title of {project}'s {age} {state} merge request that {person} {relation}.",
+        "What is the title of {project}'s {age} {state} merge request that {person} {relation}?",
     )
     split = "train"
 
@@ -72,9 +70,8 @@ class MostUnassigned(Template):
     number = 117
     sites = (SITE,)
     intents = (
-        "Which project has the most open issues {what}: {first}, {second} or {third}?",
-        "Compare the projects {first}, {second} and {third}: count the open issues {what} in each "
-        "of them, and name the project that has the most.",
+        "Which has the most open issues {what}: {first}, {second} or {third}?",
+        "Which of these projects has the most open issues {what}: {first}, {second} or {third}?",
     )
     split = "test"
 
@@ -105,9 +102,8 @@ class StarsTogether(Template):
     number = 124
     sites = (SITE,)
     intents = (
+        "Add up the stars of {group}.",
         "How many stars do {group} have in total?",
-        "Have a look at {group} on Forgeyard, all of them. Add up the stars that they have, and "
-        "tell me the sum.",
     )
     split = "train"
 

@@ -17,8 +17,8 @@ class TakeIssueAs(Template):
     intents = (
         "Sign in as {username} (password {password}) and take {project}'s {age} unassigned open "
         "issue.",
-        "Sign in to Forgeyard as {username} with the password {password}. Then, of the open "
-        "issues in {project} that nobody is assigned to, assign the {age} one to this user.",
+        "Sign in as {username} with the password {password}, and take the {age} open issue in "
+        "{project} that nobody is assigned to.",
     )
     split = "train"
     signed_in = False

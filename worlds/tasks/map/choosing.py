@@ -21,8 +21,7 @@ class OpenAtTime(Template):
     split = "train"
     intents = (
         "How many {kind} in {town} are open on {day} at {time}?",
-        "I want to have a choice when I get to {town} on {day} at {time}. How many {kind} are open "
-        "there at that moment?",
+        "I get to {town} on {day} at {time}. How many {kind} are open then?",
     )
     kinds = ("Restaurant", "Cafe", "Pub", "Bakery", "Supermarket", "Museum", "Pharmacy")
     times = ("08:15", "12:45", "16:15", "17:45", "18:15", "19:45", "20:15", "21:15")
@@ -58,8 +57,7 @@ class FreeMuseums(Template):
     split = "train"
     intents = (
         "Put every free museum in {town} on my list {list}.",
-        "Which museums in {town} cost nothing to get into? Put all of them on my list {list}, and "
-        "leave what is on it already where it is.",
+        "Which museums in {town} are free? Put all of them on my list {list}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -105,9 +103,8 @@ class CheapestHotel(Template):
     sites = ("map",)
     split = "validation"
     intents = (
+        "Which hotel in {town} with {stars}+ stars has the cheapest double room?",
         "Which hotel with at least {stars} stars in {town} has the cheapest double room?",
-        "I am looking for a hotel in {town} with {stars} stars or more. Which of those charges "
-        "least for a double room?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

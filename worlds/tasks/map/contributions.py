@@ -21,9 +21,8 @@ class CorrectPlace(Template):
     sites = ("map",)
     split = "train"
     intents = (
-        "Suggest an edit of {place} in {town}: “{field}” should be {value}.",
-        "The map is wrong about {place} in {town}. It should say {value} under “{field}”, so "
-        "please suggest that edit to the people who keep the map.",
+        "Suggest an edit of {place}, {town}: “{field}” should be {value}.",
+        "The map is wrong about {place} in {town}. Suggest an edit: “{field}” should be {value}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -59,9 +58,8 @@ class ReviewPlace(Template):
     sites = ("map",)
     split = "train"
     intents = (
-        "Review the {kind} at {address} in {town}: {stars}, “{text}”",
-        "I went to the {kind} at {address} in {town} and want to review it. Give it {stars}, and "
-        "write “{text}” as the text.",
+        "Review the {kind} at {address}, {town}: {stars}, “{text}”",
+        "Review the {kind} at {address} in {town} with {stars} and the text “{text}”",
     )
     texts: tuple[str, ...] = WORDS["map"]["texts"]
 

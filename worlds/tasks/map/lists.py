@@ -37,9 +37,8 @@ class EditNote(Template):
     sites = ("map",)
     split = "train"
     intents = (
-        "Change the note on {place}, {town}, on my list {list} to “{note}”.",
-        "I have {place} in {town} on my list {list}. The note that I keep there on this place "
-        "should say “{note}” and nothing else.",
+        "Change the note on {place}, {town} (list {list}) to “{note}”.",
+        "Change the note on {place} in {town}, which is on my list {list}, to “{note}”.",
     )
     notes: tuple[str, ...] = WORDS["map"]["notes"]
 
@@ -65,9 +64,9 @@ class MoveSaved(Template):
     sites = ("map",)
     split = "test"
     intents = (
-        "Move {place}, {town}, with its note from my list {source} to {target}.",
-        "I saved {place} in {town} on the wrong list. Take it off my list {source}, put it on my "
-        "list {target} instead, and keep the note that I made on it.",
+        "Move {place}, {town}, with its note from {source} to {target}.",
+        "Take {place} in {town} off my list {source}, and put it on my list {target} with its "
+        "note.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -126,8 +125,7 @@ class RemoveKind(Template):
     split = "train"
     intents = (
         "Take every {kind} off my list {list}.",
-        "There is at least one {kind} on my list {list}, and I want none there. Take each of them "
-        "off this list, wherever it is, and leave everything else as it is.",
+        "I want no {kind} on my list {list}: take every one off.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

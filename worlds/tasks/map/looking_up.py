@@ -25,8 +25,8 @@ class NearestPhone(Template):
     split = "train"
     intents = (
         "Give the phone number of the {kind} nearest to {place}, {town}, as the crow flies.",
-        "I am at {place} in {town} and need the {kind} that is nearest as the crow flies. What is "
-        "the phone number there?",
+        "I am at {place} in {town}. What is the phone number of the {kind} nearest to me as the "
+        "crow flies?",
     )
     kinds = ("Pharmacy", "Bakery", "Supermarket", "Bank", "Charging station", "Cafe", "Hotel",
              "Petrol station", "Bookshop", "Bicycle shop", "Doctor", "Museum")  # fmt: skip
@@ -58,9 +58,8 @@ class ClosingTime(Template):
     sites = ("map",)
     split = "train"
     intents = (
-        "When does {place} in {town} close on {day}, if it opens at all?",
-        "I would like to drop by {place} in {town} on {day}. At what time does it close, should it "
-        "open that day?",
+        "When does {place} in {town} close on {day}, if it opens?",
+        "At what time does {place} in {town} close on {day}, if it opens at all that day?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -31,9 +31,8 @@ class RouteToExtremeTown(Template):
     sites = ("map",)
     split = "train"
     intents = (
-        "Show directions {mode} from {start} via {via} to the town {feature} in {region}.",
-        "I am in {start} and want to go {mode} to the town {feature} in {region}, but through "
-        "{via}. Show me the directions for that.",
+        "Show directions {mode} from {start} via {via} to {region}'s town {feature}.",
+        "Show me directions {mode} from {start} via {via} to the town {feature} in {region}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -82,9 +81,9 @@ class NearBestRated(Template):
     sites = ("map",)
     split = "train"
     intents = (
-        "Show me all {kinds} within {radius} of the best rated {other} in {town}.",
-        "Find out which {other} in {town} is rated best, and then show me the list of all {kinds} "
-        "that are within {radius} of it.",
+        "Show all {kinds} within {radius} of {town}'s best rated {other}.",
+        "Show me the list of all {kinds} that are within {radius} of the best rated {other} in "
+        "{town}.",
     )
     others = ("Restaurant", "Cafe", "Pub", "Bakery", "Hotel", "Museum", "Supermarket", "Pharmacy",
               "School", "Park", "Bank", "Doctor")  # fmt: skip
@@ -134,10 +133,9 @@ class FirstOrLastOpen(Template):
     sites = ("map",)
     split = "test"
     intents = (
-        "Open the one of the {kinds} in {town} with full wheelchair access that {feature} on "
-        "{day}.",
-        "I need full wheelchair access. Among the {kinds} in {town} that have it, find the one "
-        "that {feature} on {day}, and open its page.",
+        "Of {town}'s fully wheelchair-accessible {kinds}, open the one that {feature} on {day}.",
+        "Of the {kinds} in {town} with full wheelchair access, open the page of the one that "
+        "{feature} on {day}.",
     )
     kinds = ("Restaurant", "Cafe", "Pub", "Bakery", "Supermarket", "Museum", "Bookshop",
              "Bicycle shop", "Doctor", "School", "Bank")  # fmt: skip

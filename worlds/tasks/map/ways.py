@@ -19,9 +19,9 @@ class DriveMinutes(Template):
     sites = ("map",)
     split = "train"
     intents = (
-        "How many minutes is the quickest drive from {start}, {here}, to {goal}, {there}?",
-        "I have to get from {start} in {here} to {goal} in {there} by car. How many minutes does "
-        "the quickest drive take?",
+        "How long is the quickest drive from {start}, {here}, to {goal}, {there}?",
+        "How many minutes does the quickest drive from {start} in {here} to {goal} in {there} "
+        "take?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -46,10 +46,9 @@ class QuickestTown(Template):
     sites = ("map",)
     split = "train"
     intents = (
-        "Which of {first}, {second}, {third} and {fourth} is quickest by car from {start}, and "
-        "how far in km?",
-        "I am in {start} and can go to {first}, {second}, {third} or {fourth}. Which of them do I "
-        "reach in the shortest time by car, and how many kilometres do I drive then?",
+        "Which is quickest by car from {start}: {first}, {second}, {third} or {fourth}? How far?",
+        "Which of {first}, {second}, {third} and {fourth} can I reach quickest by car from "
+        "{start}, and how far is that?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -76,10 +75,9 @@ class DetourLength(Template):
     sites = ("map",)
     split = "validation"
     intents = (
+        "How many km longer is the quickest drive from {start} to {goal} via {via}?",
         "How many kilometres longer is the quickest drive from {start} to {goal} if it passes "
         "{via}?",
-        "I drive from {start} to {goal} on the quickest way. How many kilometres longer does the "
-        "quickest drive get if it has to go through {via}?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -102,8 +100,8 @@ class TownsOnTheWay(Template):
     split = "test"
     intents = (
         "Which towns does the quickest route {mode} from {start} to {goal} pass, in order?",
-        "I go from {start} to {goal} {mode} and take the quickest route. Which towns do I pass on "
-        "the way? List them in the order of travel.",
+        "I go from {start} to {goal} {mode} by the quickest route. Which towns do I pass, in "
+        "order?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -125,9 +123,8 @@ class NearestAirport(Template):
     sites = ("map",)
     split = "test"
     intents = (
-        "Which town with an airport is quickest {mode} from {town}, and how long does it take?",
-        "I am in {town}, which has no airport. Which town that has one can I reach in the shortest "
-        "time {mode}, and how long does the journey take?",
+        "Which airport town is quickest {mode} from {town}, and how long does it take?",
+        "Which town with an airport can I reach quickest {mode} from {town}, and in what time?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

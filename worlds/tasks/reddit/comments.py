@@ -17,9 +17,8 @@ class EditComment(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        'Change my comment on "{title}" to "{text}"',
         'Edit my comment on "{title}" so that it says: "{text}"',
-        'I have written a comment on the post "{title}" that I want to word anew. Change it, so '
-        'that its whole text is: "{text}"',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -42,9 +41,8 @@ class ReplyToBest(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        'Reply "{text}" to the top-scoring comment on "{title}"',
         'Reply "{text}" to the comment with the most points on "{title}"',
-        'Of all the comments on the post "{title}", replies included, take the one with the most '
-        'points, and write this reply to it: "{text}"',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -74,8 +72,7 @@ class DeleteComments(Template):
     split = "train"
     intents = (
         'Delete all my comments on "{title}".',
-        'I do not want to take part in the discussion of the post "{title}" any more. Delete '
-        "every comment and every reply that I have written there.",
+        'Delete every comment and every reply that I have written on the post "{title}".',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -106,9 +103,8 @@ class CommentAndLock(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        'Comment "{text}" on "{title}" in the community that I moderate, then lock the post.',
-        'I moderate the community of the post "{title}". Comment on it with "{text}" and then '
-        "make sure that nobody can comment on it any more.",
+        'Comment "{text}" on "{title}", then lock that post.',
+        'Write the comment "{text}" below the post "{title}", and then lock that post.',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -25,9 +25,8 @@ class TopPostComments(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        "How many comments has {community}'s top-scoring post {period}?",
         "How many comments has the post {period} with the most points in {community}?",
-        "Find out which post {period} has the most points in the community {community}, and tell "
-        "me how many comments it has got.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -48,9 +47,8 @@ class BusiestAuthor(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        "Who wrote the most of {community}'s {n} newest posts?",
         "Which user wrote the most of the {n} newest posts in {community}?",
-        "Look at the newest {n} posts in the community {community}: which user has written more "
-        "of them than anybody else? I want the user name.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -77,9 +75,9 @@ class NegativeComments(Template):
     sites = (SITE,)
     split = "validation"
     intents = (
-        'How many comments on "{title}" have negative points, and how many points has the best?',
-        'Go through all the comments on the post "{title}", replies included. How many of them '
-        "have fewer than 0 points, and how many points does the one with the most have?",
+        'How many comments on "{title}" have negative points? How many points has the best?',
+        'How many of the comments on "{title}" have fewer than 0 points, and how many has the '
+        "best one?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -102,10 +100,10 @@ class PeopleInThread(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        'How many people besides its author commented on "{title}", and how many comments are the '
+        'How many people besides its author commented on "{title}"? How many comments are the '
         "author's?",
-        'Count the different people other than its author who have commented on the post "{title}",'
-        " replies included, and tell me as well how many of the comments the author has written.",
+        'How many people other than its author commented on the post "{title}", and how many of '
+        "the comments did the author write?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -130,9 +128,8 @@ class BestCommenters(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        'Which users have a comment with at least {points} points on "{title}"?',
-        'Go through all the comments on the post "{title}", replies included, and list the user '
-        "names of everybody who got {points} points or more for one of them.",
+        'Whose comments on "{title}" have {points} or more points?',
+        'Which users got at least {points} points for one of their comments on the post "{title}"?',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

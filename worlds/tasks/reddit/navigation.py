@@ -31,8 +31,8 @@ class SimilarPosts(Template):
     intents = (
         'List posts not older than {period} with the community and flair of "{title}", {order} '
         "first.",
-        'Find the post "{title}". Then show me the list of all posts in its community that have '
-        "the same flair and are not older than {period}, {order} first.",
+        'Show me all posts in the community of "{title}" that have its flair and are not older '
+        "than {period}, {order} first.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -72,9 +72,8 @@ class WriteToBestCommenter(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        'Open a message form to whoever wrote the top-scoring comment on "{title}".',
         'Open the message form for whoever wrote the comment with the most points on "{title}".',
-        'Find out who wrote the comment with the most points on the post "{title}", go to their '
-        "profile and open from there the form for a message to them. I will write it myself.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -108,8 +107,7 @@ class BestCommentOf(Template):
     split = "test"
     intents = (
         "Open the page of {username}'s comment in {community} {which}.",
-        "Of all comments that {username} has written in the community {community}, take the one "
-        "{which} and open that comment's own page.",
+        "Of {username}'s comments in {community}, open the page of the one {which}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -149,9 +147,8 @@ class NewestSuch(Template):
     sites = (SITE,)
     split = "validation"
     intents = (
+        "Open {community}'s newest {flair} post that {condition}.",
         "Open the newest post with the flair {flair} in {community} that {condition}.",
-        "Among the posts with the flair {flair} in the community {community}, find the newest one "
-        "that {condition}, and open it.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

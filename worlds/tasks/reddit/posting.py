@@ -22,9 +22,8 @@ class Publish(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        'Post "{title}" in {community}, with the text "{text}" and the flair {flair}.',
-        "Please publish a new post in the community {community} for me. Its title is "
-        '"{title}", its text "{text}", and it gets the flair {flair}.',
+        'Post "{title}" in {community}, flair {flair}: "{text}"',
+        'Publish the post "{title}" in {community}, with the flair {flair} and the text "{text}"',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -45,9 +44,9 @@ class PublishWhereActive(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        'Post "{title}" in the most active community on {subject}, with the text "{text}"',
-        "I have something to say to people who like {subject}. Choose the community on {subject} "
-        'where the most is going on, and publish a post there: title "{title}", text "{text}"',
+        'Post "{title}" in the most active community on {subject}: "{text}"',
+        'Publish the post "{title}" with the text "{text}" in the most active community on '
+        "{subject}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -85,9 +84,8 @@ class AddToPost(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        'Append the line "{text}" to my post "{title}".',
         'Add the line "{text}" to the end of my post "{title}".',
-        'My post "{title}" lacks something. Edit it: leave what it says, and add this as the last '
-        'line of its text: "{text}"',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -41,9 +41,9 @@ class ReviewRating(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        "Which user gives {product} the {extreme} rating out of 10 in {community}, and which one?",
-        "The product {product} is reviewed in more than one post of the community {community}. "
-        "What is the {extreme} rating out of 10 that one of them gives, and which user gives it?",
+        "Who gives {product} the {extreme} rating out of 10 in {community}, and which?",
+        "Which user gives {product} the {extreme} rating out of 10 in {community}, and what is "
+        "that rating?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -78,9 +78,8 @@ class EventSum(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        "What do the {what} in all Event posts {age} in {community} add up to?",
-        "Each post with the flair Event in the community {community} announces one event. Read "
-        "those {age} and tell me what their {what} add up to.",
+        "What do the {what} in {community}'s Event posts {age} add up to?",
+        "What do the {what} in all posts {age} with the flair Event in {community} add up to?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -102,10 +101,9 @@ class CheapestSale(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "In which town must I fetch the For sale offer with the {extreme} price of the community "
-        "{community}?",
-        "Of the posts with the flair For sale in the community {community}, find the one that asks "
-        "the {extreme} price. In which town must the thing be fetched?",
+        "In which town must I fetch {community}'s {extreme} priced For sale offer?",
+        "In which town must I fetch the offer with the {extreme} price among the For sale posts "
+        "in {community}?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -21,11 +21,10 @@ class RegisterAndAct(Template):
     split = "train"
     signed_in = False
     intents = (
-        'Register me as {username} ({name}, {email}, password "{password}") and {deed} the newest '
-        "post in {community}.",
-        "I have no account on Commonplace yet. Create one for me: my name is {name}, the user name "
-        'shall be {username}, the email address {email} and the password "{password}". Then {deed} '
-        "the newest post in the community {community}.",
+        'Register me as {username} ({name}, {email}, password "{password}"); {deed} '
+        "{community}'s newest post.",
+        "Create an account for me: {name}, user name {username}, e-mail address {email}, password "
+        '"{password}". Then {deed} the newest post in {community}.',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

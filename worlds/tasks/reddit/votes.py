@@ -20,9 +20,8 @@ class VoteNewest(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        "{vote} the newest {flair} post in {community}.",
         "{vote} the newest post with the flair {flair} in {community}.",
-        "{vote} one post in the community {community} for me: of all posts there with the flair "
-        "{flair}, the one that was published last.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -48,9 +47,8 @@ class VoteForAll(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        "Upvote every post that {username} has written in {community}.",
-        "I like what {username} posts in the community {community}. Please give an upvote to each "
-        "of those posts, however old it is, but to none in another community.",
+        "Upvote all of {username}'s posts in {community}.",
+        "Give an upvote to every post that {username} has written in {community}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -78,8 +76,8 @@ class ChangeVote(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        'I regret my vote on the post "{title}". {wish}',
-        'There is a vote of mine on the post "{title}" that I am no longer happy with. {wish}',
+        'I regret my vote on "{title}". {wish}',
+        'I regret the vote that I gave to the post "{title}". {wish}',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -104,9 +102,8 @@ class SaveMostCommented(Template):
     sites = (SITE,)
     split = "validation"
     intents = (
-        "Save the {n} posts with the most comments in {community}.",
-        "I want to read the liveliest discussions of the community {community} later: find the "
-        "{n} posts with the most comments of all there, and save them.",
+        "Save {community}'s {n} most commented posts.",
+        "Save the {n} posts that have the most comments in the community {community}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -19,8 +19,7 @@ class Subscriptions(Template):
     split = "train"
     intents = (
         "Subscribe to {first} and {second}, and unsubscribe from {third}.",
-        "I want to follow two more communities and leave another one: subscribe to {first} and to "
-        "{second} for me, and end my subscription to {third}.",
+        "Subscribe me to {first} and {second}, and end my subscription to {third}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -49,10 +48,9 @@ class MessageAuthor(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        'Message the author of {community}\'s most commented {flair} post: "{text}"',
         "Message the author of the most commented post with the flair {flair} in {community}: "
         '"{text}"',
-        "Find the post with the most comments among those with the flair {flair} in the community "
-        '{community}, and send whoever wrote it this private message: "{text}"',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -84,10 +82,9 @@ class FoundCommunity(Template):
     split = "test"
     intents = (
         'Create a community {name} titled "{title}" (description "{description}", sidebar '
+        '"{sidebar}"), and post "{first}" there without flair: "{text}"',
+        'Create a community {name} titled "{title}" (description "{description}", sidebar '
         '"{sidebar}") and post "{first}" there, with the text "{text}" and no flair.',
-        'Create a community with the name "{name}", the title "{title}", the description '
-        '"{description}" and the sidebar "{sidebar}". Then publish its first post: title '
-        '"{first}", text "{text}", no flair.',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -116,9 +113,8 @@ class Profile(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        'Set my biography to "{bio}", my email to {email}, and unblock {username}.',
         'Set my biography to "{bio}" and my email address to {email}, and unblock {username}.',
-        'My settings are out of date: my biography shall be "{bio}" and my email address {email}. '
-        "Besides, {username} shall not be blocked any longer.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -28,11 +28,10 @@ class BuyMostReviewed(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        "Order {quantity} of the most reviewed {category} product: {method}, my {town} address, "
+        "{payment}.",
         "Order {quantity} of the most reviewed product in {category}: {method} to my {town} "
         "address, pay by {payment}.",
-        "Order {quantity} of the product in the category {category} that has the most reviews. "
-        "Have them sent to the address in {town} of my address book by {method}, and choose "
-        "{payment} as payment method.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -83,8 +82,8 @@ class SpendBudget(Template):
     split = "train"
     intents = (
         "Put as many {product} into my cart as {budget} buys before shipping.",
-        "I have {budget} to spend on {product}. Put as many pieces of it into my cart as that pays "
-        "for, not counting shipping, and do not check out.",
+        "I have {budget} to spend before shipping: put as many {product} into my cart as that "
+        "buys.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -105,9 +104,9 @@ class OfferTotal(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        'Put {quantity} of {product} into my cart with the coupon of "{offer}"; what is the total?',
-        "I want {quantity} of {product}. Put them into my cart, use the coupon code of the current "
-        'offer "{offer}", and tell me what the total of the cart is then.',
+        'Put {quantity} of {product} in my cart with the "{offer}" coupon. What is the total?',
+        'Put {quantity} of {product} into my cart and use the coupon of the offer "{offer}". What '
+        "is the total then?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

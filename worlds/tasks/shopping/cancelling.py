@@ -17,9 +17,8 @@ class CancelOrder(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Cancel my pending order with {product}; the reason: {reason}.",
-        "There is a pending order of mine that contains {product}. Please cancel it, and give "
-        '"{reason}" as the reason.',
+        "Cancel my pending order with {product}: {reason}.",
+        "Cancel my pending order with {product}; give {reason} as the reason.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -22,10 +22,10 @@ class JoinAndWish(Template):
     split = "train"
     signed_in = False
     intents = (
-        "Create an account ({name}, {email}, password {password}) and put {product} on its wish "
-        "list. {newsletter}.",
-        "I have no account in this shop yet. Create one with the name {name}, the email address "
-        "{email} and the password {password}. {newsletter}. Then put {product} on my wish list.",
+        "Register me ({name}, {email}, password {password}) and put {product} on my wish list. "
+        "{newsletter}.",
+        "Create an account for me: {name}, e-mail address {email}, password {password}. "
+        "{newsletter}. Then put {product} on my wish list.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -23,9 +23,8 @@ class CheapestInColour(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "What is the cheapest {colour} product in {category} that is in stock?",
-        "Of all products in the category {category} that come in {colour} and are in stock, which "
-        "one has the lowest price?",
+        "What is the cheapest {colour} product in stock in {category}?",
+        "Which {colour} product in {category} that is in stock has the lowest price?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -60,9 +59,9 @@ class WordInReviews(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        'How many reviews of {product} mention "{word}", and with how many stars in all?',
-        'Read all reviews of {product}. In how many of them does the word "{word}" stand in the '
-        "title or the text, and what is the sum of the stars that these reviews give?",
+        'How many reviews of {product} mention "{word}", with how many stars in all?',
+        'How many reviews of {product} use the word "{word}", and how many stars do they give in '
+        "all?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -101,9 +100,8 @@ class LatestAuthor(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Who wrote the latest review that gives {stars} to {product}?",
-        "Some of the reviews of {product} give {stars}. Find the latest one of these, and tell me "
-        "the nickname under which it was written.",
+        "Who wrote the latest review with {stars} of {product}?",
+        "Of the reviews that give {stars} to {product}, who wrote the latest one?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -148,8 +146,8 @@ class PriceByWeight(Template):
     split = "test"
     intents = (
         "What do 100 g of {first} or {second}, whichever is cheaper by weight, cost to the cent?",
-        "I want the cheaper food by weight, so compare {first} with {second}. What is the price of "
-        "100 g of whichever is cheaper, rounded to the cent?",
+        "Compare {first} and {second}: what do 100 g of the one that is cheaper by weight cost, "
+        "to the cent?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -179,10 +177,9 @@ class CountUnderFilters(Template):
     sites = (SITE,)
     split = "validation"
     intents = (
-        "How many {brand} products in {category} cost {least} to {most} with {stars} stars or "
-        "more?",
-        "Count the products by {brand} in the category {category} that cost between {least} and "
-        "{most} and are rated with {stars} stars or more. How many are there?",
+        "How many {brand} products in {category} cost {least} to {most} with {stars}+ stars?",
+        "How many products by {brand} in {category} cost between {least} and {most} and are rated "
+        "with {stars} stars or more?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -23,8 +23,8 @@ class SecondPageOfList(Template):
     split = "train"
     intents = (
         "Show page 2 of {brand} products in {category}, in stock, {most} or less, {order}.",
-        "List the products by {brand} in the category {category} that cost {most} or less and are "
-        "in stock, {order}, and show me the second page of this list.",
+        "Show me the second page of the {brand} products in {category} that are in stock and cost "
+        "{most} or less, {order}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -55,10 +55,9 @@ class StarsOfMostReviewed(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        "Show only reviews giving {stars} to the most reviewed {brand} product in {category}.",
         "Show only the reviews that give {stars} to the most reviewed {brand} product in "
         "{category}.",
-        "Find the product by {brand} in the category {category} that has the most reviews, and "
-        "show me only those of its reviews that give it {stars}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -94,11 +93,10 @@ class ReviewMostReduced(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        "Open the review form of the {category} product at {least} to {most} reduced by the most "
+        "Open the review form of the {category} product at {least} to {most} reduced by most "
         "dollars.",
-        "Of the products in the category {category} that now cost at least {least} and at most "
-        "{most}, I want to review the one whose price has been cut by the most dollars. Open the "
-        "form for me.",
+        "Of the {category} products that now cost {least} to {most}, open the review form of the "
+        "one reduced by the most dollars.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -134,9 +132,8 @@ class BestStockedVariant(Template):
     sites = (SITE,)
     split = "validation"
     intents = (
-        "Open the page of the {family} variant that is best in stock.",
-        "The shop sells several variants of the {family}. Open the page of the one of which it has "
-        "the most pieces in stock.",
+        "Open the best stocked variant of the {family}.",
+        "Open the page of the {family} variant of which the shop has the most pieces in stock.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -32,9 +32,8 @@ class SpentInMonths(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        "What did my complete orders from {first} to {last} cost, shipping included?",
         "How much did I spend on complete orders from {first} to {last}, shipping included?",
-        "Add up what I spent in this shop from the beginning of {first} to the end of {last}, "
-        "shipping included, counting complete orders only. How much is it?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -64,9 +63,8 @@ class TrackingNumber(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        "What is the tracking number of my latest order with {product}?",
-        "I want to know what became of the latest order in which I bought {product}. Look for its "
-        "shipment, and tell me the tracking number.",
+        "Give the tracking number of my latest order with {product}.",
+        "What is the tracking number of the latest order in which I bought {product}?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -106,9 +104,9 @@ class OrderAgain(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Put everything from my latest order with {product} into my cart again.",
-        "I need the same things again as in my latest order that contains {product}. Put all of "
-        "them into my cart, in the same quantities, but do not check out.",
+        "Put my latest order with {product} into my cart again.",
+        "Put everything from my latest order with {product} into my cart again, in the same "
+        "quantities.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -134,10 +132,10 @@ class BoughtInYears(Template):
     sites = (SITE,)
     split = "test"
     intents = (
+        "How many {product} did I buy in complete orders of {years}, and what did they cost "
+        "before discounts?",
         "Counting complete orders only, how many {product} did I buy in {years}, and for how much "
         "before discounts and shipping?",
-        "Look through my complete orders, and no others: how many pieces of {product} did I buy in "
-        "{years} in all, and what did these pieces cost together, without discounts and shipping?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

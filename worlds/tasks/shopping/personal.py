@@ -26,8 +26,8 @@ class AddAddress(Template):
     split = "train"
     intents = (
         "Add {name}, {street}, {postcode} {town}, phone {phone}, to my address book. {default}",
-        "My address book lacks somebody: {name}, who lives at {street}, {postcode} {town}, and has "
-        "the phone number {phone}. Add this address. {default}",
+        "Add this address to my address book: {name}, {street}, {postcode} {town}, with the phone "
+        "number {phone}. {default}",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -55,10 +55,8 @@ class MovedHouse(Template):
     sites = (SITE,)
     split = "validation"
     intents = (
-        "Change the {town} address of {person} in my address book to {street}, {postcode} "
-        "{new_town}.",
-        "{person}, whose address in {town} is in my address book, has moved to {street}, "
-        "{postcode} {new_town}. Correct that address; name and phone number stay as they are.",
+        "Change {person}'s {town} address to {street}, {postcode} {new_town}.",
+        "Change the {town} address of {person} to {street}, {postcode} {new_town}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -115,10 +113,9 @@ class ReviewFromOrder(Template):
     sites = (SITE,)
     split = "test"
     intents = (
+        'Review the highest priced product in order {order}: {stars} stars, "{title}", "{text}"',
         "Review the product with the highest unit price in my order {order}: {stars} stars, "
         '"{title}", "{text}"',
-        "Write a review of the product in my order {order} that has the highest price for one "
-        'piece. Give it {stars} stars, the title "{title}" and the text "{text}"',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -153,10 +150,8 @@ class NewPhone(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Change the phone number in my personal data to {phone} and subscribe me to the "
-        "newsletter.",
-        "My phone number is now {phone}. Change it in my personal data, leave my addresses as they "
-        "are, and subscribe me to the newsletter of the shop as well.",
+        "Set my account's phone number to {phone} and subscribe to the newsletter.",
+        "Change the phone number in my personal data to {phone} and subscribe to the newsletter.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -21,9 +21,8 @@ class BetterOfTwoTabs(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Two products are open in my tabs. Put {quantity} of {which} into my cart.",
-        "I could not decide between two products and left each open in a tab of its own. Compare "
-        "them, and put {quantity} of {which} into my cart. Do not check out.",
+        "From my two tabs, put {quantity} of {which} into my cart.",
+        "Of the two products in my tabs, put {quantity} of {which} into my cart.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -23,9 +23,8 @@ class MoveWish(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        "Move {product} from my wish list to my cart, {quantity} of it.",
-        "I have made up my mind about {product}: take it off my wish list, where everything else "
-        "should stay, and put {quantity} of it into my cart.",
+        "Move {quantity} of {product} from my wish list to my cart.",
+        "Take {product} off my wish list, and put {quantity} of it into my cart.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -45,8 +44,7 @@ class PruneWishes(Template):
     split = "train"
     intents = (
         "Remove everything that costs {least} to {most} from my wish list.",
-        "My wish list has become too long. Go through all of it and remove every product that now "
-        "costs at least {least} and at most {most}; keep all others.",
+        "Go through my wish list and remove everything that costs {least} to {most}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

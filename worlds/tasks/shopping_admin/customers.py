@@ -18,9 +18,9 @@ class CallingCustomer(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Give the {what} of the latest order of the customer with phone {phone}.",
-        "Somebody is on the line and asks about the order that they placed most recently. Their "
-        "phone number is {phone}; please tell me the {what} of that order.",
+        "Phone {phone}: what is the {what} of that customer's latest order?",
+        "The customer with the phone number {phone} is calling: what is the {what} of their "
+        "latest order?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -66,10 +66,10 @@ class OrderedSoOften(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Which {group} customer who signed up from {first} through {last} has placed {orders}? "
-        "Give the e-mail address.",
-        "Of the customers in the group {group} who opened their account from {first} through "
-        "{last}, one alone has placed {orders} so far. What is this customer's e-mail address?",
+        "Which {group} customer signed up from {first} through {last} and placed {orders}? Give "
+        "the e-mail address.",
+        "Give the e-mail address of the {group} customer who signed up from {first} through "
+        "{last} and has placed {orders}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -141,9 +141,8 @@ class ReturnedGoods(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        'Refund {customer}\'s order with the "{product}".',
         'Refund the order in which {customer} bought the "{product}".',
-        'A parcel with the "{product}" has come back from our customer {customer}. Please find the '
-        "order in which it was bought, and refund that order.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -19,9 +19,8 @@ class ChangePrices(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        "{verb} all regular {brand} prices in {category} by {amount}.",
         "{verb} the regular price of all {brand} products in {category} by {amount}.",
-        "{verb} by {amount} what each product of the brand {brand} in the category {category} "
-        "regularly costs, and leave the special prices that some of them have as they are.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -71,9 +70,8 @@ class NewProduct(Template):
     split = "test"
     intents = (
         'Add "{name}" by {brand} to {category}: SKU {sku}, {price}, {stock} in stock, enabled.',
-        'We have something new to sell, the "{name}" of the brand {brand}. Add it to the category '
-        "{category} with the SKU {sku}, a price of {price} and {stock} pieces in stock, and enable "
-        "it in the shop.",
+        'Add and enable the product "{name}" by {brand} in {category}: SKU {sku}, price {price}, '
+        "{stock} pieces in stock.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

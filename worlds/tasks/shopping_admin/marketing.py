@@ -20,9 +20,9 @@ class NewCoupon(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        'Create an active coupon "{name}", code {code}, {percent}% off, valid {first} to {last}.',
-        'We need another coupon, called "{name}". Customers get {percent}% off with the code '
-        "{code} from {first} to {last}, so please create it and make it active.",
+        'Create an active coupon "{name}": code {code}, {percent}% off, {first} to {last}.',
+        'Create an active coupon "{name}" with the code {code} that gives {percent}% off from '
+        "{first} to {last}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -55,9 +55,8 @@ class CheaperCoupon(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        "Set the coupon that gave most discount in {period}, counting all orders, to {percent}%.",
-        "One of our coupons cost us more than any other in {period}: the discounts that it gave on "
-        "orders of every status add up to the most. Change its discount to {percent}%.",
+        "Set the costliest coupon across all orders of {period} to {percent}%.",
+        "Set the coupon that gave the most discount on all orders of {period} to {percent}%.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -89,9 +88,8 @@ class RenamePage(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        'Retitle the page "{title}" to "{new_title}" and {switch}.',
         'Change the title of the content page "{title}" to "{new_title}" and {switch}.',
-        'The content page "{title}" shall have the title "{new_title}" from now on. Please change '
-        "that, leave its URL key and its content as they are, and {switch}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -18,8 +18,8 @@ class AddressForm(Template):
     split = "train"
     intents = (
         "Open the address form of the {status} order with the {extreme} total in {period}.",
-        "I have to look at an address: of all {status} orders that were placed in {period}, take "
-        "the one with the {extreme} total and show me the form that edits its shipping address.",
+        "Open the form for the shipping address of the {status} order with the {extreme} total "
+        "placed in {period}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -54,8 +54,7 @@ class BoughtProduct(Template):
     split = "test"
     intents = (
         "Open the product {what} in {customer}'s {which} order for editing.",
-        "In the {which} order of our customer {customer}, find the product {what}, and open the "
-        "form in which that product can be edited.",
+        "Open the form to edit the product {what} in the {which} order of our customer {customer}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -19,11 +19,10 @@ class ReportOfMonth(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        'Show "{report}" for the {narrowed}, by {sorting}, in the highest-revenue month of '
-        "{period}, counting all orders.",
-        "Find out which month of {period} had the highest revenue, orders of every status counted. "
-        'Show me the report "{report}" for that month, narrowed down to the {narrowed} and with '
-        "the highest {sorting} first.",
+        'Show "{report}" for the {narrowed}, by {sorting}, in the highest-revenue month (all '
+        "orders) of {period}.",
+        'Show the report "{report}" for the {narrowed}, highest {sorting} first, in the month of '
+        "{period} with the highest revenue, counting all orders.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -81,8 +80,8 @@ class ReviewsPage(Template):
     split = "train"
     intents = (
         "Show the {place} page of {status} reviews {rating} from {period}, {sorting}.",
-        "List all {status} reviews {rating} that were written in {period}, {sorting}, and show me "
-        "the {place} page of that list.",
+        "Show me the {place} page of all {status} reviews {rating} that were written in {period}, "
+        "{sorting}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -21,9 +21,9 @@ class HoldOrders(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        "Put on hold all {status} orders of {amount} or more placed from {day} on.",
-        "We want to check the large orders before they leave: all orders that are {status}, come "
-        "to a total of {amount} or more and were placed on {day} or later must be put on hold.",
+        "Put on hold all {status} orders of {amount} or more from {day} on.",
+        "Put on hold all orders that are {status}, come to {amount} or more and were placed on "
+        "{day} or later.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -59,9 +59,8 @@ class TellCustomer(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        'Comment "{text}" on {customer}\'s latest order, notifying them by e-mail.',
         'Comment "{text}" on {customer}\'s latest order and notify the customer by e-mail.',
-        "{customer} is waiting for news. Add this comment to the order that this customer placed "
-        'most recently, and let an e-mail notify the customer of it: "{text}"',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -90,9 +89,8 @@ class RedirectOrder(Template):
     sites = (SITE,)
     split = "validation"
     intents = (
+        "Change order {number}'s shipping address to {street}, {postcode} {town}.",
         "Change the shipping address of order {number} to {street}, {postcode} {town}.",
-        "Order {number} must not go where it was going to: send it to {street} in {postcode} "
-        "{town} instead. Only its shipping address changes; name and phone in it stay the same.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

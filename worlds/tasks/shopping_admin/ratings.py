@@ -32,10 +32,9 @@ class WorstRated(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        "Which {brand} product with {number} or more approved reviews has the lowest average "
-        "in those?",
-        "Look only at products of the brand {brand} with {number} approved reviews or more. Which "
-        "of them is rated lowest on average, counting approved reviews only?",
+        "Which {brand} product has the lowest average of {number} or more approved reviews?",
+        "Which {brand} product with {number} or more approved reviews has the lowest average in "
+        "those?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

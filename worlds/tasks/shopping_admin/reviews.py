@@ -18,9 +18,8 @@ class Complaints(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        'Which reviewers gave a {brand} product fewer than 3 stars and mention the word "{word}"?',
-        "Some people gave a product of the brand {brand} fewer than 3 stars and used the word "
-        '"{word}" in that review. What are the nicknames of all of them?',
+        'Who gave a {brand} product fewer than 3 stars, mentioning "{word}"?',
+        'Which reviewers gave a {brand} product fewer than 3 stars and mention "{word}"?',
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -53,9 +52,8 @@ class ApproveReviews(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        "Approve all pending {brand} reviews that give {stars}.",
         "Approve every pending review of {brand} products that gives {stars}.",
-        "Go through the pending reviews of products by {brand}: approve each one that gives "
-        "{stars}, and leave all the other reviews as they are.",
     )
 
     _STARS = {
@@ -93,9 +91,8 @@ class CorrectReview(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        'Change {nickname}\'s pending "{product}" review to {stars} and approve it.',
         'Correct {nickname}\'s pending review of the "{product}" to {stars} and approve it.',
-        '{nickname} ticked the wrong rating in the pending review of the product "{product}": it '
-        "should be {stars}. Correct the rating and approve the review.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -20,9 +20,8 @@ class BestSeller(Template):
     sites = (SITE,)
     split = "train"
     intents = (
-        "Which SKU in {category} sold most units in {period}, counting all orders?",
-        "In {period}, one product of the category {category} sold more units than any other, "
-        "orders of every status counted. What is the SKU of that product?",
+        "Which {category} SKU sold most units across all orders of {period}?",
+        "Which SKU in {category} sold the most units in {period}, counting orders of every status?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -56,9 +55,8 @@ class CountOrders(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        "How many {month} orders of at least {amount} are {status}?",
         "How many {status} orders of at least {amount} were placed in {month}?",
-        "I want to know how often people spent a lot in {month}: how many of the orders that were "
-        "placed then came to {amount} or more and are {status} now?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -88,9 +86,8 @@ class Revenue(Template):
     sites = (SITE,)
     split = "test"
     intents = (
+        "What revenue did {status} orders from {first} through {last} make?",
         "What is the revenue of the {status} orders placed from {first} through {last}?",
-        "Add up all orders that were placed from {first} through {last} and have the status "
-        "{status} now. How much revenue do they make in total?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -121,10 +118,9 @@ class BestCustomer(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        "Which {group} customer spent most in {period}, {status} counted? Give the e-mail address.",
         "Give the e-mail address of the {group} customer who spent most in {period}, {status} "
         "counted.",
-        "Somebody in the customer group {group} ordered for more money than all others in "
-        "{period}, {status} counted. What is this customer's e-mail address?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -165,10 +161,9 @@ class MissedTerm(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        "Name the {rank} search term containing “{part}” with fewer than {results} results.",
         "Which search term with “{part}” in it that gives fewer than {results} results is the "
         "{rank}?",
-        "We want to know what people look for in the shop and hardly find. Of all search terms "
-        "that contain “{part}” and give fewer than {results} results, which is the {rank}?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -22,10 +22,9 @@ class ShipOrder(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        "Ship {customer}'s {status} order: {carrier}, tracking number {tracking}.",
         "Record that {customer}'s {status} order was shipped: {carrier}, tracking number "
         "{tracking}.",
-        "The {status} order of {customer} has left the warehouse with {carrier}. Please record the "
-        "shipment of that order; the tracking number is {tracking}.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -16,9 +16,8 @@ class CountedStock(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        "Set each {brand} product's stock in {category} to {number}.",
         "Set the stock of all {brand} products in {category} to {number}.",
-        "The inventory says that there are exactly {number} pieces of every product of the brand "
-        "{brand} in the category {category}. Set the stock of all of them to that.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -49,9 +48,8 @@ class ReceiveGoods(Template):
     sites = (SITE,)
     split = "train"
     intents = (
+        "Add {pieces} pieces to the stock of SKU {sku}.",
         "Add {pieces} pieces to the stock of the product with the SKU {sku}.",
-        "A delivery has just come in, {pieces} pieces of the product with the SKU {sku}. Please "
-        "add them to what we have of it in stock.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
@@ -71,9 +69,8 @@ class DisableScarce(Template):
     sites = (SITE,)
     split = "test"
     intents = (
-        "Disable all {category} products with fewer than {number} pieces in stock.",
-        "We do not want to sell what is nearly gone. Disable all products in the category "
-        "{category} of which we have fewer than {number} pieces left in stock.",
+        "Disable all {category} products with fewer than {number} in stock.",
+        "Disable all {category} products of which fewer than {number} pieces are in stock.",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
