@@ -28,8 +28,9 @@ class DriveToParcel(Template):
     sites = ("shopping", "map")
     split = "train"
     intents = (
-        "How long is the quickest drive from {start} to order {order}'s delivery town?",
-        "My order {order} goes to some town: how long is the quickest drive there from {start}?",
+        "How many minutes is the quickest drive from {start} to order {order}'s delivery town?",
+        "My order {order} goes to some town: how many minutes is the quickest drive there from "
+        "{start}?",
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:

@@ -19,7 +19,7 @@ class DriveMinutes(Template):
     sites = ("map",)
     split = "train"
     intents = (
-        "How long is the quickest drive from {start}, {here}, to {goal}, {there}?",
+        "How many minutes is the quickest drive from {start}, {here}, to {goal}, {there}?",
         "How many minutes does the quickest drive from {start} in {here} to {goal} in {there} "
         "take?",
     )
