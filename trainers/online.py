@@ -59,12 +59,15 @@ from trainers.training_tasks import (
 )
 from trainers.trl_bridge import EpisodeBatch, EpisodeTrainer, task_dataset
 from trainers.trl_bridge.ahead import AheadMixin
+from trainers.trl_bridge.carry_over import CarryOverMixin
 from trainers.trl_bridge.reuse import BatchCheckpointMixin
 
 _TRAINING_STREAM = 0
 
 
-class OnlineTrainer(AheadMixin, BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer):
+class OnlineTrainer(
+    CarryOverMixin, AheadMixin, BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
+):
     """A `trl.GRPOTrainer` that plays its episodes in text environments.
 
     An algorithm subclasses it, names its config, and says in `advantages_of` what an episode's
@@ -119,7 +122,10 @@ class OnlineTrainer(AheadMixin, BatchCheckpointMixin, RolloutEvaluationMixin, Ep
             remedy="it plays env itself; trl.GRPOTrainer takes it (docs/extending/plugging_in.md)",
         )
         refuse_ignored(args, self.config.refused)
-        self.task_environments = open_environments(env, episodes=args.generation_batch_size)
+        self.carry_over = getattr(args, "carry_over", False)
+        self.task_environments = open_environments(
+            env, episodes=args.generation_batch_size * (2 if self.carry_over else 1)
+        )
         chosen = self.task_environments.args
         train_dataset = training_rows(train_dataset, self.task_environments, args)
         if eval_dataset is None and args.eval_strategy != "no":
@@ -153,7 +159,8 @@ class OnlineTrainer(AheadMixin, BatchCheckpointMixin, RolloutEvaluationMixin, Ep
         self.max_outage = rollout.failure_rules.max_outage
         self.max_staleness = getattr(args, "max_staleness", 0)
         if self.max_staleness:
-            _check_ahead(rollout, chosen, processes=self.accelerator.num_processes)
+            processes = self.accelerator.num_processes
+            _check_ahead(rollout, chosen, processes=processes, carry_over=self.carry_over)
             check_epoch(self.train_dataset, args)
         if self.args.scale_rewards in (PER_ENVIRONMENT, BY_MEAN):
             self.scale_rewards = "none"  # TRL knows neither; `advantages_of` scales
@@ -296,23 +303,27 @@ class OnlineTrainer(AheadMixin, BatchCheckpointMixin, RolloutEvaluationMixin, Ep
         }
 
 
-def _check_ahead(rollout: RolloutArguments, env: EnvArguments, *, processes: int) -> None:
-    """Check that episodes can be played while the policy is trained."""
+def _check_ahead(
+    rollout: RolloutArguments, env: EnvArguments, *, processes: int, carry_over: bool
+) -> None:
+    """Check that episodes can be played while the policy is trained, or go on after it."""
+    if processes > 1:
+        raise UsageError(
+            f"max_staleness plays ahead of one training process, got {processes}; pass "
+            "--max_staleness 0"
+        )
+    if carry_over:
+        return  # playing and training take turns in one thread
     if rollout.backend != "vllm_server":
         raise UsageError(
             "max_staleness plays while the policy is trained, so what samples must have weights of "
             f"its own, got --backend {rollout.backend}; pass --backend vllm_server --server_url "
-            "http://host:port, or --max_staleness 0"
+            "http://host:port, --carry_over to take turns on one device, or --max_staleness 0"
         )
     if env.env_backend == "sync":
         raise UsageError(
             "max_staleness plays in another thread than evaluations, so environments need threads "
             "of their own, got --env_backend sync; pass --env_backend thread or process"
-        )
-    if processes > 1:
-        raise UsageError(
-            f"max_staleness plays ahead of one training process, got {processes}; pass "
-            "--max_staleness 0"
         )
 
 

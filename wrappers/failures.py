@@ -234,7 +234,7 @@ class Attempts:
         Returns:
             These episodes.
         """
-        if self.rules.tolerate(len(self.failed), self.total):
+        if self.is_tolerable:
             return []
         now = self._clock()
         began = self._waited_since = now if self._waited_since is None else self._waited_since
@@ -254,6 +254,16 @@ class Attempts:
     def most_charges(self) -> int:
         """The failures that one episode is charged with, at most."""
         return max(self.charges.values(), default=0)
+
+    def forget(self, key: int) -> None:
+        """Let an episode's place in the batch be another one's."""
+        for known in (self.failed, self.charges, self._kinds, self._ends_at):
+            known.pop(key, None)
+
+    @property
+    def is_tolerable(self) -> bool:
+        """No more episodes were given up than the rules allow."""
+        return self.rules.tolerate(len(self.failed), self.total)
 
     def check(self) -> None:
         """Stop the run when too many episodes were given up (`FailureRules.check`)."""

@@ -95,34 +95,27 @@ def check_correction(args: Any) -> None:
         )
 
 
-def check_staleness(args: Any) -> None:
-    """Check that episodes may be played ahead as far as `max_staleness` says, and are corrected.
+def check_scaling(args: Any) -> None:
+    """Check that advantages may be scaled by what TRL does not know, beside the other options.
 
     Args:
-        args: an `AgentOnlineConfig`, after `check_batch`, before TRL has derived anything.
+        args: an `AgentOnlineConfig` that TRL has completed.
 
     Raises:
-        ValueError: it is too little for a batch, or the loss is not corrected.
+        ValueError: they may not.
     """
-    staleness = args.max_staleness
-    if staleness == 0:
-        return
-    if not args.vllm_importance_sampling_correction:
+    how, summed = args.scale_rewards, CHOICES["multi_objective_aggregation"][0]
+    aggregation = getattr(args, "multi_objective_aggregation", summed)
+    if how in OUR_CHOICES["scale_rewards"] and aggregation != summed:
         raise ValueError(
-            f"max_staleness={staleness} trains on episodes of earlier weights, and "
-            "vllm_importance_sampling_correction=False leaves the loss as if they were of the "
-            "present ones; leave the correction on, or pass --max_staleness 0"
+            f"scale_rewards={how} scales the sum of the reward functions, got "
+            f"multi_objective_aggregation={aggregation}; leave out one of the two"
         )
-    accumulated = args.gradient_accumulation_steps
-    passes = args.steps_per_generation or accumulated
-    if args.generation_batch_size is not None:
-        processes = int(os.environ.get("WORLD_SIZE", "1"))
-        passes = args.generation_batch_size // (args.per_device_train_batch_size * processes)
-    steps = -(-passes * args.num_iterations // accumulated)
-    if staleness < steps:
+    if how == "mean" and args.invalid_action_penalty:
         raise ValueError(
-            f"a batch of episodes serves {steps} optimizer steps, so max_staleness={staleness} "
-            f"lets nothing be played ahead; pass --max_staleness {steps}, or 0"
+            f"scale_rewards={how} divides by a group's mean reward, which a penalty makes "
+            f"0 or less, got invalid_action_penalty={args.invalid_action_penalty}; leave out "
+            "one of the two"
         )
 
 

@@ -20,12 +20,13 @@ from trainers.options.consistency import (
     check_correction,
     check_length,
     check_optimizer,
-    check_staleness,
+    check_scaling,
 )
 from trainers.options.errors import UsageError, check_bounds
 from trainers.options.model_names import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
 from trainers.options.precision import derive_device, gains_by_bfloat16
 from trainers.options.refused import MODEL, ONLINE, Refusals, refuse_ignored
+from trainers.options.staleness import check_staleness
 from trainers.options.templates import TemplateArguments
 from trainers.tokens.generation import Sampling
 
@@ -286,6 +287,13 @@ class OnlineDefaults(AgentDefaults):
             "min": 0,
         },
     )
+    carry_over: bool = field(
+        default=False,
+        metadata={
+            "help": "With --max_staleness, on any --backend: play twice the batch and begin each "
+            "optimizer step when half of the groups are complete; the others go on in the next."
+        },
+    )
     logging_steps: float = field(default=1, metadata={"help": "Log every N optimizer steps."})
     invalid_action_penalty: float = field(
         default=0.0, metadata={"help": "Taken from the reward of every invalid action."}
@@ -325,22 +333,7 @@ class OnlineDefaults(AgentDefaults):
         if self.num_generations_eval is None:
             self.num_generations_eval = 1
         super().__post_init__()
-        aggregation = getattr(self, "multi_objective_aggregation", _SUMMED)
-        if self.scale_rewards in (PER_ENVIRONMENT, BY_MEAN) and aggregation != _SUMMED:
-            raise ValueError(
-                f"scale_rewards={self.scale_rewards} scales the sum of the reward functions, got "
-                f"multi_objective_aggregation={aggregation}; leave out one of "
-                "the two"
-            )
-        if self.scale_rewards == BY_MEAN and self.invalid_action_penalty:
-            raise ValueError(
-                f"scale_rewards={BY_MEAN} divides by a group's mean reward, which a penalty makes "
-                f"0 or less, got invalid_action_penalty={self.invalid_action_penalty}; leave out "
-                "one of the two"
-            )
-
-
-_SUMMED = "sum_then_normalize"
+        check_scaling(self)
 
 
 def check_trackers(names: Sequence[str]) -> None:

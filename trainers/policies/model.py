@@ -178,6 +178,10 @@ class ModelPolicy(Policy):
             )
         return replies
 
+    def suspend(self, episodes: Sequence[Episode]) -> None:
+        """Free the rows of episodes that go on with other weights."""
+        self.backend.finish([episode.key for episode in episodes])
+
     def leave(self, episode: Episode) -> None:
         """Put an episode's traces on record, and free its row."""
         history = self._histories.pop(episode.key, None)

@@ -65,7 +65,6 @@ class Batch:
         self._envs = envs
         self._policy = policy
         self._task_ids = list(task_ids)
-        self._global_step = global_step
         self._overlap = overlap
         self._begin_policy = begin
         self._on_trajectory = on_trajectory
@@ -76,17 +75,12 @@ class Batch:
         self._broken: dict[int, Trajectory] = {}  # what a failed attempt has left, by place
         self._finished = {} if finished is None else finished
         self._trajectories = dict(self._finished)
+        self._schedule = schedule
+        self._asked: dict[int, tuple[int, int | None]] = {}  # step and horizon, by place
         self._groups: dict[int, EnvSlots] = {}  # by the environment's id()
-        for index, task_id in enumerate(task_ids):
-            if index in self._trajectories:
-                continue
-            env = env_of(task_id, envs)
-            if id(env) not in self._groups:
-                slots = list(range(env.num_envs))
-                prompts = env.get("system_prompt")
-                horizon = horizon_of(task_id, schedule, global_step)
-                self._groups[id(env)] = EnvSlots(env, slots, env.get("env_id"), prompts, horizon)
-            self._groups[id(env)].waiting.append(index)
+        for index in range(len(task_ids)):
+            if index not in self._trajectories:
+                self._enlist(index, global_step)
 
     def next_turns(self) -> list[tuple[EnvSlots, list[str | None]]] | None:
         """Do what can be done without waiting, up to the next turns.
@@ -150,10 +144,8 @@ class Batch:
             EnvFailure: more episodes failed than the failure rules allow.
         """
         self._attempts.check()
-        for index, trajectory in self._broken.items():
-            trajectory.status = "failed"
-            trajectory.error = self._attempts.failed[index]
-            self._add(index, trajectory)
+        for index in list(self._broken):
+            self._give_up(index)
         return [self._trajectories[index] for index in range(len(self._task_ids))]
 
     def abandon(self) -> None:
@@ -168,6 +160,17 @@ class Batch:
             self._policy.leave(self.live.pop())
 
     # Starting ---------------------------------------------------------------------------------
+
+    def _enlist(self, index: int, global_step: int) -> None:
+        """Let a task wait for a slot."""
+        task_id = self._task_ids[index]
+        env = env_of(task_id, self._envs)
+        if id(env) not in self._groups:
+            slots = list(range(env.num_envs))
+            prompts = env.get("system_prompt")
+            self._groups[id(env)] = EnvSlots(env, slots, env.get("env_id"), prompts)
+        self._groups[id(env)].waiting.append(index)
+        self._asked[index] = global_step, horizon_of(task_id, self._schedule, global_step)
 
     def _start_waiting(self) -> None:
         """Start waiting tasks in free slots."""
@@ -185,8 +188,11 @@ class Batch:
             resumed = [self._resumed(starting.get(slot)) for slot in range(len(tasks))]
             if any(resumed):
                 options[RESUME] = resumed
-            if group.horizon is not None:
-                options["horizon"] = group.horizon
+            horizons = [
+                self._asked[starting[s]][1] if s in starting else None for s in range(len(tasks))
+            ]
+            if any(horizon is not None for horizon in horizons):
+                options["horizon"] = horizons
             group.starting |= starting
             if self._overlap:
                 group.env.reset_async(options=options)
@@ -217,7 +223,7 @@ class Batch:
             system_prompt=self._policy.instruction(env_id, group.system_prompts[slot]),
             final_observation=observation,
             policy=self._policy.name,
-            global_step=self._global_step,
+            global_step=self._asked[index][0],
         )
         if index in self._branches:
             self._branches[index].begin(trajectory)
@@ -329,6 +335,12 @@ class Batch:
         self._release(episode)
         self._attempts.record_failure(episode.index, cause)
         self._broken[episode.index] = episode.trajectory
+
+    def _give_up(self, index: int) -> None:
+        trajectory = self._broken.pop(index)
+        trajectory.status = "failed"
+        trajectory.error = self._attempts.failed[index]
+        self._add(index, trajectory)
 
     def _release(self, episode: Episode) -> None:
         self._groups[id(episode.env)].free.append(episode.slot)

@@ -37,7 +37,6 @@ class EnvSlots:
     free: list[int]
     env_ids: list[str]
     system_prompts: list[str]
-    horizon: int | None = None
     waiting: deque[int] = field(default_factory=deque)  # places in the list of tasks
     starting: dict[int, int] = field(default_factory=dict)  # slot -> place in the list of tasks
     stepping: dict[int, tuple[Episode, Reply, str]] = field(default_factory=dict)

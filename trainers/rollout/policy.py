@@ -150,6 +150,10 @@ class Policy(Protocol):
         """List the answers that are on their way, so that the rollout waits for the first."""
         return ()
 
+    def suspend(self, episodes: Sequence[Episode]) -> None:
+        """Free what the present weights have computed of episodes that go on with other ones."""
+        return
+
     def leave(self, episode: Episode) -> None:
         """Forget an episode that has ended; a policy with tokens puts its traces on record."""
         return

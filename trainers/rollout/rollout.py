@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import partial
+from typing import TypeVar
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.rollout.batch import Batch
@@ -21,6 +22,8 @@ from trainers.rollout.pause import wait_for
 from trainers.rollout.policy import Policy
 from wrappers import Attempts, FailureRules, TextVectorEnv
 from wrappers.schedules import HorizonSchedule
+
+AnyBatch = TypeVar("AnyBatch", bound=Batch)
 
 
 class Rollout:
@@ -108,14 +111,25 @@ class Rollout:
             branches=branches,
         )
         try:
-            while (turns := batch.next_turns()) is not None:
+            self.play(batch)
+            return batch.finish()
+        finally:
+            batch.abandon()
+
+    def play(self, batch: Batch, *, until: Callable[[], bool] = lambda: False) -> None:
+        """Play a batch that was begun.
+
+        Args:
+            batch: from `begin`.
+            until: asked before each turn; what is under way then can be played on.
+        """
+        try:
+            while not until() and (turns := batch.next_turns()) is not None:
                 for group, actions in turns:
                     batch.record_turns(group, group.env.step(actions))
                 wait_for([batch.pause])
-            return batch.finish()
         finally:
             self._is_proven = batch.is_proven
-            batch.abandon()
 
     def begin(
         self,
@@ -128,7 +142,8 @@ class Rollout:
         finished: MutableMapping[int, Trajectory] | None = None,
         branches: Mapping[int, Branching] | None = None,
         places: Places | None = None,
-    ) -> Batch:
+        kind: type[AnyBatch] = Batch,  # type: ignore[assignment]
+    ) -> AnyBatch:
         """Begin what `run` does, for who plays several batches at once.
 
         Args:
@@ -140,6 +155,7 @@ class Rollout:
             finished: episodes that are not played again.
             branches: where episodes begin that go on from another one's state.
             places: shared with the other batches; policies and environments are not.
+            kind: what is returned.
 
         Returns:
             The batch, which the caller plays as `run` does.
@@ -152,7 +168,7 @@ class Rollout:
         )
         attempts.persist(begin)
         return attempts.persist(
-            lambda: Batch(
+            lambda: kind(
                 self.envs,
                 self.policy,
                 task_ids,

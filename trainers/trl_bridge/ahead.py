@@ -94,14 +94,20 @@ class AheadMixin:
         if not self.max_staleness:
             return super().train(*args, **kwargs)  # type: ignore[misc]
         with self._paused():  # an earlier training's last episodes end first
-            self._ahead = self.weights_sender.player = BatchesAhead(self.rollout)
+            self._ahead = self._open_player()
         self._micro_batches = self._taken_at = None
-        self.asked_at, self.take_batch = None, self._take
+        self.asked_at = None
         try:
             return super().train(*args, **kwargs)  # type: ignore[misc]
         finally:
             self._ahead.stop()
             self.take_batch = None
+
+    def _open_player(self: Any) -> BatchesAhead:
+        """Return what plays in this training."""
+        player = self.weights_sender.player = BatchesAhead(self.rollout)
+        self.take_batch = self._take
+        return player
 
     def get_batch_samples(
         self: Any, epoch_iterator: Iterator[Any], num_batches: int, device: Any
@@ -180,6 +186,19 @@ class AheadMixin:
 
     def _log_ahead(self: Any, trajectories: Sequence[Trajectory], *, waited: float) -> None:
         """Log how old the weights were, and who has waited for whom since the last batch."""
+        self._log_staleness(trajectories)
+        self._log_metric("async/rollout_wait", waited)
+        now, busy_seconds = time.perf_counter(), self._ahead.busy_seconds
+        if self._taken_at is not None:
+            began, busy_before = self._taken_at
+            seconds, busy = now - began, busy_seconds - busy_before
+            self._log_metric("async/trainer_wait", max(0.0, seconds - busy))
+            self._log_metric("async/rollout_busy", min(1.0, busy / seconds))
+            self._log_metric("async/trainer_busy", max(0.0, 1 - waited / seconds))
+        self._taken_at = now, busy_seconds
+
+    def _log_staleness(self: Any, trajectories: Sequence[Trajectory]) -> None:
+        """Log how many optimizer steps the weights were behind."""
         step = self.state.global_step
         ages = [
             step - turn.weights_step
@@ -191,15 +210,6 @@ class AheadMixin:
             assert max(ages) <= self.max_staleness
             self._log_metric("async/staleness", fmean(ages))
             self._log_metric("async/staleness_max", float(max(ages)))
-        self._log_metric("async/rollout_wait", waited)
-        now, busy_seconds = time.perf_counter(), self._ahead.busy_seconds
-        if self._taken_at is not None:
-            began, busy_before = self._taken_at
-            seconds, busy = now - began, busy_seconds - busy_before
-            self._log_metric("async/trainer_wait", max(0.0, seconds - busy))
-            self._log_metric("async/rollout_busy", min(1.0, busy / seconds))
-            self._log_metric("async/trainer_busy", max(0.0, 1 - waited / seconds))
-        self._taken_at = now, busy_seconds
 
     def _paused(self: Any) -> AbstractContextManager[None]:
         return nullcontext() if self._ahead is None else self._ahead.paused()
