@@ -309,8 +309,9 @@ def _check_ahead(
     """Check that episodes can be played while the policy is trained, or go on after it."""
     if processes > 1:
         raise UsageError(
-            f"max_staleness plays ahead of one training process, got {processes}; pass "
-            "--max_staleness 0"
+            "max_staleness sends weights between two turns of one process, which "
+            f"{processes} processes would have to do at one moment; pass --max_staleness 0, which "
+            "plays each process's share on the same --server_url, or train with one process"
         )
     if carry_over:
         return  # playing and training take turns in one thread

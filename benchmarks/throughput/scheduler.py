@@ -19,6 +19,7 @@ from benchmarks.throughput.measure import Row
 from benchmarks.throughput.simulated import (
     Clock,
     SimulatedEnvs,
+    SimulatedGroups,
     SimulatedSampler,
     SimulatedServer,
     World,
@@ -27,6 +28,7 @@ from benchmarks.throughput.simulated import (
 from trainers.models.tiny import build_tokenizer
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.policy import Policy
+from trainers.rollout.rollout import Rollout
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Generated, Sampling
 from trainers.trl_bridge.rows import rows_of
@@ -39,17 +41,19 @@ _TOKENS_PER_TURN = 200
 
 @dataclass(frozen=True)
 class Batches:
-    """Batches whose ends are compared with and without redundant episodes.
+    """Batches whose ends are compared: all waited for, with redundant episodes, carried over.
 
     Attributes:
         groups, size: groups of a batch, and episodes of each that are kept.
         redundant: further episodes of each group.
+        staleness: steps that groups may be carried over.
         count: batches.
     """
 
     groups: int = 16
     size: int = 8
     redundant: tuple[int, ...] = (0, 1, 2, 4)
+    staleness: tuple[int, ...] = (1, 2, 4)
     count: int = 100
 
 
@@ -67,6 +71,7 @@ def scheduler_rows(
     for turns in lengths:
         yield _length_row(turns)
     yield from _straggler_rows(batches or Batches())
+    yield from _carried_rows(batches or Batches())
 
 
 # Many episodes --------------------------------------------------------------------------------
@@ -176,3 +181,27 @@ def _end_of(batches: Batches, redundant: int, seed: int) -> float:
         on_trajectory=lambda one: ends.setdefault(one.task_id, []).append(clock.now - start),
     )
     return max(sorted(group)[batches.size - 1] for group in ends.values())
+
+
+def _carried_rows(batches: Batches) -> Iterator[Row]:
+    """Measure steps that begin when half of the groups under way are complete."""
+    for staleness in batches.staleness:
+        clock = Clock()
+        episodes = batches.groups * batches.size
+        envs = SimulatedEnvs(2 * episodes, clock, WORLD, seed=0)
+        rollout = Rollout(envs, SimulatedSampler(clock), overlap=True)
+        groups = SimulatedGroups(rollout, batches.size, clock)
+        seconds: list[float] = []
+        for step in range(batches.count):
+            for _ in range(1 if step else 2):
+                groups.ask([{"prompt": f"textcraft_{step}"}] * episodes)
+            start = clock.now
+            groups.take(batches.groups, oldest=step + 1 - staleness, global_step=step)
+            seconds.append(clock.now - start)
+        groups.stop()
+        mean, last = float(np.mean(seconds)), float(np.percentile(seconds, 99))
+        name = f"batches of {batches.groups} x {batches.size}, carried over {staleness} at most"
+        row = Row("scheduler", name, "batches", 1 / mean, repeats=batches.count)
+        row.notes["seconds"] = round(mean, 1)
+        row.notes["seconds_99th_percentile"] = round(last, 1)
+        yield row

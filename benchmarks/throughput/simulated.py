@@ -18,6 +18,8 @@ import numpy as np
 
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.trajectory import Trajectory
+from trainers.rollout.batch import Batch
+from trainers.rollout.carried import CarriedGroups
 from trainers.rollout.pause import gathering_seconds
 from trainers.rollout.policy import Episode, Policy, PolicyAnswer, Reply
 from trainers.rollout.rollout import Rollout
@@ -277,14 +279,35 @@ def play(
     """Play a batch as `Rollout.run` does, but skip what it would wait for."""
     batch = Rollout(envs, policy, overlap=True).begin(task_ids, on_trajectory=on_trajectory)
     try:
-        while batch.next_turns() is not None:
-            clock.read()
-            answers = batch.pause.answers
-            if answers:
-                if not any(one.answered() for one in answers):
-                    clock.skip_to_answer()
-                wait_for_any(answers, None)
-                clock.skip(gathering_seconds(len(answers)))
+        _play_on(batch, clock)
         return batch.finish()
     finally:
         batch.abandon()
+
+
+def _play_on(batch: Batch, clock: Clock, until: Callable[[], bool] = lambda: False) -> None:
+    while not until() and batch.next_turns() is not None:
+        clock.read()
+        answers = batch.pause.answers
+        if answers:
+            if not any(one.answered() for one in answers):
+                clock.skip_to_answer()
+            wait_for_any(answers, None)
+            clock.skip(gathering_seconds(len(answers)))
+
+
+class SimulatedGroups(CarriedGroups):
+    """Groups that are carried over, by the clock.
+
+    Args:
+        rollout: plays under `overlap`.
+        group_size: episodes of a group.
+        clock: the time.
+    """
+
+    def __init__(self, rollout: Rollout, group_size: int, clock: Clock) -> None:
+        super().__init__(rollout, group_size)
+        self._clock = clock
+
+    def _play(self, *, until: Callable[[], bool]) -> None:
+        _play_on(self._playing, self._clock, until)

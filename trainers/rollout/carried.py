@@ -7,13 +7,14 @@ longer than the bound on staleness lets it, so all are trained on in the end.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.rollout.batch import Batch
+from trainers.rollout.pause import wait_for
 from trainers.rollout.rollout import Rollout
 
 
@@ -165,7 +166,7 @@ class CarriedGroups:
             return len(complete) >= count and not late and self._playing.is_tolerable
 
         self._go_on(global_step=global_step, **options)
-        self._rollout.play(self._playing, until=is_enough)
+        self._play(until=is_enough)
         self._playing.check()
         self._note_begun(global_step)
         complete = [group for group in self._groups if self._is_complete(group)]
@@ -187,7 +188,7 @@ class CarriedGroups:
             **options: further ones of `Rollout.run`.
         """
         self._go_on(global_step=global_step, **options)
-        self._rollout.play(self._playing)
+        self._play(until=lambda: False)
         self._note_begun(global_step)
 
     @property
@@ -224,6 +225,15 @@ class CarriedGroups:
                 group.places = self._vacant.popleft()
                 tasks_of = dict(zip(group.places, group.task_ids, strict=True))
                 self._batch.replace(tasks_of, global_step=global_step)
+
+    def _play(self, *, until: Callable[[], bool]) -> None:
+        """Play as `Rollout.run` does; `until` is asked before each turn."""
+        batch = self._playing
+        while not until() and (turns := batch.next_turns()) is not None:
+            for group, actions in turns:
+                batch.record_turns(group, group.env.step(actions))
+            wait_for([batch.pause])
+        self._rollout.is_proven = batch.is_proven
 
     def _is_complete(self, group: CarriedGroup) -> bool:
         return self._playing.has_ended(_places(group))

@@ -43,6 +43,7 @@ class Rollout:
     Attributes:
         on_outage: called when machinery stays broken after the first pause; a trainer saves a
             checkpoint.
+        is_proven: an episode has ended on this machinery.
 
     Raises:
         TypeError: `envs` holds something else than `TextVectorEnv`.
@@ -68,7 +69,7 @@ class Rollout:
         self.failure_rules = failure_rules or FailureRules()
         self.overlap = overlap
         self.on_outage: Callable[[], None] | None = None
-        self._is_proven = False
+        self.is_proven = False
 
     def run(
         self,
@@ -111,25 +112,14 @@ class Rollout:
             branches=branches,
         )
         try:
-            self.play(batch)
-            return batch.finish()
-        finally:
-            batch.abandon()
-
-    def play(self, batch: Batch, *, until: Callable[[], bool] = lambda: False) -> None:
-        """Play a batch that was begun.
-
-        Args:
-            batch: from `begin`.
-            until: asked before each turn; what is under way then can be played on.
-        """
-        try:
-            while not until() and (turns := batch.next_turns()) is not None:
+            while (turns := batch.next_turns()) is not None:
                 for group, actions in turns:
                     batch.record_turns(group, group.env.step(actions))
                 wait_for([batch.pause])
+            return batch.finish()
         finally:
-            self._is_proven = batch.is_proven
+            self.is_proven = batch.is_proven
+            batch.abandon()
 
     def begin(
         self,
@@ -161,7 +151,7 @@ class Rollout:
             The batch, which the caller plays as `run` does.
         """
         attempts = Attempts(
-            self.failure_rules, len(task_ids), is_proven=self._is_proven, on_outage=self.on_outage
+            self.failure_rules, len(task_ids), is_proven=self.is_proven, on_outage=self.on_outage
         )
         begin = partial(
             self.policy.begin_batch, stream=stream, temperature=temperature, global_step=global_step

@@ -50,17 +50,18 @@ def test_more_answers_are_let_gather_longer_but_never_for_long() -> None:
     assert gathering_seconds(100) < gathering_seconds(1_000) < gathering_seconds(100_000) < 0.5
 
 
-def test_redundant_episodes_end_a_batch_earlier() -> None:
+def test_redundant_episodes_end_a_batch_earlier_and_so_do_groups_that_are_carried_over() -> None:
     rows = list(
         scheduler_rows(
             1,
             in_flight=(20,),
             lengths=(5, 50),
-            batches=Batches(groups=4, size=4, redundant=(0, 4), count=5),
+            batches=Batches(groups=4, size=4, redundant=(0, 4), staleness=(1, 4), count=8),
         )
     )
     assert [row.notes["failed"] for row in rows[:2]] == [0, 0]
     short, long = rows[2:4]
     assert long.notes["tokens"] > 9 * short.notes["tokens"]
-    all_kept, first_kept = (row.notes["seconds"] for row in rows[4:])
+    all_kept, first_kept, soon, late = (row.notes["seconds"] for row in rows[4:])
     assert first_kept < 0.8 * all_kept
+    assert late < soon < all_kept

@@ -60,7 +60,7 @@ ONLINE = {
     """,
     "ours": "temperature top_k top_p min_p invalid_action_penalty "
     "task_sampling observation_loss_weight chat_template "
-    "chat_template_kwargs max_staleness",
+    "chat_template_kwargs max_staleness carry_over",
 }
 GROUP_RELATIVE = {"trl": "scale_rewards multi_objective_aggregation"}
 SFT = {
