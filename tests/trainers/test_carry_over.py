@@ -269,6 +269,10 @@ def test_machinery_that_breaks_amid_a_step_leaves_a_checkpoint_with_all_its_task
     step = trainer.state.global_step
     assert 0 < step < 4
     assert (tmp_path / f"checkpoint-{step}" / "carried.pt").is_file()
+    LengthsEnv.fails_at, LengthsEnv.num_turns = 0, 0
+    plain = {"carry_over": False, "max_staleness": 0}
+    with pytest.raises(EnvFailure, match="the toy broke"):  # before it has trained on them
+        make_trainer(tmp_path, 3, **plain).train(resume_from_checkpoint=True)
     LengthsEnv.fails_at = None
     make_trainer(tmp_path, 3).train(resume_from_checkpoint=True)
     check_records(batches_of(tmp_path), 3)

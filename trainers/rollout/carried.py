@@ -215,9 +215,9 @@ class CarriedGroups:
                 group.places = range(number * self._size, (number + 1) * self._size)
                 group.began_at = None
             tasks = [task for group in self._groups for task in group.task_ids]
-            self._batch = self._rollout.begin(
-                tasks, global_step=global_step, kind=OpenBatch, **options
-            )
+            batch = self._rollout.begin(tasks, global_step=global_step, kind=OpenBatch, **options)
+            assert isinstance(batch, OpenBatch)
+            self._batch = batch
             return
         self._batch.resume(global_step=global_step, **options)
         for group in self._groups:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import partial
-from typing import TypeVar
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.rollout.batch import Batch
@@ -22,8 +21,6 @@ from trainers.rollout.pause import wait_for
 from trainers.rollout.policy import Policy
 from wrappers import Attempts, FailureRules, TextVectorEnv
 from wrappers.schedules import HorizonSchedule
-
-AnyBatch = TypeVar("AnyBatch", bound=Batch)
 
 
 class Rollout:
@@ -132,8 +129,8 @@ class Rollout:
         finished: MutableMapping[int, Trajectory] | None = None,
         branches: Mapping[int, Branching] | None = None,
         places: Places | None = None,
-        kind: type[AnyBatch] = Batch,  # type: ignore[assignment]
-    ) -> AnyBatch:
+        kind: type[Batch] = Batch,
+    ) -> Batch:
         """Begin what `run` does, for who plays several batches at once.
 
         Args:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from statistics import fmean
@@ -16,6 +17,7 @@ from typing import Any
 
 import torch
 
+from agentgym_envs.trajectory import Trajectory
 from trainers.rollout.carried import CarriedGroups
 
 logger = logging.getLogger(__name__)
@@ -31,6 +33,7 @@ class CarryOverMixin:
     """
 
     carry_over = False
+    take_batch: Callable[[list[str]], list[Trajectory]] | None = None
     _resumed_rows: list[Any] = []
     """Of a checkpoint, until they are played."""
     _rows_before: tuple[int, list[Any]] = (-1, [])
@@ -39,7 +42,6 @@ class CarryOverMixin:
     def _open_player(self: Any) -> Any:
         if not self.carry_over:
             return super()._open_player()  # type: ignore[misc]
-        self._rows_before = (-1, [])
         return CarriedGroups(self.rollout, self.num_generations)
 
     def _generate_and_score_completions(self: Any, inputs: list[Any]) -> dict[str, Any]:
@@ -48,6 +50,7 @@ class CarryOverMixin:
         if self.model.training:
             if self._resumed_rows:
                 inputs, self._resumed_rows = self._resumed_rows, []
+                self._rows_before = (self.state.global_step, inputs)
             if self.carry_over:
                 start = time.perf_counter()
                 inputs = self._take_complete(inputs)
@@ -97,10 +100,11 @@ class CarryOverMixin:
     def _rows_to_resume(self: Any) -> list[Any]:
         """Return the rows of the groups that are played first in a run that is resumed."""
         step, before = self._rows_before
-        if self._resumed_rows or not isinstance(self._ahead, CarriedGroups):
+        if self._resumed_rows:
             return self._resumed_rows  # type: ignore[no-any-return]
-        # Amid a step: what it has taken is trained on when it is played again.
-        return before if step == self.state.global_step else self._ahead.rows
+        if step == self.state.global_step:  # amid it: what it has taken is not trained on yet
+            return before
+        return self._ahead.rows if isinstance(self._ahead, CarriedGroups) else []
 
     def _carried_use(self: Any) -> list[int]:
         """Return what saved rows fit: the episodes of a batch, and of a group."""
@@ -116,7 +120,7 @@ class CarryOverMixin:
 
     def _load_optimizer_and_scheduler(self: Any, checkpoint: str | None) -> None:
         super()._load_optimizer_and_scheduler(checkpoint)  # type: ignore[misc]
-        self._resumed_rows = []
+        self._resumed_rows, self._rows_before = [], (-1, [])
         if checkpoint is None or not (Path(checkpoint) / _FILE).is_file():
             return
         saved = torch.load(Path(checkpoint) / _FILE, weights_only=True)
