@@ -38,10 +38,11 @@ class SharedBackend:
 
     Each turn says which weights have sampled it. What a player asks for by `sync_weights` are the
     weights that were sent last; where a server has lost them, the trainer's thread sends its
-    present ones as soon as it waits for the player.
+    present ones as soon as it waits for the player. Where nobody plays in a thread, it sends as the
+    backend alone does.
 
     Args:
-        backend: samples.
+        backend: samples; another one than a server's where nobody plays in a thread.
         step: returns the trainer's present optimizer step.
 
     Attributes:

@@ -55,6 +55,9 @@ class CarryOverMixin:
                 start = time.perf_counter()
                 inputs = self._take_complete(inputs)
                 seconds = time.perf_counter() - start
+            if self._rows_before[0] == self.state.global_step:
+                # Copies, since TRL writes into rows, and these may be saved once more.
+                inputs = [dict(row) for row in inputs]
         batch: dict[str, Any] = score(inputs)
         if seconds:
             self._metrics["train"]["rollout_time"][-1] += seconds
