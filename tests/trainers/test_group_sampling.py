@@ -106,6 +106,40 @@ def test_branches_count_in_dynamic_sampling_too(trainer_in: Make) -> None:
 
 
 @pytest.mark.parametrize(
+    ("env", "options", "metric"),
+    [
+        ({"env": [ENV_ID], "max_turns": 4}, {"branch_roots": 2}, "frac_turns_played"),
+        (
+            {"env": [EASY_ID], "wrapper": [f"{__name__}:Decides"]},
+            {"dynamic_sampling": 2.0},
+            "batches_played",
+        ),
+    ],
+)
+def test_a_resumed_run_is_the_uninterrupted_one(
+    env: dict[str, Any], options: dict[str, Any], metric: str, trainer_in: Make
+) -> None:
+    def trained(folder: str, steps: int, *, resume: bool = False) -> AgentGRPOTrainer:
+        saving = {"save_strategy": "steps", "save_steps": 2, "lr_scheduler_type": "constant"}
+        trainer = trainer_in(folder, env=env, max_steps=steps, **saving, **options)
+        trainer.train(resume_from_checkpoint=resume)
+        return trainer
+
+    whole = trained("whole", 4)
+    trained("parts", 2)
+    resumed = trained("parts", 4, resume=True)
+    one, other = (
+        [{k: v for k, v in entry.items() if "time" not in k} for entry in logged if "loss" in entry]
+        for logged in (whole.state.log_history, resumed.state.log_history)
+    )
+    assert one == other and len(one) == 4
+    assert any(entry[metric] != 1 for entry in one[2:]), "the option acts behind the checkpoint"
+    assert any(entry["loss"] for entry in one[2:])
+    weights = zip(whole.model.parameters(), resumed.model.parameters(), strict=True)
+    assert all(torch.equal(*pair) for pair in weights)
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"branch_roots": 4}, "branch_roots must be below num_generations=4, got 4"),
