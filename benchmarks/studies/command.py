@@ -14,6 +14,7 @@ STUDIES: dict[str, tuple[str, str]] = {
     "language_model": ("benchmarks.studies.language_model", "SmolLM2 from SFT to GRPO"),
     "staleness": ("benchmarks.studies.staleness", "played up to K steps ahead, on vLLM servers"),
     "horizons": ("benchmarks.studies.horizons", "short, long, staged and adaptive turn horizons"),
+    "credit": ("benchmarks.studies.credit", "methods that credit single turns, against GRPO"),
 }
 
 

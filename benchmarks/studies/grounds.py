@@ -1,13 +1,16 @@
-"""Where `agentgym study horizons` compares the horizons: tasks, turns and starts."""
+"""Where horizons and methods of credit are compared: tasks, turns, starts and measurements."""
 
 from __future__ import annotations
 
+import argparse
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from agentgym_envs.babyai.levels import AGENTGYM_LEVELS
-from benchmarks.studies.runs import AS_TINY_LEARNT
+from benchmarks.studies.runs import AS_TINY_LEARNT, Run, left_of, play_study
 
 LONG_LEVELS = tuple(
     f"BabyAI-{name}-v0"
@@ -24,7 +27,7 @@ TRAINING_SEEDS = range(100, 300)  # beyond those of BabyAI's splits
 
 @dataclass(frozen=True)
 class Ground:
-    """Where the horizons are compared.
+    """Where training runs are compared.
 
     Attributes:
         env: options that name the scenario and an episode's budgets.
@@ -109,3 +112,54 @@ def write_items(ground: str, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     items = [{"item_id": f"babyai_{number}"} for number in numbers]
     (folder / ITEMS).write_text(json.dumps(items), encoding="utf-8")
+
+
+def start_of(ground: str, folder: Path) -> str:
+    """Return the model that a ground's runs begin with."""
+    return str(folder / "start_model") if GROUNDS[ground].start else "tiny"
+
+
+def making_of(ground: str, folder: Path) -> Run | None:
+    """Return what makes a ground's start; None where it is shipped."""
+    if not GROUNDS[ground].start:
+        return None
+    model = start_of(ground, folder)
+    words = ("--continue", GROUNDS[ground].start, "--out", model)
+    return Run(Path(f"{model}_made"), (words,), module="trainers.warm_start")
+
+
+def measurement(ground: str, model: str, out: Path, seed: int) -> tuple[str, ...]:
+    """Return the command that plays the held-out tasks at the long horizon."""
+    return (
+        *("eval", *GROUNDS[ground].measuring, "--model", model),
+        *("--seed", str(seed), "--out", str(out), "--num_envs", "100"),
+    )
+
+
+def play_ground(
+    options: argparse.Namespace,
+    ground: str,
+    names: Sequence[str],
+    run_of: Callable[[str, str, int, Path], Run],
+) -> Path:
+    """Play a study's runs on one ground, and say what is left; return the study's folder there.
+
+    Args:
+        options: as `study_parser` reads them.
+        ground: an entry of `GROUNDS`.
+        names: of what is compared.
+        run_of: ground, name, seed and folder -> the run.
+    """
+    folder = Path(options.out) / ground
+    write_items(ground, folder)
+    runs = [run_of(ground, name, seed, folder) for seed in options.seeds for name in names]
+    play_study(
+        options,
+        folder,
+        runs,
+        partial(measurement, ground),
+        start=start_of(ground, folder),
+        making=making_of(ground, folder),
+    )
+    print(f"{ground}: {left_of(runs)}\n")
+    return folder

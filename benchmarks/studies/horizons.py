@@ -2,21 +2,20 @@
 
 On each ground every run trains the same start by GRPO on training tasks, as many optimizer steps
 each. Its checkpoints play the held-out tasks at the long horizon, so that the schedules can be
-compared at equal sampled tokens too. `benchmarks.studies.horizon_grounds` says where.
+compared at equal sampled tokens too. `benchmarks.studies.grounds` says where.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.cli.listing import table
-from benchmarks.studies.horizon_grounds import GROUNDS, write_items
-from benchmarks.studies.runs import RESULT, START, Run, left_of, play_study, study_parser
+from benchmarks.studies.grounds import GROUNDS, measurement, play_ground, start_of
+from benchmarks.studies.runs import RESULT, START, Run, study_parser
 from benchmarks.studies.table import gain_over_seeds, results_by_seed
 from trainers.evaluation.results import EvalResult
 from trainers.runs.checkpoints import CHECKPOINT
@@ -66,28 +65,6 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
         for step in range(SAVE_EVERY, STEPS, SAVE_EVERY)
     )
     return Run(own, (training, *between, measurement(ground, str(model), own / RESULT, seed)))
-
-
-def start_of(ground: str, folder: Path) -> str:
-    """Return the model that a ground's runs begin with."""
-    return str(folder / "start_model") if GROUNDS[ground].start else "tiny"
-
-
-def making_of(ground: str, folder: Path) -> Run | None:
-    """Return what makes a ground's start; None where it is shipped."""
-    if not GROUNDS[ground].start:
-        return None
-    model = start_of(ground, folder)
-    words = ("--continue", GROUNDS[ground].start, "--out", model)
-    return Run(Path(f"{model}_made"), (words,), module="trainers.warm_start")
-
-
-def measurement(ground: str, model: str, out: Path, seed: int) -> tuple[str, ...]:
-    """Return the command that plays the held-out tasks at the long horizon."""
-    return (
-        *("eval", *GROUNDS[ground].measuring, "--model", model),
-        *("--seed", str(seed), "--out", str(out), "--num_envs", "100"),
-    )
 
 
 @dataclass(frozen=True)
@@ -250,18 +227,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--env", nargs="+", choices=GROUNDS, default=list(GROUNDS))
     options = parser.parse_args(argv)
     for ground in options.env:
-        folder = Path(options.out) / ground
-        write_items(ground, folder)
-        runs = [run_of(ground, name, seed, folder) for seed in options.seeds for name in SCHEDULES]
-        play_study(
-            options,
-            folder,
-            runs,
-            partial(measurement, ground),
-            start=start_of(ground, folder),
-            making=making_of(ground, folder),
-        )
-        print(f"{ground}: {left_of(runs)}\n")
+        folder = play_ground(options, ground, SCHEDULES, run_of)
         if not results_by_seed(folder / START):
             continue
         text = f"{horizon_table(folder)}\n\n{subtask_table(folder)}"

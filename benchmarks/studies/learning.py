@@ -18,24 +18,24 @@ PPO_STEPS = 2  # on each batch
 DPO_SAMPLES = 8  # episodes of a task, so that some succeed and some do not
 EPISODES_PER_BATCH = 64
 
-_QUIET = ("--report_to", "none", "--resume")
-_ONLINE = (
+QUIET = ("--report_to", "none", "--resume")
+PLAYING = (
     *("--lr_scheduler_type", "linear"),
     *("--num_envs", str(EPISODES_PER_BATCH), "--per_device_train_batch_size", "8"),
     *("--eval_strategy", "no", "--save_strategy", "steps", "--save_steps", "8"),
     *("--save_trajectories_every", "8"),
 )
-_GROUPS = ("--num_generations", "8", "--gradient_accumulation_steps", "8")
+GROUPS = ("--num_generations", "8", "--gradient_accumulation_steps", "8")
 
 ONLINE: dict[str, tuple[str, tuple[str, ...]]] = {
-    "grpo": ("grpo", _GROUPS),
+    "grpo": ("grpo", GROUPS),
     "gigpo": (
         "grpo",
-        (*_GROUPS, "--turn_advantage_weight", "1", "--turn_anchor", "history"),
+        (*GROUPS, "--turn_advantage_weight", "1", "--turn_anchor", "history"),
     ),
-    "rloo": ("rloo", _GROUPS),
-    "reinforce_pp": ("reinforce_pp", _GROUPS),
-    "reinforce_pp, group baseline": ("reinforce_pp", (*_GROUPS, "--baseline", "group")),
+    "rloo": ("rloo", GROUPS),
+    "reinforce_pp": ("reinforce_pp", GROUPS),
+    "reinforce_pp, group baseline": ("reinforce_pp", (*GROUPS, "--baseline", "group")),
     "ppo": (
         "ppo",
         (
@@ -113,13 +113,13 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
     own = folder / name.replace(", ", "_").replace(" ", "_") / f"seed_{seed}"
     model = own / "model"
     start = start_of(ground, folder)
-    common = (*_QUIET, "--seed", str(seed), "--model", start, "--output_dir", str(model))
+    common = (*QUIET, "--seed", str(seed), "--model", start, "--output_dir", str(model))
     if name in ONLINE:
         command, options = ONLINE[name]
         steps = where.batches * (PPO_STEPS if name == "ppo" else 1)
         schedule = ("--max_steps", str(steps), "--horizon", where.horizon.format(stage=steps // 3))
         training: list[tuple[str, ...]] = [
-            ("train", command, *env, *_ONLINE, *where.training, *schedule, *options, *common),
+            ("train", command, *env, *PLAYING, *where.training, *schedule, *options, *common),
         ]
     elif name == "agentevol":
         training = [

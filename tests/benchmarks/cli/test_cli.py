@@ -49,7 +49,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["train", "gpro"], "unknown algorithm 'gpro'; did you mean grpo"),
         (["train", "dqn2013"], "algorithms: agentevol, dpo, grpo"),
         (["study", "horizon"], "unknown study 'horizon'; did you mean horizons?"),
-        (["study", "colour"], "studies: learning, language_model, staleness, horizons"),
+        (["study", "colour"], "studies: learning, language_model, staleness, horizons, credit"),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest_or_all(

@@ -7,7 +7,7 @@ import pytest
 
 from agentgym_envs.babyai.tasks import BabyAITasks
 from agentgym_envs.trajectory import Trajectory
-from benchmarks.studies.horizon_grounds import GROUNDS, ITEMS, write_items
+from benchmarks.studies.grounds import GROUNDS, ITEMS, making_of, start_of, write_items
 from benchmarks.studies.horizons import (
     EPISODES_PER_STEP,
     SAVE_EVERY,
@@ -16,11 +16,9 @@ from benchmarks.studies.horizons import (
     draw_curves,
     horizon_table,
     main,
-    making_of,
     points_of,
     run_of,
     schedule,
-    start_of,
     subtask_table,
 )
 from benchmarks.studies.table import results_by_seed

@@ -14,6 +14,7 @@ from trainers.evaluation.intervals import (
     bootstrap_mean,
     mean_gain,
     mean_of,
+    mean_over_seeds,
     mean_over_tasks,
     wilson,
 )
@@ -151,3 +152,22 @@ def test_the_interval_of_a_mean_over_environments_covers_it() -> None:
         )
         covered += found.low <= sum(rates) / 3 <= found.high
     assert 0.93 <= covered / 2000 <= 0.99
+
+
+def test_the_interval_over_seeds_is_students() -> None:
+    # Their variance is 0.025, and t has 4 degrees of freedom.
+    mean = mean_over_seeds([0.5, 0.1, 0.3, 0.2, 0.4])
+    half = 2.776 * (0.025 / 5) ** 0.5
+    assert (mean.value, mean.low, mean.high) == pytest.approx((0.3, 0.3 - half, 0.3 + half))
+
+
+def test_the_interval_over_seeds_holds_the_mean_in_19_of_20_cases() -> None:
+    draws = np.random.default_rng(0).normal(size=(4000, 5))
+    means = [mean_over_seeds(row.tolist()) for row in draws]
+    assert np.mean([mean.low <= 0 <= mean.high for mean in means]) == pytest.approx(0.95, abs=0.01)
+    assert mean_over_seeds([0.1, 0.3] * 6).high > mean_over_seeds([0.1, 0.3] * 7).high
+
+
+def test_one_seed_has_no_interval() -> None:
+    with pytest.raises(ValueError, match="at least 2 values, got 1"):
+        mean_over_seeds([0.5])

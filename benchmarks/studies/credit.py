@@ -1,0 +1,129 @@
+"""`agentgym study credit`: GRPO, methods that credit single turns, and PPO, at equal episodes.
+
+On each ground every run trains the same start on as many episodes, within the middle horizon, and
+plays the held-out tasks at the long one. A method is compared with GRPO seed by seed.
+`benchmarks.studies.grounds` says where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.cli.listing import table
+from benchmarks.studies.grounds import GROUNDS, measurement, play_ground, start_of
+from benchmarks.studies.learning import GROUPS, ONLINE, PLAYING, PPO_STEPS, QUIET
+from benchmarks.studies.runs import RESULT, START, Run, study_parser
+from benchmarks.studies.table import results_by_seed
+from trainers.evaluation.intervals import Estimate, mean_over_seeds, mean_over_tasks
+from trainers.evaluation.results import EvalResult
+from trainers.options.errors import UsageError
+
+BATCHES = 12  # of 64 episodes
+PLACES = ("ALFWorld", "TextCraft-deep", "BabyAI-long")
+REFERENCE = "grpo"
+METHODS: dict[str, tuple[str, tuple[str, ...]]] = {
+    REFERENCE: ONLINE["grpo"],
+    **{
+        name: ("grpo", (*GROUPS, "--turn_credit", name))
+        for name in ("gigpo", "hgpo", "gagpo", "empg")
+    },
+    "ppo": ONLINE["ppo"],
+}
+"""Name in the table -> command and its own options."""
+
+
+def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
+    """Return the run of one method and seed.
+
+    Args:
+        ground: an entry of `PLACES`.
+        name: an entry of `METHODS`.
+        seed: of the training and of the measurement after it.
+        folder: the study's on this ground.
+    """
+    own = folder / name / f"seed_{seed}"
+    model = own / "model"
+    command, options = METHODS[name]
+    steps = BATCHES * (PPO_STEPS if name == "ppo" else 1)
+    training = (
+        *("train", command, *GROUNDS[ground].training(folder), "--model", start_of(ground, folder)),
+        *("--horizon", f"fixed:{GROUNDS[ground].horizons[1]}", "--learning_rate", "4e-4"),
+        *(*PLAYING, *options, "--max_steps", str(steps)),
+        *(*QUIET, "--seed", str(seed), "--output_dir", str(model)),
+    )
+    return Run(own, (training, measurement(ground, str(model), own / RESULT, seed)))
+
+
+def credit_table(folder: Path) -> str:
+    """Return the Markdown table of the methods: success, and the difference to GRPO by seed.
+
+    Intervals of success are over tasks, whose shares are means over the seeds; those of the
+    differences are over the seeds that both have.
+
+    Raises:
+        UsageError: the start has not been measured.
+    """
+    before = results_by_seed(folder / START)
+    if not before:
+        raise UsageError(f"{folder / START} holds no measurement of the start yet")
+    measured = {name: results_by_seed(folder / name) for name in METHODS}
+    seeds = sorted(set(before).union(*measured.values()))
+    rows: list[Sequence[str]] = [("(the start)", _success(before), *[""] * (len(seeds) + 1))]
+    for name, results in measured.items():
+        if not results:
+            continue
+        gains = {} if name == REFERENCE else differences(results, measured[REFERENCE])
+        by_seed = [f"{100 * gains[seed]:+.1f}" if seed in gains else "" for seed in seeds]
+        rows.append((name, _success(results), *by_seed, _mean(list(gains.values()))))
+    header = (
+        "method",
+        "success (95% over tasks)",
+        *(f"seed {seed} - {REFERENCE}" for seed in seeds),
+        "mean, points (95% over seeds)",
+    )
+    return table([header, *rows])
+
+
+def differences(
+    results: Mapping[int, EvalResult], reference: Mapping[int, EvalResult]
+) -> dict[int, float]:
+    """Return the difference in success for each seed that both have."""
+    shared = sorted(set(results) & set(reference))
+    return {seed: results[seed].success - reference[seed].success for seed in shared}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the study, or go on with it; print its tables and what is left."""
+    parser = study_parser("credit", __doc__, seeds=range(5))
+    parser.add_argument("--env", nargs="+", choices=PLACES, default=list(PLACES))
+    options = parser.parse_args(argv)
+    for ground in options.env:
+        folder = play_ground(options, ground, tuple(METHODS), run_of)
+        if not results_by_seed(folder / START):
+            continue
+        text = credit_table(folder)
+        (folder / "table.md").write_text(text + "\n", encoding="utf-8")
+        print(f"{text}\n")
+    return 0
+
+
+def _success(results: Mapping[int, EvalResult]) -> str:
+    """Write the mean over tasks of what the seeds' shares of success are on average."""
+    tasks = set.intersection(*(set(result.tasks) for result in results.values()))
+    shares = [
+        float(np.mean([result.tasks[task] for result in results.values()]))
+        for task in sorted(tasks)
+    ]
+    episodes = sum(result.n_tasks * result.samples_per_task for result in results.values())
+    mean = mean_over_tasks(shares, episodes=episodes)
+    return f"{mean.value:.1%} ({mean.low:.1%} to {mean.high:.1%})"
+
+
+def _mean(gains: Sequence[float]) -> str:
+    if len(gains) < 2:  # nothing is known of the spread
+        return ""
+    mean: Estimate = mean_over_seeds(gains)
+    return f"{100 * mean.value:+.1f} ({100 * mean.low:+.1f} to {100 * mean.high:+.1f})"
