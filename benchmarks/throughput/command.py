@@ -22,6 +22,7 @@ GROUPS: dict[str, tuple[str, str]] = {
     "webshop": ("benchmarks.throughput.environments", "webshop_rows"),
     "maze": ("benchmarks.throughput.environments", "maze_rows"),
     "wordle": ("benchmarks.throughput.environments", "wordle_rows"),
+    "snapshots": ("benchmarks.throughput.snapshots", "snapshot_rows"),
     "sciworld": ("benchmarks.throughput.sciworld", "sciworld_rows"),
     "searchqa": ("benchmarks.throughput.searchqa", "searchqa_rows"),
     "webarena": ("benchmarks.throughput.webarena", "webarena_rows"),

@@ -46,7 +46,7 @@ def babyai_rows(repeats: int, *, num_tasks: int = 90) -> Iterator[Row]:
     names = {n: tasks.level(n) for n in tasks.numbers("test")}
     # Levels that minigrid has renamed since have no bare counterpart by that name.
     task_ids = [f"babyai_{n}" for n, (name, _) in names.items() if name in gym.registry][:num_tasks]
-    for policy, choose in (("expert's actions", _expert), ("random actions", _random)):
+    for policy, choose in (("expert's actions", expert_actions), ("random actions", _random)):
         episodes = [_record_babyai(env, task_id, choose) for task_id in task_ids]
         bare = [_bare_level(episode) for episode in episodes]
         num_moves = sum(len(e.moves) for e in episodes)
@@ -60,7 +60,7 @@ def babyai_rows(repeats: int, *, num_tasks: int = 90) -> Iterator[Row]:
         )
     yield compare(
         "babyai",
-        Side("BabyAI, resets", "resets", _text_resets(env, task_ids)),
+        Side("BabyAI, resets", "resets", text_resets(env, task_ids)),
         Side("minigrid, resets to the same seeds", "resets", _bare_resets(bare)),
         repeats=repeats,
     )
@@ -85,16 +85,18 @@ def _crafting_rows(
     tasks = [task_id for split in splits for task_id in base.task_ids(split)]
     yield compare(
         "textcraft",
-        Side(f"{name}, first reset to a task", "resets", _text_resets(env, tasks)),
+        Side(f"{name}, first reset to a task", "resets", text_resets(env, tasks)),
         repeats=1,
         warm_up=False,
     )
     yield compare(
         "textcraft",
-        Side(f"{name}, resets", "resets", _text_resets(env, tasks * 10)),
+        Side(f"{name}, resets", "resets", text_resets(env, tasks * 10)),
         repeats=repeats,
     )
-    episodes = [_record(env, task_id, _expert) for task_id in base.task_ids("test")] * 10
+    episodes = [
+        record_episode(env, task_id, expert_actions) for task_id in base.task_ids("test")
+    ] * 10
     yield compare(
         "textcraft",
         Side(f"{name}, expert's actions", "steps", _text_steps(env, episodes)),
@@ -107,8 +109,8 @@ def alfworld_rows(repeats: int) -> Iterator[Row]:
     env = gym.make("agentgym/ALFWorld-v0", disable_env_checker=True)
     base: Any = env.unwrapped
     task_ids = base.task_ids("test")
-    for policy, choose in (("expert's actions", _expert), ("random actions", _random)):
-        episodes = [_record(env, task_id, choose) for task_id in task_ids]
+    for policy, choose in (("expert's actions", expert_actions), ("random actions", _random)):
+        episodes = [record_episode(env, task_id, choose) for task_id in task_ids]
         yield compare(
             "alfworld",
             Side(f"ALFWorld, {policy}", "steps", _text_steps(env, episodes)),
@@ -116,7 +118,7 @@ def alfworld_rows(repeats: int) -> Iterator[Row]:
         )
     yield compare(
         "alfworld",
-        Side("ALFWorld, resets", "resets", _text_resets(env, task_ids)),
+        Side("ALFWorld, resets", "resets", text_resets(env, task_ids)),
         repeats=repeats,
     )
     env.close()
@@ -137,10 +139,10 @@ def _steps_and_resets(env_id: str, group: str, name: str, repeats: int) -> Itera
     task_ids = env.unwrapped.task_ids("test")  # type: ignore[attr-defined]
     yield compare(
         group,
-        Side(f"{name}, resets", "resets", _text_resets(env, task_ids * 10)),
+        Side(f"{name}, resets", "resets", text_resets(env, task_ids * 10)),
         repeats=repeats,
     )
-    episodes = [_record(env, task_id, _expert) for task_id in task_ids]
+    episodes = [record_episode(env, task_id, expert_actions) for task_id in task_ids]
     yield compare(
         group,
         Side(f"{name}, expert's actions", "steps", _text_steps(env, episodes)),
@@ -164,10 +166,10 @@ def _game_rows(name: str, repeats: int, *, every: int = 1) -> Iterator[Row]:
     task_ids = env.unwrapped.task_ids("test")  # type: ignore[attr-defined]
     yield compare(
         name.lower(),
-        Side(f"{name}, resets", "resets", _text_resets(env, task_ids * 10)),
+        Side(f"{name}, resets", "resets", text_resets(env, task_ids * 10)),
         repeats=repeats,
     )
-    episodes = [_record(env, task_id, _expert) for task_id in task_ids[::every]] * 10
+    episodes = [record_episode(env, task_id, expert_actions) for task_id in task_ids[::every]] * 10
     yield compare(
         name.lower(),
         Side(f"{name}, expert's actions", "steps", _text_steps(env, episodes)),
@@ -181,7 +183,8 @@ def _game_rows(name: str, repeats: int, *, every: int = 1) -> Iterator[Row]:
 Chooser = Callable[[Any, np.random.Generator], Iterator[str]]
 
 
-def _expert(base: Any, rng: np.random.Generator) -> Iterator[str]:
+def expert_actions(base: Any, rng: np.random.Generator) -> Iterator[str]:
+    """Give the expert's actions, one by one."""
     return iter(base.expert())
 
 
@@ -193,7 +196,8 @@ def _random(base: Any, rng: np.random.Generator) -> Iterator[str]:
 # Recording ----------------------------------------------------------------------------------------
 
 
-def _record(env: gym.Env[str, str], task_id: str, choose: Chooser) -> Episode:
+def record_episode(env: gym.Env[str, str], task_id: str, choose: Chooser) -> Episode:
+    """Play a task from its start with what `choose` gives."""
     episode = Episode(task_id, [], [])
     env.reset(options={"task_id": task_id})
     return _play_through(env, episode, choose)
@@ -238,7 +242,9 @@ def _text_steps(env: gym.Env[str, str], episodes: list[Episode]) -> Workload:
     return work
 
 
-def _text_resets(env: gym.Env[str, str], task_ids: list[str]) -> Workload:
+def text_resets(env: gym.Env[str, str], task_ids: list[str]) -> Workload:
+    """Return the work of resetting to each task."""
+
     def work(watch: Stopwatch) -> None:
         with watch.running():
             for task_id in task_ids:
