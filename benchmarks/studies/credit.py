@@ -1,19 +1,20 @@
 """`agentgym study credit`: GRPO, methods that credit single turns, and PPO, at equal episodes.
 
-On each ground every run trains the same start on as many episodes, within the middle horizon, and
-plays the held-out tasks at the long one. A method is compared with GRPO seed by seed.
-`benchmarks.studies.grounds` says where.
+On each ground every run trains the same start on as many episodes, and plays the held-out tasks
+afterwards. A method is compared with GRPO seed by seed. `benchmarks.studies.grounds` says where.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from benchmarks.cli.listing import table
-from benchmarks.studies.grounds import GROUNDS, measurement, play_ground, start_of
+from benchmarks.studies import grounds
+from benchmarks.studies.grounds import GROUNDS, play_ground, start_of
 from benchmarks.studies.learning import GROUPS, ONLINE, PLAYING, PPO_STEPS, QUIET
 from benchmarks.studies.runs import RESULT, START, Run, study_parser
 from benchmarks.studies.table import results_by_seed
@@ -21,8 +22,22 @@ from trainers.evaluation.intervals import Estimate, mean_over_seeds, mean_over_t
 from trainers.evaluation.results import EvalResult
 from trainers.options.errors import UsageError
 
-BATCHES = 12  # of 64 episodes
-PLACES = ("ALFWorld", "TextCraft-deep", "BabyAI-long")
+
+class Size(NamedTuple):
+    """How much is played on a ground.
+
+    Attributes:
+        max_turns: of an episode, in training and in the measurement.
+        batches: of `EPISODES_PER_BATCH` episodes that each run trains on.
+    """
+
+    max_turns: int
+    batches: int
+
+
+PLACES = {"ALFWorld": Size(12, 16), "TextCraft-deep": Size(20, 12), "BabyAI": Size(8, 20)}
+"""Ground, an entry of `GROUNDS` -> how much is played there."""
+
 REFERENCE = "grpo"
 METHODS: dict[str, tuple[str, tuple[str, ...]]] = {
     REFERENCE: ONLINE["grpo"],
@@ -47,14 +62,21 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
     own = folder / name / f"seed_{seed}"
     model = own / "model"
     command, options = METHODS[name]
-    steps = BATCHES * (PPO_STEPS if name == "ppo" else 1)
+    max_turns, batches = PLACES[ground]
+    steps = batches * (PPO_STEPS if name == "ppo" else 1)
     training = (
         *("train", command, *GROUNDS[ground].training(folder), "--model", start_of(ground, folder)),
-        *("--horizon", f"fixed:{GROUNDS[ground].horizons[1]}", "--learning_rate", "4e-4"),
+        *("--max_turns", str(max_turns), "--horizon", f"fixed:{max_turns}"),
+        *("--learning_rate", "4e-4"),
         *(*PLAYING, *options, "--max_steps", str(steps)),
         *(*QUIET, "--seed", str(seed), "--output_dir", str(model)),
     )
     return Run(own, (training, measurement(ground, str(model), own / RESULT, seed)))
+
+
+def measurement(ground: str, model: str, out: Path, seed: int) -> tuple[str, ...]:
+    """Return the command that plays the held-out tasks within the turns of training."""
+    return grounds.measurement(ground, model, out, seed, max_turns=PLACES[ground].max_turns)
 
 
 def credit_table(folder: Path) -> str:
@@ -101,7 +123,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--env", nargs="+", choices=PLACES, default=list(PLACES))
     options = parser.parse_args(argv)
     for ground in options.env:
-        folder = play_ground(options, ground, tuple(METHODS), run_of)
+        folder = play_ground(options, ground, tuple(METHODS), run_of, measurement)
         if not results_by_seed(folder / START):
             continue
         text = credit_table(folder)

@@ -33,7 +33,8 @@ class Ground:
         env: options that name the scenario and an episode's budgets.
         tasks: options that choose the training tasks.
         held_out: options that choose the tasks that are measured.
-        horizons: the short, the middle and the long one, in turns.
+        horizons: the short, the middle and the long one, in turns; none where they are not
+            compared.
         start: what `python -m trainers.warm_start --continue` makes to begin with; empty where it
             is `tiny` as shipped.
     """
@@ -41,18 +42,12 @@ class Ground:
     env: tuple[str, ...]
     tasks: tuple[str, ...]
     held_out: tuple[str, ...]
-    horizons: tuple[int, int, int]
+    horizons: tuple[int, ...] = ()
     start: str = ""
 
     def training(self, folder: Path) -> tuple[str, ...]:
         """Return the options of training; `folder` is the study's on this ground."""
-        tasks = (word.format(items=folder / ITEMS) for word in self.tasks)
-        return (*self.env, *tasks, "--max_turns", str(self.horizons[-1]))
-
-    @property
-    def measuring(self) -> tuple[str, ...]:
-        """The options of a measurement."""
-        return (*self.env, *self.held_out, "--max_turns", str(self.horizons[-1]))
+        return (*self.env, *(word.format(items=folder / ITEMS) for word in self.tasks))
 
 
 _DEPTHS = ("--tasks", "depth 2", "depth 3", "depth 4")
@@ -98,6 +93,12 @@ GROUNDS = {
         (10, 20, 40),
         "rooms",
     ),
+    "BabyAI": Ground(
+        ("--env", "BabyAI", "--max_tokens_per_turn", "16"),
+        (),
+        ("--split", "test", "--samples", "4"),
+        start="rooms",
+    ),
 }
 """Scenario -> how it is played. The plans of longer deep goals are more than `tiny` can write."""
 
@@ -128,10 +129,13 @@ def making_of(ground: str, folder: Path) -> Run | None:
     return Run(Path(f"{model}_made"), (words,), module="trainers.warm_start")
 
 
-def measurement(ground: str, model: str, out: Path, seed: int) -> tuple[str, ...]:
-    """Return the command that plays the held-out tasks at the long horizon."""
+def measurement(
+    ground: str, model: str, out: Path, seed: int, *, max_turns: int
+) -> tuple[str, ...]:
+    """Return the command that plays the held-out tasks."""
+    where = GROUNDS[ground]
     return (
-        *("eval", *GROUNDS[ground].measuring, "--model", model),
+        *("eval", *where.env, *where.held_out, "--max_turns", str(max_turns), "--model", model),
         *("--seed", str(seed), "--out", str(out), "--num_envs", "100"),
     )
 
@@ -141,6 +145,7 @@ def play_ground(
     ground: str,
     names: Sequence[str],
     run_of: Callable[[str, str, int, Path], Run],
+    measurement: Callable[[str, str, Path, int], tuple[str, ...]],
 ) -> Path:
     """Play a study's runs on one ground, and say what is left; return the study's folder there.
 
@@ -149,6 +154,7 @@ def play_ground(
         ground: an entry of `GROUNDS`.
         names: of what is compared.
         run_of: ground, name, seed and folder -> the run.
+        measurement: ground, model, result file and seed -> the command that measures the start.
     """
     folder = Path(options.out) / ground
     write_items(ground, folder)

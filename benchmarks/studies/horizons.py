@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.cli.listing import table
-from benchmarks.studies.grounds import GROUNDS, measurement, play_ground, start_of
+from benchmarks.studies import grounds
+from benchmarks.studies.grounds import GROUNDS, play_ground, start_of
 from benchmarks.studies.runs import RESULT, START, Run, study_parser
 from benchmarks.studies.table import gain_over_seeds, results_by_seed
 from trainers.evaluation.results import EvalResult
@@ -24,6 +25,7 @@ from trainers.runs.folder import read_metrics
 STEPS = 18
 SAVE_EVERY = 6  # optimizer steps between the checkpoints that are measured
 EPISODES_PER_STEP = 64
+PLACES = tuple(name for name, ground in GROUNDS.items() if ground.horizons)
 SCHEDULES = ("fixed_short", "fixed_long", "staged", "adaptive")
 REFERENCE = "fixed_long"
 
@@ -43,7 +45,7 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
     """Return the run of one schedule and seed.
 
     Args:
-        ground: an entry of `GROUNDS`.
+        ground: an entry of `PLACES`.
         name: an entry of `SCHEDULES`.
         seed: of the training and of the measurements.
         folder: the study's on this ground.
@@ -52,7 +54,7 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
     model = own / "model"
     training = (
         *("train", "grpo", *GROUNDS[ground].training(folder), "--model", start_of(ground, folder)),
-        *("--horizon", schedule(ground, name)),
+        *("--max_turns", str(GROUNDS[ground].horizons[-1]), "--horizon", schedule(ground, name)),
         *("--learning_rate", "4e-4", "--lr_scheduler_type", "linear", "--max_steps", str(STEPS)),
         *("--per_device_train_batch_size", "8", "--gradient_accumulation_steps", "8"),
         *("--num_envs", str(EPISODES_PER_STEP), "--save_trajectories_every", "6"),
@@ -65,6 +67,11 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
         for step in range(SAVE_EVERY, STEPS, SAVE_EVERY)
     )
     return Run(own, (training, *between, measurement(ground, str(model), own / RESULT, seed)))
+
+
+def measurement(ground: str, model: str, out: Path, seed: int) -> tuple[str, ...]:
+    """Return the command that plays the held-out tasks at the long horizon."""
+    return grounds.measurement(ground, model, out, seed, max_turns=GROUNDS[ground].horizons[-1])
 
 
 @dataclass(frozen=True)
@@ -224,10 +231,10 @@ def draw_curves(folder: Path) -> Path:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study, or go on with it; print its tables and what is left, and draw its curves."""
     parser = study_parser("horizons", __doc__, seeds=(0, 1, 2, 3))
-    parser.add_argument("--env", nargs="+", choices=GROUNDS, default=list(GROUNDS))
+    parser.add_argument("--env", nargs="+", choices=PLACES, default=list(PLACES))
     options = parser.parse_args(argv)
     for ground in options.env:
-        folder = play_ground(options, ground, SCHEDULES, run_of)
+        folder = play_ground(options, ground, SCHEDULES, run_of, measurement)
         if not results_by_seed(folder / START):
             continue
         text = f"{horizon_table(folder)}\n\n{subtask_table(folder)}"

@@ -7,7 +7,6 @@ import pytest
 
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.studies.credit import (
-    BATCHES,
     METHODS,
     PLACES,
     credit_table,
@@ -15,7 +14,7 @@ from benchmarks.studies.credit import (
     main,
     run_of,
 )
-from benchmarks.studies.grounds import GROUNDS, start_of
+from benchmarks.studies.grounds import start_of
 from benchmarks.studies.learning import EPISODES_PER_BATCH
 from benchmarks.studies.table import results_by_seed
 from trainers.command import parse_training
@@ -56,11 +55,12 @@ def test_the_methods_play_equally_many_episodes_from_one_start(ground: str, tmp_
     for options in runs.values():
         assert options["model_name_or_path"] == start_of(ground, tmp_path)
         assert options["resume"]
-        assert options["horizon"] == f"fixed:{GROUNDS[ground].horizons[1]}"
+        assert options["max_turns"] == PLACES[ground].max_turns
+        assert options["horizon"] == f"fixed:{PLACES[ground].max_turns}"
         batch = options["per_device_train_batch_size"] * options["steps_per_generation"]
         uses = options["steps_per_generation"] / options["gradient_accumulation_steps"]
         assert batch == EPISODES_PER_BATCH
-        assert options["max_steps"] == BATCHES * uses * options["num_iterations"]
+        assert options["max_steps"] == PLACES[ground].batches * uses * options["num_iterations"]
 
 
 def test_each_method_is_what_its_row_says(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_each_method_is_what_its_row_says(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_run_ends_with_the_measurement_of_its_model(name: str, tmp_path: Path) -> None:
-    run = run_of("BabyAI-long", name, 1, tmp_path)
+    run = run_of("BabyAI", name, 1, tmp_path)
     training, words = run.commands
     model = training[training.index("--output_dir") + 1]
     assert words[words.index("--model") + 1] == model

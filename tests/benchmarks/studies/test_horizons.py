@@ -10,6 +10,7 @@ from agentgym_envs.trajectory import Trajectory
 from benchmarks.studies.grounds import GROUNDS, ITEMS, making_of, start_of, write_items
 from benchmarks.studies.horizons import (
     EPISODES_PER_STEP,
+    PLACES,
     SAVE_EVERY,
     SCHEDULES,
     STEPS,
@@ -30,7 +31,7 @@ from trainers.warm_start import continuing
 from wrappers.schedules import parse_schedule
 
 
-@pytest.mark.parametrize("ground", GROUNDS)
+@pytest.mark.parametrize("ground", PLACES)
 def test_every_schedule_is_one_that_the_command_reads(ground: str) -> None:
     short, _, long = GROUNDS[ground].horizons
     assert {name: parse_schedule(schedule(ground, name))(0) for name in SCHEDULES} == {
@@ -39,7 +40,7 @@ def test_every_schedule_is_one_that_the_command_reads(ground: str) -> None:
     assert parse_schedule(schedule(ground, "staged"))(STEPS - 1) == long
 
 
-@pytest.mark.parametrize("ground", GROUNDS)
+@pytest.mark.parametrize("ground", PLACES)
 def test_the_schedules_differ_in_nothing_but_the_horizon(ground: str, tmp_path: Path) -> None:
     def words(name: str) -> list[str]:
         training = list(run_of(ground, name, 0, tmp_path).commands[0])
@@ -49,7 +50,7 @@ def test_the_schedules_differ_in_nothing_but_the_horizon(ground: str, tmp_path: 
     assert len({tuple(words(name)) for name in SCHEDULES}) == 1
 
 
-@pytest.mark.parametrize("ground", GROUNDS)
+@pytest.mark.parametrize("ground", PLACES)
 def test_the_checkpoints_between_are_measured_at_the_long_horizon_too(
     ground: str, tmp_path: Path
 ) -> None:
@@ -63,7 +64,7 @@ def test_the_checkpoints_between_are_measured_at_the_long_horizon_too(
     assert turns == {str(GROUNDS[ground].horizons[-1])}
 
 
-@pytest.mark.parametrize("ground", GROUNDS)
+@pytest.mark.parametrize("ground", PLACES)
 def test_a_start_is_made_by_a_command_or_is_shipped(ground: str, tmp_path: Path) -> None:
     making = making_of(ground, tmp_path)
     training = run_of(ground, "staged", 0, tmp_path).commands[0]
@@ -73,7 +74,7 @@ def test_a_start_is_made_by_a_command_or_is_shipped(ground: str, tmp_path: Path)
         assert making.commands[0][1] in continuing.GROUNDS
 
 
-@pytest.mark.parametrize("ground", GROUNDS)
+@pytest.mark.parametrize("ground", PLACES)
 def test_the_training_command_is_one_that_is_read(ground: str, tmp_path: Path) -> None:
     _, algorithm, *words = run_of(ground, "staged", 2, tmp_path).commands[0]
     parsed = parse_training(
