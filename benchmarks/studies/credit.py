@@ -18,7 +18,7 @@ from benchmarks.studies.grounds import GROUNDS, play_ground, start_of
 from benchmarks.studies.learning import GROUPS, ONLINE, PLAYING, PPO_STEPS, QUIET
 from benchmarks.studies.runs import RESULT, START, Run, study_parser
 from benchmarks.studies.table import results_by_seed
-from trainers.evaluation.intervals import Estimate, mean_over_seeds, mean_over_tasks
+from trainers.evaluation.intervals import mean_over_seeds, mean_over_tasks
 from trainers.evaluation.results import EvalResult
 from trainers.options.errors import UsageError
 
@@ -35,7 +35,7 @@ class Size(NamedTuple):
     batches: int
 
 
-PLACES = {"ALFWorld": Size(12, 16), "TextCraft-deep": Size(20, 12), "BabyAI": Size(8, 20)}
+PLACES = {"ALFWorld": Size(12, 16), "TextCraft-deep": Size(14, 8), "BabyAI": Size(8, 24)}
 """Ground, an entry of `GROUNDS` -> how much is played there."""
 
 REFERENCE = "grpo"
@@ -147,5 +147,5 @@ def _success(results: Mapping[int, EvalResult]) -> str:
 def _mean(gains: Sequence[float]) -> str:
     if len(gains) < 2:  # nothing is known of the spread
         return ""
-    mean: Estimate = mean_over_seeds(gains)
+    mean = mean_over_seeds(gains)
     return f"{100 * mean.value:+.1f} ({100 * mean.low:+.1f} to {100 * mean.high:+.1f})"
