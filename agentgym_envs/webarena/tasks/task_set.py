@@ -97,7 +97,7 @@ class EmbeddedTasks(WebTasks):
             listing = Listing(subtask_of(each.sites), each.split, each.template)
             listings |= dict.fromkeys(each.task_ids, listing)
         super().__init__(listings, {"paper_test": content.paper_test})
-        self._lines_of = lru_cache(maxsize=32)(lambda file: content.read(file).splitlines())
+        self._lines_of = lru_cache(maxsize=64)(lambda file: content.read(file).splitlines())
 
     def task(self, number: int) -> WebTask:
         """Return a task."""
