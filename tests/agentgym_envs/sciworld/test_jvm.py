@@ -100,6 +100,7 @@ def test_a_process_that_hangs_is_a_failure_after_the_timeout() -> None:
     started().close()
 
 
+@pytest.mark.slow
 def test_a_hung_java_is_killed_with_the_thread_slot_that_found_it_hung() -> None:
     with TextVectorEnv("SciWorld", 2, backend="thread", max_turns=5) as env:
         env.reset(options={"task_id": [0, 60]})
@@ -144,6 +145,7 @@ def test_a_killed_java_is_said_to_have_been_killed() -> None:
     env.close()
 
 
+@pytest.mark.slow
 def test_a_full_java_has_another_started_and_a_place_given_back_is_taken_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -161,6 +163,7 @@ def test_a_full_java_has_another_started_and_a_place_given_back_is_taken_again(
     assert not any(is_running(pid) for pid in pids)
 
 
+@pytest.mark.slow
 def test_the_failure_rules_play_the_episodes_of_a_dead_process_again() -> None:
     from trainers.rollout.policy import Episode, Policy, Reply
     from trainers.rollout.rollout import Rollout

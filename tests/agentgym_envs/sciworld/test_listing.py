@@ -48,8 +48,8 @@ def listed(env: Any, number: int, actions: tuple[str, ...]) -> list[str]:
 @pytest.mark.parametrize(
     ("number", "actions"),
     [
-        pytest.param(BOIL, KITCHEN, id="kitchen"),
-        pytest.param(BOIL, OUTSIDE, id="outside, with tools"),
+        pytest.param(BOIL, KITCHEN, id="kitchen", marks=pytest.mark.science),
+        pytest.param(BOIL, OUTSIDE, id="outside, with tools", marks=pytest.mark.science),
         pytest.param(PAINT, ART_STUDIO, id="art studio"),
         pytest.param(POWER, ("open door to workshop", "go to workshop"), id="workshop"),
     ],

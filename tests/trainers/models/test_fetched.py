@@ -230,6 +230,7 @@ def test_after_a_kill_there_is_no_folder_and_the_next_one_is_whole() -> None:
     AutoModelForCausalLM.from_pretrained(smollm2_folder())
 
 
+@pytest.mark.slow
 def test_of_two_processes_one_fetches_and_the_other_waits_for_it() -> None:
     both = [started(), started()]
     results = [process.communicate() for process in both]
