@@ -1,8 +1,9 @@
 """Random faults on a training run: `python -m tests.faults.storm --env SciWorld --minutes 30`.
 
 Every few seconds something breaks that the run needs: a worker, the Java, the retriever's server,
-one of two vLLM servers, or the run itself, which is then resumed. At the end each step's episodes
-must be there once, none of them failed, and none of weights that are too old.
+one of two vLLM servers, or the run itself, which is then resumed, as it is where it gives up with
+status 75. At the end each step's episodes must be there once, none of them failed, and none of
+weights that are too old.
 """
 
 from __future__ import annotations
@@ -100,7 +101,10 @@ class Storm:
         faults = [*(RARITY[self.env] * kinds[self.env]), self.terminate_run, self.kill_run]
         while time.monotonic() < end:
             time.sleep(self._random.uniform(*PAUSES[self.env]))
-            if self._run.poll() is not None:
+            if self._run.poll() == os.EX_TEMPFAIL:  # all servers were away as it began
+                self.faults["gave_up"] += 1
+                self._run = self._start(resume=True)
+            elif self._run.returncode is not None:
                 raise AssertionError(f"the run ended by itself, with {self._run.returncode}")
             fault = self._random.choice(faults)
             if fault():
