@@ -134,13 +134,8 @@ class OnlineTrainer(
         penalty = getattr(args, "invalid_action_penalty", 0.0)
         self.num_penalties = int(penalty != 0)
         self._pays_by_turn = reward_funcs is None
-        if isinstance(model, str):
-            model = resolve_model(model)
-            check_named(model)
-        else:
-            check_loaded(model)
         super().__init__(
-            model=model,
+            model=_checked(model),
             reward_funcs=reward_list(
                 reward_funcs,
                 penalty=penalty,
@@ -156,22 +151,9 @@ class OnlineTrainer(
         refuse_split_weights(
             rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
-        self.max_outage = rollout.failure_rules.max_outage
-        self.max_staleness = getattr(args, "max_staleness", 0)
-        if self.max_staleness:
-            processes = self.accelerator.num_processes
-            _check_ahead(rollout, chosen, processes=processes, carry_over=self.carry_over)
-            check_epoch(self.train_dataset, args)
-        if self.args.scale_rewards in (PER_ENVIRONMENT, BY_MEAN):
-            self.scale_rewards = "none"  # TRL knows neither; `advantages_of` scales
-        names = self.task_environments.names
-        if len(names) > 1:
-            self.environment_names = names
-            self.mixture = mixture_of_rows(self.train_dataset, self.task_environments, args)
-        if getattr(args, "task_sampling", "uniform") == "learnable":
-            self.learnable_tasks = learnable_tasks(self.train_dataset, self.task_environments, args)
-            self.add_callback(SamplingStateCallback(self.learnable_tasks))
+        self._plan_batches(rollout)
         self._open_rollout(rollout, evaluation, eval_dataset)
+        names = self.task_environments.names
         self._schedule_state = ScheduleStateCallback(self.rollout.schedule, names=names)
         self.add_callback(self._schedule_state)
         rewards = RewardFunctions(self.reward_func_names)
@@ -179,6 +161,26 @@ class OnlineTrainer(
         keep_records(self, configs=self.run_options)
         self.add_callback(Announcement(title_of(self), self._plan))
         use_short_progress(self)
+
+    def _plan_batches(self, rollout: RolloutArguments) -> None:
+        """Read what is played in a batch, how far ahead, and by what rewards are scaled."""
+        args, environments = self.args, self.task_environments
+        self.max_outage = rollout.failure_rules.max_outage
+        self.max_staleness = getattr(args, "max_staleness", 0)
+        if self.max_staleness:
+            processes = self.accelerator.num_processes
+            _check_ahead(
+                rollout, environments.args, processes=processes, carry_over=self.carry_over
+            )
+            check_epoch(self.train_dataset, args)
+        if args.scale_rewards in (PER_ENVIRONMENT, BY_MEAN):
+            self.scale_rewards = "none"  # TRL knows neither; `advantages_of` scales
+        if len(environments.names) > 1:
+            self.environment_names = environments.names
+            self.mixture = mixture_of_rows(self.train_dataset, environments, args)
+        if getattr(args, "task_sampling", "uniform") == "learnable":
+            self.learnable_tasks = learnable_tasks(self.train_dataset, environments, args)
+            self.add_callback(SamplingStateCallback(self.learnable_tasks))
 
     def _open_rollout(
         self, rollout: RolloutArguments, evaluation: EvaluationArguments, eval_dataset: Any
@@ -301,6 +303,16 @@ class OnlineTrainer(
             "temperature": self.args.temperature,
             "stream": (_TRAINING_STREAM, step, batch, self.args.process_index),
         }
+
+
+def _checked(model: Any) -> Any:
+    """Return a model, loaded or by its name or folder, that a trainer can take."""
+    if isinstance(model, str):
+        model = resolve_model(model)
+        check_named(model)
+    else:
+        check_loaded(model)
+    return model
 
 
 def _check_ahead(
