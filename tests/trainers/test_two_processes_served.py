@@ -57,15 +57,28 @@ class Run:
         return load_file(self.folder / "model.safetensors")
 
 
-def train(folder: Path, command: list[str], processes: int, *options: str) -> Run:
+def train(
+    folder: Path,
+    command: list[str],
+    processes: int,
+    *options: str,
+    restart_at: int | None = None,
+) -> Run:
     """Train on as many tasks a step, however many processes share them.
+
+    Args:
+        folder: of the run, the model and the weights.
+        command: what runs `agentgym`.
+        processes: that train.
+        options: further ones.
+        restart_at: the completion before which each server is restarted.
 
     Raises:
         RuntimeError: the command failed; the message is what it wrote.
     """
     folder.mkdir()
     run = folder / "run"
-    with several(2) as (served, servers, urls):
+    with several(2, restart_at=restart_at) as (served, servers, urls):
         words = [
             *("train", "grpo", "--model", make_folder(folder / "model"), "--output_dir", str(run)),
             *("--env", ENV_ID, "--action_format", "plain", "--max_tokens_per_turn", "4"),
@@ -167,3 +180,18 @@ def test_split_weights_learn_what_whole_copies_learn(copies: Run, split: Run) ->
 def test_playing_ahead_with_two_processes_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="2 processes would have to do.*--max_staleness 0"):
         train(tmp_path / "two", [*LAUNCH, "-m", MODULE], 2, "--max_staleness", "1")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("restart_at", [3, 14])
+def test_servers_restarted_amid_a_batch_change_nothing(
+    restart_at: int, copies: Run, tmp_path: Path
+) -> None:
+    """A process gives them the weights again without the other one, which may be waiting or not."""
+    run = train(tmp_path / "restarted", [*LAUNCH, "-m", MODULE], 2, restart_at=restart_at)
+    assert all(loads > STEPS for loads in run.num_loads)
+    for shares, undisturbed in zip(run.episodes, copies.episodes, strict=True):
+        for share, other in zip(shares, undisturbed, strict=True):
+            assert [one.status for one in share] == [one.status for one in other]
+            assert [one.traces[0].ids for one in share] == [one.traces[0].ids for one in other]
+    assert worst(run.weights, copies.weights) < 1e-5

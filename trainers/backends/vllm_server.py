@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import httpx
 import torch
-from safetensors.torch import save_file
 
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.secrets import reveal
 from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
-from trainers.backends.weights import named_weights, weights_version
+from trainers.backends.spread import from_first, is_first, is_spread
+from trainers.backends.weights import (
+    WeightsFolder,
+    named_weights,
+    weight_shapes,
+    weights_version,
+)
 from trainers.tokens.generation import Generated, Sampling
 from trainers.tokens.seeds import TurnSeeds
 
@@ -28,38 +32,8 @@ logger = logging.getLogger(__name__)
 MOST_RESTARTS = 2
 """Restarts of the server within one batch of turns, after which the batch is given up."""
 _NOT_THERE = 404
-WEIGHTS_FILE = "policy.safetensors"
 _SAME = 1e-4
 """Nats; logprobs at two temperatures that are closer than this have not been tempered."""
-
-
-class WeightsFolder:
-    """A folder that servers read weights from.
-
-    Args:
-        path: the folder.
-    """
-
-    def __init__(self, path: str) -> None:
-        self._file = Path(path) / WEIGHTS_FILE
-        self._version: tuple[int, int] | None = None
-
-    def write(self, model: Any, version: tuple[int, int], *, sends: bool) -> Path:
-        """Write a model's weights, where they are not the ones in the file; return the file.
-
-        Args:
-            model: the policy.
-            version: names the weights.
-            sends: this process writes; the others of a run take part in gathering.
-        """
-        if version == self._version and self._file.is_file() and not is_spread():
-            return self._file
-        weights = {n: w.cpu().contiguous() for n, w in named_weights(model)}
-        if sends:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            save_file(weights, self._file, metadata={"format": "pt"})
-            self._version = version
-        return self._file
 
 
 class VLLMServerBackend:
@@ -130,12 +104,12 @@ class VLLMServerBackend:
         """Continue each prompt; see `Backend.generate`.
 
         What a server that was restarted meanwhile has sampled, from the weights that it was started
-        with, is thrown away: the server is given the trained weights and samples anew. Where
-        several processes train, this process cannot send them alone.
+        with, is thrown away: the server is given the trained weights and samples anew. By NCCL one
+        of several training processes cannot send them alone.
 
         Raises:
             EnvFailure: the server failed a request, retries included; it was restarted several
-                times, or once where several processes train.
+                times, or once where several processes train and send by NCCL.
             ValueError: the server refused a request, or gives logprobs of another distribution.
         """
         seeds = self._seeds.next(range(len(prompts)) if keys is None else keys)
@@ -174,7 +148,7 @@ class VLLMServerBackend:
                 "%s was restarted: what it has sampled from other weights is thrown away",
                 self._client.base_url,
             )
-            if is_spread() or not restarts:
+            if not restarts:
                 break
             self.send_again()
         raise EnvFailure(
@@ -193,7 +167,8 @@ class VLLMServerBackend:
     def sync_weights(self, global_step: int) -> None:
         """Send the trained model's weights, if they have changed or the server has been restarted.
 
-        With several training processes the first one sends, and all wait for it.
+        Several training processes call it together where the weights have changed: the first one
+        sends, and all of them have its result. Who asks for weights that were sent before is alone.
 
         Args:
             global_step: the optimizer step that they are of.
@@ -205,33 +180,20 @@ class VLLMServerBackend:
         if self._model is None:
             return
         version = (global_step, weights_version(self._model))
-        several = is_spread()
-        sends = not several or torch.distributed.get_rank() == 0
-        tag = self._tag
-        is_restarted = sends and not self.has_weights()
-        if is_restarted and self._nccl is not None:
-            self._nccl.close_communicator()
-            self._nccl = None
-        if is_restarted or (sends and version != self._loaded_version):
-            tag = uuid4().hex
-        if several:  # the first process alone has asked the server
-            tags = [tag]
-            torch.distributed.broadcast_object_list(tags, src=0)
-            tag = tags[0]
+        if is_spread() and version == self._loaded_version:
+            if not self.has_weights():
+                self._send_alone()
+            return
+        tag = from_first(lambda: self._tag_for(version))
         if tag == self._tag:
             return
         with torch.no_grad():
-            if self._folder is not None:
-                self._send_by_folder(self._folder, version, sends)
+            if self._folder is None:
+                self._send_by_nccl()
             else:
-                self._send_by_nccl(sends)
-        if sends:
-            answer = self._ask(lambda: self._client.post("/reset_prefix_cache", None))
-            if not answer["success"]:
-                raise EnvFailure(f"{self._client.base_url} did not drop its prefix cache")
-            self._name_weights(str(tag))
-        if several:
-            torch.distributed.barrier()
+                self._folder.write(self._model, version)
+                from_first(self._give_folder)
+        from_first(lambda: self._name_weights(tag))
         self._tag, self._loaded_version = tag, version
 
     def has_weights(self) -> bool:
@@ -242,8 +204,7 @@ class VLLMServerBackend:
         """
         if self._tag is None or not self._can_name_weights:
             return True
-        present = self._ask(lambda: self._client.get("/weight_info"))["weight_version"]
-        return bool(present == self._tag)
+        return bool(self._present_tag() == self._tag)
 
     def close(self) -> None:
         """Close the connections."""
@@ -297,8 +258,24 @@ class VLLMServerBackend:
 
     # Weights ----------------------------------------------------------------------------------
 
+    def _tag_for(self, version: tuple[int, int]) -> str:
+        """Return the name that weights have, or will have on the server."""
+        is_restarted = not self.has_weights()
+        if is_restarted and self._nccl is not None:
+            self._nccl.close_communicator()
+            self._nccl = None
+        if self._tag is None or is_restarted or version != self._loaded_version:
+            return uuid4().hex
+        return self._tag
+
     def _name_weights(self, tag: str) -> None:
-        """Give the weights that the server has a name, which it forgets when it is restarted."""
+        """Let the server forget what older weights have computed, and name those that it has.
+
+        It forgets the name when it is restarted.
+        """
+        answer = self._ask(lambda: self._client.post("/reset_prefix_cache", None))
+        if not answer["success"]:
+            raise EnvFailure(f"{self._client.base_url} did not drop its prefix cache")
         try:
             self._client.post("/update_weight_version", {"new_version": tag})
         except RequestRefused as error:
@@ -317,46 +294,76 @@ class VLLMServerBackend:
         assert self._loaded_version is not None
         self.sync_weights(self._loaded_version[0])
 
-    def _send_by_folder(self, folder: WeightsFolder, version: tuple[int, int], sends: bool) -> None:
-        file = folder.write(self._model, version, sends=sends)
-        if not sends:
+    def _send_alone(self) -> None:
+        """Give the server the weights sent last, or see that another process has done so.
+
+        A name is that of the weights and, after a dot, of who has given them again: a process that
+        has sampled while another one gave them does not take its turns for those of the weights.
+        """
+        if self._folder is None:
+            raise EnvFailure(
+                f"{self._client.base_url} was restarted within a batch, and one of several "
+                "training processes cannot send it the weights by NCCL; the next batch begins with "
+                "them"
+            )
+        assert self._tag is not None
+        name = self._tag.partition(".")[0]
+        present = str(self._present_tag())
+        if present.partition(".")[0] == name:
+            self._tag = present
             return
-        call = {"method": "load_policy_folder", "args": [str(file.parent.resolve())]}
+        tag = f"{name}.{uuid4().hex}"
+        self._give_folder()
+        self._name_weights(tag)
+        self._tag = tag
+
+    def _present_tag(self) -> Any:
+        return self._ask(lambda: self._client.get("/weight_info"))["weight_version"]
+
+    def _give_folder(self) -> None:
+        assert self._folder is not None
+        folder = str(self._folder.path)
+        call = {"method": "load_policy_folder", "args": [folder]}
         try:
             self._client.post("/collective_rpc", call)
         except (RequestFailed, RequestRefused) as error:
             raise EnvFailure(
                 f"the server did not take the policy's weights ({error}); it must be started with "
                 f"VLLM_SERVER_DEV_MODE=1 and --worker-extension-cls "
-                f"trainers.backends.vllm_worker.PolicyWorker, and be able to read {file.parent}"
+                f"trainers.backends.vllm_worker.PolicyWorker, and be able to read {folder}"
             ) from error
 
-    def _send_by_nccl(self, sends: bool) -> None:
+    def _send_by_nccl(self) -> None:
         device = self._model.device
         if device.type != "cuda":
             raise ValueError(
                 f"weights on {device.type} cannot be sent by NCCL; name a folder that the server "
                 f'can read: --backend_kwargs \'{{"weights_dir": "..."}}\''
             )
-        if not sends:
-            for _ in named_weights(self._model):  # takes part in gathering them
-                pass
-            return
-        if self._nccl is None:
-            from trl.generation.vllm_client import VLLMClient  # needs vllm here, as NCCL does
+        weights = named_weights(self._model)
 
-            self._nccl = VLLMClient(reveal(self._client.base_url))
-            self._nccl.init_communicator(device=device)
-        shapes = [
-            (name, str(weight.dtype).removeprefix("torch."), list(weight.shape))
-            for name, weight in named_weights(self._model)
-        ]
-        self._nccl.update_named_params(shapes, named_weights(self._model))
+        def send() -> None:
+            if self._nccl is None:
+                from trl.generation.vllm_client import VLLMClient  # needs vllm here, as NCCL does
+
+                self._nccl = VLLMClient(reveal(self._client.base_url))
+                self._nccl.init_communicator(device=device)
+            self._nccl.update_named_params(weight_shapes(self._model), weights)
+
+        failure: Exception | None = None
+        if is_first():
+            try:
+                send()
+            except Exception as error:  # the others are told when all have been gathered
+                failure = error
+        for _ in weights:  # takes part in gathering them
+            pass
+        from_first(lambda: _raise(failure))
 
 
-def is_spread() -> bool:
-    """Return whether several processes train."""
-    return torch.distributed.is_initialized() and torch.distributed.get_world_size() > 1
+def _raise(failure: Exception | None) -> None:
+    if failure is not None:
+        raise failure
 
 
 def _turn(choice: dict[str, Any], sampling: Sampling) -> Generated:

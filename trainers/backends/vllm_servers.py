@@ -14,7 +14,9 @@ from functools import partial
 from typing import Any
 
 from agentgym_envs.errors import EnvFailure
-from trainers.backends.vllm_server import VLLMServerBackend, WeightsFolder, is_spread
+from trainers.backends.spread import is_spread
+from trainers.backends.vllm_server import VLLMServerBackend
+from trainers.backends.weights import WeightsFolder
 from trainers.tokens.generation import Generated, Sampling
 from trainers.tokens.seeds import TurnSeeds
 
@@ -128,7 +130,7 @@ class VLLMServersBackend:
         A server that does not take them is left out, one that does is asked again.
 
         Raises:
-            EnvFailure: none takes them, or one of them does not and several processes train.
+            EnvFailure: none takes them.
             ValueError: there is no way to send them.
         """
         self._global_step = global_step
@@ -137,8 +139,6 @@ class VLLMServersBackend:
             try:
                 server.sync_weights(global_step)
             except EnvFailure as failure:
-                if is_spread():  # the other processes would ask it
-                    raise
                 causes.append(str(failure))
                 self._give_up(url, failure)
                 continue

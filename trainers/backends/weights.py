@@ -8,11 +8,53 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import torch
 from peft.tuners.tuners_utils import BaseTunerLayer
 from peft.utils.other import AuxiliaryTrainingWrapper, ModulesToSaveWrapper
+from safetensors.torch import save_file
+
+from trainers.backends.spread import from_first
+
+WEIGHTS_FILE = "policy.safetensors"
+
+
+class WeightsFolder:
+    """A folder that servers read weights from.
+
+    Args:
+        path: the folder.
+
+    Attributes:
+        path: the folder, whole.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = Path(path).resolve()
+        self._file = self.path / WEIGHTS_FILE
+        self._version: tuple[int, int] | None = None
+
+    def write(self, model: Any, version: tuple[int, int]) -> None:
+        """Write a model's weights, where they are not the ones in the file.
+
+        All training processes take part, for those that are split must be gathered; the first one
+        writes.
+
+        Args:
+            model: the policy.
+            version: names the weights.
+        """
+        if from_first(lambda: version == self._version and self._file.is_file()):
+            return
+        weights = {name: weight.cpu().contiguous() for name, weight in named_weights(model)}
+        from_first(lambda: self._save(weights))
+        self._version = version
+
+    def _save(self, weights: dict[str, torch.Tensor]) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
+        save_file(weights, self._file, metadata={"format": "pt"})
 
 
 def weights_version(model: torch.nn.Module) -> int:
@@ -31,14 +73,26 @@ def named_weights(model: Any) -> Iterator[tuple[str, torch.Tensor]]:
     Raises:
         ValueError: the base is quantized, ZeRO-3 has split it, or an adapter cannot be merged.
     """
+    for name, weight in _weights(model):
+        yield name, _whole(name, weight)
+
+
+def weight_shapes(model: Any) -> list[tuple[str, str, list[int]]]:
+    """Return name, dtype and shape of what `named_weights` yields, without gathering anything."""
+    return [
+        (name, str(weight.dtype).removeprefix("torch."), list(weight.shape))
+        for name, weight in _weights(model)
+    ]
+
+
+def _weights(model: Any) -> Iterator[tuple[str, Any]]:
     if getattr(model, "is_quantized", False):
         raise ValueError(
             "a quantized policy's weights cannot be merged with its adapter without loss, so no "
             "other engine can sample from it; use --backend hf, or load the base unquantized"
         )
     base = model.get_base_model() if hasattr(model, "get_base_model") else model
-    for name, weight in _weights_of(base, "", set()):
-        yield name, _whole(name, weight)
+    yield from _weights_of(base, "", set())
 
 
 def _weights_of(module: Any, prefix: str, seen: set[int]) -> Iterator[tuple[str, torch.Tensor]]:

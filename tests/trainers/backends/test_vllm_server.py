@@ -26,7 +26,8 @@ from tests.trainers.backends.test_vllm_backend import TOLERANCE, prompts_of, run
 from tests.trainers.backends.vllm_models import make_policy, save_policy
 from tests.trainers.policies.chat_server import completions_of, models
 from tests.trainers.toys import ENV_ID, LARGEST_GAP, make_model
-from trainers.backends.vllm_server import MOST_RESTARTS, WEIGHTS_FILE, VLLMServerBackend
+from trainers.backends.vllm_server import MOST_RESTARTS, VLLMServerBackend
+from trainers.backends.weights import WEIGHTS_FILE
 from trainers.evaluate import EvalResult
 from trainers.evaluate import main as evaluate_main
 from trainers.options.arguments import EpisodeArguments

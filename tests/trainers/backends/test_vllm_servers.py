@@ -15,17 +15,21 @@ from tests.trainers.backends.test_vllm_backend import TOLERANCE, prompts_of, wor
 from tests.trainers.backends.test_vllm_server import COMPLETIONS, Served, backend_of, trained
 from tests.trainers.policies.chat_server import models
 from tests.trainers.toys import make_model
+from trainers.backends import weights
 from trainers.backends.open import load_backend
-from trainers.backends.vllm_server import WEIGHTS_FILE, VLLMServerBackend
+from trainers.backends.vllm_server import VLLMServerBackend
 from trainers.backends.vllm_servers import VLLMServersBackend
+from trainers.backends.weights import WEIGHTS_FILE
 from trainers.options.arguments import EpisodeArguments
 from trainers.tokens.generation import Sampling
 
 
 @contextmanager
-def several(count: int = 2) -> Iterator[tuple[list[Served], list[Server], list[str]]]:
+def several(
+    count: int = 2, *, restart_at: int | None = None
+) -> Iterator[tuple[list[Served], list[Server], list[str]]]:
     """So many servers: their models, what they were asked, their addresses."""
-    served = [Served() for _ in range(count)]
+    served = [Served(restart_at) for _ in range(count)]
     with ExitStack() as stack:
         servers = [stack.enter_context(serving(one.answers)) for one in served]
         yield served, servers, [server.url for server in servers]
@@ -133,12 +137,10 @@ def test_where_none_is_left_it_is_a_failure_and_the_next_turn_begins_with_the_we
 def test_the_weights_are_written_once_for_all_servers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from trainers.backends import vllm_server
-
     writes: list[Path] = []
-    save = vllm_server.save_file
+    save = weights.save_file
     monkeypatch.setattr(
-        vllm_server, "save_file", lambda w, path, **o: (writes.append(path), save(w, path, **o))
+        weights, "save_file", lambda w, path, **o: (writes.append(path), save(w, path, **o))
     )
     with several(3) as (served, _, urls):
         model = trained()

@@ -12,7 +12,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 
 from tests.trainers.toys import make_model
-from trainers.backends.weights import named_weights, weights_version
+from trainers.backends.weights import named_weights, weight_shapes, weights_version
 
 
 def adapted(**options: Any) -> Any:
@@ -75,7 +75,9 @@ def test_weights_that_fsdp_has_split_are_gathered(tmp_path: Any) -> None:
         model: Any = make_model()
         expected = {name: value.clone() for name, value in model.named_parameters()}
         fully_shard(model, mesh=init_device_mesh("cpu", (1,)))
+        shapes = weight_shapes(model)
         found = dict(named_weights(model))
+        assert shapes == [(name, "float32", list(value.shape)) for name, value in found.items()]
         assert all(torch.equal(found[name], value) for name, value in expected.items())
         assert not any(hasattr(value, "full_tensor") for value in found.values())
     finally:
