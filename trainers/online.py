@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from accelerate.utils import gather_object
@@ -45,6 +46,7 @@ from trainers.runs.announcement import (
     history_plan,
     title_of,
 )
+from trainers.runs.checkpoints import checkpoints
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import keep_records
 from trainers.runs.sampling_state import SamplingStateCallback
@@ -192,6 +194,8 @@ class OnlineTrainer(
         self.add_callback(self._files)
         environments = self.task_environments
         tokenizer = self.processing_class
+        # What a checkpoint was trained on has worked: no wrong address, where it is away now.
+        is_proven = any(checkpoints(Path(args.output_dir)))  # step 0 is saved without an episode
         policy = ModelPolicy.of_model(
             self.model,
             # A tokenizer's settings are no threads' business but one's.
@@ -202,6 +206,7 @@ class OnlineTrainer(
             overlap=environments.args.overlap,
             sampling=Sampling.of(args),
             autocast=self.accelerator.autocast,
+            is_proven=is_proven,
         )
         if self.max_staleness:
             backend: Any = policy.backend
@@ -214,6 +219,7 @@ class OnlineTrainer(
             failure_rules=rollout.failure_rules,
         )
         self.rollout.on_outage = self.save_in_trainer
+        self.rollout.is_proven = is_proven
         self._batch_in_step = (-1, 0)
         evaluated = environments.rollout(policy, failure_rules=rollout.failure_rules)
         evaluated.on_outage = self.save_now

@@ -25,6 +25,7 @@ from trainers.grpo import main
 from trainers.options.errors import run_command
 from trainers.runs.checkpoints import CHECKSUMS_FILE, last_checkpoint
 from trainers.runs.lock import LOCK_FILE, holding
+from wrappers import failures
 
 STEPS = 3
 BREAKS = ("--wrapper", "tests.faults.wrappers:Breaks")
@@ -129,6 +130,31 @@ def test_machinery_that_stays_broken_ends_a_run_with_a_checkpoint(
     Breaks.is_broken = staticmethod(lambda: False)
     assert train(*BREAKS, "--resume") == 0
     assert_equal_runs(folder, undisturbed)
+
+
+def test_a_resumed_run_waits_as_long_as_one_that_has_played(
+    train: Train, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+    breaks_at(2, folder)
+    with pytest.raises(SystemExit):
+        train(*BREAKS, "--max_outage", "0")
+    monkeypatch.setattr(failures, "UNPROVEN", 0.0)
+    breaks_at(2, folder, turns=8)
+    assert train(*BREAKS, "--resume") == 0
+    assert_equal_runs(folder, undisturbed)
+
+
+def test_the_first_checkpoint_proves_no_machinery(
+    train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failures, "UNPROVEN", 0.0)
+    breaks_at(1, tmp_path / "run")
+    for further in ((), ("--resume",)):
+        with pytest.raises(SystemExit) as ended:
+            train(*BREAKS, *further)
+        assert ended.value.code == 75
+    assert last_checkpoint(tmp_path / "run") == tmp_path / "run/checkpoint-0"
 
 
 def test_a_signal_amid_a_rollout_saves_at_once(

@@ -106,6 +106,7 @@ class ModelPolicy(Policy):
         overlap: bool = False,
         sampling: Sampling | None = None,
         autocast: Callable[[], AbstractContextManager[None]] | None = None,
+        is_proven: bool = False,
     ) -> ModelPolicy:
         """Return the policy that samples from a loaded model, by the backend that `budgets` name.
 
@@ -118,7 +119,10 @@ class ModelPolicy(Policy):
             overlap: whether environments are played by `EnvArguments.overlap`.
             sampling: how tokens are sampled, within the budgets; None samples among all.
             autocast: what the trainer of the model computes under.
+            is_proven: an episode has ended on this backend before, so that servers which are away
+                are waited for as long as in play.
         """
+        max_outage = budgets.failure_rules.max_outage
         backend = persist(
             lambda: load_backend(
                 budgets,
@@ -127,7 +131,7 @@ class ModelPolicy(Policy):
                 row_streams=overlap,
                 autocast=autocast,
             ),
-            limit=min(budgets.failure_rules.max_outage, UNPROVEN),
+            limit=max_outage if is_proven else min(max_outage, UNPROVEN),
         )
         return cls.with_budgets(
             backend, tokenizer, budgets, name=name, seed=seed, sampling=sampling

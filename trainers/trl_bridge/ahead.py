@@ -162,10 +162,9 @@ class AheadMixin:
 
     def _send(self: Any) -> None:
         """Send the present weights; servers that are away are waited for, as in play."""
-        is_proven = self._taken_at is not None
         persist(
             lambda: self.weights_sender.send(self.state.global_step),
-            limit=self.max_outage if is_proven else min(self.max_outage, UNPROVEN),
+            limit=self.max_outage if self.rollout.is_proven else min(self.max_outage, UNPROVEN),
             on_outage=self.save_now,
         )
 
