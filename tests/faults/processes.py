@@ -8,6 +8,7 @@ from pathlib import Path
 
 KINDS = {
     "worker": b"vector/worker.py",
+    "actor": b"ray::EnvActor",
     "java": b"java-runtime/bin/java",
     "chromium": b"chromium",
     "spawned": b"spawn_main",
@@ -27,7 +28,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def of_kind(kind: str, pid: int) -> list[int]:
-    """Return a run's workers, Javas or browsers that are alive."""
+    """Return a run's workers, actors, Javas or browsers that are alive."""
     found = []
     for one in descendants(pid):
         try:

@@ -1,9 +1,9 @@
 """Random faults on a training run: `python -m tests.faults.storm --env SciWorld --minutes 30`.
 
-Every few seconds something breaks that the run needs: a worker, the Java, the retriever's server,
-one of two vLLM servers, or the run itself, which is then resumed, as it is where it gives up with
-status 75. At the end each step's episodes must be there once, none of them failed, and none of
-weights that are too old.
+Every few seconds something breaks that the run needs: a worker, a Ray actor, the Java, the
+retriever's server, one of two vLLM servers, or the run itself, which is then resumed, as it is
+where it gives up with status 75. At the end each step's episodes must be there once, none of them
+failed, and none of weights that are too old.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from threading import Timer
+from typing import Any
 
 from benchmarks.vllm_process import VLLMProcess
 from tests.faults.processes import descendants, hit, kill, of_kind, stop
@@ -66,9 +67,11 @@ class Storm:
         env: the environment's short name.
         folder: the run's.
         seed: of the faults.
+        actors: environments are played in Ray actors of two nodes, two in each, rather than in
+            workers.
     """
 
-    def __init__(self, env: str, folder: Path, seed: int) -> None:
+    def __init__(self, env: str, folder: Path, seed: int, *, actors: bool = False) -> None:
         self.env = env
         self.folder = folder
         self.faults: Counter[str] = Counter()
@@ -78,6 +81,14 @@ class Storm:
         self._log = (folder.parent / f"{folder.name}.log").open("ab")
         if env == "SearchQA":
             self._start_retriever()
+        self._worker = "actor" if actors else "worker"
+        self._cluster: Any = None
+        if actors:
+            from ray.cluster_utils import Cluster
+
+            node = {"num_cpus": 1, "object_store_memory": 100_000_000}
+            self._cluster = Cluster(initialize_head=True, head_node_args=node)
+            self._cluster.add_node(**node)
         self._servers: list[VLLMProcess] = []
         if env == "TextCraft":
             model = resolve_model("tiny")
@@ -114,10 +125,10 @@ class Storm:
     # Faults -----------------------------------------------------------------------------------
 
     def kill_worker(self) -> bool:
-        return self._hit("worker", kill)
+        return self._hit(self._worker, kill)
 
     def stop_worker(self) -> bool:
-        return self._hit("worker", stop)
+        return self._hit(self._worker, stop)
 
     def kill_java(self) -> bool:
         return self._hit("java", kill)
@@ -167,12 +178,15 @@ class Storm:
         return True
 
     def kill_run(self) -> bool:
-        started = descendants(self._run.pid)
+        started = self._started()
         self._run.kill()
         self._run.wait()
         self._wake(started)
         self._run = self._start(resume=True)
         return True
+
+    def _started(self) -> list[int]:
+        return [*descendants(self._run.pid), *of_kind("actor", os.getpid())]
 
     @staticmethod
     def _wake(pids: Iterable[int]) -> None:
@@ -181,7 +195,8 @@ class Storm:
             hit(pid, signal.SIGCONT)
 
     def _hit(self, kind: str, how: Callable[[int], bool]) -> bool:
-        there = of_kind(kind, self._run.pid)
+        # Actors outlive their run for a moment: they are the cluster's.
+        there = of_kind(kind, os.getpid() if kind == "actor" else self._run.pid)
         return bool(there) and how(self._random.choice(there))
 
     # The run ----------------------------------------------------------------------------------
@@ -212,6 +227,9 @@ class Storm:
             ),
             *("--max_tokens_per_turn", "24", "--disable_tqdm", "true", *OPTIONS[self.env]),
         ]
+        if self._cluster is not None:
+            further += ["--env_backend", "ray", "--ray", self._cluster.address, "--ray_envs", "2"]
+            further += ["--ray_actor", '{"num_cpus": 0.5}']
         return subprocess.Popen([*command, *further], stdout=self._log, stderr=self._log)
 
     def _start_retriever(self) -> None:
@@ -219,7 +237,7 @@ class Storm:
         self._retriever = subprocess.Popen(command, stdout=self._log, stderr=self._log)
 
     def _end(self) -> None:
-        started = descendants(self._run.pid)
+        started = self._started()
         self._run.terminate()
         self._run.wait(180)
         self._wake(started)
@@ -228,6 +246,8 @@ class Storm:
             self._retriever.wait()
         for server in self._servers:
             server.end(signal.SIGKILL)
+        if self._cluster is not None:
+            self._cluster.shutdown()
 
     # What must hold ---------------------------------------------------------------------------
 
@@ -276,12 +296,14 @@ def main() -> int:
     """Run a storm and print what came out."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--env", choices=sorted(OPTIONS), required=True)
+    parser.add_argument("--actors", action="store_true", help="environments in Ray actors")
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("runs/storm"))
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    storm = Storm(options.env, options.out / options.env, options.seed)
+    folder = options.out / options.env
+    storm = Storm(options.env, folder, options.seed, actors=options.actors)
     storm.play(options.minutes)
     print(json.dumps(storm.result()))
     return 0
