@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.cli.listing import table
 from benchmarks.studies import grounds
-from benchmarks.studies.grounds import GROUNDS, play_ground, start_of
+from benchmarks.studies.grounds import GROUNDS, play_ground
 from benchmarks.studies.learning import GROUPS, ONLINE, PLAYING, PPO_STEPS, QUIET
 from benchmarks.studies.runs import RESULT, START, Run, study_parser
 from benchmarks.studies.table import results_by_seed
@@ -65,7 +65,7 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
     max_turns, batches = PLACES[ground]
     steps = batches * (PPO_STEPS if name == "ppo" else 1)
     training = (
-        *("train", command, *GROUNDS[ground].training(folder), "--model", start_of(ground, folder)),
+        *("train", command, *GROUNDS[ground].training(folder)),
         *("--max_turns", str(max_turns), "--horizon", f"fixed:{max_turns}"),
         *("--learning_rate", "4e-4"),
         *(*PLAYING, *options, "--max_steps", str(steps)),

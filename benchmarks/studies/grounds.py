@@ -10,7 +10,14 @@ from functools import partial
 from pathlib import Path
 
 from agentgym_envs.babyai.levels import AGENTGYM_LEVELS
-from benchmarks.studies.runs import AS_TINY_LEARNT, Run, left_of, play_study
+from benchmarks.studies.runs import (
+    AS_TINY_LEARNT,
+    Run,
+    left_of,
+    making_of,
+    play_study,
+    start_of,
+)
 
 LONG_LEVELS = tuple(
     f"BabyAI-{name}-v0"
@@ -35,8 +42,7 @@ class Ground:
         held_out: options that choose the tasks that are measured.
         horizons: the short, the middle and the long one, in turns; none where they are not
             compared.
-        start: what `python -m trainers.warm_start --continue` makes to begin with; empty where it
-            is `tiny` as shipped.
+        start: what the runs begin with; see `runs.start_of`.
     """
 
     env: tuple[str, ...]
@@ -47,7 +53,8 @@ class Ground:
 
     def training(self, folder: Path) -> tuple[str, ...]:
         """Return the options of training; `folder` is the study's on this ground."""
-        return (*self.env, *(word.format(items=folder / ITEMS) for word in self.tasks))
+        tasks = (word.format(items=folder / ITEMS) for word in self.tasks)
+        return (*self.env, *tasks, "--model", start_of(self.start, folder))
 
 
 _DEPTHS = ("--tasks", "depth 2", "depth 3", "depth 4")
@@ -115,20 +122,6 @@ def write_items(ground: str, folder: Path) -> None:
     (folder / ITEMS).write_text(json.dumps(items), encoding="utf-8")
 
 
-def start_of(ground: str, folder: Path) -> str:
-    """Return the model that a ground's runs begin with."""
-    return str(folder / "start_model") if GROUNDS[ground].start else "tiny"
-
-
-def making_of(ground: str, folder: Path) -> Run | None:
-    """Return what makes a ground's start; None where it is shipped."""
-    if not GROUNDS[ground].start:
-        return None
-    model = start_of(ground, folder)
-    words = ("--continue", GROUNDS[ground].start, "--out", model)
-    return Run(Path(f"{model}_made"), (words,), module="trainers.warm_start")
-
-
 def measurement(
     ground: str, model: str, out: Path, seed: int, *, max_turns: int
 ) -> tuple[str, ...]:
@@ -164,8 +157,8 @@ def play_ground(
         folder,
         runs,
         partial(measurement, ground),
-        start=start_of(ground, folder),
-        making=making_of(ground, folder),
+        start=start_of(GROUNDS[ground].start, folder),
+        making=making_of(GROUNDS[ground].start, folder),
     )
     print(f"{ground}: {left_of(runs)}\n")
     return folder

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.cli.listing import table
 from benchmarks.studies import grounds
-from benchmarks.studies.grounds import GROUNDS, play_ground, start_of
+from benchmarks.studies.grounds import GROUNDS, play_ground
 from benchmarks.studies.runs import RESULT, START, Run, study_parser
 from benchmarks.studies.table import gain_over_seeds, results_by_seed
 from trainers.evaluation.results import EvalResult
@@ -53,7 +53,7 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
     own = folder / name / f"seed_{seed}"
     model = own / "model"
     training = (
-        *("train", "grpo", *GROUNDS[ground].training(folder), "--model", start_of(ground, folder)),
+        *("train", "grpo", *GROUNDS[ground].training(folder)),
         *("--max_turns", str(GROUNDS[ground].horizons[-1]), "--horizon", schedule(ground, name)),
         *("--learning_rate", "4e-4", "--lr_scheduler_type", "linear", "--max_steps", str(STEPS)),
         *("--per_device_train_batch_size", "8", "--gradient_accumulation_steps", "8"),

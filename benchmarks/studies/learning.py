@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from benchmarks.studies.runs import AS_TINY_LEARNT, RESULT, Run, play_study, study_parser
+from benchmarks.studies.runs import (
+    AS_TINY_LEARNT,
+    RESULT,
+    Run,
+    making_of,
+    play_study,
+    start_of,
+    study_parser,
+)
 from benchmarks.studies.table import learning_table
 
 PPO_STEPS = 2  # on each batch
@@ -61,8 +69,7 @@ class Ground:
         training: their further options.
         samples: episodes of each test task.
         algorithms: which are compared there by default.
-        start: options of `python -m trainers.warm_start` that make what the algorithms begin with;
-            without any it is `tiny` as shipped.
+        start: what the algorithms begin with; see `runs.start_of`.
     """
 
     env: tuple[str, ...]
@@ -71,7 +78,7 @@ class Ground:
     training: tuple[str, ...]
     samples: int
     algorithms: tuple[str, ...]
-    start: tuple[str, ...] = ()
+    start: str = ""
 
 
 GROUNDS: dict[str, Ground] = {
@@ -93,7 +100,7 @@ GROUNDS: dict[str, Ground] = {
         ("--learning_rate", "4e-4"),
         4,
         ("grpo", "ppo"),
-        ("--continue", "rooms"),
+        "rooms",
     ),
 }
 """Scenario -> how it is played."""
@@ -112,7 +119,7 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
     env = where.env
     own = folder / name.replace(", ", "_").replace(" ", "_") / f"seed_{seed}"
     model = own / "model"
-    start = start_of(ground, folder)
+    start = start_of(where.start, folder)
     common = (*QUIET, "--seed", str(seed), "--model", start, "--output_dir", str(model))
     if name in ONLINE:
         command, options = ONLINE[name]
@@ -148,20 +155,6 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
     return Run(own, (*training, measurement(ground, str(model), own / RESULT, seed)))
 
 
-def start_of(ground: str, folder: Path) -> str:
-    """Return the model that a ground's runs begin with."""
-    return str(folder / "start_model") if GROUNDS[ground].start else "tiny"
-
-
-def making_of(ground: str, folder: Path) -> Run | None:
-    """Return what makes a ground's start; None where it is shipped."""
-    where, model = GROUNDS[ground], start_of(ground, folder)
-    if not where.start:
-        return None
-    words = (*where.start, "--out", model)
-    return Run(Path(f"{model}_made"), (words,), module="trainers.warm_start")
-
-
 def measurement(ground: str, model: str, out: Path, seed: int) -> tuple[str, ...]:
     """Return the command that plays the test tasks."""
     where = GROUNDS[ground]
@@ -189,8 +182,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             folder,
             runs,
             partial(measurement, ground),
-            start=start_of(ground, folder),
-            making=making_of(ground, folder),
+            start=start_of(GROUNDS[ground].start, folder),
+            making=making_of(GROUNDS[ground].start, folder),
         )
         text = learning_table(folder)
         (folder / "table.md").write_text(text + "\n", encoding="utf-8")

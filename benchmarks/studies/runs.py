@@ -115,6 +115,26 @@ def study_parser(
     return parser
 
 
+def start_of(continued: str, folder: Path) -> str:
+    """Return the model that runs begin with.
+
+    Args:
+        continued: what `python -m trainers.warm_start --continue` takes to make it; empty is `tiny`
+            as shipped.
+        folder: the runs'.
+    """
+    return str(folder / "start_model") if continued else "tiny"
+
+
+def making_of(continued: str, folder: Path) -> Run | None:
+    """Return what makes `start_of`; None where it is shipped."""
+    if not continued:
+        return None
+    model = start_of(continued, folder)
+    words = ("--continue", continued, "--out", model)
+    return Run(Path(f"{model}_made"), (words,), module="trainers.warm_start")
+
+
 def play_study(
     options: argparse.Namespace,
     folder: Path,

@@ -14,8 +14,9 @@ from benchmarks.studies.credit import (
     main,
     run_of,
 )
-from benchmarks.studies.grounds import start_of
+from benchmarks.studies.grounds import GROUNDS
 from benchmarks.studies.learning import EPISODES_PER_BATCH
+from benchmarks.studies.runs import start_of
 from benchmarks.studies.table import results_by_seed
 from trainers.command import parse_training
 from trainers.evaluation.summary import summarize
@@ -53,7 +54,7 @@ def test_the_methods_play_equally_many_episodes_from_one_start(ground: str, tmp_
     runs = {name: read(ground, name, tmp_path) for name in METHODS}
     assert len({str([options[key] for key in alike]) for options in runs.values()}) == 1
     for options in runs.values():
-        assert options["model_name_or_path"] == start_of(ground, tmp_path)
+        assert options["model_name_or_path"] == start_of(GROUNDS[ground].start, tmp_path)
         assert options["resume"]
         assert options["max_turns"] == PLACES[ground].max_turns
         assert options["horizon"] == f"fixed:{PLACES[ground].max_turns}"

@@ -7,7 +7,7 @@ import pytest
 
 from agentgym_envs.babyai.tasks import BabyAITasks
 from agentgym_envs.trajectory import Trajectory
-from benchmarks.studies.grounds import GROUNDS, ITEMS, making_of, start_of, write_items
+from benchmarks.studies.grounds import GROUNDS, ITEMS, write_items
 from benchmarks.studies.horizons import (
     EPISODES_PER_STEP,
     PLACES,
@@ -22,6 +22,7 @@ from benchmarks.studies.horizons import (
     schedule,
     subtask_table,
 )
+from benchmarks.studies.runs import making_of, start_of
 from benchmarks.studies.table import results_by_seed
 from trainers.command import parse_training
 from trainers.evaluation.summary import summarize
@@ -66,10 +67,10 @@ def test_the_checkpoints_between_are_measured_at_the_long_horizon_too(
 
 @pytest.mark.parametrize("ground", PLACES)
 def test_a_start_is_made_by_a_command_or_is_shipped(ground: str, tmp_path: Path) -> None:
-    making = making_of(ground, tmp_path)
+    making = making_of(GROUNDS[ground].start, tmp_path)
     training = run_of(ground, "staged", 0, tmp_path).commands[0]
-    assert training[training.index("--model") + 1] == start_of(ground, tmp_path)
-    assert (making is None) == (start_of(ground, tmp_path) == "tiny")
+    assert training[training.index("--model") + 1] == start_of(GROUNDS[ground].start, tmp_path)
+    assert (making is None) == (start_of(GROUNDS[ground].start, tmp_path) == "tiny")
     if making is not None:
         assert making.commands[0][1] in continuing.GROUNDS
 
