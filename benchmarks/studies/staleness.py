@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from benchmarks.studies.table import gain_over_seeds, results_by_seed
 from trainers.runs.folder import read_metrics
 
 STEPS = 24
+AVERAGED = 5  # optimizer steps of a curve's moving average
 ENV = (
     *("--env", "TextCraft", "--max_turns", "14", "--max_tokens_per_turn", "96"),
     *AS_TINY_LEARNT,
@@ -79,12 +81,7 @@ def staleness_table(folder: Path) -> str:
         if not results:
             continue
         gain, (low, high) = gain_over_seeds(before, results)
-        entries = [
-            entry
-            for seed in results
-            for entry in read_metrics(_folder_of(name, folder) / f"seed_{seed}" / "model")
-            if "episodes/success" in entry
-        ]
+        entries = [entry for seed in results for entry in _steps_of(name, seed, folder)]
         rows.append(
             (
                 name,
@@ -98,6 +95,45 @@ def staleness_table(folder: Path) -> str:
     return table([header, *rows])
 
 
+def draw_curves(folder: Path) -> Path:
+    """Draw success in training against optimizer steps and time; return the picture's path.
+
+    Each line is a moving average of the mean over a case's seeds.
+    """
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, (by_step, by_time) = plt.subplots(
+        1, 2, figsize=(10, 4.2), sharey=True, layout="constrained"
+    )
+    for name in CASES:
+        seeds = results_by_seed(_folder_of(name, folder))
+        runs = [_steps_of(name, seed, folder) for seed in seeds]
+        steps = min(map(len, runs), default=0)
+        if steps < AVERAGED:
+            continue
+        success, seconds = (
+            np.mean([[entry[metric] for entry in run[:steps]] for run in runs], axis=0)
+            for metric in ("episodes/success", "step_time")
+        )
+        mean = np.convolve(success, np.full(AVERAGED, 1 / AVERAGED), "valid")
+        colour = STALENESS.index(int(name.split(",")[0].removeprefix("K = ")))
+        look = {"color": f"C{colour}", "linestyle": "--" if "," in name else "-", "label": name}
+        by_step.plot(range(AVERAGED, steps + 1), mean, **look)
+        by_time.plot(np.cumsum(seconds)[AVERAGED - 1 :] / 60, mean, **look)
+    by_step.set(xlabel="optimizer steps", ylabel=f"success in training, mean of {AVERAGED} steps")
+    by_time.set(xlabel="minutes")
+    by_step.legend(frameon=False)
+    for axes in (by_step, by_time):
+        axes.spines[["top", "right"]].set_visible(False)
+    path = folder / "curves.png"
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+    return path
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study, or go on with it; print its table."""
     options = study_parser("staleness", __doc__, seeds=(0, 1, 2), workers=1).parse_args(argv)
@@ -107,8 +143,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         play_study(options, folder, runs, measurement)
     text = staleness_table(folder)
     (folder / "table.md").write_text(text + "\n", encoding="utf-8")
-    print(text)
+    print(f"{text}\n\ncurves: {draw_curves(folder)}")
     return 0
+
+
+def _steps_of(name: str, seed: int, folder: Path) -> list[dict[str, Any]]:
+    """Return what was logged of the optimizer steps of one run."""
+    entries = read_metrics(_folder_of(name, folder) / f"seed_{seed}" / "model")
+    return [entry for entry in entries if "episodes/success" in entry]
 
 
 def _folder_of(name: str, folder: Path) -> Path:

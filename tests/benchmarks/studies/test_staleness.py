@@ -3,10 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.studies.runs import DONE
-from benchmarks.studies.staleness import CASES, run_of, staleness_table
+from benchmarks.studies.staleness import CASES, draw_curves, run_of, staleness_table
 from trainers.evaluation.summary import summarize
 
 
@@ -38,9 +39,15 @@ def test_the_table_has_what_was_measured(tmp_path: Path) -> None:
         ]
         summarize(played).save(own / "after.json")
         (own / "model" / "metrics.jsonl").write_text(
-            '{"global_step": 1, "episodes/success": 0.5, "step_time": 3, "async/staleness": 2}\n'
+            "".join(
+                f'{{"global_step": {step}, "episodes/success": 0.5, "step_time": 3, '
+                '"async/staleness": 2}\n'
+                for step in range(1, 9)
+            )
         )
     row = staleness_table(tmp_path).splitlines()[-1]
     assert "K = 2 " in row
     assert "100.0% (1)" in row
     assert "2.00" in row
+    with Image.open(draw_curves(tmp_path)) as picture:
+        assert picture.width > 1000
