@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
 from typing import Any, NamedTuple, TypeVar
+from weakref import WeakSet
 
 import httpx
 
@@ -22,6 +23,7 @@ from agentgym_envs.secrets import (
 )
 from trainers.backends.pace import Pace
 from trainers.backends.responses import WebPage, has_no_credit, json_of, message_of, retry_after
+from trainers.backends.sockets import Sockets
 
 logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
@@ -143,8 +145,10 @@ class JSONClient:
             limits=httpx.Limits(max_connections=max_requests),
         )
         self._threads = ThreadPoolExecutor(max_requests, thread_name_prefix="requests")
+        self._sockets = Sockets()
         # Players are not closed; the connections end with the client at the latest.
-        weakref.finalize(self, _end, self._threads, self._http, self._ended)
+        weakref.finalize(self, _end, self._threads, self._http, self._ended, self._sockets)
+        _CLIENTS.add(self)
 
     def get(self, path: str) -> Any:
         """Return the JSON at a path; see `post`."""
@@ -195,12 +199,12 @@ class JSONClient:
         try:
             return list(self._threads.map(function, items))
         except KeyboardInterrupt:
-            self._ended.set()  # or the interpreter would wait for all that is to be sent again
+            self.close()  # or the interpreter would wait for all answers
             raise
 
     def close(self) -> None:
-        """Close the connections."""
-        _end(self._threads, self._http, self._ended)
+        """Close the connections; requests under way fail at once."""
+        _end(self._threads, self._http, self._ended, self._sockets)
 
     def _send(
         self,
@@ -224,7 +228,9 @@ class JSONClient:
             if sent_at is None:
                 raise RequestFailed(f"{server} is not asked any more")
             try:
-                response = self._http.request(method, address, json=body)
+                response = self._http.request(
+                    method, address, json=body, extensions={"trace": self._sockets.see}
+                )
                 if response.is_success:
                     answer = read(json_of(response))
                     self._is_proven = True
@@ -233,6 +239,10 @@ class JSONClient:
             except httpx.TimeoutException as error:
                 cause = f"{type(error).__name__}: {masked(str(error))}"
                 raise RequestFailed(f"{server} gave no answer in time ({cause})") from None
+            except RuntimeError as error:  # it was closed just now
+                if not self._ended.is_set():
+                    raise
+                raise RequestFailed(f"{server} is not asked any more") from error
             except (httpx.TransportError, ValueError) as error:  # ValueError: unusable
                 cause = f"{type(error).__name__}: {masked(str(error))}"
                 is_limit, seconds = False, None
@@ -259,11 +269,11 @@ class JSONClient:
                 raise RequestFailed(
                     f"{server} failed {times} times, the last time with {cause}{asks}"
                 )
+            if cancelled.is_set() or self._ended.is_set():
+                raise RequestFailed(f"{server} failed, and the client has ended: {cause}")
             self._report_retry(f"{server} failed ({cause})", wait)
             if not is_limit:  # those that are limited wait together, as they enter
                 self._sleep(wait, cancelled)
-            if cancelled.is_set() or self._ended.is_set():
-                raise RequestFailed(f"{server} failed, and the client has ended: {cause}")
 
     def _enter(self, cancelled: Event) -> float | None:
         """Wait until the server may be asked; None where nobody wants the answer any more."""
@@ -290,7 +300,17 @@ class JSONClient:
         logger.log(level, "%s; again in %.1f s", failure, wait)
 
 
-def _end(threads: ThreadPoolExecutor, http: httpx.Client, ended: Event) -> None:
+def end_clients() -> None:
+    """Close every client of this process: a command that has ended waits for no answer."""
+    for client in list(_CLIENTS):
+        client.close()
+
+
+def _end(threads: ThreadPoolExecutor, http: httpx.Client, ended: Event, sockets: Sockets) -> None:
     ended.set()
     threads.shutdown(wait=False, cancel_futures=True)
+    sockets.shut_down()
     http.close()
+
+
+_CLIENTS: WeakSet[JSONClient] = WeakSet()

@@ -257,6 +257,9 @@ def run_command(command: Callable[[], int | None]) -> int:
     except KeyboardInterrupt:
         print("\ninterrupted", file=sys.stderr)
         return 130
+    finally:  # that module imports httpx, which not every command needs
+        if (client := sys.modules.get("trainers.backends.json_client")) is not None:
+            client.end_clients()
 
 
 def refuse(message: str) -> int:
