@@ -129,7 +129,9 @@ class Expert:
         turns = 1.0 + place.is_closed - (place is self._house.at)
         stands_on = rules.fixtures.get(kind)
         if stands_on is not None:
-            return (place.kind in stands_on) / turns
+            # It stands on the first of these kinds that the scene has.
+            is_listed = place.kind in stands_on
+            return 1 / (1 + stands_on.index(place.kind)) / turns if is_listed else 0.0
         if kind not in rules.holds[place.kind]:
             return 0.001 / turns
         chance = rules.strewing[place.kind].share / len(self._places(place.kind))
@@ -137,14 +139,17 @@ class Expert:
             chance /= 10  # what lies there already needs no carrying
         return chance / turns
 
-    def _seen(self, kind: str, without: Place | None = None) -> list[tuple[Place, Thing]]:
-        """List the things of a kind that were seen, the nearest first."""
+    def _seen(self, kind: str, destination: Place | None = None) -> list[tuple[Place, Thing]]:
+        """List the things of a kind that were seen, the nearest first.
+
+        What is ready at the destination is left out: it stays there.
+        """
         found = [
             (place, thing)
             for place in self._house.places
-            if place.is_seen and place is not without
+            if place.is_seen
             for thing in place.contents
-            if thing.kind == kind
+            if thing.kind == kind and not (place is destination and self._house.is_ready(thing))
         ]
         return sorted(found, key=lambda pair: pair[0] is not self._house.at)
 

@@ -106,6 +106,7 @@ class Database:
         self._connection = connection
         self._running = Lock()
         self._max_steps = max_steps
+        self._max_value = max_value
         self._ticks = 0
         self._refused = ""
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
@@ -205,6 +206,8 @@ class Database:
                 f"the statement takes more than {self._max_steps:,} steps; narrow what it joins "
                 "and reads"
             )
+        if "too big" in message and self._max_value is not None:
+            return f"a text or a row has more than {self._max_value:,} bytes; read less at a time"
         if "one statement at a time" in message:
             return "that is more than one statement; write one"
         if "bindings" in message:

@@ -204,8 +204,10 @@ class SQLEnv(TextEnv):
             return Outcome(text, info={"is_valid_action": False})
         self._read.add(table)
         lines = [f"The table {table} has the columns:"]
-        for column in self.database.columns(table):
-            key = ", primary key" if column.key else ""
+        columns = self.database.columns(table)
+        keys = sum(column.key > 0 for column in columns)
+        for column in columns:
+            key = f", {'part of the ' if keys > 1 else ''}primary key" if column.key else ""
             target = column.refers_to
             refers = f", refers to {target[0]}.{target[1]}" if target else ""
             lines.append(f"{column.name} {column.kind}{key}{refers}")

@@ -35,6 +35,8 @@ def difference(expected: Sequence[Row], actual: Sequence[Row], *, is_ordered: bo
         return "the rows are right, but in another order than is asked for"
     if width > 1 and _is_rearranged(*map(_without_order, (expected, actual))):
         return "the columns are right, but in another order than is asked for"
+    if len(expected) == 1:
+        return "the row differs"
     return f"{len(wrong) if is_ordered else 'some'} of the {len(expected)} rows differ"
 
 

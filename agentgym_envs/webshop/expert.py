@@ -53,13 +53,16 @@ class Shopper:
                     break
                 yield click(product.asin, f"{product.asin.lower()} looks right, I open it.")
                 lacking = [*_lacking_options(product, self._goal)]
-                lacking = lacking or (yield from _read_for(product, self._goal))
+                why = f"It is not offered in {' and '.join(lacking)}."
+                if not lacking:
+                    lacking = yield from _read_for(product, self._goal)
+                    why = f"Its features do not say {' or '.join(lacking)} either."
                 if not lacking:
                     yield from _buy(product, self._goal, "All fits, I buy it.")
                     return
                 if self._best is None or len(lacking) < self._best[0]:
                     self._best = len(lacking), product
-                yield click(PREVIOUS_PAGE, f"It shows no {' and no '.join(lacking)}.")
+                yield click(PREVIOUS_PAGE, why)
             is_last = page == _MOST_PAGES or NEXT_PAGE not in visit.buttons
             # The best so far may be a page back.
             if is_last or self._turns_left() < _TURNS_TO_TRY + self._turns_to_buy + page + 1:
@@ -132,7 +135,7 @@ def _read_for(product: Product, goal: Goal) -> Generator[ExpertMove, None, list[
     """
     lacking = _unseen(product.title, list(goal.attributes))
     if lacking:
-        yield click("Features", f"The title does not say {' and '.join(lacking)}.")
+        yield click("Features", f"The title does not say {' or '.join(lacking)}.")
         lacking = _unseen("\n".join(product.bullets), lacking)
         yield click(PREVIOUS_PAGE, "I go back to the product.")
     return lacking

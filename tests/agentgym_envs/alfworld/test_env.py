@@ -7,13 +7,14 @@ The texts are those that TextWorld's engine gives on `alfworld` 0.4.2's domain a
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 
 from agentgym_envs.alfworld.env import ALFWorldEnv
 from agentgym_envs.alfworld.rules import rules
-from agentgym_envs.alfworld.tasks import alfworld_tasks
+from agentgym_envs.alfworld.tasks import SUBTASKS, alfworld_tasks
 
 HEAT = "alfworld_2500"
 LOOK = "alfworld_3"
@@ -164,6 +165,66 @@ def test_two_things_must_be_in_one_place() -> None:
     env.step(f"take {name} from {drawer}")
     env.step(f"go to {drawers[0]}")
     assert env.step(f"move {name} to {drawers[0]}")[4]["success"]
+
+
+def put(env: ALFWorldEnv, name: str, kind: str) -> tuple[str, dict[str, Any]]:
+    """Put what is held on the first place of a kind; return its name and the turn's info."""
+    place = next(place.name for place in env.house.places if place.kind == kind)
+    env.step(f"go to {place}")
+    env.step(f"open {place}")
+    return place, env.step(f"move {name} to {place}")[4]
+
+
+@pytest.mark.parametrize("subtask", sorted(SUBTASKS.values()))
+def test_a_near_miss_is_not_paid_and_can_be_mended(subtask: str) -> None:
+    number = next(n for n, game in alfworld_tasks().games.items() if game.subtask == subtask)
+    env = begun(f"alfworld_{number}", max_turns=200)
+    task = env.house.task
+    for info in near_misses(env, task.thing, task.target):
+        assert info["is_valid_action"] and not info["success"]
+    for action in env.expert():
+        *_, info = env.step(action)
+    assert info["success"]
+
+
+def near_misses(env: ALFWorldEnv, thing: str, target: str) -> Iterator[dict[str, Any]]:
+    """Play what nearly reaches the goal; yield the info of the turns that may not be paid."""
+    subtask = env.house.task.subtask
+    if subtask == "Look":  # the lamp is lit over another thing
+        lamp, place = where(env, target)
+        fetch(env, another(env, [*rules().holds["desk"]]))
+        env.step(f"go to {place}")
+        yield env.step(f"use {lamp}")[4]
+    elif subtask == "Pick":  # another thing there, and the thing at another place
+        yield put(env, fetch(env, another(env, [*rules().holds[target]])), target)[1]
+        kinds = [place.kind for place in env.house.places if place.kind != target]
+        elsewhere = next(kind for kind in kinds if thing in rules().holds[kind])
+        yield put(env, fetch(env, thing), elsewhere)[1]
+    elif subtask == "Pick2":  # one thing twice
+        name = fetch(env, thing)
+        place, info = put(env, name, target)
+        yield info
+        env.step(f"take {name} from {place}")
+        yield env.step(f"move {name} to {place}")[4]
+    else:  # the thing as it is, or heated and cooled in the wrong order
+        name = fetch(env, thing)
+        for verb in {"Heat": ("heat", "cool"), "Cool": ("cool", "heat"), "Clean": ()}[subtask]:
+            tool = {"heat": "microwave 1", "cool": "fridge 1"}[verb]
+            env.step(f"go to {tool}")
+            assert env.step(f"{verb} {name} with {tool}")[4]["is_valid_action"]
+        yield put(env, name, target)[1]
+
+
+def another(env: ALFWorldEnv, kinds: Sequence[str]) -> str:
+    """Return one of the kinds that the task is not about, of which a thing lies about."""
+    task = env.house.task
+    lying = [
+        thing.kind
+        for place in env.house.places
+        if place.kind != task.target
+        for thing in place.contents
+    ]
+    return next(kind for kind in lying if kind in kinds and kind != task.thing)
 
 
 def test_success_pays_once_and_ends_the_episode() -> None:

@@ -74,6 +74,19 @@ def test_thoughts_name_only_what_was_shown() -> None:
             shown.add(observation)
 
 
+def test_a_lamp_is_looked_for_where_lamps_stand_first() -> None:
+    """In this room no desk: a side table comes before the eight shelves."""
+    env = ALFWorldEnv()
+    env.reset(options={"task_id": "alfworld_20032"})
+    kinds = []
+    for move in env.expert_moves():
+        env.step(move.action)
+        if move.thought.startswith("I look for a desklamp"):
+            assert env.house.at is not None
+            kinds.append(env.house.at.kind)
+    assert set(kinds) == {"sidetable"}
+
+
 def test_the_expert_does_not_know_what_it_has_not_seen() -> None:
     """Two houses that look alike so far get the same move, wherever the thing is."""
     env = ALFWorldEnv()

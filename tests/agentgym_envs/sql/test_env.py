@@ -54,6 +54,13 @@ def test_columns_are_listed_with_keys_and_references(env: SQLEnv) -> None:
     lines = observation.splitlines()
     assert lines[:2] == ["The table orders has the columns:", "id INTEGER, primary key"]
     assert "customer_id INTEGER, refers to customers.id" in lines
+    env.reset(options={"task_id": a_number("stars_without_following")})
+    pairs = env.step("columns issue_labels")[0].splitlines()[1:]
+    assert pairs == [
+        "issue_id INTEGER, part of the primary key, refers to issues.id",
+        "label_id INTEGER, part of the primary key, refers to labels.id",
+    ]
+    env.reset(options={"task_id": a_number("orders_to_town_by_status")})
     observation, *_, info = env.step("columns persons")
     assert observation.startswith("There is no table 'persons'; there are: addresses, admins,")
     assert not info["is_valid_action"]

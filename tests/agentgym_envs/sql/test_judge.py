@@ -33,6 +33,11 @@ def test_other_rows_are_wrong(actual: list[Row], why: str) -> None:
     assert difference(PAIRS, actual, is_ordered=False).startswith(why)
 
 
+@pytest.mark.parametrize("is_ordered", [False, True])
+def test_one_row_is_not_counted(is_ordered: bool) -> None:
+    assert difference([(41,)], [(42,)], is_ordered=is_ordered) == "the row differs"
+
+
 @pytest.mark.parametrize(
     ("expected", "actual", "is_right"),
     [

@@ -154,6 +154,18 @@ def test_the_expert_goes_on_from_any_page(env: WebShopEnv) -> None:
     assert info["success"]
 
 
+def test_the_expert_says_why_it_turns_a_product_down() -> None:
+    env = made()
+    env.reset(options={"task_id": "webshop_6775"})
+    thoughts = []
+    for move in env.expert_moves():
+        thoughts.append(move.thought)
+        env.step(move.action)
+    assert "It is not offered in color navy." in thoughts
+    place = thoughts.index("The title does not say small batch made.")
+    assert thoughts[place + 2] == "Its features do not say small batch made either."
+
+
 def test_the_expert_keeps_within_its_turns() -> None:
     env = made(max_turns=7)
     for task_id in env.task_ids("test")[:40]:
