@@ -164,7 +164,7 @@ class Expert(Errands):
 
     def _close(self, doors: list[Any]) -> Plan | None:
         return self._approach(
-            self._cells_of(doors), "close", "{0} is open; I close it to open it again"
+            self._cells_of(doors), "close", "{0} is to be opened again, so I close it"
         )
 
     def _put_next(self, instruction: Any) -> Plan | None:

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 from agentgym_envs.actions import ActionVerb
 from agentgym_envs.babyai import skills
-from agentgym_envs.babyai.describe import Names, View
+from agentgym_envs.babyai.describe import Names, View, described
 from agentgym_envs.babyai.expert import Expert, SingleMoveExpert
 from agentgym_envs.babyai.memory import Memory
 from agentgym_envs.babyai.repairs import repair
-from agentgym_envs.babyai.sight import FORWARD, GridMap
+from agentgym_envs.babyai.sight import FORWARD, TOGGLE, GridMap
 from agentgym_envs.babyai.skills import SINGLE_MOVES, SKILLS, ActionSet
 from agentgym_envs.core import ExpertMove, Outcome
 from agentgym_envs.errors import InvalidAction
@@ -110,6 +110,7 @@ class DefaultGame:
         self._names = Names()
         self._grid_map = GridMap(level)
         self.memory = Memory(self._grid_map)
+        self._news = ""
         self._look()
         self.first_observation = f"Your goal: {self.goal}\n{self.view}{self._action_line()}"
 
@@ -122,6 +123,7 @@ class DefaultGame:
             moves = self._action_set.moves(self.view, action)
         except InvalidAction as error:
             return self.refuse(str(error))
+        self._news = ""
         terminated, truncated, reward = self._carry_out(moves)
         if skills.passes_door(action) and not (terminated or truncated):
             x, y = (int(value) for value in self.level.front_pos)
@@ -133,12 +135,12 @@ class DefaultGame:
             end = (
                 "The goal is reached." if success else "The goal is missed: this cannot be undone."
             )
-            return Outcome(
-                f"{self.view}\n{end}", float(success), terminated=True, info={"success": success}
-            )
+            text = f"{self._news}{self.view}\n{end}"
+            return Outcome(text, float(success), terminated=True, info={"success": success})
         if truncated:
-            return Outcome(f"{self.view}\nThe time for this task is up.", truncated=True)
-        return Outcome(f"{self.view}{self._action_line()}")
+            text = f"{self._news}{self.view}\nThe time for this task is up."
+            return Outcome(text, truncated=True)
+        return Outcome(f"{self._news}{self.view}{self._action_line()}")
 
     def refuse(self, reason: str) -> Outcome:
         """Answer what cannot be played."""
@@ -157,12 +159,20 @@ class DefaultGame:
         terminated = truncated = False
         reward = 0.0
         for move in moves:
+            if move == TOGGLE:
+                self._note_box(self.level.grid.get(*self.level.front_pos))
             _, reward, terminated, truncated, _ = self.level.step(move)
             if move > _LAST_AGENT_MOVE:
                 self._grid_map.refresh(self.level)
             if terminated or truncated:
                 break
         return terminated, truncated, reward
+
+    def _note_box(self, thing: Any) -> None:
+        """Keep what is to be told of a box that is opened, for the simulator takes it away."""
+        if thing is not None and thing.type == "box":
+            held = "nothing" if thing.contains is None else f"a {described(thing.contains)}"
+            self._news = f"You opened {self.name_of(thing)}: it held {held}, and it is gone. "
 
     def _look(self) -> None:
         self.view = View(self.level, self._grid_map, self._names)

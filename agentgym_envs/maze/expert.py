@@ -16,6 +16,7 @@ MAX_MOVES = 200
 """Bounds an expert whose moves nobody plays."""
 
 _AWAY = {"left": "to the left", "right": "to the right", "up": "above", "down": "below"}
+_BACK = {"left": "to the left", "right": "to the right", "up": "up", "down": "down"}
 _RIGHT_OF = {"left": "up", "up": "right", "right": "down", "down": "left"}
 """By the direction that one faces."""
 
@@ -96,13 +97,14 @@ def _next_step(env: MazeEnv) -> ExpertMove:
     where = f"The goal is {' and '.join(_AWAY[way] for way in toward)}"
     if moved(env.position, direction) in env.seen:
         return _move(
-            direction, f"{where}, but the shortest way that is left leads back {direction}."
+            direction, f"{where}, but the shortest way that remains leads back {_BACK[direction]}."
         )
     if direction in toward:
         return _move(direction, f"{where}, and there is no wall {_AWAY[direction]}.")
     walls = [_AWAY[way] for way in toward if way not in env.seen[env.position]]
     if walls:
-        return _move(direction, f"{where}, but there is a wall {' and '.join(walls)}: I go round.")
+        there_is = "there is a wall" if len(walls) == 1 else "there are walls"
+        return _move(direction, f"{where}, but {there_is} {' and '.join(walls)}: I go round.")
     return _move(direction, f"{where}, but that way was no good: I go round.")
 
 

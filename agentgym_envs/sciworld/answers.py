@@ -47,13 +47,13 @@ def choices(text: str) -> list[str]:
 def question(text: str) -> str:
     """Write such a question with its first choices, and how to be more specific."""
     listed = choices(text)
-    head, more = text.strip().split("\n", 1)[0], ""
-    if len(listed) > _CHOICES_SHOWN:
-        more = f"Choices {_CHOICES_SHOWN} to {len(listed) - 1} are not shown. "
+    head, more, last = text.strip().split("\n", 1)[0], "", len(listed) - 1
+    if last == _CHOICES_SHOWN:
+        more = f"Choice {last} is not shown. "
+    elif last > _CHOICES_SHOWN:
+        more = f"Choices {_CHOICES_SHOWN} to {last} are not shown. "
     shown = [f"{number}:\t{action}" for number, action in enumerate(listed[:_CHOICES_SHOWN])]
-    name = _specific(listed[:_CHOICES_SHOWN])
-    hint = f"{more}To be more specific, say where it is or leads to: '{name}'." if name else more
-    return "\n".join([head, *shown, hint]).strip()
+    return "\n".join([head, *shown, f"{more}{_hint(listed)}"]).strip()
 
 
 def not_known(action: str, names: Sequence[str]) -> str:
@@ -98,17 +98,29 @@ def too_long(action: str) -> str:
     return f"{NOT_KNOWN} An action has at most {MAX_LENGTH} characters, yours has {len(action)}."
 
 
+def _hint(listed: Sequence[str]) -> str:
+    """Say how to answer a question by other words than a number, where that can be done."""
+    if len(listed) > 1 and len(set(listed)) == 1:
+        return "They are alike; answer with any of the numbers."
+    name = _specific(listed)
+    return f"To be more specific, say where it is or leads to: '{name}'." if name else ""
+
+
 def _specific(listed: Sequence[str]) -> str:
     """Return a name that fits one of the choices alone; empty where there is no telling."""
     doors = [{match[1], match[2]} for action in listed if (match := _DOOR.search(action))]
     if len(doors) > 1 and len(here := set.intersection(*doors)) == 1:
         return f"door to {(doors[0] - here).pop()}"
-    for action in listed:
-        verb = verb_of(action)
-        rest = action.removeprefix(verb.template.partition("{")[0]) if verb else action
-        if match := _PLACED.match(rest):
-            return f"{match[1]} in {match[2]}"
-    return ""
+    names = [_placed(action) for action in listed]
+    return next((name for name in names[:_CHOICES_SHOWN] if name and names.count(name) == 1), "")
+
+
+def _placed(action: str) -> str:
+    """Return the thing that a choice is about and where it is; empty where no place is given."""
+    verb = verb_of(action)
+    rest = action.removeprefix(verb.template.partition("{")[0]) if verb else action
+    match = _PLACED.match(rest)
+    return f"{match[1]} in {match[2]}" if match else ""
 
 
 def _like(written: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -119,7 +119,9 @@ class CraftingState:
             examples = ", ".join(self.book.members(item)[:3])
             raise _Impossible(f"{item} is a generic name; name a special type such as {examples}.")
         if item not in self.book.items:
-            raise _Impossible(f"There is no item called {_quoted(item)}.")
+            raise _Impossible(
+                f"There is no item called {_quoted(item)}; write names as the commands do."
+            )
 
     def _spend(self, output: str, amounts: dict[str, int]) -> None:
         for item, count in amounts.items():

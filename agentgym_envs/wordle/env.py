@@ -151,11 +151,13 @@ class WordleEnv(TextEnv):
 
     def _refusal(self, word: str, written: str) -> str:
         """Return why a word cannot be guessed."""
+        words = self.game.words
         if not is_word(word):
+            example = spelled(words.words[0]) if words.is_shown else "s h i r e"
             return (
                 f"{clipped(written, _MOST_REPEATED)!r} is not a word of {NUM_LETTERS} letters from "
-                "a to z; write one such as: s h i r e"
+                f"a to z; write one such as: {example}"
             )
-        if self.game.words.is_shown:
-            return f"{word} is not one of the {len(self.game.words.words)} words."
+        if words.is_shown:
+            return f"{word} is not one of the {len(words.words)} words."
         return f"{word} is not a word of this game; guess a common English word."

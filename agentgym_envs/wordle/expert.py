@@ -126,15 +126,20 @@ def _thought(game: Game, left: Sequence[str], word: str) -> str:
     knowledge = _knowledge(game.guesses)
     if not knowledge:
         return "Nothing is known yet: I guess a word that tells many others apart."
-    num_left = "One word fits" if len(left) == 1 else f"{len(left)} words fit"
-    named = ""
-    if game.words.is_shown and len(left) <= _MOST_NAMED:
-        named = f" ({', '.join(left)})"
+    found = f"{knowledge} {_fitting_in_words(left, is_shown=game.words.is_shown)}"
     if len(left) == 1:
-        return f"{knowledge} {num_left}{named}."
+        return f"{found}."
     if word in left:
-        return f"{knowledge} {num_left}{named}: I guess one of them."
-    return f"{knowledge} {num_left}{named}: I guess another word, which tells them apart best."
+        return f"{found}: I guess one of them."
+    return f"{found}: I guess another word, which tells them apart best."
+
+
+def _fitting_in_words(left: Sequence[str], *, is_shown: bool) -> str:
+    """Return how many words fit and which, where a text has shown the list that says so."""
+    if not is_shown:
+        return "I know one word that fits" if len(left) == 1 else "I know words that fit"
+    count = "One word fits" if len(left) == 1 else f"{len(left)} words fit"
+    return count + (f" ({', '.join(left)})" if len(left) <= _MOST_NAMED else "")
 
 
 def _knowledge(guesses: Sequence[Guess]) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -111,6 +112,8 @@ def test_boxes_open_and_show_what_they_hold():
         observation, *_, info = env.step(move.action)
         if move.action.startswith("open"):
             break
+    told = r"You opened \w+ box 1: it held a \w+ key, and it is gone\. You see "
+    assert re.match(told, observation)
     assert " key 1 (1 ahead)" in observation
     observation, *_, info = env.step(first_listed(info, "pick up"))
     assert "You carry" in observation and "key 1." in observation
@@ -124,6 +127,18 @@ def test_toggle_opens_a_box_in_front():
     *_, info = env.step(f"go to {box}")
     observation, *_, info = env.step("toggle")
     assert info["is_valid_action"] and " key 1 (1 ahead)" in observation
+
+
+@pytest.mark.parametrize("primitive", [False, True])
+def test_a_box_that_is_opened_is_told_to_be_gone(primitive: bool):
+    env = gym.make("agentgym/BabyAI-v0", primitive=primitive).unwrapped
+    env.reset(options={"task_id": "babyai_1157"})  # "... pick up the grey box ..."
+    for action in ("turn left", "move forward", "turn right"):
+        env.step(action)
+    observation, *_ = env.step("toggle")
+    assert observation.startswith("You opened grey box 1: it held nothing, and it is gone. You see")
+    observation, *_ = env.step("turn left")
+    assert observation.startswith("You see ")
 
 
 def test_doors_open_and_close():

@@ -104,14 +104,27 @@ def test_a_key_in_the_way_to_its_own_door_is_not_put_aside(task_id: int):
     assert len(taken) == len(set(taken))
 
 
-def test_a_thought_names_what_is_put_down():
+def thoughts_on(task_id: int) -> list[str]:
     env = make()
-    env.reset(options={"task_id": 437})  # MiniBossLevel: a ball before the place for the key
+    env.reset(options={"task_id": task_id})
     thoughts = []
     for move in env.expert_moves():
         thoughts.append(move.thought)
         if env.step(move.action)[2]:
             break
+    return thoughts
+
+
+def test_a_thought_says_why_an_open_door_is_closed():
+    thoughts = thoughts_on(1157)  # "..., then pick up the grey box and open the red door"
+    assert thoughts[-2:] == [
+        "The red open door is to be opened again, so I close it; it is in view.",
+        "The goal says to open the red door, and the red closed door fits; it is in view.",
+    ]
+
+
+def test_a_thought_names_what_is_put_down():
+    thoughts = thoughts_on(437)  # MiniBossLevel: a ball before the place for the key
     assert "The yellow ball is in the way, and I carry the green key, so I put it down." in thoughts
     assert "The green key belongs next to the green closed door, so I put it down." in thoughts
 
@@ -125,14 +138,7 @@ def test_a_thought_names_what_is_put_down():
     ],
 )
 def test_a_thought_says_of_the_goal_what_the_goal_says(task_id: int, thought: str):
-    env = make()
-    env.reset(options={"task_id": task_id})
-    moves = []
-    for move in env.expert_moves():
-        moves.append(move)
-        if env.step(move.action)[2]:
-            break
-    assert moves[-1].thought == thought
+    assert thoughts_on(task_id)[-1] == thought
 
 
 def test_the_expert_goes_on_from_any_state():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from typing import Any
 
@@ -85,6 +86,23 @@ def test_thoughts_say_what_was_seen() -> None:
             assert ("leads back" in move.thought) is is_back
             observation, *_ = env.step(env.parser.format(move.action, move.thought))
             shown.add(observation)
+
+
+@pytest.mark.parametrize(
+    ("number", "turn", "thought"),
+    [
+        (4000, 0, "but there are walls to the left and above: I go round."),
+        (4000, 1, "but there is a wall to the left: I go round."),
+        (2018, 2, "but the shortest way that remains leads back to the left."),
+        (1025, 2, "but the shortest way that remains leads back down."),
+    ],
+)
+def test_a_thought_says_why_the_way_leads_away(number: int, turn: int, thought: str) -> None:
+    env = made()
+    env.reset(options={"task_id": number})
+    for move in itertools.islice(env.expert_moves(), turn):
+        env.step(move.action)
+    assert next(env.expert_moves()).thought.endswith(thought)
 
 
 def test_an_expert_whose_moves_are_not_played_ends() -> None:

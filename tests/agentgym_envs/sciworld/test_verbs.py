@@ -149,6 +149,11 @@ def test_a_long_question_shows_ten_choices_and_how_to_be_more_specific() -> None
     ]
 
 
+def test_a_question_with_eleven_choices_says_that_one_is_not_shown() -> None:
+    asks = asked(*(f"look at terminal {n}" for n in range(1, 12)))
+    assert question(asks).splitlines()[-1] == "Choice 10 is not shown."
+
+
 @pytest.mark.parametrize(
     ("actions", "hint"),
     [
@@ -163,6 +168,21 @@ def test_a_long_question_shows_ten_choices_and_how_to_be_more_specific() -> None
 def test_a_question_says_how_to_be_more_specific(actions: list[str], hint: str) -> None:
     said = question(asked(*actions)).splitlines()[-1]
     assert said == f"To be more specific, say where it is or leads to: {hint}."
+
+
+def test_a_question_about_twins_asks_for_a_number() -> None:
+    seed = "move orange seed (in seed jar, in inventory) to flower pot 2"
+    said = question(asked(*[seed] * 12)).splitlines()
+    assert said[-1] == (
+        "Choices 10 to 11 are not shown. They are alike; answer with any of the numbers."
+    )
+    said = question(asked(seed, seed, "move orange seed (in bed) to flower pot 2")).splitlines()
+    assert said[-1].endswith("or leads to: 'orange seed in bed'.")
+
+
+def test_a_name_that_fits_several_choices_is_no_hint() -> None:
+    asks = asked(*(f"focus on orange (in orange tree, in flower pot {n})" for n in (1, 2)))
+    assert question(asks) == asks[:-1]
 
 
 def test_a_question_without_places_stays_as_it_is() -> None:

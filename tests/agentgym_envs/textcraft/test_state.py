@@ -68,7 +68,7 @@ def test_ingredients_come_in_any_order_and_add_up(state: CraftingState) -> None:
         ("craft 0 stick using 2 bamboo", "from 1 to"),
         ("get 1 stick", "it can be crafted, not found"),
         ("get 1 planks", "generic name"),
-        ("get 1 unobtainium", "no item called 'unobtainium'"),
+        ("get 1 unobtainium", "no item called 'unobtainium'; write names as the commands do."),
         ("get bamboo", "write <count> <item>"),
         ("get 0 bamboo", "from 1 to"),
         ("get -1 bamboo", "Wrong amount"),

@@ -66,7 +66,8 @@ def test_the_sixth_wrong_guess_ends_the_game_and_tells_the_word() -> None:
 @pytest.mark.parametrize(
     ("task_id", "action", "answer"),
     [
-        (3, "", "'' is not a word of 5 letters from a to z; write one such as: s h i r e"),
+        (3, "", "'' is not a word of 5 letters from a to z; write one such as: s n o o p"),
+        (10_003, "a", "'a' is not a word of 5 letters from a to z; write one such as: s h i r e"),
         (3, "the word", "'the word' is not a word of 5 letters from a to z"),
         (3, "é t u d e", "'é t u d e' is not a word of 5 letters"),
         (3, "z e b r a", "zebra is not one of the 40 words."),
