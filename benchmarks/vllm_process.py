@@ -48,10 +48,12 @@ class VLLMProcess:
                 port = int(probe.getsockname()[1])
         self.url = f"http://127.0.0.1:{port}"
         self._log = log
+        # vLLM's CPU build ends where a prompt that is sampled by a seed is read in parts (0.31).
         self._words = (
             f"vllm-serve --model {model} --host 127.0.0.1 --port {port} --dtype float32 "
             f"--enforce_eager true --enable_prefix_caching true --max_model_len {max_length} "
-            "--block-size 32 --worker-extension-cls trainers.backends.vllm_worker.PolicyWorker"
+            "--block-size 32 --no-enable-chunked-prefill "
+            "--worker-extension-cls trainers.backends.vllm_worker.PolicyWorker"
         )
         self.start()
 
