@@ -34,6 +34,22 @@ async def read_body(request: Request) -> dict[str, Any]:
     return read_object(body) if body.strip() else {}
 
 
+def whole_number(value: Any) -> int | None:
+    """Return a whole number as clients write one: `3`, `3.0` or `"3"`; None for all else.
+
+    The servers whose protocols are spoken here take all three.
+    """
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 19:
+        return int(value)
+    value = without_fraction(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def without_fraction(value: Any) -> Any:
+    """Return `3.0` as `3`, which is the same number in JSON; all else as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """Answer with JSON, in ASCII: a text may hold half of a surrogate pair."""
     return Response(json.dumps(value), status, headers, media_type="application/json")

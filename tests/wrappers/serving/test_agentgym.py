@@ -220,6 +220,23 @@ def test_numbers_count_up_and_a_closed_one_is_not_valid(connect: Connect) -> Non
     assert connect("BabyAI").number == second.number + 1
 
 
+@pytest.mark.parametrize("form", [int, float, str])
+def test_numbers_are_taken_as_the_originals_servers_take_them(connect: Connect, form: Any) -> None:
+    client = connect("TextCraft")
+    expected = client.call("reset", data_idx=4)
+    client.number = form(client.number)
+    assert client.call("reset", data_idx=form(4)) == expected
+    assert client.close() is True
+
+
+def test_a_task_that_there_is_not_is_told_without_places_in_the_code(connect: Connect) -> None:
+    client = connect("TextCraft")
+    error = client.call("reset", data_idx=10**9)["error"]
+    assert error.startswith("unknown task_id 'textcraft_1000000000'; there are ")
+    assert ".py" not in error
+    client.close()
+
+
 def test_alfworld_tells_its_commands_and_the_game(connect: Connect) -> None:
     client = connect("ALFWorld")
     refused = client.call("reset", game=3, world_type="Real")

@@ -66,6 +66,23 @@ def test_the_same_seed_draws_the_same_task(client: Socket) -> None:
     assert tasks[0] == tasks[2] != tasks[1]
 
 
+@pytest.mark.parametrize("two", [2, 2.0, "2"])
+def test_whole_numbers_are_taken_as_any_language_writes_them(client: Socket, two: Any) -> None:
+    metadata = client.observation("reset", split="test", index=two)["metadata"]
+    assert metadata["task_id"] == "counting_52"
+    tasks = [client.observation("reset", seed=s)["metadata"]["task_id"] for s in (2, two)]
+    assert tasks[0] == tasks[1]
+
+
+def test_a_number_without_a_fraction_is_whole_in_options_and_tools(client: Socket) -> None:
+    metadata = client.observation("reset", task_id=39.0, horizon=1.0)["metadata"]
+    assert metadata["task_id"] == "counting_39"
+    call = {"tool_name": "add", "arguments": {"amount": 2.0}}
+    answer = client.observation("step", type="call_tool", **call)
+    assert answer["metadata"]["is_valid_action"] is True
+    assert answer["metadata"]["truncated_by"] == "horizon"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -77,6 +94,8 @@ def test_the_same_seed_draws_the_same_task(client: Socket) -> None:
         ({"split": "test", "index": 0, "task_id": 1}, "leave one of them out"),
         ({"seed": -1}, "seed must be a whole number"),
         ({"seed": "one"}, "seed must be a whole number"),
+        ({"seed": 1.5}, "seed must be a whole number >= 0 or null, got 1.5"),
+        ({"split": "test", "index": True}, "a whole number; got 'test' and True"),
         ({"episode_id": 7}, "episode_id must be a text"),
         ({"horizon": "long"}, "horizon"),
     ],

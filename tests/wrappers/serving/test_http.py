@@ -52,6 +52,8 @@ def test_the_tasks_are_those_of_the_splits(counting: str, prefix: str) -> None:
     assert part == tasks["tasks"][8:]
     part = httpx.post(f"{url}/task_range", json={"split": "test", "start": 1, "stop": 3}).json()
     assert part["tasks"] == tasks["tasks"][1:3]
+    part = httpx.post(f"{url}/task_range", json={"split": "test", "start": 1.0, "stop": "3"}).json()
+    assert part["tasks"] == tasks["tasks"][1:3]
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentgym_envs.errors import described
+from agentgym_envs.errors import UnknownTask, described
 from wrappers.serving.agentgym.episodes import Episode, Episodes
 from wrappers.serving.endpoints import Endpoint
-from wrappers.serving.json_text import json_response, read_body
+from wrappers.serving.json_text import json_response, read_body, whole_number
 from wrappers.serving.sessions import AtCapacity
 
 Answer = Callable[[dict[str, Any]], Awaitable[Any]]
@@ -46,7 +46,7 @@ def answering(answer: Answer, *, error_status: int = 200) -> Endpoint:
             return json_response({"detail": str(error)}, 422)
         except AtCapacity as error:
             return json_response({"error": str(error)}, 503)
-        except Unknown as error:
+        except (Unknown, UnknownTask) as error:
             return json_response({"error": str(error)}, error_status)
         except Exception as error:
             return json_response({"error": described(error)}, error_status)
@@ -70,11 +70,10 @@ def whole(fields: dict[str, Any], name: str, default: int | None = None) -> int:
         Unfit: it holds something else, or is missing without a default.
     """
     value = fields.get(name, default)
-    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 19:
-        return int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
+    number = whole_number(value)
+    if number is None:
         raise Unfit(f"{name} must be a whole number, got {value!r:.80}")
-    return value
+    return number
 
 
 def text(fields: dict[str, Any], name: str) -> str:

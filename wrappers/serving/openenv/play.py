@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentgym_envs.outcome import INFO_KEYS, UNSCORED_KEY
+from wrappers.serving.json_text import whole_number, without_fraction
 from wrappers.serving.openenv.tools import TYPES, ToolError, call_text, list_tools, read_tool_call
 from wrappers.serving.sessions import Session
 
@@ -38,12 +39,12 @@ async def reset(session: Session, data: Mapping[str, Any]) -> dict[str, Any]:
     unknown = sorted(set(data) - set(allowed))
     if unknown:
         raise NotValid(f"unknown reset options {unknown}; allowed: {', '.join(allowed)}")
-    seed, episode_id = data.get("seed"), data.get("episode_id")
-    if not (seed is None or (isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0)):
-        raise NotValid(f"seed must be a whole number >= 0 or null, got {seed!r:.80}")
+    seed, episode_id = whole_number(data.get("seed")), data.get("episode_id")
+    if data.get("seed") is not None and (seed is None or seed < 0):
+        raise NotValid(f"seed must be a whole number >= 0 or null, got {data['seed']!r:.80}")
     if not isinstance(episode_id, str | None):
         raise NotValid(f"episode_id must be a text or null, got {episode_id!r:.80}")
-    options = {key: value for key, value in data.items() if key not in _OWN_OPTIONS}
+    options = {key: without_fraction(value) for key, value in data.items() if key not in _OWN_OPTIONS}
     try:
         if data.get("split") is not None or data.get("index") is not None:
             options["task_id"] = _placed_task(session, data)
@@ -108,13 +109,13 @@ async def _step_tool(session: Session, data: Mapping[str, Any]) -> dict[str, Any
 
 
 def _placed_task(session: Session, data: Mapping[str, Any]) -> str:
-    split, index = data.get("split"), data.get("index")
+    split, index = data.get("split"), whole_number(data.get("index"))
     if data.get("task_id") is not None:
         raise NotValid("reset takes task_id, or split and index; got both, leave one of them out")
-    if not isinstance(split, str) or not isinstance(index, int) or isinstance(index, bool):
+    if not isinstance(split, str) or index is None:
         raise NotValid(
             f"split and index come together, a text and a whole number; got {split!r:.80} and "
-            f"{index!r:.80}"
+            f"{data.get('index')!r:.80}"
         )
     return session.environment.task_id(split, index)
 

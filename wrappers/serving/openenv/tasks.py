@@ -11,7 +11,7 @@ from starlette.responses import Response
 from agentgym_envs.errors import UnknownTask
 from wrappers.serving.endpoints import Endpoint, Endpoints
 from wrappers.serving.environments import ServedEnvironment
-from wrappers.serving.json_text import json_response, read_body
+from wrappers.serving.json_text import json_response, read_body, whole_number
 
 Asked = Callable[[ServedEnvironment, dict[str, Any]], dict[str, Any]]
 
@@ -104,6 +104,7 @@ def _place(body: dict[str, Any], name: str, default: int | None) -> int | None:
     place = body.get(name)
     if place is None:
         return default
-    if not isinstance(place, int) or isinstance(place, bool) or place < 0:
+    number = whole_number(place)
+    if number is None or number < 0:
         raise ValueError(f"{name} must be a whole number >= 0, got {place!r:.80}")
-    return place
+    return number

@@ -8,6 +8,7 @@ from typing import Any
 from agentgym_envs.actions import ActionVerb
 from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import InvalidAction
+from wrappers.serving.json_text import without_fraction
 
 TYPES = ("list_tools", "call_tool")
 """The types of actions that ask for tools, in a step."""
@@ -64,10 +65,11 @@ def call_text(env: TextEnv, name: str, arguments: Mapping[str, Any]) -> str:
     Raises:
         ToolError: there is no such tool, or it does not take the arguments.
     """
+    values = {key: without_fraction(value) for key, value in arguments.items()}
     for verb in env.verbs:
         if _tool_name(verb) == name:
             try:
-                return env.parser.format(verb.build(arguments))
+                return env.parser.format(verb.build(values))
             except InvalidAction as error:
                 raise ToolError("invalid_args", str(error)) from error
     names = ", ".join(_tool_name(verb) for verb in env.verbs)
