@@ -69,6 +69,8 @@ class VLLMBackend:
             defaults["block_size"] = _CPU_BLOCK
             defaults["kv_cache_memory_bytes"] = _CPU_CACHE_BYTES
             defaults["enforce_eager"] = True  # compiling takes minutes there
+            # It ends where a prompt that is sampled by a seed is read in parts (vLLM 0.31).
+            defaults["enable_chunked_prefill"] = False
         if int(os.environ.get("WORLD_SIZE", "1")) > 1:
             # One engine per training process, on that process's device.
             defaults["distributed_executor_backend"] = "external_launcher"

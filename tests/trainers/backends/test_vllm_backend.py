@@ -92,6 +92,12 @@ def test_logprobs_are_those_of_one_forward_pass_at_the_temperature(
     assert worst_gap(model, prompts, turns, temperature or 1.0) < TOLERANCE
 
 
+def test_prompts_longer_together_than_a_step_are_sampled_from(backend: Any, model: Any) -> None:
+    prompts = prompts_of(*[450] * 20)
+    turns = backend.generate(prompts, Sampling(4), keys=range(20))
+    assert worst_gap(model, prompts, turns) < TOLERANCE
+
+
 def test_greedy_takes_the_likeliest_token_of_the_transformers_model(
     backend: Any, model: Any
 ) -> None:
