@@ -15,8 +15,8 @@ from wrappers.serving.endpoints import Endpoints
 Fields = dict[str, Any]
 
 
-class SearchQA:
-    """SearchQA's endpoints: bare values, and errors with status 500.
+class _ByEnvIdx:
+    """The endpoints that they have in common: bare values, and errors with status 500.
 
     Args:
         episodes: what is played.
@@ -41,6 +41,26 @@ class SearchQA:
         return (await self.episodes.create()).number
 
     async def reset(self, fields: Fields) -> Any:
+        """Begin a task."""
+        raise NotImplementedError
+
+    async def step(self, fields: Fields) -> Any:
+        """Play a completion or an action."""
+        raise NotImplementedError
+
+    async def observation(self, fields: Fields) -> Any:
+        """Repeat the last observation; in SearchQA the question."""
+        return episode_of(self.episodes, fields, "env_idx").observation
+
+    async def close(self, fields: Fields) -> Any:
+        """Give the episode back."""
+        return await self.episodes.close(whole(fields, "env_idx"))
+
+
+class SearchQA(_ByEnvIdx):
+    """SearchQA's endpoints."""
+
+    async def reset(self, fields: Fields) -> Any:
         """Ask the question `id`."""
         episode = episode_of(self.episodes, fields, "env_idx")
         options = {"task_id": whole(fields, "id", 0)}
@@ -58,14 +78,6 @@ class SearchQA:
             "done": terminated or truncated,
             "info": None,
         }
-
-    async def observation(self, fields: Fields) -> Any:
-        """Repeat the question."""
-        return episode_of(self.episodes, fields, "env_idx").observation
-
-    async def close(self, fields: Fields) -> Any:
-        """Give the episode back."""
-        return await self.episodes.close(whole(fields, "env_idx"))
 
 
 class SQL(SearchQA):
@@ -87,15 +99,8 @@ class SQL(SearchQA):
         }
 
 
-class WebArena:
-    """WebArena's endpoints; what goes wrong is told in the fields of an answer.
-
-    Args:
-        episodes: what is played.
-    """
-
-    def __init__(self, episodes: Episodes) -> None:
-        self.episodes = episodes
+class WebArena(_ByEnvIdx):
+    """WebArena's endpoints; what goes wrong is told in the fields of an answer."""
 
     def endpoints(self) -> Endpoints:
         """Return the endpoints by method and path."""
@@ -104,13 +109,9 @@ class WebArena:
             return PlainTextResponse("ok")
 
         return {
+            **super().endpoints(),
             ("GET", "/"): greet,
-            ("POST", "/create"): answering(self.create, error_status=500),
-            ("POST", "/reset"): answering(self.reset, error_status=500),
-            ("POST", "/step"): answering(self.step, error_status=500),
-            ("GET", "/observation"): answering(self.observation, error_status=500),
             ("GET", "/observation_metadata"): answering(self.metadata, error_status=500),
-            ("POST", "/close"): answering(self.close, error_status=500),
         }
 
     async def create(self, fields: Fields) -> Any:
@@ -153,10 +154,6 @@ class WebArena:
             "info": {"page": page, "fail_error": "", "observation_metadata": _METADATA},
         }
 
-    async def observation(self, fields: Fields) -> Any:
-        """Repeat the last observation."""
-        return episode_of(self.episodes, fields, "env_idx").observation
-
     async def metadata(self, fields: Fields) -> Any:
         """Answer without the original's boxes of elements, which nothing but its pictures need."""
         _ = episode_of(self.episodes, fields, "env_idx")
@@ -168,30 +165,19 @@ class WebArena:
         return {"closed": "closed"}
 
 
-class WebShop:
-    """WebShop's endpoints: bare values, and errors with status 500.
+class WebShop(_ByEnvIdx):
+    """WebShop's endpoints.
 
     The original's have no `/close`, which its client asks for; here it gives the episode back. They
     have a `/state` that tells nothing; here it is OpenEnv's.
-
-    Args:
-        episodes: what is played.
     """
-
-    def __init__(self, episodes: Episodes) -> None:
-        self.episodes = episodes
 
     def endpoints(self) -> Endpoints:
         """Return the endpoints by method and path."""
         return {
-            ("GET", "/"): saying("ok"),
-            ("POST", "/create"): answering(self.create, error_status=500),
-            ("POST", "/reset"): answering(self.reset, error_status=500),
-            ("POST", "/step"): answering(self.step, error_status=500),
-            ("GET", "/observation"): answering(self.observation, error_status=500),
+            **super().endpoints(),
             ("GET", "/available_actions"): answering(self.available_actions, error_status=500),
             ("GET", "/instruction_text"): answering(self.instruction_text, error_status=500),
-            ("POST", "/close"): answering(self.close, error_status=500),
         }
 
     async def create(self, fields: Fields) -> Any:
@@ -228,10 +214,6 @@ class WebShop:
             "info": None,
         }
 
-    async def observation(self, fields: Fields) -> Any:
-        """Repeat the last page."""
-        return episode_of(self.episodes, fields, "env_idx").observation
-
     async def available_actions(self, fields: Fields) -> Any:
         """Tell whether there is a search bar, and what can be clicked."""
 
@@ -248,10 +230,6 @@ class WebShop:
         info = episode_of(self.episodes, fields, "env_idx").session.info
         assert info is not None
         return f"Instruction: {info['goal']}"
-
-    async def close(self, fields: Fields) -> Any:
-        """Give the episode back."""
-        return await self.episodes.close(whole(fields, "env_idx"))
 
     async def _begin(self, episode: Episode, options: Fields) -> None:
         episode.observation, _ = await episode.session.reset(options=options)
