@@ -32,6 +32,7 @@ PROTOCOLS = {
 }
 """The protocols, by what stands before the colon."""
 _NAME = re.compile(rf"({'|'.join(PROTOCOLS)}):(https?://.*)", re.DOTALL | re.IGNORECASE)
+_PORT = re.compile(r":\d")
 _ID = re.compile(rf"({'|'.join(p.namespace for p in PROTOCOLS.values())})/([\w.-]+)-v0")
 _PART = re.compile(r"(?!.*__)[\w-]+(?:\.[\w-]+)*", re.ASCII)
 _BETWEEN = "__"
@@ -68,11 +69,22 @@ def read_server_name(name: str) -> ServerName | None:
         return ServerName(name, protocol.entry_point, tuple(map(_url, match[2].split(".."))))
     match = _NAME.fullmatch(name)
     if match is None:
+        _check_no_address(name)
         return None
     protocol = PROTOCOLS[match[1].lower()]
     urls = read_urls(match[2])
     places = [_place(url, protocol.env_id) for url in urls]
     return ServerName(f"{protocol.namespace}/{'..'.join(places)}-v0", protocol.entry_point, urls)
+
+
+def _check_no_address(name: str) -> None:
+    """Raise ValueError for `openenv:host:8000`, which would be read as a module's environment."""
+    protocol, _, rest = name.partition(":")
+    if protocol.lower() in PROTOCOLS and ("://" in rest or _PORT.search(rest)):
+        address = masked_address(f"http://{rest.rpartition('://')[2].removesuffix('/ws')}")
+        raise ValueError(
+            f"a server's address begins with http:// or https://; write {protocol}:{address}"
+        )
 
 
 def read_urls(text: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.remote.tokens import TOKEN_REMEDY, authorization
+from agentgym_envs.remote.tokens import authorization, remedy
 from agentgym_envs.secrets import masked_address
 
 MAX_REPLY_BYTES = 64 << 20
@@ -88,8 +88,8 @@ class JsonServer:
 
     def _checked(self, path: str, reply: Reply) -> Any:
         if reply.status != 200:
-            remedy = TOKEN_REMEDY if reply.status == 401 else ""
-            raise self.failure(path, f"status {reply.status}: {reply.text}{remedy}")
+            help_text = remedy(reply.status, self._headers)
+            raise self.failure(path, f"status {reply.status}: {reply.text}{help_text}")
         return reply.value
 
     def optional(self, method: str, path: str, body: Any = None) -> Any:

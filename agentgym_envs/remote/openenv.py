@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 from contextlib import closing
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 from agentgym_envs.actions import ActionParser, ActionVerb
 from agentgym_envs.core import Outcome
@@ -94,7 +95,7 @@ class OpenEnvEnv(RemoteEnv):
         """Reset the session; where it was lost since the last episode, open another."""
         data = {**self._card.tasks.tasks[task.number].reset, **self._horizon_option()}
         answer = self._reset(data)
-        self._check_task(task, answer.metadata.get("task_id"))
+        self._check_answer(task, answer)
         self.goal = str(answer.metadata.get("goal") or self._card.description)
         self._available = answer.available_actions
         return answer.text
@@ -113,10 +114,7 @@ class OpenEnvEnv(RemoteEnv):
 
     def close(self) -> None:
         """End the session."""
-        session, self._session = self._session, None
-        if session is not None:
-            self._pool.release(self._url)
-            session.close()
+        self._leave(is_down=False)
 
     def _horizon_option(self) -> Mapping[str, int]:
         """Return the turn limit for a server that takes one."""
@@ -148,21 +146,35 @@ class OpenEnvEnv(RemoteEnv):
         except EnvFailure as failure:
             code = getattr(failure, "code", None)
             is_of_the_task = isinstance(failure, ServerError) and code not in _OF_THE_SERVER
-            self._session = None
-            self._pool.release(self._url, is_down=not is_of_the_task)
-            session.close()
+            self._leave(is_down=not is_of_the_task)
             raise
 
-    def _check_task(self, task: TaskSpec, said: Any) -> None:
-        """Raise EnvFailure if the server plays another task than the one that was asked for."""
-        if self._card.tasks.are_of(task.number, said):
+    def _leave(self, *, is_down: bool) -> None:
+        """End the session; the next ones are with other servers, if there are, where it is down."""
+        session, self._session = self._session, None
+        if session is not None:
+            self._pool.release(self._url, is_down=is_down)
+            session.close()
+
+    def _check_answer(self, task: TaskSpec, answer: Answer) -> None:
+        """Raise EnvFailure if the server plays another task, or by other options than at first."""
+        first, said = self._card.first, answer.metadata.get("task_id")
+        if not self._card.tasks.are_of(task.number, said):
+            cause = (
+                f"asked for {task.task_id} it plays {said!r:.80}; its list of tasks has changed, "
+                "or several servers play different environments"
+            )
+        elif first.counts_turns and _settings(answer) != _settings(first):
+            cause = (
+                f"its source is {answer.metadata.get('source')!r:.80}, or its instructions are "
+                "others, than when it was first asked; it was started anew with other options, or "
+                "several servers have different ones"
+            )
+        else:
             return
         self._pool.forget(self._name)
-        raise EnvFailure(
-            f"the server {masked_address(self._url)} failed: asked for {task.task_id} it plays "
-            f"{said!r:.80}; its list of tasks has changed, or several servers play different "
-            "environments"
-        )
+        self._leave(is_down=True)
+        raise EnvFailure(f"the server {masked_address(self._url)} failed: {cause}")
 
     def _connect(self, url: str) -> Session:
         return Session(url, timeout=self._timeout, token=self._token)
@@ -188,17 +200,38 @@ class OpenEnvEnv(RemoteEnv):
             raise
 
     def _check_place(self, url: str) -> None:
-        """Raise ValueError if the address is that of several environments."""
-        with closing(self._http(url)) as http:
+        """Raise ValueError if an address is that of several environments, or of none but below one.
+
+        The address itself is asked what it plays, and where it does not know, those above it.
+        """
+        place = url
+        while urlsplit(place).netloc:
             try:
-                names = http.value("GET", "/list_environments")
+                names = self._names(place)
             except EnvFailure:
                 return
-        if isinstance(names, list) and len(names) > 1:
-            raise ValueError(
-                f"the server {http.url} plays {', '.join(map(str, names))}; name one of them by "
-                f"its own address, such as {http.url}/{names[0]}"
-            )
+            if len(names) == 1 and place == url:
+                return
+            if names:
+                last = url.rpartition("/")[2].lower()
+                own = f"{place}/{last if last in names else names[0]}" if names[1:] else place
+                raise ValueError(
+                    f"the server {masked_address(place)} plays {', '.join(names)}, and none of "
+                    f"them at {masked_address(url)}; name one by its own address, such as "
+                    f"{masked_address(own)}"
+                )
+            place = place.rpartition("/")[0]
+
+    def _names(self, url: str) -> list[str]:
+        """Return the environments that are played below an address; none where it has no list."""
+        with closing(self._http(url)) as http:
+            names = http.optional("GET", "/list_environments")
+        return list(map(str, names)) if isinstance(names, list) else []
+
+
+def _settings(answer: Answer) -> tuple[Any, ...]:
+    """Return what `agentgym serve` says alike in each episode, as long as it is not restarted."""
+    return answer.prompt, answer.metadata.get("source")
 
 
 def _parser(card: Card, action_format: str | None, url: str) -> tuple[ActionParser, str]:

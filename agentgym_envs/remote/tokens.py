@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
+from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
 from agentgym_envs.secrets import keep_out
 
 TOKEN_VARIABLE = "AGENTGYM_TOKEN"
-TOKEN_REMEDY = f"; it asks for a token: set the variable {TOKEN_VARIABLE}"
+_HEADER = "Authorization"
+_NOT_ALLOWED = 401
 
 
 def authorization(token: str | None, url: str) -> dict[str, str]:
@@ -26,7 +28,7 @@ def authorization(token: str | None, url: str) -> dict[str, str]:
     if token is None and parts.password is not None:
         user, password = unquote(parts.username or ""), unquote(parts.password)
         keep_out(password)
-        return {"Authorization": f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"}
+        return {_HEADER: f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"}
     token = token if token is not None else os.environ.get(TOKEN_VARIABLE)
     if not token:
         return {}
@@ -36,4 +38,18 @@ def authorization(token: str | None, url: str) -> dict[str, str]:
             f"token= or by the variable {TOKEN_VARIABLE}"
         )
     keep_out(token)
-    return {"Authorization": f"Bearer {token}"}
+    return {_HEADER: f"Bearer {token}"}
+
+
+def remedy(status: int | None, headers: Mapping[str, str]) -> str:
+    """Return what helps where a request is answered 401; nothing for other answers.
+
+    Args:
+        status: of the answer; None where there was none.
+        headers: of the request.
+    """
+    if status != _NOT_ALLOWED:
+        return ""
+    if _HEADER in headers:
+        return f"; it does not take the token of token=, the address or {TOKEN_VARIABLE}"
+    return f"; it asks for a token: set the variable {TOKEN_VARIABLE}"

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agentgym_envs.errors import EnvFailure, needs_extra
-from agentgym_envs.remote.tokens import TOKEN_REMEDY, authorization
+from agentgym_envs.remote.tokens import authorization, remedy
 from agentgym_envs.secrets import masked, masked_address
 
 with needs_extra("remote", "playing the environment of an OpenEnv server"):
@@ -64,10 +64,11 @@ class Session:
             netloc=parts.netloc.rpartition("@")[2],  # the header holds user and password
             path=f"{parts.path.rstrip('/')}/ws",
         ).geturl()
+        headers = authorization(token, url)
         try:
             opening = connect(
                 address,
-                additional_headers=authorization(token, url),
+                additional_headers=headers,
                 open_timeout=min(_CONNECT_SECONDS, timeout),
                 close_timeout=_CLOSE_SECONDS,
                 # Pings keep the way open; a server that is busy may answer late.
@@ -80,8 +81,10 @@ class Session:
             # The library wants a `with`; `close` ends what this begins.
             self._connection: ClientConnection = opening.__enter__()
         except (OSError, WebSocketException) as error:
+            status = getattr(getattr(error, "response", None), "status_code", None)
             raise EnvFailure(
-                f"the server {self.url} failed: no connection ({_said(error)})"
+                f"the server {self.url} failed: no connection "
+                f"({_said(error)}{remedy(status, headers)})"
             ) from error
 
     def ask(self, kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,6 +157,4 @@ class Session:
 
 
 def _said(error: Exception) -> str:
-    response = getattr(error, "response", None)
-    asks = getattr(response, "status_code", None) == 401
-    return f"{type(error).__name__}: {masked(str(error))}{TOKEN_REMEDY if asks else ''}"
+    return f"{type(error).__name__}: {masked(str(error))}"

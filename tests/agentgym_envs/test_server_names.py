@@ -39,6 +39,9 @@ def test_other_names_are_left_alone(name: str) -> None:
         ("openenv:http://host:port", "not of the form http://host:port"),
         ("openenv:http://a:1,http://a:1/", "named twice"),
         ("openenv:http://***@host", "has \\*\\*\\* where its secret was"),
+        ("openenv:host:8000/a", "begins with http.*; write openenv:http://host:8000/a$"),
+        ("agentgym:me:secret@host:1", r"write agentgym:http://\*\*\*@host:1$"),
+        ("openenv:ws://host/a/ws", "write openenv:http://host/a$"),
     ],
 )
 def test_what_cannot_be_part_of_an_id_is_refused_without_its_secret(

@@ -92,7 +92,8 @@ def served(
     result = []
     for env_id, name in distinct_names(env_ids).items():
         check_kwargs(env_id, kwargs.get(env_id, {}))
-        address = quote(name.lower().replace("/", "-"), safe="")
+        # Two underlines stand between the parts of a server's address, and in ids of such alone.
+        address = quote(name.lower().replace("/", "-").replace("__", "-"), safe="")
         environment = ServedEnvironment(address, env_id, dict(kwargs.get(env_id, {})))
         _ = environment.sample
         result.append(environment)

@@ -10,7 +10,7 @@ import gymnasium as gym
 import pytest
 
 import agentgym_envs  # noqa: F401 - registers the ids
-from agentgym_envs import resolve_env_id
+from agentgym_envs import EnvFailure, resolve_env_id
 
 for package in ("starlette", "uvicorn", "wsproto", "websockets"):
     pytest.importorskip(package, reason="the extras serve and remote are not installed")
@@ -69,6 +69,76 @@ def test_openenv_plays_an_experts_episode_as_in_process(url: str, name: str) -> 
     assert any(turns[0][0][2:4])
     here.close()
     there.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "remedy"),
+    [
+        ("", "/alfworld"),
+        ("/TextCraft", "/textcraft"),
+        ("/textcraft/ws", "/textcraft"),
+        ("/none/of/them", "/alfworld"),
+    ],
+)
+def test_an_address_of_no_environment_is_answered_by_those_that_there_are(
+    url: str, path: str, remedy: str
+) -> None:
+    with pytest.raises(ValueError, match=rf"plays .*textcraft.* such as {url}{remedy}$"):
+        gym.make("agentgym/OpenEnv-v0", url=f"{url}{path}")
+
+
+@pytest.mark.parametrize("protocol", ["openenv", "agentgym"])
+def test_a_wrong_token_is_told_from_a_missing_one(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = make_app(served(["agentgym/BabyAI-v0"], {}), token="the-right-one")
+    with serving(app) as url:
+
+        def play() -> None:
+            env = gym.make(resolve_env_id(f"{protocol}:{url}/babyai"), disable_env_checker=True)
+            env.reset()
+            env.close()
+
+        with pytest.raises(EnvFailure, match="asks for a token: set the variable AGENTGYM_TOKEN"):
+            play()
+        monkeypatch.setenv("AGENTGYM_TOKEN", "one-of-another-server")
+        with pytest.raises(EnvFailure, match="does not take the token") as raised:
+            play()
+        assert "one-of-another-server" not in str(raised.value)
+        monkeypatch.setenv("AGENTGYM_TOKEN", "the-right-one")
+        play()
+
+
+@pytest.mark.parametrize("options", [{"action_format": "function_call"}, {"book": "deep"}])
+def test_a_server_restarted_with_other_options_is_a_failure_not_an_episode(
+    options: dict[str, Any],
+) -> None:
+    with serving(make_app(served(["agentgym/TextCraft-v0"], {}))) as url:
+        env: Any = gym.make("agentgym/OpenEnv-v0", url=url)
+        env.reset(options={"task_id": "textcraft_0"})
+    app = make_app(served(["agentgym/TextCraft-v0"], {"agentgym/TextCraft-v0": options}))
+    with serving(app, port=int(url.rpartition(":")[2])):
+        for _ in range(2):
+            with pytest.raises(EnvFailure, match="started anew with other options"):
+                env.reset(options={"task_id": "textcraft_0"})
+        env.close()
+        later = gym.make("agentgym/OpenEnv-v0", url=url, action_format=options.get("action_format"))
+        assert later.reset(options={"task_id": "textcraft_0"})[1]["task_id"] == "textcraft_0"
+        later.close()
+
+
+@pytest.mark.parametrize("protocol", ["openenv", "agentgym"])
+def test_a_servers_environment_is_served_on(url: str, protocol: str) -> None:
+    env_id = resolve_env_id(f"{protocol}:{url}/textcraft")
+    environments = served([env_id], {env_id: {"action_format": "plain"}})
+    here: Any = gym.make("agentgym/TextCraft-v0", action_format="plain")
+    here.reset(options={"task_id": "textcraft_0"})
+    actions = list(here.unwrapped.expert())
+    with serving(make_app(environments)) as other:
+        there: Any = gym.make(resolve_env_id(f"openenv:{other}/{environments[0].name}"))
+        there.reset(options={"task_id": "textcraft_0"})
+        assert turns_of(there, actions)[-1][1:3] == (1.0, True)
+        there.close()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -29,9 +29,9 @@ from wrappers.serving.running import listen, make_server
 
 
 @contextmanager
-def serving(app: Starlette, host: str = "127.0.0.1") -> Iterator[str]:
-    """Serve the application by uvicorn; its address."""
-    listener = listen(host, 0)
+def serving(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
+    """Serve the application by uvicorn, at a free port where none is named; its address."""
+    listener = listen(host, port)
     server = make_server(app, host=host)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
     thread.start()

@@ -44,7 +44,9 @@ async def reset(session: Session, data: Mapping[str, Any]) -> dict[str, Any]:
         raise NotValid(f"seed must be a whole number >= 0 or null, got {data['seed']!r:.80}")
     if not isinstance(episode_id, str | None):
         raise NotValid(f"episode_id must be a text or null, got {episode_id!r:.80}")
-    options = {key: without_fraction(value) for key, value in data.items() if key not in _OWN_OPTIONS}
+    options = {
+        key: without_fraction(value) for key, value in data.items() if key not in _OWN_OPTIONS
+    }
     try:
         if data.get("split") is not None or data.get("index") is not None:
             options["task_id"] = _placed_task(session, data)
