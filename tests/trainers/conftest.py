@@ -33,7 +33,7 @@ _metadata, _version = (functools.cache(f) for f in (metadata.metadata, metadata.
 
 @pytest.fixture(autouse=True)
 def _packages_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each trainer asks dozens of times whether PEFT is installed, and Accelerate parses the answer."""
+    """Each trainer asks dozens of times whether PEFT is there, and its metadata is parsed."""
     monkeypatch.setattr(metadata, "metadata", _metadata)
     monkeypatch.setattr(metadata, "version", _version)
 

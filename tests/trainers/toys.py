@@ -144,7 +144,7 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def make_model(seed: int = 0) -> Qwen3ForCausalLM:
-    """A random model of some ten thousand parameters; leaves torch's generator as its making does."""
+    """A random model of some ten thousand parameters; torch's generator is as behind its making."""
     torch.manual_seed(seed)  # of every device
     model, state = _random_model(seed)
     torch.set_rng_state(state)
