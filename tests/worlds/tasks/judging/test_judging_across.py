@@ -99,7 +99,7 @@ DAMAGE: dict[str, Damage] = {
 @pytest.mark.parametrize(
     ("number", "damage"),
     [
-        # Every damage to three tasks, every task with three or more; the rest is slow.
+        # Every damage to three or four tasks, five to every task; the rest is slow.
         pytest.param(
             number, damage,
             marks=() if (place + kind) % 3 == 0 else pytest.mark.slow,
