@@ -270,6 +270,7 @@ def test_a_full_disk_leaves_no_half_checkpoint_and_says_how_to_go_on(
     assert list(folder.rglob("*.tmp")) == []
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_for_a_while_changes_nothing(
     model: str, undisturbed: Path, tmp_path: Path
 ) -> None:

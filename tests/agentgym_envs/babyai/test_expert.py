@@ -58,6 +58,7 @@ def test_the_privileged_expert_needs_at_most_twenty_turns_on_the_test_split():
     assert [n for n in test if not play_expert(env, n, privileged=True)["success"]] == []
 
 
+@pytest.mark.slow
 def test_the_expert_seldom_needs_more_than_twenty_turns_on_the_test_split():
     env = gym.make("agentgym/BabyAI-v0").unwrapped
     test = env.task_ids("test")

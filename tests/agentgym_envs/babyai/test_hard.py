@@ -23,7 +23,9 @@ def make(**kwargs: Any):
     return gym.make("agentgym/BabyAI-v0", **kwargs).unwrapped
 
 
-@pytest.mark.parametrize("kwargs", KINDS, ids=str)
+@pytest.mark.parametrize(
+    "kwargs", [*(pytest.param(one, marks=pytest.mark.slow) for one in KINDS[:2]), KINDS[2]], ids=str
+)
 def test_the_contract_is_kept(kwargs: dict[str, bool]):
     check_text_env("agentgym/BabyAI-v0", num_tasks=1, **kwargs)
 
