@@ -179,10 +179,11 @@ gpu: $(VENV)/.dev  ## Measure and try what only a GPU can show (half an hour), o
 
 .PHONY: test
 test: $(VENV)/.dev  ## Run the tests (minutes; WORKERS=2 processes)
-	$(PYTEST) -n $(WORKERS) -m 'not slow and not science and not gpu and not vllm and not llm and not browser and not ray'
+	@# Neighbours share fixtures and worlds, so each worker takes a half and steals what is left at the end.
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m 'not slow and not science and not gpu and not vllm and not llm and not browser and not ray'
 
 .PHONY: test-slow
-test-slow: $(VENV)/.dev  ## Run the tests that take minutes each
+test-slow: $(VENV)/.dev  ## Run the tests that take minutes each, and what the quick ones leave out of their samples
 	$(PYTEST) -m 'slow and not gpu and not vllm and not browser'
 
 .PHONY: test-science

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-import gc
+import functools
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,6 @@ from trainers.runs import records
 NO_EVALUATION: dict[str, Any] = {"eval_strategy": "no", "save_strategy": "no"}
 
 
-def pytest_collection_finish() -> None:
-    # Every `Trainer.train` begins with a full collection; without this each one walks all of torch.
-    gc.collect()
-    gc.freeze()
-
-
 @pytest.fixture
 def curves() -> None:
     """Have learning curves drawn: a quarter of a second each, most of a small training."""
@@ -31,6 +26,16 @@ def curves() -> None:
 def _no_curves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if "curves" not in request.fixturenames:
         monkeypatch.setattr(records, "draw_run_curve", lambda folder: None)
+
+
+_metadata, _version = (functools.cache(f) for f in (metadata.metadata, metadata.version))
+
+
+@pytest.fixture(autouse=True)
+def _packages_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each trainer asks dozens of times whether PEFT is there, and its metadata is parsed."""
+    monkeypatch.setattr(metadata, "metadata", _metadata)
+    monkeypatch.setattr(metadata, "version", _version)
 
 
 @pytest.fixture

@@ -6,8 +6,6 @@ import json
 import os
 import resource
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +15,7 @@ from safetensors.torch import load_file
 
 from tests.faults.disks import fill, small_disk
 from tests.faults.wrappers import CAUSE, Breaks, SignalledAt
-from tests.trainers.command import EPISODES, ROOT, start, wait_for
+from tests.trainers.command import EPISODES, start, wait_for
 from tests.trainers.toys import ENV_ID, make_folder
 from trainers.collect import main as collect
 from trainers.evaluate import main as evaluate
@@ -252,24 +250,27 @@ def test_a_checkpoint_without_an_optimizer_is_an_error(
 
 
 def test_a_full_disk_leaves_no_half_checkpoint_and_says_how_to_go_on(
-    model: str, undisturbed: Path, tmp_path: Path
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "run"
     words = [*options(model, folder, "--max_outage", "0"), "--save_steps", "2"]
-    run = [sys.executable, "-m", "tests.trainers.command", "train", "grpo", *words]
-    # No file may have more than 40 blocks of 1024 bytes: metrics and episodes fit, weights do not.
-    done = subprocess.run(
-        ["bash", "-c", 'ulimit -f 40; exec "$@"', "bash", *run],
-        cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 75, done.stderr[-3000:]
-    assert "agentgym: the disk took no more: " in done.stderr
-    assert "there is no checkpoint yet. When that is mended:" in done.stderr
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # No file may have more than 40 kB: metrics and episodes fit, weights do not.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40_960, hard))
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert ended.value.code == 75
+    told = capsys.readouterr().err
+    assert "agentgym: the disk took no more: " in told
+    assert "there is no checkpoint yet. When that is mended:" in told
     assert list(folder.glob("checkpoint-*")) == []
     assert list(folder.rglob("*.tmp")) == []
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_for_a_while_changes_nothing(
     model: str, undisturbed: Path, tmp_path: Path
 ) -> None:

@@ -143,7 +143,13 @@ def history(trainer: AgentPPOTrainer) -> dict[int, tuple[float, ...]]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "iterations"), [("own", 1), ("shared", 1), ("own", 2), ("own", 4)]
+    ("kind", "iterations"),
+    [
+        ("shared", 1),
+        ("own", 4),
+        pytest.param("own", 1, marks=pytest.mark.slow),
+        pytest.param("own", 2, marks=pytest.mark.slow),
+    ],
 )
 def test_a_resumed_run_is_the_uninterrupted_one(
     kind: str, iterations: int, trainer_in: Maker

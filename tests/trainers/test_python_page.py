@@ -56,7 +56,13 @@ def test_there_is_a_script_of_fewer_than_30_lines_for_each_algorithm() -> None:
     }
 
 
-@pytest.mark.parametrize("algorithm", ["grpo", "ppo", "rloo", "reinforce_pp", "sft", "dpo"])
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        *("ppo", "sft", "dpo"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("grpo", "rloo", "reinforce_pp")),
+    ],
+)
 def test_a_script_trains_a_step_and_saves_the_model(
     algorithm: str, script: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -127,7 +127,9 @@ def test_imitation_lowers_the_loss_and_raises_validation_success(
     assert {t.split for t in read_jsonl(written)} == {"validation"}
 
 
-@pytest.mark.parametrize("order", ["group_by_length", "random"])
+@pytest.mark.parametrize(
+    "order", ["random", pytest.param("group_by_length", marks=pytest.mark.slow)]
+)
 def test_a_resumed_run_has_the_losses_of_the_uninterrupted_one(
     order: str, trainer_on: Callable[..., AgentSFTTrainer], experts: list[Trajectory]
 ) -> None:

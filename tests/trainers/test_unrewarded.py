@@ -95,8 +95,19 @@ def scripted(tmp_path: Path) -> Maker:
     return make
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("reason", ["the environment paid NaN", "the function returned None"])
+@pytest.mark.parametrize(
+    ("algorithm", "reason"),
+    [
+        *((algorithm, "the environment paid NaN") for algorithm in ALGORITHMS),
+        *(
+            pytest.param(
+                algorithm, "the function returned None",
+                marks=() if algorithm in ("grpo", "ppo") else pytest.mark.slow,
+            )
+            for algorithm in ALGORITHMS
+        ),
+    ],
+)  # fmt: skip
 def test_the_gradient_is_that_of_the_batch_without_the_episode(
     algorithm: str, reason: str, scripted: Maker
 ) -> None:

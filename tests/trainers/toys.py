@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import gymnasium as gym
@@ -141,7 +144,16 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def make_model(seed: int = 0) -> Qwen3ForCausalLM:
-    """A random model of some ten thousand parameters."""
+    """A random model of some ten thousand parameters; torch's generator is as behind its making."""
+    torch.manual_seed(seed)  # of every device
+    model, state = _random_model(seed)
+    torch.set_rng_state(state)
+    return copy.deepcopy(model)
+
+
+@functools.cache
+def _random_model(seed: int) -> tuple[Qwen3ForCausalLM, torch.Tensor]:
+    """Return a model, and the state of torch's generator behind its making."""
     torch.manual_seed(seed)
     config = Qwen3Config(
         vocab_size=260,
@@ -157,14 +169,23 @@ def make_model(seed: int = 0) -> Qwen3ForCausalLM:
         bos_token_id=None,
         pad_token_id=257,
     )
-    return Qwen3ForCausalLM(config).eval()
+    return Qwen3ForCausalLM(config).eval(), torch.get_rng_state()
 
 
 def make_folder(path: Path, seed: int = 0) -> str:
     """Save a random model and its tokenizer as a Hugging Face folder."""
-    make_model(seed).save_pretrained(path)
-    make_tokenizer().save_pretrained(path)
+    path.mkdir(parents=True, exist_ok=True)
+    for name, content in _saved(seed).items():
+        (path / name).write_bytes(content)
     return str(path)
+
+
+@functools.cache
+def _saved(seed: int) -> dict[str, bytes]:
+    with TemporaryDirectory() as folder:
+        make_model(seed).save_pretrained(folder)
+        make_tokenizer().save_pretrained(folder)
+        return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
 class NeverPays(gym.RewardWrapper):  # type: ignore[misc]

@@ -5,6 +5,7 @@ Imports no torch, so that every command can afford it.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import platform
@@ -163,6 +164,7 @@ def _options(config: Any) -> dict[str, Any]:
     raise TypeError(f"expected a dataclass, got {config!r:.80}")
 
 
+@functools.cache  # what runs is what was imported, whatever becomes of the checkout
 def checkout_commit() -> str | None:
     """Return the commit of the checkout this package runs from, or None where it is installed."""
 

@@ -23,14 +23,26 @@ def make(**kwargs: Any):
     return gym.make("agentgym/BabyAI-v0", **kwargs).unwrapped
 
 
-@pytest.mark.parametrize("kwargs", KINDS, ids=str)
+@pytest.mark.parametrize(
+    "kwargs", [*(pytest.param(one, marks=pytest.mark.slow) for one in KINDS[:2]), KINDS[2]], ids=str
+)
 def test_the_contract_is_kept(kwargs: dict[str, bool]):
     check_text_env("agentgym/BabyAI-v0", num_tasks=1, **kwargs)
 
 
-@pytest.mark.parametrize("kwargs", KINDS, ids=str)
 @pytest.mark.parametrize("privileged", [False, pytest.param(True, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("level", range(40), ids=AGENTGYM_LEVELS)
+@pytest.mark.parametrize(
+    ("level", "kwargs"),
+    [
+        # Each level in one kind; in the others it is slow.
+        pytest.param(
+            level, kwargs, id=f"{name}-{kwargs}",
+            marks=() if level % len(KINDS) == place else pytest.mark.slow,
+        )
+        for level, name in enumerate(AGENTGYM_LEVELS)
+        for place, kwargs in enumerate(KINDS)
+    ],
+)  # fmt: skip
 def test_the_expert_plays_it(level: int, privileged: bool, kwargs: dict[str, bool]):
     env = make(max_turns=400, **kwargs)
     env.reset(options={"task_id": level})

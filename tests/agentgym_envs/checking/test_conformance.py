@@ -46,7 +46,13 @@ print(digest.hexdigest())
 
 @pytest.mark.parametrize("env_id", [*OURS, COUNTING_ID])
 def test_the_contract_is_kept(env_id: str) -> None:
-    check_text_env(env_id, num_tasks=1 if env_id == SCIWORLD else 3)
+    check_text_env(env_id, num_tasks=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env_id", [one for one in OURS if one.values != (SCIWORLD,)])
+def test_the_contract_is_kept_in_further_tasks(env_id: str) -> None:
+    check_text_env(env_id, num_tasks=3)
 
 
 @pytest.mark.science

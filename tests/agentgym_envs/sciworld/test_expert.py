@@ -70,7 +70,7 @@ def test_a_solution_does_not_depend_on_what_was_solved_before() -> None:
     simulator.close()
 
 
-@pytest.mark.parametrize("number", [2041, 71])
+@pytest.mark.parametrize("number", [2041, pytest.param(71, marks=pytest.mark.science)])
 def test_a_solution_that_fails_is_replaced_by_another(number: int) -> None:
     """The house has two shovels, and one is the wrong one; chocolate burns while it is watched."""
     env = SciWorldEnv(max_turns=500)

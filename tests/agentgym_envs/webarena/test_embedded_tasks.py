@@ -17,7 +17,6 @@ from agentgym_envs.webarena.tasks.task_set import SPLITS, EmbeddedTasks
 
 TASKS = EmbeddedTasks(open_content())
 TEMPLATES = {each.template: each for each in open_content().templates}
-SOME = (0, 5)
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +39,8 @@ def solve(env: WebArenaEnv, number: int) -> dict[str, object]:
 
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_the_expert_solves_it_within_the_turns(env: WebArenaEnv, template: int) -> None:
-    for instance in SOME:
-        info = solve(env, TEMPLATES[template].task_ids[instance])
-        assert info["success"] and info["score"] == 1.0, (info, env.verdict)
+    info = solve(env, TEMPLATES[template].task_ids[5])
+    assert info["success"] and info["score"] == 1.0, (info, env.verdict)
 
 
 @pytest.mark.slow

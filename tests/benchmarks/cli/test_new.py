@@ -81,6 +81,7 @@ def test_it_is_checked_played_and_evaluated_by_its_module_and_id(folder: Path) -
     assert len(agentgym(folder, "suites", "suite.yaml").splitlines()) == 5
 
 
+@pytest.mark.slow
 def test_it_trains_a_step(folder: Path) -> None:
     words = ["train", "grpo", "--env", ENV, "--model", "tiny", "--max_steps", "1"]
     words += ["--num_generations", "2", "--per_device_train_batch_size", "4", "--max_turns", "2"]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -103,13 +104,17 @@ sys.exit(status)
 
 
 def test_the_whole_of_it_imports_no_torch_of_its_own() -> None:
-    """On this machine, with all that is installed here."""
+    """On this machine, with all that is installed here; TRL has what the trainers extend."""
     done = subprocess.run(
         [sys.executable, "-c", WHOLE], cwd=ROOT, capture_output=True, text=True, check=False
     )
     report = json.loads(done.stdout)
     assert report["works"] is (done.returncode == 0)
     assert {check["status"] for check in report["checks"]} <= {*Status}
+    if find_spec("torch") is not None:
+        trl = found(report)["TRL"]
+        assert (trl["status"], trl["remedy"]) == (Status.WORKS, None)
+        assert trl["text"].count("trl") == 1 and trl["text"].count("transformers") == 1
     imported = set(ast.literal_eval(done.stderr.splitlines()[-1]))
     assert imported & {"torch", "transformers", "trl", "vllm", "matplotlib"} == set()
 

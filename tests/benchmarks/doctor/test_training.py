@@ -159,13 +159,6 @@ def test_a_vllm_without_a_device_is_warned_of(site: Path, monkeypatch: pytest.Mo
 
 
 @needs_torch
-def test_the_trl_that_is_installed_has_what_the_trainers_extend() -> None:
-    finding = run("TRL")
-    assert (finding.status, finding.remedy) == (Status.WORKS, None)
-    assert finding.text.count("trl") == 1 and finding.text.count("transformers") == 1
-
-
-@needs_torch
 def test_another_trl_is_one_line_and_pip_is_told_the_version(site: Path) -> None:
     package(site, "trl")
     write_metadata(site, "trl", "9.0")

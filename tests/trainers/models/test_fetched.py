@@ -218,6 +218,7 @@ def started(*, before: str = "") -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_after_a_kill_there_is_no_folder_and_the_next_one_is_whole() -> None:
     killed = started(before="fetched.shutil.copyfile = lambda *_: os.kill(os.getpid(), 9)")
     killed.communicate()

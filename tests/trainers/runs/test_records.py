@@ -72,7 +72,7 @@ def test_a_copy_outside_a_checkout_names_no_commit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(provenance, "__file__", str(tmp_path / "provenance.py"))
-    assert provenance.checkout_commit() is None
+    assert provenance.checkout_commit.__wrapped__() is None
 
 
 @pytest.mark.usefixtures("curves")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import signal
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def steps_taken(folder: Path) -> int:
     return len(path.read_text().splitlines()) if path.exists() else 0
 
 
-# A further algorithm, or horizon, is a further line. Only one is not slow: each takes 3 processes.
+# A further algorithm, or horizon, is a further line. Only one is not slow: each takes 2 processes.
 @pytest.mark.parametrize(
     ("algorithm", "horizon", "further"),
     [
@@ -61,10 +62,7 @@ def test_a_killed_and_resumed_run_equals_the_uninterrupted_one(
     ]
     parts = [*options, "--output_dir", str(tmp_path / "parts")]
     step = random.randint(4, 9)  # after the first checkpoint, and with steps to go
-    with (
-        start(algorithm, [*options, "--output_dir", str(tmp_path / "whole")]) as whole,
-        start(algorithm, parts) as killed,
-    ):
+    with start(algorithm, parts) as killed:
         wait_for(lambda: steps_taken(tmp_path / "parts") >= step, killed)
         killed.send_signal(signal.SIGKILL)
         assert killed.wait() == -signal.SIGKILL
@@ -72,8 +70,8 @@ def test_a_killed_and_resumed_run_equals_the_uninterrupted_one(
             said, complained = resumed.communicate()
         assert resumed.returncode == 0, complained[-3000:]
         assert f"resuming from {tmp_path}/parts/checkpoint-" in said
-        complained = whole.communicate()[1]
-        assert whole.returncode == 0, complained[-3000:]
+    whole = [*options, "--output_dir", str(tmp_path / "whole")]
+    assert import_module(f"trainers.{algorithm}").main(whole) == 0
 
     expected, found = (entries(tmp_path / name) for name in ("whole", "parts"))
     assert [entry["global_step"] for entry in found] == list(range(1, NUM_STEPS + 1))

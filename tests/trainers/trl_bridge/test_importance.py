@@ -254,20 +254,29 @@ class TRLWithVLLM(GRPOTrainer):  # type: ignore[misc]
         self._last_loaded_step = 0  # so that no weights are sent
 
 
+LOSSES: list[dict[str, Any]] = [
+    *({"loss_type": name} for name in ("grpo", "bnpo", "dr_grpo", "dapo", "cispo", "sapo")),
+    {"loss_type": "luspo", "importance_sampling_level": "sequence"},
+    {"loss_type": "grpo", "importance_sampling_level": "sequence"},
+    {"loss_type": "vespo"},
+    {"loss_type": "grpo", "beta": 0.5, "entropy_coef": 0.1, "off_policy_mask_threshold": 0.05},
+]
+
+
 # TRL warns that `rollout_func` is experimental.
 @pytest.mark.filterwarnings("ignore:You are using 'rollout_func'")
 @pytest.mark.parametrize(
-    "options",
+    ("mode", "options"),
     [
-        *({"loss_type": name} for name in ("grpo", "bnpo", "dr_grpo", "dapo", "cispo", "sapo")),
-        {"loss_type": "luspo", "importance_sampling_level": "sequence"},
-        {"loss_type": "grpo", "importance_sampling_level": "sequence"},
-        {"loss_type": "vespo"},
-        {"loss_type": "grpo", "beta": 0.5, "entropy_coef": 0.1, "off_policy_mask_threshold": 0.05},
+        # The first loss in every mode, and every loss in one; the rest is slow.
+        pytest.param(
+            mode, options, id=f"{mode}-{options}",
+            marks=() if number == 0 or number % len(TRLS) == place else pytest.mark.slow,
+        )
+        for place, mode in enumerate(TRLS)
+        for number, options in enumerate(LOSSES)
     ],
-    ids=str,
-)
-@pytest.mark.parametrize("mode", TRLS)
+)  # fmt: skip
 def test_trls_modes_have_trls_gradient_with_every_loss(
     mode: str, options: dict[str, Any], scripted: Maker, tmp_path: Path
 ) -> None:
