@@ -120,6 +120,8 @@ class Storm:
             fault = self._random.choice(faults)
             if fault():
                 self.faults[fault.__name__] += 1
+                self._log.write(f"storm: {fault.__name__}\n".encode())
+                self._log.flush()
         self._end()
 
     # Faults -----------------------------------------------------------------------------------
@@ -171,8 +173,8 @@ class Storm:
     def terminate_run(self) -> bool:
         self._run.terminate()
         status = self._run.wait(120)
-        # Python has no handlers yet where the run has only just begun.
-        if status not in (130, -signal.SIGTERM):
+        # We have no handlers yet where the run has only just begun; Ray's aborts.
+        if status not in (130, -signal.SIGTERM, -signal.SIGABRT):
             raise AssertionError(f"SIGTERM ended the run with {status}")
         self._run = self._start(resume=True)
         return True
