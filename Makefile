@@ -20,7 +20,7 @@ VENV_VERIFIERS ?= .venv-verifiers
 VENV_NEMO_GYM ?= .venv-nemo-gym
 VENV_RAY ?= .venv-ray
 VENV_DOCS ?= .venv-docs
-WORKERS ?= 2
+WORKERS ?= 3
 SEED ?= 0
 
 BIN := $(VENV)/bin
@@ -178,7 +178,7 @@ gpu: $(VENV)/.dev  ## Measure and try what only a GPU can show (half an hour), o
 # Checking it ----------------------------------------------------------------------------------
 
 .PHONY: test
-test: $(VENV)/.dev  ## Run the tests (minutes; WORKERS=2 processes)
+test: $(VENV)/.dev  ## Run the tests (minutes; WORKERS=3 processes, for two cores)
 	@# Neighbours share fixtures and worlds, so each worker takes a half and steals what is left at the end.
 	$(PYTEST) -n $(WORKERS) --dist worksteal -m 'not slow and not science and not gpu and not vllm and not llm and not browser and not ray'
 
