@@ -179,7 +179,7 @@ gpu: $(VENV)/.dev  ## Measure and try what only a GPU can show (half an hour), o
 
 .PHONY: test
 test: $(VENV)/.dev  ## Run the tests (minutes; WORKERS=3 processes, for two cores)
-	@# Neighbours share fixtures and worlds, so each worker takes a half and steals what is left at the end.
+	@# Neighbours share fixtures and worlds, so each worker begins with a run of its own and takes from the others at the end.
 	$(PYTEST) -n $(WORKERS) --dist worksteal -m 'not slow and not science and not gpu and not vllm and not llm and not browser and not ray'
 
 .PHONY: test-slow

@@ -60,7 +60,7 @@ from trainers.training_tasks import (
     training_rows,
 )
 from trainers.trl_bridge import EpisodeBatch, EpisodeTrainer, task_dataset
-from trainers.trl_bridge.ahead import AheadMixin
+from trainers.trl_bridge.ahead import AheadMixin, check_ahead
 from trainers.trl_bridge.carry_over import CarryOverMixin
 from trainers.trl_bridge.reuse import BatchCheckpointMixin
 
@@ -171,9 +171,7 @@ class OnlineTrainer(
         self.max_staleness = getattr(args, "max_staleness", 0)
         if self.max_staleness:
             processes = self.accelerator.num_processes
-            _check_ahead(
-                rollout, environments.args, processes=processes, carry_over=self.carry_over
-            )
+            check_ahead(rollout, environments.args, processes=processes, carry_over=self.carry_over)
             check_epoch(self.train_dataset, args)
         if args.scale_rewards in (PER_ENVIRONMENT, BY_MEAN):
             self.scale_rewards = "none"  # TRL knows neither; `advantages_of` scales
@@ -319,31 +317,6 @@ def _checked(model: Any) -> Any:
     else:
         check_loaded(model)
     return model
-
-
-def _check_ahead(
-    rollout: RolloutArguments, env: EnvArguments, *, processes: int, carry_over: bool
-) -> None:
-    """Check that episodes can be played while the policy is trained, or go on after it."""
-    if processes > 1:
-        raise UsageError(
-            "max_staleness sends weights between two turns of one process, which "
-            f"{processes} processes would have to do at one moment; pass --max_staleness 0, which "
-            "plays each process's share on the same --server_url, or train with one process"
-        )
-    if carry_over:
-        return  # playing and training take turns in one thread
-    if rollout.backend != "vllm_server":
-        raise UsageError(
-            "max_staleness plays while the policy is trained, so what samples must have weights of "
-            f"its own, got --backend {rollout.backend}; pass --backend vllm_server --server_url "
-            "http://host:port, --carry_over to take turns on one device, or --max_staleness 0"
-        )
-    if env.env_backend == "sync":
-        raise UsageError(
-            "max_staleness plays in another thread than evaluations, so environments need threads "
-            "of their own, got --env_backend sync; pass --env_backend thread or process"
-        )
 
 
 def refuse_split_weights(backend: str, *, is_split: bool) -> None:

@@ -139,13 +139,14 @@ class JSONClient:
         self.pace = Pace(max_requests)
         self._logged: dict[str, float] = {}  # when, by cause
         self._is_proven = False  # the server has answered
+        self._sockets = Sockets()
         self._http = httpx.Client(
             timeout=timeout,
+            event_hooks={"request": [self._sockets.watch]},
             headers={} if api_key is None else {"Authorization": f"Bearer {api_key}"},
             limits=httpx.Limits(max_connections=max_requests),
         )
         self._threads = ThreadPoolExecutor(max_requests, thread_name_prefix="requests")
-        self._sockets = Sockets()
         # Players are not closed; the connections end with the client at the latest.
         weakref.finalize(self, _end, self._threads, self._http, self._ended, self._sockets)
         _CLIENTS.add(self)
@@ -215,8 +216,7 @@ class JSONClient:
         read: Callable[[Any], Any] = lambda answer: answer,
         cancelled: Event | None = None,
     ) -> Sent:
-        place = self._address.path.rstrip("/") + path
-        address = self._address.copy_with(path=place)
+        address = self._address.copy_with(path=self._address.path.rstrip("/") + path)
         url = masked_address(str(address))
         server = f"{self._name} ({url})" if self._name else url
         cancelled = cancelled or self._ended
@@ -228,9 +228,7 @@ class JSONClient:
             if sent_at is None:
                 raise RequestFailed(f"{server} is not asked any more")
             try:
-                response = self._http.request(
-                    method, address, json=body, extensions={"trace": self._sockets.see}
-                )
+                response = self._http.request(method, address, json=body)
                 if response.is_success:
                     answer = read(json_of(response))
                     self._is_proven = True
@@ -250,10 +248,7 @@ class JSONClient:
                     raise RequestRefused(response.status_code, str(error), server=server) from None
             else:
                 cause = f"{response.status_code} {message_of(response)}"
-                is_limit = response.status_code == _TOO_MANY_REQUESTS
-                seconds = retry_after(response)
-                if response.status_code not in _PASSING or (is_limit and has_no_credit(response)):
-                    raise RequestRefused(response.status_code, message_of(response), server=server)
+                is_limit, seconds = _passing(response, server)
                 if is_limit:  # before another request gets this one's place
                     seconds = FIRST_PAUSE * 2**limited if seconds is None else seconds
                     self.pace.slow_down(sent_at, seconds)
@@ -264,11 +259,9 @@ class JSONClient:
             wait = FIRST_PAUSE * 2 ** (failures - 1) if seconds is None else seconds
             waited += wait
             if failures > self._retries or waited > _LONGEST_WAIT:
-                times = failures + limited
                 asks = f" and asks to wait {wait:.0f} s" * (waited > _LONGEST_WAIT)
-                raise RequestFailed(
-                    f"{server} failed {times} times, the last time with {cause}{asks}"
-                )
+                times = f"{failures + limited} times, the last time"
+                raise RequestFailed(f"{server} failed {times} with {cause}{asks}")
             if cancelled.is_set() or self._ended.is_set():
                 raise RequestFailed(f"{server} failed, and the client has ended: {cause}")
             self._report_retry(f"{server} failed ({cause})", wait)
@@ -298,6 +291,18 @@ class JSONClient:
             self._logged[failure] = now
         level = logging.DEBUG if is_known else logging.WARNING
         logger.log(level, "%s; again in %.1f s", failure, wait)
+
+
+def _passing(response: httpx.Response, server: str) -> tuple[bool, float | None]:
+    """Return whether an answer says that too much is asked, and for how many seconds to wait.
+
+    Raises:
+        RequestRefused: the same request will not succeed later.
+    """
+    is_limit = response.status_code == _TOO_MANY_REQUESTS
+    if response.status_code not in _PASSING or (is_limit and has_no_credit(response)):
+        raise RequestRefused(response.status_code, message_of(response), server=server)
+    return is_limit, retry_after(response)
 
 
 def end_clients() -> None:

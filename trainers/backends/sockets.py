@@ -9,6 +9,8 @@ from threading import Lock
 from typing import Any
 from weakref import WeakSet
 
+import httpx
+
 
 class Sockets:
     """The sockets of a client, to wake up who reads from one: closing it alone does not."""
@@ -17,11 +19,9 @@ class Sockets:
         self._known: WeakSet[socket] = WeakSet()
         self._lock = Lock()
 
-    def see(self, event: str, info: Mapping[str, Any]) -> None:
-        """Take in what httpx reports of a request (its `trace` extension)."""
-        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-            with self._lock:
-                self._known.add(info["return_value"].get_extra_info("socket"))
+    def watch(self, request: httpx.Request) -> None:
+        """Have httpx report the connections that a request opens (its `trace` extension)."""
+        request.extensions["trace"] = self._see
 
     def shut_down(self) -> None:
         """End all connections for both sides."""
@@ -29,3 +29,8 @@ class Sockets:
             for one in self._known:
                 with suppress(OSError):  # it has ended by itself
                     one.shutdown(SHUT_RDWR)
+
+    def _see(self, event: str, info: Mapping[str, Any]) -> None:
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            with self._lock:
+                self._known.add(info["return_value"].get_extra_info("socket"))

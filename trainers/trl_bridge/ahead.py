@@ -15,6 +15,8 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from agentgym_envs.trajectory import Trajectory
+from trainers.options.arguments import EnvArguments, RolloutArguments
+from trainers.options.errors import UsageError
 from trainers.rollout.ahead import BatchesAhead
 from wrappers.failures import UNPROVEN, persist
 
@@ -212,3 +214,38 @@ class AheadMixin:
 
     def _paused(self: Any) -> AbstractContextManager[None]:
         return nullcontext() if self._ahead is None else self._ahead.paused()
+
+
+def check_ahead(
+    rollout: RolloutArguments, env: EnvArguments, *, processes: int, carry_over: bool
+) -> None:
+    """Check that episodes can be played while the policy is trained, or go on after it.
+
+    Args:
+        rollout: names the backend.
+        env: names where environments run.
+        processes: that train.
+        carry_over: playing and training take turns.
+
+    Raises:
+        UsageError: they cannot.
+    """
+    if processes > 1:
+        raise UsageError(
+            "max_staleness sends weights between two turns of one process, which "
+            f"{processes} processes would have to do at one moment; pass --max_staleness 0, which "
+            "plays each process's share on the same --server_url, or train with one process"
+        )
+    if carry_over:
+        return  # playing and training take turns in one thread
+    if rollout.backend != "vllm_server":
+        raise UsageError(
+            "max_staleness plays while the policy is trained, so what samples must have weights of "
+            f"its own, got --backend {rollout.backend}; pass --backend vllm_server --server_url "
+            "http://host:port, --carry_over to take turns on one device, or --max_staleness 0"
+        )
+    if env.env_backend == "sync":
+        raise UsageError(
+            "max_staleness plays in another thread than evaluations, so environments need threads "
+            "of their own, got --env_backend sync; pass --env_backend thread or process"
+        )

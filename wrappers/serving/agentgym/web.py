@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from starlette.requests import Request
@@ -15,8 +16,8 @@ from wrappers.serving.endpoints import Endpoints
 Fields = dict[str, Any]
 
 
-class _ByEnvIdx:
-    """The endpoints that they have in common: bare values, and errors with status 500.
+class _ByEnvIdx(ABC):
+    """What the endpoints of the four share: bare values, and errors with status 500.
 
     Args:
         episodes: what is played.
@@ -40,13 +41,13 @@ class _ByEnvIdx:
         """Answer with the next number."""
         return (await self.episodes.create()).number
 
+    @abstractmethod
     async def reset(self, fields: Fields) -> Any:
         """Begin a task."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def step(self, fields: Fields) -> Any:
         """Play a completion or an action."""
-        raise NotImplementedError
 
     async def observation(self, fields: Fields) -> Any:
         """Repeat the last observation; in SearchQA the question."""
