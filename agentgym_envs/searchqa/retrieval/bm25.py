@@ -11,9 +11,10 @@ import numpy as np
 from agentgym_envs.errors import needs_extra
 from agentgym_envs.searchqa.documents import Corpus
 from agentgym_envs.searchqa.retrieval.protocol import Hit, check_k, clean_query
+from agentgym_envs.searchqa.retrieval.without_jax import without_jax
 from agentgym_envs.searchqa.retrieval.words import WORDS_VERSION, words
 
-with needs_extra("search", "BM25"):
+with needs_extra("search", "BM25"), without_jax():
     import bm25s
 
 from agentgym_envs.searchqa.retrieval.saved_bm25 import fingerprint, load_index, save_index

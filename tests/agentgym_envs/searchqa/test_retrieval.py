@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 import threading
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from agentgym_envs.searchqa.documents import Passage, contents_of, split_content
 from agentgym_envs.searchqa.retrieval import make, make_retriever
 from agentgym_envs.searchqa.retrieval.bm25 import BM25Retriever
 from agentgym_envs.searchqa.retrieval.remote import RemoteRetriever
+from agentgym_envs.searchqa.retrieval.without_jax import without_jax
 from agentgym_envs.searchqa.retrieval.words import words
 from tests.agentgym_envs.searchqa.passages import rivers
 
@@ -200,3 +203,31 @@ def test_only_the_index_of_a_large_corpus_lies_in_the_cache_folder(
     monkeypatch.setattr(make, "CACHED_FROM", len(rivers()))
     make_retriever("bm25", rivers())
     assert [path.name[:5] for path in (tmp_path / "cache" / "searchqa").iterdir()] == ["bm25-"]
+
+
+def test_bm25_leaves_jax_and_the_memory_of_its_gpu_alone(tmp_path: Path) -> None:
+    package = tmp_path / "jax"
+    package.mkdir()
+    (package / "__init__.py").write_text("print('jax is used')")
+    (package / "lax.py").write_text("def top_k(scores, k): print('on its device')")
+    code = "from agentgym_envs.searchqa.retrieval import bm25; print('searching'); import jax.lax"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split("\n") == ["searching", "jax is used", ""]
+
+
+def test_jax_that_is_imported_already_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    jax, lax = ModuleType("jax"), ModuleType("jax.lax")
+    monkeypatch.setitem(sys.modules, "jax", jax)
+    monkeypatch.setitem(sys.modules, "jax.lax", lax)
+    with pytest.raises(ZeroDivisionError), without_jax():
+        with pytest.raises(ImportError):
+            import_module("jax.lax")
+        raise ZeroDivisionError
+    assert sys.modules["jax"] is jax
+    assert sys.modules["jax.lax"] is lax
