@@ -14,6 +14,9 @@ from trainers.options.errors import explain_missing_extra
 # Read once, when torch starts its threads: beside any other busy process, threads that spin while
 # they wait made two cores twenty times slower than one.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# Read once, when torch first takes memory of a GPU. Keys and values of episodes grow in blocks of
+# ever other sizes, and by default torch keeps the freed ones: docs/inside/gpu.md has the figures.
+os.environ.setdefault("PYTORCH_ALLOC_CONF", "expandable_segments:True")
 
 _HOMES = {
     "trainers.agentevol": ("AgentEvol", "AgentEvolConfig"),

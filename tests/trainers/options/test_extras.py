@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -86,9 +87,19 @@ sys.exit(run_command(lambda: __import__('no_such_module')))
     assert last_line(code) == "ModuleNotFoundError: No module named 'no_such_module'"
 
 
-def test_torch_is_told_to_wait_passively_before_it_starts() -> None:
-    code = "import sys, trainers, os; print(os.environ['OMP_WAIT_POLICY'], 'torch' in sys.modules)"
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout.split()[1] == "False"
+def test_torch_is_told_how_to_wait_and_to_keep_memory_before_it_starts() -> None:
+    set_before = {"PYTORCH_ALLOC_CONF": "max_split_size_mb:64"}
+    names = ("OMP_WAIT_POLICY", "PYTORCH_ALLOC_CONF")
+    told = f"*map(os.environ.get, {names})"
+    code = f"import sys, trainers, os; print({told}, 'torch' in sys.modules)"
+    clean = {name: value for name, value in os.environ.items() if name not in names}
+    cases = ((clean, "expandable_segments:True"), (clean | set_before, "max_split_size_mb:64"))
+    for environ, memory in cases:
+        result = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert result.stdout.split() == ["PASSIVE", memory, "False"]
