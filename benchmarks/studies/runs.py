@@ -48,7 +48,7 @@ class Run:
 
 
 def play_all(runs: Sequence[Run], *, workers: int, threads: int) -> None:
-    """Play the runs that are not done yet.
+    """Play the runs that are not done yet, each from the command that has not ended yet.
 
     Args:
         runs: the runs.
@@ -81,7 +81,10 @@ def left_of(runs: Sequence[Run]) -> str:
 def _play(run: Run, threads: int) -> None:
     run.folder.mkdir(parents=True, exist_ok=True)
     with (run.folder / LOG).open("a", encoding="utf-8") as log:
-        for words in run.commands:
+        for number, words in enumerate(run.commands):
+            ended = run.folder / f"{DONE}_{number}"
+            if ended.exists():
+                continue
             command = [sys.executable, "-m", run.module, *words]
             environ = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "PASSIVE"}
             status = subprocess.run(
@@ -93,6 +96,7 @@ def _play(run: Run, threads: int) -> None:
                     f"{program} {' '.join(words)} ended with status {status}; see "
                     f"{run.folder / LOG}"
                 )
+            ended.touch()
     (run.folder / DONE).touch()
     print(f"done: {run.folder}", flush=True)
 

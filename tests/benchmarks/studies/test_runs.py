@@ -35,6 +35,16 @@ def test_a_command_that_fails_stops_the_study_and_names_its_log(tmp_path: Path) 
     assert not bad.is_done
 
 
+def test_a_run_goes_on_with_the_command_that_did_not_end(tmp_path: Path) -> None:
+    folder, later = tmp_path / "run", tmp_path / "later"
+    with pytest.raises(RuntimeError):
+        play_all([Run(folder, (("--version",), ("view", str(later))))], workers=1, threads=1)
+    first = (folder / LOG).read_text()
+    # Were the first command called again, it would fail now.
+    play_all([Run(folder, (("no_such_command",), ("envs",)))], workers=1, threads=1)
+    assert "TextCraft" in (folder / LOG).read_text().removeprefix(first)
+
+
 @pytest.mark.parametrize("ground", GROUNDS)
 def test_every_algorithms_run_ends_with_the_same_measurement(ground: str, tmp_path: Path) -> None:
     for name in ALGORITHMS:
