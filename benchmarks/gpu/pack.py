@@ -27,14 +27,14 @@ from benchmarks.gpu.unpack import MANIFEST, PART
 from trainers.models.fetched import PACKAGE
 from trainers.options.errors import UsageError
 
-PART_BYTES = 45_000_000
-"""Of a part. A lent machine takes 64 MiB a time, and the checkout is 17 MB of it."""
+PART_BYTES = 40_000_000
+"""Of a part. A lent machine takes 64 MiB a time, and the checkout is 25 MB of it."""
 
 BASE = ("torch", "transformers", "accelerate", "peft")
 """What is there by default, with all that they require."""
 
-ROOTS = (f"{DISTRIBUTION}[train]", "hypothesis", "pytest", "pytest-timeout", "setuptools>=77")
-"""What the parts need: our requirements, the tests', and what installs the checkout."""
+ROOTS = (f"{DISTRIBUTION}[train,envs]", "hypothesis", "pytest", "pytest-timeout", "setuptools>=77")
+"""What the parts and all scenarios need, the tests', and what installs the checkout."""
 
 VERSION_MATTERS = ("setuptools",)
 """What travels unless the version there is known to do: an old one cannot install the checkout."""
