@@ -1,39 +1,88 @@
 """`agentgym study language_model`: SmolLM2 from its chat training to SFT to GRPO, by scenario.
 
-In each scenario the model imitates some of the expert's episodes; each seed's GRPO then trains an
-adapter on what came of it, under a turn horizon that grows. The test tasks are played by the model
-as it was fetched, by the start, and after each seed. `all` is one policy for several scenarios.
+In each scenario the model imitates some of the expert's episodes; each seed's GRPO then trains what
+came of it under a turn horizon that grows, and in the scenario of the longest episodes under a
+fixed one, too. The test tasks are played by the model as it was fetched, by the start, and after
+each seed. `all` is one policy for several scenarios. On a CPU an adapter is trained, on a GPU all
+weights, with more episodes to a step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
-from benchmarks.studies.runs import RESULT, Run, play_study, study_parser
+from benchmarks.studies.runs import RESULT, START, Run, play_study, study_parser
 from benchmarks.studies.table import language_model_table
 from trainers.options.model_names import SMOLLM2
 
-FETCHED, TRAINED = "fetched", "grpo"
+FETCHED, TRAINED, TRAINED_FIXED = "fetched", "grpo", "grpo_fixed"
 TOGETHER = "all"
 GROUP = 8
+IMITATED = 8
+"""Episodes of a step of imitation."""
 
-_QUIET = ("--report_to", "none", "--resume")
-_ADAPTER = (
-    *("--use_peft", "--lora_r", "8", "--lora_alpha", "16"),
-    *("--lora_target_modules", "all-linear"),
+_TRAINING = (
+    *("--report_to", "none", "--resume", "--lr_scheduler_type", "linear", "--eval_strategy", "no"),
+    *("--save_strategy", "steps", "--save_total_limit", "1"),
 )
-_TRAINING = ("--per_device_train_batch_size", "1", "--lr_scheduler_type", "linear")
-_SFT = (
-    *("--gradient_accumulation_steps", "8", "--learning_rate", "5e-4"),
-    *("--eval_strategy", "no", "--save_strategy", "steps", "--save_steps", "10"),
+
+
+@dataclass(frozen=True)
+class Device:
+    """How a kind of device is used.
+
+    Attributes:
+        training: options of imitation and of GRPO: which weights, and when they are saved.
+        imitation: options of imitation alone.
+        grpo: options of GRPO alone.
+        rows: episodes of a pass, at most.
+        times: GRPO's steps have so many times the episodes that a CPU's have.
+        samples: episodes of a test task.
+        playing: of them at once.
+    """
+
+    training: tuple[str, ...]
+    imitation: tuple[str, ...]
+    grpo: tuple[str, ...]
+    rows: int
+    times: int
+    samples: int
+    playing: int
+
+
+CPU = Device(
+    training=(
+        *("--use_peft", "--lora_r", "8", "--lora_alpha", "16"),
+        *("--lora_target_modules", "all-linear"),
+    ),
+    imitation=("--learning_rate", "5e-4", "--save_steps", "10"),
+    grpo=("--learning_rate", "1e-4", "--save_steps", "4"),
+    rows=1,
+    times=1,
+    samples=1,
+    playing=64,
 )
-_GRPO = (
-    *("--num_generations", str(GROUP), "--learning_rate", "1e-4"),
-    *("--eval_strategy", "no", "--save_strategy", "steps", "--save_steps", "4"),
+CUDA = Device(
+    # Its layers would make a token's sampling half as slow again, and memory is not short.
+    training=("--save_steps", "20"),
+    imitation=("--learning_rate", "1e-4"),
+    grpo=("--learning_rate", "4e-5"),
+    rows=16,
+    times=4,
+    samples=4,
+    playing=200,
 )
+
+
+@cache
+def device() -> Device:
+    """Return how the device here is used."""
+    import torch  # slow, and `--help` does without
+
+    return CUDA if torch.cuda.is_available() else CPU
 
 
 @dataclass(frozen=True)
@@ -49,6 +98,7 @@ class Ground:
         episodes: of a step.
         horizon: the turn horizon; `{stage}` stands for a third of the steps.
         tasks: test tasks.
+        fixed: GRPO is also run with a fixed horizon of so many turns.
         further: other options of GRPO.
     """
 
@@ -59,6 +109,7 @@ class Ground:
     steps: int = 40
     episodes: int = 32
     tasks: int = 100
+    fixed: int | None = None
     further: tuple[str, ...] = ()
 
 
@@ -87,6 +138,8 @@ GROUNDS: dict[str, Ground] = {
         120,
         40,
         "scaling:8,16,24@{stage}",
+        episodes=16,
+        fixed=24,
     ),
     "WebArena": Ground(
         _playing(
@@ -117,6 +170,15 @@ GROUNDS: dict[str, Ground] = {
 """Scenario -> how it is played and trained."""
 
 
+ROWS = {
+    "as it was fetched": FETCHED,
+    "after SFT": START,
+    "after GRPO": TRAINED,
+    "after GRPO, fixed horizon": TRAINED_FIXED,
+}
+"""Row of a ground's table -> the folder that holds its seeds' measurements."""
+
+
 def start_of(folder: Path) -> str:
     """Return the model that a ground's GRPO begins with."""
     return str(folder / "start_model")
@@ -124,7 +186,7 @@ def start_of(folder: Path) -> str:
 
 def making_of(ground: str, folder: Path) -> Run:
     """Return what makes the start: the expert's episodes, and their imitation."""
-    where = GROUNDS[ground]
+    where, use = GROUNDS[ground], device()
     own = folder / "start_made"
     episodes = str(own / "expert.jsonl")
     count = str(where.expert)
@@ -136,7 +198,8 @@ def making_of(ground: str, folder: Path) -> Run:
                 *("--num_tasks", count, "--out", episodes, "--resume"),
             ),
             (
-                *("train", "sft", *where.env, *_QUIET, *_ADAPTER, *_TRAINING, *_SFT),
+                *("train", "sft", *where.env, *_TRAINING, *use.training, *use.imitation),
+                *_batch(IMITATED, use),
                 *("--model", SMOLLM2, "--data", episodes, "--max_steps", str(where.imitation)),
                 *("--output_dir", start_of(folder)),
             ),
@@ -144,27 +207,53 @@ def making_of(ground: str, folder: Path) -> Run:
     )
 
 
-def run_of(ground: str, seed: int, folder: Path) -> Run:
-    """Return the GRPO run of one seed, and the measurement after it."""
-    where = GROUNDS[ground]
-    own = folder / TRAINED / f"seed_{seed}"
+def run_of(ground: str, seed: int, folder: Path, *, staged: bool = True) -> Run:
+    """Return the GRPO run of one seed, and the measurement after it.
+
+    Args:
+        ground: its name.
+        seed: of the run.
+        folder: the ground's.
+        staged: the horizon grows; else it is the ground's fixed one.
+    """
+    where, use = GROUNDS[ground], device()
+    own = folder / (TRAINED if staged else TRAINED_FIXED) / f"seed_{seed}"
     model = str(own / "model")
+    stage = max(1, where.steps // 3)
+    horizon = where.horizon.format(stage=stage) if staged else f"fixed:{where.fixed}"
+    episodes = where.episodes * use.times
     training = (
-        *("train", "grpo", *where.env, *_QUIET, *_ADAPTER, *_TRAINING, *_GRPO, *where.further),
-        *("--gradient_accumulation_steps", str(where.episodes)),
-        *("--num_envs", str(where.episodes), "--max_steps", str(where.steps)),
-        *("--horizon", where.horizon.format(stage=max(1, where.steps // 3))),
+        *("train", "grpo", *where.env, *_TRAINING, *use.training, *use.grpo, *where.further),
+        *("--num_generations", str(GROUP), *_batch(episodes, use)),
+        *("--num_envs", str(episodes), "--max_steps", str(where.steps), "--horizon", horizon),
         *("--model", start_of(folder), "--seed", str(seed), "--output_dir", model),
     )
     return Run(own, (training, measurement(ground, model, own / RESULT, seed)))
 
 
+def runs_of(ground: str, seeds: Sequence[int], folder: Path) -> list[Run]:
+    """Return all GRPO runs of a ground."""
+    runs = [run_of(ground, seed, folder) for seed in seeds]
+    if GROUNDS[ground].fixed is not None:
+        runs += [run_of(ground, seed, folder, staged=False) for seed in seeds]
+    return runs
+
+
+def _batch(episodes: int, use: Device) -> tuple[str, ...]:
+    rows = min(use.rows, episodes)
+    return (
+        *("--per_device_train_batch_size", str(rows)),
+        *("--gradient_accumulation_steps", str(episodes // rows)),
+    )
+
+
 def measurement(ground: str, model: str, out: Path, seed: int) -> tuple[str, ...]:
     """Return the command that plays the test tasks."""
-    where = GROUNDS[ground]
+    where, use = GROUNDS[ground], device()
     return (
         *("eval", *where.env, "--split", "test", "--model", model, "--dtype", "bfloat16"),
-        *("--num_tasks", str(where.tasks), "--num_envs", "64", "--seed", str(seed)),
+        *("--num_tasks", str(where.tasks), "--samples", str(use.samples)),
+        *("--num_envs", str(use.playing), "--seed", str(seed)),
         *("--out", str(out), "--trajectories", str(out.with_suffix(".jsonl")), "--resume"),
     )
 
@@ -174,11 +263,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = study_parser("language_model", __doc__, seeds=(0, 1), workers=1, threads=2)
     parser.add_argument("--env", nargs="+", choices=GROUNDS, default=list(GROUNDS))
     options = parser.parse_args(argv)
-    left = 0
+    left = total = 0
     for ground in options.env:
         folder = Path(options.out) / ground
         fetched = folder / FETCHED / "seed_0"
-        runs = [run_of(ground, seed, folder) for seed in options.seeds]
+        runs = runs_of(ground, options.seeds, folder)
         asked = (measurement(ground, SMOLLM2, fetched / RESULT, 0),)
         play_study(
             options,
@@ -188,7 +277,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             start=start_of(folder),
             making=making_of(ground, folder),
         )
-        left += sum(not run.is_done for run in runs)
-        print(f"{ground}\n\n{language_model_table(folder, fetched=FETCHED, trained=TRAINED)}\n")
-    print(f"{left} of {len(options.seeds) * len(options.env)} runs of GRPO are left")
+        left, total = left + sum(not run.is_done for run in runs), total + len(runs)
+        print(f"{ground}\n\n{language_model_table(folder, ROWS)}\n")
+    print(f"{left} of {total} runs of GRPO are left")
     return 0

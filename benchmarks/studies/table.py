@@ -68,34 +68,33 @@ def learning_table(folder: Path) -> str:
     return table([header, start, *(cells for _, cells in sorted(rows))])
 
 
-def language_model_table(folder: Path, *, fetched: str, trained: str) -> str:
+def language_model_table(folder: Path, rows: Mapping[str, str]) -> str:
     """Return the Markdown table of one scenario of `agentgym study language_model`.
 
     Args:
         folder: the scenario's.
-        fetched: the folder in it that holds the model's measurement before any training.
-        trained: the folder in it that holds the seeds' after GRPO.
+        rows: each row's name and the folder in `folder` that holds its seeds' measurements. Those
+            below `START` have a gain over it, and are left out where nothing is measured.
 
     Raises:
         UsageError: nothing has been measured.
     """
-    rows = {
-        "as it was fetched": results_by_seed(folder / fetched),
-        "after SFT": results_by_seed(folder / START),
-        "after GRPO": results_by_seed(folder / trained),
-    }
-    if not any(rows.values()):
+    measured = {name: results_by_seed(folder / place) for name, place in rows.items()}
+    if not any(measured.values()):
         raise UsageError(f"{folder} holds no measurement yet")
-    seeds = sorted(set().union(*rows.values()))
+    seeds = sorted(set().union(*measured.values()))
     header = ("", *(f"seed {seed}" for seed in seeds), "mean", "gain over SFT", "95% interval")
+    start = results_by_seed(folder / START)
+    trained = list(rows.values())[list(rows.values()).index(START) + 1 :]
     cells = []
-    for name, results in rows.items():
+    for name, results in measured.items():
         gain = ("", "")
-        if name == "after GRPO" and set(results) & set(rows["after SFT"]):
-            value, (low, high) = gain_over_seeds(rows["after SFT"], results)
+        if rows[name] in trained and set(results) & set(start):
+            value, (low, high) = gain_over_seeds(start, results)
             gain = (f"{100 * value:+.1f} points", f"{100 * low:+.1f} to {100 * high:+.1f}")
-        mean = _mean(results) if results else "not measured yet"
-        cells.append((name, *_by_seed(results, seeds), mean, *gain))
+        if results or rows[name] not in trained:
+            mean = _mean(results) if results else "not measured yet"
+            cells.append((name, *_by_seed(results, seeds), mean, *gain))
     return table([header, *cells])
 
 

@@ -6,7 +6,20 @@ from typing import Any
 import pytest
 
 from benchmarks.studies import command, language_model
-from benchmarks.studies.language_model import FETCHED, GROUNDS, TRAINED, making_of, run_of
+from benchmarks.studies.language_model import (
+    CPU,
+    CUDA,
+    FETCHED,
+    GROUNDS,
+    IMITATED,
+    ROWS,
+    TRAINED,
+    TRAINED_FIXED,
+    Device,
+    making_of,
+    run_of,
+    runs_of,
+)
 from benchmarks.studies.runs import RESULT, START
 from benchmarks.studies.table import language_model_table
 from tests.benchmarks.studies.test_table import result
@@ -31,8 +44,23 @@ def trained_by(words: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for part in parsed for name, value in vars(part).items()}
 
 
+@pytest.fixture(params=[CPU, CUDA], ids=["cpu", "cuda"])
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Device:
+    """Let the study believe that it runs on a kind of device."""
+    monkeypatch.setattr(language_model, "device", lambda: request.param)
+    found: Device = request.param
+    return found
+
+
+def step_of(options: dict[str, Any]) -> int:
+    rows: int = options["per_device_train_batch_size"] * options["gradient_accumulation_steps"]
+    return rows
+
+
 @pytest.mark.parametrize("ground", GROUNDS)
-def test_the_start_imitates_what_the_expert_was_collected_for(ground: str, tmp_path: Path) -> None:
+def test_the_start_imitates_what_the_expert_was_collected_for(
+    ground: str, device: Device, tmp_path: Path
+) -> None:
     collect, train = making_of(ground, tmp_path).commands
     options = trained_by(train)
     assert options["data"] == [collect[collect.index("--out") + 1]]
@@ -40,24 +68,35 @@ def test_the_start_imitates_what_the_expert_was_collected_for(ground: str, tmp_p
     assert options["output_dir"] == language_model.start_of(tmp_path)
     assert options["model_name_or_path"] == "smollm2"
     assert collect[1 : 1 + len(GROUNDS[ground].env)] == GROUNDS[ground].env
+    assert step_of(options) == IMITATED
+    assert bool(options["use_peft"]) == (device is CPU)
 
 
 @pytest.mark.parametrize("ground", GROUNDS)
-def test_each_seed_trains_an_adapter_on_the_start_under_a_growing_horizon(
-    ground: str, tmp_path: Path
+def test_each_seed_trains_the_start_under_a_growing_horizon(
+    ground: str, device: Device, tmp_path: Path
 ) -> None:
     where, runs = GROUNDS[ground], [run_of(ground, seed, tmp_path) for seed in (0, 1)]
     trained = [trained_by(run.commands[0]) for run in runs]
     assert [options["seed"] for options in trained] == [0, 1]
     for options, run in zip(trained, runs, strict=True):
         assert options["model_name_or_path"] == language_model.start_of(tmp_path)
-        assert options["use_peft"]
+        assert bool(options["use_peft"]) == (device is CPU)
         assert options["resume"]
         assert str(options["horizon"]).startswith("scaling:")
-        step = options["per_device_train_batch_size"] * options["gradient_accumulation_steps"]
-        assert step == where.episodes
+        assert step_of(options) == options["num_envs"] == where.episodes * device.times
         measured = run.commands[-1]
         assert measured[measured.index("--model") + 1] == options["output_dir"]
+        assert measured[measured.index("--samples") + 1] == str(device.samples)
+
+
+def test_the_longest_episodes_are_also_trained_under_a_fixed_horizon(tmp_path: Path) -> None:
+    (ground,) = (name for name, where in GROUNDS.items() if where.fixed is not None)
+    staged, fixed = (run.commands[0] for run in runs_of(ground, [3], tmp_path))
+    differing = [pair for pair in zip(staged, fixed, strict=True) if pair[0] != pair[1]]
+    (horizon, all_turns), (_, folder) = differing
+    assert all_turns == f"fixed:{horizon.partition('@')[0].rpartition(',')[2]}"
+    assert TRAINED_FIXED in folder
 
 
 def test_together_each_environment_has_its_own_scale() -> None:
@@ -67,15 +106,14 @@ def test_together_each_environment_has_its_own_scale() -> None:
 
 
 def test_the_table_says_what_is_measured_and_what_is_not(tmp_path: Path) -> None:
-    table = {"folder": tmp_path, "fetched": FETCHED, "trained": TRAINED}
     with pytest.raises(UsageError, match="no measurement yet"):
-        language_model_table(**table)  # type: ignore[arg-type]
+        language_model_table(tmp_path, ROWS)
     for name, seeds, won in ((FETCHED, [0], False), (START, [0, 1], False), (TRAINED, [1], True)):
         for seed in seeds:
             folder = tmp_path / name / f"seed_{seed}"
             folder.mkdir(parents=True)
             result({"a_1": [won], "a_2": [won]}).save(folder / RESULT)
-    text = language_model_table(**table)  # type: ignore[arg-type]
+    text = language_model_table(tmp_path, ROWS)
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
     assert rows[2:] == [
         ["as it was fetched", "0.0%", "", "0.0%", "", ""],
