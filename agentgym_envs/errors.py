@@ -25,6 +25,10 @@ class EnvFailure(RuntimeError):
     """
 
 
+class AccessDenied(EnvFailure):
+    """A server asks for another token than it was shown: nobody need ask again."""
+
+
 class InvalidAction(ValueError):
     """A completion that holds no action; its message is written for the policy to read."""
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from agentgym_envs.errors import EnvFailure
+from agentgym_envs.errors import AccessDenied, EnvFailure
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
@@ -315,14 +315,15 @@ def persist(
         clock: the time in seconds.
 
     Raises:
-        Exception: one of `failures`, from `work`, when the time is over.
+        Exception: one of `failures`, from `work`, when the time is over, or at once where waiting
+            does not help (`AccessDenied`).
     """
     began, pause = clock(), FIRST_PAUSE
     while True:
         try:
             return work()
         except failures as failure:
-            if clock() + pause > began + limit:
+            if isinstance(failure, AccessDenied) or clock() + pause > began + limit:
                 raise
             logger.warning("once more in %g s: %s", pause, failure)
             if pause > FIRST_PAUSE and on_outage is not None:

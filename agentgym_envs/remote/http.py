@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.remote.tokens import authorization, remedy
+from agentgym_envs.remote.tokens import authorization, failure_of
 from agentgym_envs.secrets import masked_address
 
 MAX_REPLY_BYTES = 64 << 20
@@ -88,8 +88,7 @@ class JsonServer:
 
     def _checked(self, path: str, reply: Reply) -> Any:
         if reply.status != 200:
-            help_text = remedy(reply.status, self._headers)
-            raise self.failure(path, f"status {reply.status}: {reply.text}{help_text}")
+            raise self.failure(path, f"status {reply.status}: {reply.text}", reply.status)
         return reply.value
 
     def optional(self, method: str, path: str, body: Any = None) -> Any:
@@ -103,10 +102,11 @@ class JsonServer:
             return None
         return self._checked(path, reply)
 
-    def failure(self, path: str, cause: str) -> EnvFailure:
-        """Return the error that names the address and the cause."""
+    def failure(self, path: str, cause: str, status: int | None = None) -> EnvFailure:
+        """Return the error that names the address and the cause; `status` is an answer's."""
         self.close()
-        return EnvFailure(f"the server {self.url} failed at {path}: {cause}")
+        text = f"the server {self.url} failed at {path}: {cause}"
+        return failure_of(text, status, self._headers)
 
     def close(self) -> None:
         """Close the connection; the next request makes another."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any, Protocol, TypeVar
 
-from agentgym_envs.errors import EnvFailure
+from agentgym_envs.errors import AccessDenied, EnvFailure
 
 REST_SECONDS = 30.0
 """How long a server that failed is asked last."""
@@ -64,9 +64,10 @@ class Pool:
             connect: opens one with the server at an address.
 
         Raises:
-            EnvFailure: none of them has; the message names each one's cause.
+            EnvFailure: none of them has; the message names each one's cause. `AccessDenied`, where
+                each asks for another token.
         """
-        causes = []
+        causes: list[EnvFailure] = []
         for url in self.order():
             with self._lock:
                 self._sessions[url] += 1
@@ -76,8 +77,9 @@ class Pool:
                 self.release(url, is_down=isinstance(error, EnvFailure))
                 if not isinstance(error, EnvFailure):
                     raise
-                causes.append(str(error))
-        raise EnvFailure("; ".join(causes))
+                causes.append(error)
+        is_denied = all(isinstance(cause, AccessDenied) for cause in causes)
+        raise (AccessDenied if is_denied else EnvFailure)("; ".join(map(str, causes)))
 
     def release(self, url: str, *, is_down: bool = False) -> None:
         """Note that a session is over.

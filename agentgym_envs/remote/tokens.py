@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
+from agentgym_envs.errors import AccessDenied, EnvFailure
 from agentgym_envs.secrets import keep_out
 
 TOKEN_VARIABLE = "AGENTGYM_TOKEN"
@@ -41,15 +42,18 @@ def authorization(token: str | None, url: str) -> dict[str, str]:
     return {_HEADER: f"Bearer {token}"}
 
 
-def remedy(status: int | None, headers: Mapping[str, str]) -> str:
-    """Return what helps where a request is answered 401; nothing for other answers.
+def failure_of(text: str, status: int | None, headers: Mapping[str, str]) -> EnvFailure:
+    """Return the error for what a server did, with what helps where it wants a token.
 
     Args:
-        status: of the answer; None where there was none.
+        text: what it did.
+        status: of its answer; None where there was none.
         headers: of the request.
     """
     if status != _NOT_ALLOWED:
-        return ""
+        return EnvFailure(text)
     if _HEADER in headers:
-        return f"; it does not take the token of token=, the address or {TOKEN_VARIABLE}"
-    return f"; it asks for a token: set the variable {TOKEN_VARIABLE}"
+        return AccessDenied(
+            f"{text}; it does not take the token of token=, the address or {TOKEN_VARIABLE}"
+        )
+    return AccessDenied(f"{text}; it asks for a token: set the variable {TOKEN_VARIABLE}")

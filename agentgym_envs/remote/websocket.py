@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agentgym_envs.errors import EnvFailure, needs_extra
-from agentgym_envs.remote.tokens import authorization, remedy
+from agentgym_envs.remote.tokens import authorization, failure_of
 from agentgym_envs.secrets import masked, masked_address
 
 with needs_extra("remote", "playing the environment of an OpenEnv server"):
@@ -82,10 +82,8 @@ class Session:
             self._connection: ClientConnection = opening.__enter__()
         except (OSError, WebSocketException) as error:
             status = getattr(getattr(error, "response", None), "status_code", None)
-            raise EnvFailure(
-                f"the server {self.url} failed: no connection "
-                f"({_said(error)}{remedy(status, headers)})"
-            ) from error
+            text = f"the server {self.url} failed: no connection ({_said(error)})"
+            raise failure_of(text, status, headers) from error
 
     def ask(self, kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
         """Send a frame and return what the answer carries.

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs import EnvFailure
+from agentgym_envs.errors import AccessDenied
 from wrappers import Attempts, FailureRules
 from wrappers.failures import LONGEST_PAUSE, TOLERABLE, UNPROVEN
 
@@ -194,6 +195,18 @@ def test_work_of_no_episode_is_done_again_until_it_succeeds() -> None:
     failures.append(EnvFailure("gone"))
     with pytest.raises(EnvFailure, match="gone"):
         attempts_of(max_outage=0).persist(work)
+
+
+def test_a_server_that_asks_for_another_token_is_not_waited_for() -> None:
+    asked: list[int] = []
+
+    def work() -> None:
+        asked.append(1)
+        raise AccessDenied("the server asks for a token")
+
+    with pytest.raises(AccessDenied):
+        attempts_of(max_outage=100).persist(work)
+    assert asked == [1]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 import agentgym_envs  # noqa: F401 - registers the ids
 from agentgym_envs import EnvFailure, resolve_env_id
+from agentgym_envs.errors import AccessDenied
 
 for package in ("starlette", "uvicorn", "wsproto", "websockets"):
     pytest.importorskip(package, reason="the extras serve and remote are not installed")
@@ -99,10 +100,10 @@ def test_a_wrong_token_is_told_from_a_missing_one(
             env.reset()
             env.close()
 
-        with pytest.raises(EnvFailure, match="asks for a token: set the variable AGENTGYM_TOKEN"):
+        with pytest.raises(AccessDenied, match="asks for a token: set the variable AGENTGYM_TOKEN"):
             play()
         monkeypatch.setenv("AGENTGYM_TOKEN", "one-of-another-server")
-        with pytest.raises(EnvFailure, match="does not take the token") as raised:
+        with pytest.raises(AccessDenied, match="does not take the token") as raised:
             play()
         assert "one-of-another-server" not in str(raised.value)
         monkeypatch.setenv("AGENTGYM_TOKEN", "the-right-one")
