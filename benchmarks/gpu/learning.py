@@ -44,7 +44,7 @@ class Plan:
 FULL = Plan(
     env=(
         *("--env", "TextCraft", "--action_format", "plain"),
-        *("--max_turns", "16", "--max_tokens_per_turn", "32"),
+        *("--max_turns", "12", "--max_tokens_per_turn", "32"),
     ),
     episodes=374,
     sft=(
@@ -53,10 +53,10 @@ FULL = Plan(
         *("--gradient_checkpointing", "false", "--eval_strategy", "no"),
     ),
     grpo=(
-        *("--max_steps", "40", "--learning_rate", "1e-5", "--horizon", "scaling:8,12,16@13"),
+        *("--max_steps", "40", "--learning_rate", "4e-5", "--horizon", "scaling:4,8,12@13"),
         *("--num_generations", "8", "--per_device_train_batch_size", "16"),
         *("--gradient_accumulation_steps", "16", "--gradient_checkpointing", "false"),
-        *("--eval_steps", "10", "--num_eval_tasks", "60", "--save_total_limit", "1"),
+        *("--eval_steps", "20", "--num_eval_tasks", "60", "--save_total_limit", "1"),
     ),
 )
 SMALL = Plan(
