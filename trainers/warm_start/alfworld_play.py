@@ -14,7 +14,7 @@ import gymnasium as gym
 import numpy as np
 
 from agentgym_envs.actions import ReactParser
-from trainers.warm_start import GOAL_SHARE, Message
+from trainers.warm_start import LONG_GOAL_SHARE, Message
 
 READING_WEIGHT = 0.1
 MAX_TURNS = 20
@@ -30,7 +30,7 @@ def alfworld_play(rng: np.random.Generator) -> list[Message]:
     observation, info = env.reset()
     messages = [Message("system", env.unwrapped.system_prompt)]
     parser = ReactParser()
-    heeds_goal = rng.random() < GOAL_SHARE
+    heeds_goal = rng.random() < LONG_GOAL_SHARE
     expert = env.unwrapped.expert()
     turns = MAX_TURNS if heeds_goal else int(rng.integers(*WANDERING))
     for _ in range(turns):

@@ -1,4 +1,4 @@
-"""Play in TextCraft's deep books, as `textcraft_play` plays: in a share of the plays for the goal.
+"""Play in TextCraft's deep books, as `textcraft_play` plays, and mostly for the goal.
 
 The books are of numbers that no split has, of the two subtasks with the fewest crafts: longer plans
 do not fit what `tiny` can write.
@@ -12,7 +12,7 @@ import numpy as np
 
 from agentgym_envs.textcraft.deep import BANDS, deep_task
 from agentgym_envs.textcraft.env import TextCraftEnv
-from trainers.warm_start import Message
+from trainers.warm_start import LONG_GOAL_SHARE, Message
 from trainers.warm_start.textcraft_play import play_in
 
 NUM_BANDS = 2
@@ -28,7 +28,11 @@ def deep_play(rng: np.random.Generator) -> list[Message]:
         task = deep_task(number)
         commands = [recipe.text for recipe in task.book.recipes]
         prompt = _system_prompt()
-        messages = play_in(task.book, task.goal, commands, rng, system_prompt=prompt)
+        messages = play_in(
+            *(task.book, task.goal, commands, rng),
+            system_prompt=prompt,
+            goal_share=LONG_GOAL_SHARE,
+        )
         if messages is not None:
             return messages
 

@@ -110,6 +110,7 @@ def play_in(
     rng: np.random.Generator,
     *,
     system_prompt: str = "",
+    goal_share: float = GOAL_SHARE,
 ) -> list[Message] | None:
     """Play one episode; None where the list is too long, or holds nothing to craft.
 
@@ -119,8 +120,9 @@ def play_in(
         commands: those that are shown.
         rng: the only source of chance.
         system_prompt: TextCraft's own where it is empty.
+        goal_share: how often the goal is pursued.
     """
-    heeds_goal = rng.random() < GOAL_SHARE
+    heeds_goal = rng.random() < goal_share
     if heeds_goal:
         items = [goal] if _is_playable(book, goal, MAX_GOAL_ACTIONS) else []
     else:
