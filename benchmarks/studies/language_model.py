@@ -66,7 +66,7 @@ CPU = Device(
     playing=64,
 )
 CUDA = Device(
-    # Its layers would make a token's sampling half as slow again, and memory is not short.
+    # All weights: memory is not short, and an adapter is two more products in each linear layer.
     training=("--save_steps", "20"),
     imitation=("--learning_rate", "1e-4"),
     grpo=("--learning_rate", "4e-5"),
