@@ -88,12 +88,17 @@ sys.exit(run_command(lambda: __import__('no_such_module')))
 
 
 def test_torch_is_told_how_to_wait_and_to_keep_memory_before_it_starts() -> None:
-    set_before = {"PYTORCH_ALLOC_CONF": "max_split_size_mb:64"}
+    chosen, earlier_name = "max_split_size_mb:64", "PYTORCH_CUDA_ALLOC_CONF"
     names = ("OMP_WAIT_POLICY", "PYTORCH_ALLOC_CONF")
     told = f"*map(os.environ.get, {names})"
     code = f"import sys, trainers, os; print({told}, 'torch' in sys.modules)"
-    clean = {name: value for name, value in os.environ.items() if name not in names}
-    cases = ((clean, "expandable_segments:True"), (clean | set_before, "max_split_size_mb:64"))
+    set_here = (*names, earlier_name)
+    clean = {name: value for name, value in os.environ.items() if name not in set_here}
+    cases = (
+        (clean, "expandable_segments:True"),
+        (clean | {names[1]: chosen}, chosen),
+        (clean | {earlier_name: chosen}, "None"),
+    )
     for environ, memory in cases:
         result = subprocess.run(
             [sys.executable, "-c", code],
