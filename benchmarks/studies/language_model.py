@@ -71,9 +71,9 @@ CUDA = Device(
     imitation=("--learning_rate", "1e-4"),
     grpo=("--learning_rate", "4e-5"),
     rows=16,
-    times=4,
+    times=8,
     samples=4,
-    playing=200,
+    playing=400,
 )
 
 
