@@ -16,6 +16,7 @@ import numpy as np
 from benchmarks.cli.listing import table
 from benchmarks.studies import grounds
 from benchmarks.studies.grounds import GROUNDS, play_ground
+from benchmarks.studies.pictures import CURVES, drawing
 from benchmarks.studies.runs import RESULT, START, Run, study_parser
 from benchmarks.studies.table import gain_over_seeds, results_by_seed
 from trainers.evaluation.results import EvalResult
@@ -199,32 +200,23 @@ def draw_curves(folder: Path) -> Path:
     Raises:
         ValueError: the start has not been measured.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
-    for colour, (name, runs) in enumerate(_read(folder)[1].items()):
-        for points in runs.values():
-            tokens = [point.tokens / 1e3 for point in points]
-            success = [point.success for point in points]
-            axes.plot(tokens, success, color=f"C{colour}", alpha=0.25, linewidth=1)
-        steps = list(zip(*runs.values(), strict=True))
-        axes.plot(
-            [np.mean([point.tokens for point in step]) / 1e3 for step in steps],
-            [np.mean([point.success for point in step]) for step in steps],
-            color=f"C{colour}",
-            marker="o",
-            label=name.replace("_", " "),
-        )
-    axes.set(xlabel="sampled tokens, thousands", ylabel="success at the long horizon")
-    axes.set_ylim(bottom=0)
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    path = folder / "curves.png"
-    figure.savefig(path, dpi=130)
-    plt.close(figure)
+    path = folder / CURVES
+    with drawing(path, width=8) as (axes,):
+        for colour, (name, runs) in enumerate(_read(folder)[1].items()):
+            for points in runs.values():
+                tokens = [point.tokens / 1e3 for point in points]
+                success = [point.success for point in points]
+                axes.plot(tokens, success, color=f"C{colour}", alpha=0.25, linewidth=1)
+            steps = list(zip(*runs.values(), strict=True))
+            axes.plot(
+                [np.mean([point.tokens for point in step]) / 1e3 for step in steps],
+                [np.mean([point.success for point in step]) for step in steps],
+                color=f"C{colour}",
+                marker="o",
+                label=name.replace("_", " "),
+            )
+        axes.set(xlabel="sampled tokens, thousands", ylabel="success at the long horizon")
+        axes.legend(frameon=False)
     return path
 
 

@@ -13,10 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
+from benchmarks.studies.pictures import CURVES, drawing
 from benchmarks.studies.runs import RESULT, START, Run, play_study, study_parser
-from benchmarks.studies.table import language_model_table
+from benchmarks.studies.table import language_model_table, results_by_seed
 from trainers.options.model_names import SMOLLM2
+from trainers.runs.curve import series, shade_horizons, smoothed
+from trainers.runs.folder import read_metrics
 
 FETCHED, TRAINED, TRAINED_FIXED = "fetched", "grpo", "grpo_fixed"
 TOGETHER = "all"
@@ -121,7 +125,7 @@ def _playing(name: str, turns: int, tokens: int, *further: str) -> tuple[str, ..
 
 
 GROUNDS: dict[str, Ground] = {
-    "BabyAI": Ground(_playing("BabyAI", 12, 12), 200, 60, "scaling:4,8,12@{stage}"),
+    "BabyAI": Ground(_playing("BabyAI", 12, 12), 200, 60, "scaling:4,8,12@{stage}", steps=60),
     "TextCraft": Ground(_playing("TextCraft", 12, 32), 200, 60, "scaling:4,8,12@{stage}"),
     "SearchQA": Ground(
         _playing("SearchQA", 6, 32, "--max_tokens_per_episode", "2048"),
@@ -134,6 +138,8 @@ GROUNDS: dict[str, Ground] = {
             *("SciWorld", 24, 16, "--max_tokens_per_episode", "3072"),
             # What the expert mostly ends within so many turns.
             *("--tasks", "Find", "Lifespan", "Chem-Mix", "use-thermometer"),
+            # A Java holds 24 simulators and runs one at a time: threads keep several Javas busy.
+            *("--env_backend", "thread"),
         ),
         120,
         40,
@@ -258,8 +264,49 @@ def measurement(ground: str, model: str, out: Path, seed: int) -> tuple[str, ...
     )
 
 
+def draw_curves(folder: Path, grounds: Sequence[str]) -> Path:
+    """Draw success in training by optimizer step, and on test tasks before and after it.
+
+    Each line is a moving average of a seed's run under the growing horizon.
+
+    Args:
+        folder: the study's.
+        grounds: those of which something has been trained, one panel each.
+
+    Returns:
+        the picture's path.
+    """
+    path = folder / CURVES
+    with drawing(path, len(grounds), width=3.6) as panels:
+        for axes, ground in zip(panels, grounds, strict=True):
+            runs = _curves_of(folder / ground)
+            longest = max(runs.values(), key=len)
+            shade_horizons(axes, *series(longest, "horizon"))
+            for colour, (seed, entries) in enumerate(runs.items()):
+                steps, success = series(entries, "episodes/success")
+                axes.plot(steps, smoothed(success), color=f"C{colour}", label=f"seed {seed}")
+                tested = {0: START, steps[-1]: TRAINED}
+                for step, place in tested.items():
+                    result = results_by_seed(folder / ground / place).get(seed)
+                    if result is not None:
+                        axes.plot(step, result.success, "o", color=f"C{colour}", zorder=5)
+            axes.set(xlabel="optimizer steps", title=ground)
+        panels[0].set(ylabel="success (dots: test tasks)", ylim=(0, 1))
+        panels[0].legend(frameon=False, loc="lower right")
+    return path
+
+
+def _curves_of(folder: Path) -> dict[int, list[dict[str, Any]]]:
+    """Return what each seed's run under the growing horizon has logged."""
+    runs = {
+        int(path.name.removeprefix("seed_")): read_metrics(path / "model")
+        for path in sorted((folder / TRAINED).glob("seed_*"))
+    }
+    return {seed: entries for seed, entries in runs.items() if entries}
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the study, or go on with it, and print what there is and what is left."""
+    """Run the study, or go on with it; print what there is and what is left, draw its curves."""
     parser = study_parser("language_model", __doc__, seeds=(0, 1), workers=1, threads=2)
     parser.add_argument("--env", nargs="+", choices=GROUNDS, default=list(GROUNDS))
     options = parser.parse_args(argv)
@@ -279,5 +326,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         left, total = left + sum(not run.is_done for run in runs), total + len(runs)
         print(f"{ground}\n\n{language_model_table(folder, ROWS)}\n")
+    trained = [ground for ground in options.env if _curves_of(Path(options.out) / ground)]
+    if trained:
+        print(f"curves: {draw_curves(Path(options.out), trained)}")
     print(f"{left} of {total} runs of GRPO are left")
     return 0

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cli.listing import table
+from benchmarks.studies.pictures import CURVES, drawing
 from benchmarks.studies.runs import AS_TINY_LEARNT, RESULT, START, Run, play_study, study_parser
 from benchmarks.studies.table import gain_over_seeds, results_by_seed
 from trainers.runs.folder import read_metrics
@@ -100,37 +101,28 @@ def draw_curves(folder: Path) -> Path:
 
     Each line is a moving average of the mean over a case's seeds.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, (by_step, by_time) = plt.subplots(
-        1, 2, figsize=(10, 4.2), sharey=True, layout="constrained"
-    )
-    for name in CASES:
-        seeds = results_by_seed(_folder_of(name, folder))
-        runs = [_steps_of(name, seed, folder) for seed in seeds]
-        steps = min(map(len, runs), default=0)
-        if steps < AVERAGED:
-            continue
-        success, seconds = (
-            np.mean([[entry[metric] for entry in run[:steps]] for run in runs], axis=0)
-            for metric in ("episodes/success", "step_time")
+    path = folder / CURVES
+    with drawing(path, 2) as (by_step, by_time):
+        for name in CASES:
+            seeds = results_by_seed(_folder_of(name, folder))
+            runs = [_steps_of(name, seed, folder) for seed in seeds]
+            steps = min(map(len, runs), default=0)
+            if steps < AVERAGED:
+                continue
+            success, seconds = (
+                np.mean([[entry[metric] for entry in run[:steps]] for run in runs], axis=0)
+                for metric in ("episodes/success", "step_time")
+            )
+            mean = np.convolve(success, np.full(AVERAGED, 1 / AVERAGED), "valid")
+            colour = STALENESS.index(int(name.split(",")[0].removeprefix("K = ")))
+            look = {"color": f"C{colour}", "linestyle": "--" if "," in name else "-", "label": name}
+            by_step.plot(range(AVERAGED, steps + 1), mean, **look)
+            by_time.plot(np.cumsum(seconds)[AVERAGED - 1 :] / 60, mean, **look)
+        by_step.set(
+            xlabel="optimizer steps", ylabel=f"success in training, mean of {AVERAGED} steps"
         )
-        mean = np.convolve(success, np.full(AVERAGED, 1 / AVERAGED), "valid")
-        colour = STALENESS.index(int(name.split(",")[0].removeprefix("K = ")))
-        look = {"color": f"C{colour}", "linestyle": "--" if "," in name else "-", "label": name}
-        by_step.plot(range(AVERAGED, steps + 1), mean, **look)
-        by_time.plot(np.cumsum(seconds)[AVERAGED - 1 :] / 60, mean, **look)
-    by_step.set(xlabel="optimizer steps", ylabel=f"success in training, mean of {AVERAGED} steps")
-    by_time.set(xlabel="minutes")
-    by_step.legend(frameon=False)
-    for axes in (by_step, by_time):
-        axes.spines[["top", "right"]].set_visible(False)
-    path = folder / "curves.png"
-    figure.savefig(path, dpi=130)
-    plt.close(figure)
+        by_time.set(xlabel="minutes")
+        by_step.legend(frameon=False)
     return path
 
 

@@ -134,12 +134,13 @@ def shade_horizons(axes: Any, steps: Array, horizons: Array) -> None:
         axes.axvspan(left, right, color=AVERAGE, alpha=0.04 + 0.05 * (number % 2), linewidth=0)
         axes.text(
             (left + right) / 2,
-            0.97,
+            0.97,  # of the axes' height
             f"horizon {horizons[start]:.0f}",
             ha="center",
             va="top",
             fontsize=9,
             color="#51637a",
+            transform=axes.get_xaxis_transform(),
         )
 
 

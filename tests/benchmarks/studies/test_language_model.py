@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from benchmarks.studies import command, language_model
 from benchmarks.studies.language_model import (
@@ -16,6 +18,7 @@ from benchmarks.studies.language_model import (
     TRAINED,
     TRAINED_FIXED,
     Device,
+    draw_curves,
     making_of,
     run_of,
     runs_of,
@@ -27,6 +30,7 @@ from trainers.command import parse_training
 from trainers.options.algorithms import ALGORITHMS
 from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig
 from trainers.options.errors import UsageError
+from trainers.runs.folder import METRICS_FILE
 
 CONFIGS: dict[str, type[Any]] = {"sft": AgentSFTConfig, "grpo": AgentGRPOConfig}
 
@@ -120,6 +124,26 @@ def test_the_table_says_what_is_measured_and_what_is_not(tmp_path: Path) -> None
         ["after SFT", "0.0%", "0.0%", "0.0%", "", ""],
         ["after GRPO", "", "100.0%", "100.0%", "+100.0 points", "+34.2 to +100.0"],
     ]
+
+
+def test_the_curves_are_of_the_seeds_that_have_begun(tmp_path: Path) -> None:
+    for seed, ground in ((0, "BabyAI"), (1, "BabyAI"), (0, "TextCraft")):
+        model = tmp_path / ground / TRAINED / f"seed_{seed}" / "model"
+        model.mkdir(parents=True)
+        entries = [{"global_step": 1, "horizon": 4, "episodes/success": 0.25}]
+        entries += [{"global_step": 2, "horizon": 8, "episodes/success": 0.5}]
+        for entry in entries:
+            with (model / METRICS_FILE).open("a", encoding="utf-8") as file:
+                file.write(json.dumps(entry) + "\n")
+    own = tmp_path / "BabyAI" / START / "seed_0"
+    own.mkdir(parents=True)
+    result({"a_1": [True]}).save(own / RESULT)
+    one = draw_curves(tmp_path, ["BabyAI"])
+    with Image.open(one) as picture:
+        narrow = picture.width
+    with Image.open(draw_curves(tmp_path, ["BabyAI", "TextCraft"])) as picture:
+        assert picture.width == 2 * narrow
+        assert picture.getextrema() != ((255, 255),) * 4
 
 
 def test_it_is_a_study_of_its_name() -> None:
