@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import Mapping
 from contextlib import closing
+from functools import partial
 from typing import Any, NamedTuple
 
 from agentgym_envs.core import Outcome
@@ -32,6 +33,19 @@ class _Made(NamedTuple):
 
     http: JsonServer
     number: int | str
+
+
+def _describe(kind: str | None, address: str, http: JsonServer) -> Kind:
+    """Return the scenario of a server that lets us in.
+
+    Raises:
+        AccessDenied: it asks for another token.
+        EnvFailure: it does not answer.
+        ValueError: nothing tells which scenario it plays.
+    """
+    found = find_kind(address, http, kind)
+    http.enter()
+    return found
 
 
 class AgentGymEnv(RemoteEnv):
@@ -72,9 +86,7 @@ class AgentGymEnv(RemoteEnv):
     ) -> None:
         pool = self.connect_to(url, timeout=timeout, token=token)
         self._made: _Made | None = None
-        self._kind: Kind = pool.describe(
-            kind, self._http, lambda address, http: find_kind(address, http, kind)
-        )
+        self._kind: Kind = pool.describe(kind, self._http, partial(_describe, kind))
         self.instructions = self._kind.instructions
         self.default_max_turns = self._kind.max_turns
         self.source = f"agentgym-http:{self._kind.name}"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.remote.tokens import authorization, failure_of
+from agentgym_envs.remote.tokens import NOT_ALLOWED, authorization, failure_of
 from agentgym_envs.secrets import masked_address
 
 MAX_REPLY_BYTES = 64 << 20
@@ -101,6 +101,17 @@ class JsonServer:
         if reply.status in _HAS_NONE:
             return None
         return self._checked(path, reply)
+
+    def enter(self) -> None:
+        """Ask for the greeting, whatever it is.
+
+        Raises:
+            AccessDenied: the server asks for another token.
+            EnvFailure: it does not answer.
+        """
+        reply = self.ask("GET", "/")
+        if reply.status == NOT_ALLOWED:
+            self._checked("/", reply)
 
     def failure(self, path: str, cause: str, status: int | None = None) -> EnvFailure:
         """Return the error that names the address and the cause; `status` is an answer's."""

@@ -12,7 +12,8 @@ from agentgym_envs.secrets import keep_out
 
 TOKEN_VARIABLE = "AGENTGYM_TOKEN"
 _HEADER = "Authorization"
-_NOT_ALLOWED = 401
+NOT_ALLOWED = 401
+"""Status of an answer that wants another token."""
 
 
 def authorization(token: str | None, url: str) -> dict[str, str]:
@@ -50,7 +51,7 @@ def failure_of(text: str, status: int | None, headers: Mapping[str, str]) -> Env
         status: of its answer; None where there was none.
         headers: of the request.
     """
-    if status != _NOT_ALLOWED:
+    if status != NOT_ALLOWED:
         return EnvFailure(text)
     if _HEADER in headers:
         return AccessDenied(

@@ -95,19 +95,19 @@ def test_a_wrong_token_is_told_from_a_missing_one(
     app = make_app(served(["agentgym/BabyAI-v0"], {}), token="the-right-one")
     with serving(app) as url:
 
-        def play() -> None:
-            env = gym.make(resolve_env_id(f"{protocol}:{url}/babyai"), disable_env_checker=True)
-            env.reset()
-            env.close()
+        def make() -> Any:
+            return gym.make(resolve_env_id(f"{protocol}:{url}/babyai"), disable_env_checker=True)
 
         with pytest.raises(AccessDenied, match="asks for a token: set the variable AGENTGYM_TOKEN"):
-            play()
+            make()
         monkeypatch.setenv("AGENTGYM_TOKEN", "one-of-another-server")
         with pytest.raises(AccessDenied, match="does not take the token") as raised:
-            play()
+            make()
         assert "one-of-another-server" not in str(raised.value)
         monkeypatch.setenv("AGENTGYM_TOKEN", "the-right-one")
-        play()
+        env = make()
+        env.reset()
+        env.close()
 
 
 @pytest.mark.parametrize("options", [{"action_format": "function_call"}, {"book": "deep"}])
