@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from transformers import PreTrainedTokenizerFast
+import torch
+from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
 
+from agentgym_envs.files import replacing
 from agentgym_envs.textcraft.deep_names import deep_names
 from trainers.models.tiny import save_tiny
 from trainers.models.tiny_from_episodes import build_policy
@@ -61,6 +65,9 @@ GROUNDS = {
 def teach(name: str, folder: str, *, num_tokens: int | None = None, seed: int) -> None:
     """Teach the shipped policy one of `GROUNDS`, and save it.
 
+    What has been learned is kept in `FOLDER.unfinished` until then: where an earlier call with the
+    same arguments was ended, this one goes on, to the same weights.
+
     Args:
         name: the ground.
         folder: where the checkpoint goes.
@@ -71,20 +78,64 @@ def teach(name: str, folder: str, *, num_tokens: int | None = None, seed: int) -
     num_tokens = num_tokens or ground.num_tokens
     model, tokenizer = build_policy([*tiny_units(), *ground.units()], seed=seed)
     model.train()
-    optimizers = optimizers_of(model)
-    rng = np.random.default_rng(seed)
+    pupil = _Pupil(model, optimizers_of(model), np.random.default_rng(seed))
+    kept, asked = Path(f"{folder}.unfinished"), (name, num_tokens, seed)
+    pupil.load(kept, asked)
     start = time.time()
-    seen = step = 0
-    while seen < num_tokens:
-        groups = _pool(ground, tokenizer, rng)
-        for place in rng.permutation(len(groups)):
-            step += 1
-            left = min(1.0, (1 - seen / num_tokens) / DECAY + LEAST)
-            rate = min(1.0, step / WARM_UP) * left
-            loss = take_step(model, groups[place], optimizers, (MUON_LR * rate, ADAMW_LR * rate))
-            seen += sum(len(text.ids) for text in groups[place])
-        print(f"{time.time() - start:.0f} s, {seen:,} tokens: {loss:.3f} nats", flush=True)
+    while pupil.seen < num_tokens:
+        groups = _pool(ground, tokenizer, pupil.rng)
+        for place in pupil.rng.permutation(len(groups)):
+            loss = pupil.learn(groups[place], num_tokens)
+        pupil.save(kept, asked)
+        print(f"{time.time() - start:.0f} s, {pupil.seen:,} tokens: {loss:.3f} nats", flush=True)
     save_tiny(folder, model, tokenizer)
+    kept.unlink(missing_ok=True)
+
+
+@dataclass
+class _Pupil:
+    """A policy under way: all that its next step depends on."""
+
+    model: Qwen3ForCausalLM
+    optimizers: list[torch.optim.Optimizer]
+    rng: np.random.Generator
+    seen: int = 0
+    step: int = 0
+
+    def learn(self, texts: Sequence[Text], num_tokens: int) -> float:
+        """Take a step of so many tokens in all; return its loss, nats."""
+        self.step += 1
+        left = min(1.0, (1 - self.seen / num_tokens) / DECAY + LEAST)
+        rate = min(1.0, self.step / WARM_UP) * left
+        loss = take_step(self.model, texts, self.optimizers, (MUON_LR * rate, ADAMW_LR * rate))
+        self.seen += sum(len(text.ids) for text in texts)
+        return loss
+
+    def save(self, path: Path, asked: tuple[str, int, int]) -> None:
+        """Write everything down."""
+        state = {
+            "asked": asked,
+            "model": self.model.state_dict(),
+            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
+            "rng": self.rng.bit_generator.state,
+            "counts": (self.seen, self.step),
+        }
+        with replacing(path) as unfinished:
+            torch.save(state, unfinished)
+
+    def load(self, path: Path, asked: tuple[str, int, int]) -> None:
+        """Go on from what was written down, where it was for the same arguments."""
+        if not path.exists():
+            return
+        state = torch.load(path, weights_only=True)
+        if tuple(state["asked"]) != asked:
+            return
+        self.model.load_state_dict(state["model"])
+        for optimizer, kept in zip(self.optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(kept)
+        self.rng.bit_generator.state = state["rng"]
+        self.seen, self.step = state["counts"]
+        print(f"going on after {self.seen:,} tokens", flush=True)
 
 
 def _pool(

@@ -6,6 +6,7 @@ from transformers import AutoModelForCausalLM
 from trainers.models.tiny import build_model, tiny_folder
 from trainers.models.tiny_from_episodes import build_policy
 from trainers.models.tiny_vocabulary import tiny_units
+from trainers.warm_start import continuing
 from trainers.warm_start.babyai_rooms import rooms_play
 from trainers.warm_start.continuing import GROUNDS, teach
 from trainers.warm_start.textcraft_play import training_split_play
@@ -57,6 +58,43 @@ def test_going_on_in_rooms_depends_on_the_seed_alone(tmp_path, monkeypatch):
         models.append(torch.cat([p.flatten() for p in model.parameters()]))
     assert torch.equal(models[0], models[1])
     assert not torch.equal(models[0], models[2])
+
+
+def test_what_was_ended_goes_on_to_the_same_weights(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(continuing, "POOL", 4)
+    whole, halved = str(tmp_path / "whole"), str(tmp_path / "halved")
+    teach("rooms", whole, num_tokens=2_000, seed=5)
+    pools = []
+
+    def end_in_the_second(*arguments):
+        pools.append(None)
+        if len(pools) == 2:
+            raise KeyboardInterrupt
+        return make_pool(*arguments)
+
+    make_pool = continuing._pool
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(continuing, "_pool", end_in_the_second)
+        teach("rooms", halved, num_tokens=2_000, seed=5)
+    capsys.readouterr()
+    teach("rooms", halved, num_tokens=2_000, seed=5)
+    assert capsys.readouterr().out.startswith("going on after ")
+    one, other = (AutoModelForCausalLM.from_pretrained(f).state_dict() for f in (whole, halved))
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["halved", "whole"]
+
+
+def test_what_was_ended_of_another_seed_is_not_gone_on_with(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(continuing, "POOL", 4)
+
+    def end(*_):
+        raise KeyboardInterrupt
+
+    for seed in (5, 6):
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(continuing, "save_tiny", end)
+            teach("rooms", str(tmp_path / "start"), num_tokens=100, seed=seed)
+        assert "going on" not in capsys.readouterr().out
 
 
 @pytest.mark.slow
