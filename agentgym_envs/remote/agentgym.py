@@ -11,7 +11,6 @@ import logging
 import re
 from collections.abc import Mapping
 from contextlib import closing
-from functools import partial
 from typing import Any, NamedTuple
 
 from agentgym_envs.core import Outcome
@@ -33,19 +32,6 @@ class _Made(NamedTuple):
 
     http: JsonServer
     number: int | str
-
-
-def _describe(kind: str | None, address: str, http: JsonServer) -> Kind:
-    """Return the scenario of a server that lets us in.
-
-    Raises:
-        AccessDenied: it asks for another token.
-        EnvFailure: it does not answer.
-        ValueError: nothing tells which scenario it plays.
-    """
-    found = find_kind(address, http, kind)
-    http.enter()
-    return found
 
 
 class AgentGymEnv(RemoteEnv):
@@ -86,7 +72,9 @@ class AgentGymEnv(RemoteEnv):
     ) -> None:
         pool = self.connect_to(url, timeout=timeout, token=token)
         self._made: _Made | None = None
-        self._kind: Kind = pool.describe(kind, self._http, partial(_describe, kind))
+        self._kind: Kind = pool.describe(
+            kind, self._entered, lambda address, http: find_kind(address, http, kind)
+        )
         self.instructions = self._kind.instructions
         self.default_max_turns = self._kind.max_turns
         self.source = f"agentgym-http:{self._kind.name}"
@@ -222,6 +210,12 @@ class AgentGymEnv(RemoteEnv):
         if not self._kind.actions or self._available is None:
             return text
         return f"{text}\nAVAILABLE ACTIONS: {','.join(self._available)}"
+
+    def _entered(self, url: str) -> JsonServer:
+        """Return a server that answers and lets us in: the pool tries another where it does not."""
+        http = self._http(url)
+        http.enter()
+        return http
 
     def _http(self, url: str) -> JsonServer:
         return JsonServer(url, timeout=self._timeout, token=self._token)

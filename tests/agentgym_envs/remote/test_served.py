@@ -110,6 +110,19 @@ def test_a_wrong_token_is_told_from_a_missing_one(
         env.close()
 
 
+@pytest.mark.parametrize("protocol", ["openenv", "agentgym"])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_an_environment_is_made_where_one_of_its_servers_is_down(
+    protocol: str, is_first: bool
+) -> None:
+    with serving(make_app(served(["agentgym/BabyAI-v0"], {}))) as url:
+        down = "http://127.0.0.1:9/babyai"
+        urls = [down, f"{url}/babyai"] if is_first else [f"{url}/babyai", down]
+        env = gym.make(resolve_env_id(f"{protocol}:{','.join(urls)}"), disable_env_checker=True)
+        env.reset()
+        env.close()
+
+
 @pytest.mark.parametrize("options", [{"action_format": "function_call"}, {"book": "deep"}])
 def test_a_server_restarted_with_other_options_is_a_failure_not_an_episode(
     options: dict[str, Any],

@@ -138,12 +138,15 @@ def test_the_curves_are_of_the_seeds_that_have_begun(tmp_path: Path) -> None:
     own = tmp_path / "BabyAI" / START / "seed_0"
     own.mkdir(parents=True)
     result({"a_1": [True]}).save(own / RESULT)
-    one = draw_curves(tmp_path, ["BabyAI"])
-    with Image.open(one) as picture:
-        narrow = picture.width
+    seed_0, seed_1 = (31, 119, 180), (255, 127, 14)
+    widths = []
+    for grounds, drawn in ((["BabyAI"], {seed_0, seed_1}), (["TextCraft"], {seed_0})):
+        with Image.open(draw_curves(tmp_path, grounds)) as picture:
+            widths.append(picture.width)
+            colours = {colour for _, colour in picture.convert("RGB").getcolors(1 << 24) or ()}
+        assert colours & {seed_0, seed_1} == drawn
     with Image.open(draw_curves(tmp_path, ["BabyAI", "TextCraft"])) as picture:
-        assert picture.width == 2 * narrow
-        assert picture.getextrema() != ((255, 255),) * 4
+        assert picture.width == sum(widths)
 
 
 def test_it_is_a_study_of_its_name() -> None:
