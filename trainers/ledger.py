@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any
 
 from agentgym_envs.files import append_whole, whole_lines
-from trainers.options.errors import BudgetSpent, UsageError
+from trainers.options.errors import BudgetSpent, RefusedForGood
 
 
 @dataclass(frozen=True)
@@ -163,12 +163,12 @@ class Ledger:
 
         Raises:
             BudgetSpent: it is.
-            UsageError: there is one, and the cost of an answer is unknown.
+            RefusedForGood: there is one, and the cost of an answer is unknown.
         """
         if self.max_cost is None:
             return
         if self._has_unpriced:
-            raise UsageError(
+            raise RefusedForGood(
                 "--max_cost needs to know what an answer costs, which the server does not tell; "
                 "list the policy's prices in --policies"
             )

@@ -19,9 +19,10 @@ from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suite_files import find_suite, suite_names
 from trainers.options.arguments import EpisodeArguments
 from trainers.options.environments import EnvConstructionArguments
-from trainers.options.errors import BROKEN_OFF, check_bounds, check_folder
+from trainers.options.errors import BROKEN_OFF, check_bounds, check_folder, refuse
 from trainers.options.parser import CommandParser
 from trainers.options.policies import ADDRESS, PolicyLoadingArguments, is_text_policy
+from trainers.options.values import check_names
 from trainers.runs.provenance import run_record
 
 LEAST_REQUESTS = 4
@@ -169,6 +170,9 @@ def _prepare(
             "pass --ray ADDRESS in place of --env_backend ray"
         )
     folder = SweepFolder(sweep.out)
+    env_ids = [panel.env_id for panel in find_suite(sweep.suite).panels]
+    for options in (construction, budgets):
+        check_names(options, env_ids)
     settings = {**asdict(construction), **asdict(budgets), **asdict(loading)}
     cells = _cells(sweep, settings, loading)
     play = play_of(sweep, named=named, max_requests=loading.max_requests)
@@ -184,8 +188,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `agentgym sweep`.
 
     Returns:
-        0 when every episode is there, 1 when batches were given up, 75 when that was for machinery
-        that stayed broken and the rest was not begun, or where `--max_cost` is spent.
+        0 when every episode is there, 1 when batches were given up, 2 where a server refuses every
+        request, 75 where machinery stayed broken and the rest was not begun, or `--max_cost` is
+        spent.
     """
     parser = CommandParser(
         (SweepArguments, EnvConstructionArguments, EpisodeArguments, PolicyLoadingArguments),
@@ -214,6 +219,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"the requests cost {sum(costs.values()):.4g}" + f": {each}" * bool(each))
     for line in outcome.broken:
         print(f"given up: {line}", file=sys.stderr)
+    if outcome.refused:
+        return refuse(
+            f"{outcome.refused}\nThe same command goes on with what {arguments.out} lacks"
+        )
     if outcome.budget_spent:
         print(f"agentgym: {outcome.budget_spent} with what {arguments.out} lacks", file=sys.stderr)
         return BROKEN_OFF

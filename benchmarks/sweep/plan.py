@@ -17,7 +17,14 @@ from typing import Any
 from agentgym_envs.registry import short_env_name
 from agentgym_envs.secrets import hide_address, hide_kwargs, masked
 from benchmarks.sweep.suites import Panel, Suite, task_digest
-from trainers.options.values import read_object
+from trainers.options.arguments import EpisodeArguments
+from trainers.options.environments import EnvConstructionArguments
+from trainers.options.values import (
+    kwargs_for,
+    options_by_environment,
+    read_object,
+    value_for,
+)
 
 SWEEP_STREAM = 3
 """Tells a sweep's random numbers from those of `agentgym eval`."""
@@ -31,6 +38,13 @@ FREE_SETTINGS = frozenset(
 """Settings that say how episodes are played and not which: a cell may go on under other ones."""
 
 _OF_ENVIRONMENTS = ("env_kwargs", "wrapper")
+
+_BY_ENVIRONMENT = frozenset(
+    name
+    for kind in (EnvConstructionArguments, EpisodeArguments)
+    for name in options_by_environment(kind)
+)
+"""Settings that may name one of several environments."""
 
 
 @dataclass(frozen=True)
@@ -155,9 +169,19 @@ def grid(
         ValueError: a panel's tasks are not there, or not the pinned ones.
     """
     kwargs = read_object("env_kwargs", settings.get("env_kwargs"))
-    if "max_turns" in kwargs:
-        raise ValueError("env_kwargs must leave max_turns to the grid; pass --max-turns instead")
-    panels = [(panel, panel.tasks(kwargs), _settings(panel, settings)) for panel in suite.panels]
+    env_ids = [panel.env_id for panel in suite.panels]
+    panels = []
+    for panel in suite.panels:
+        own = kwargs_for(kwargs, panel.env_id, env_ids)
+        if "max_turns" in own:
+            raise ValueError("env_kwargs must leave max_turns to the grid; pass --turns instead")
+        of_panel = {
+            name: value_for(value, panel.env_id) if name in _BY_ENVIRONMENT else value
+            for name, value in settings.items()
+        }
+        if own != kwargs:
+            of_panel["env_kwargs"] = json.dumps(own)
+        panels.append((panel, panel.tasks(own), _settings(panel, of_panel)))
     return [
         Cell(
             policy=policy,

@@ -15,7 +15,7 @@ from benchmarks.sweep.opening import is_served
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.players import Play
 from benchmarks.sweep.store import SweepFolder
-from trainers.options.errors import BudgetSpent
+from trainers.options.errors import BudgetSpent, RefusedForGood
 from trainers.runs.progress_bar import EpisodeProgress
 
 _LOG = logging.getLogger(__name__)
@@ -34,6 +34,7 @@ class Outcome:
         broken: what went wrong with batches that were given up; a further call plays them again.
         is_cut_short: so many broke one after the other that the rest was not begun.
         budget_spent: what `max_cost` allows is spent, and the rest was not begun; in words.
+        refused: why a server refuses every request, so that the rest was not begun.
     """
 
     num_played: int = 0
@@ -41,6 +42,7 @@ class Outcome:
     broken: list[str] = field(default_factory=list)
     is_cut_short: bool = False
     budget_spent: str = ""
+    refused: str = ""
 
 
 def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outcome:
@@ -60,6 +62,9 @@ def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outc
             in_a_row = in_a_row + 1 if isinstance(result, EnvFailure) else 0
             if isinstance(result, BudgetSpent):
                 outcome.budget_spent = str(result)
+                break
+            if isinstance(result, RefusedForGood):
+                outcome.refused = f"{batch.cell.policy}: {result}"
                 break
             if isinstance(result, Exception):
                 progress.gave_up(batch)

@@ -54,6 +54,10 @@ class UsageError(ValueError):
     """A command's options cannot be followed; `agentgym` shows the message without a traceback."""
 
 
+class RefusedForGood(UsageError):
+    """Every further request of the command would meet the same: a wrong key, or no credit."""
+
+
 @contextmanager
 def explain_load_errors(policy: str, *, names: Iterable[str], otherwise: str) -> Iterator[None]:
     """Turn what transformers and the servers' clients raise into a usage error.

@@ -212,6 +212,11 @@ def kwargs_for(kwargs: dict[str, Any], env_id: str, env_ids: Iterable[str]) -> d
     return {**common, **own}
 
 
+def options_by_environment(kind: type) -> list[str]:
+    """Return the options of a dataclass that take `NAME=VALUE` for one of several environments."""
+    return [one.name for one in fields(kind) if one.metadata.get("action") is CollectValues]
+
+
 def check_names(args: Any, env_ids: Iterable[str]) -> None:
     """Check that the options of a dataclass name environments of the run only.
 
@@ -219,16 +224,14 @@ def check_names(args: Any, env_ids: Iterable[str]) -> None:
         UsageError: one names another.
     """
     ids = list(env_ids)
-    for option in fields(args):
-        value = getattr(args, option.name)
-        if option.metadata.get("action") is not CollectValues or not isinstance(value, dict):
-            continue
-        for label in value:
+    for option in options_by_environment(type(args)):
+        value = getattr(args, option)
+        for label in value if isinstance(value, dict) else ():
             if label != DEFAULT and not any(is_name_of(label, env_id) for env_id in ids):
                 names = [short_env_name(env_id) for env_id in ids]
                 hint = did_you_mean(label, names, otherwise=f"they are {', '.join(names)}")
                 raise UsageError(
-                    f"--{option.name} {label}=...: {label!r} is no environment of this run{hint}"
+                    f"--{option} {label}=...: {label!r} is no environment of this run{hint}"
                 )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from agentgym_envs.secrets import masked
 from trainers.backends.json_client import RequestRefused
 from trainers.ledger import Answer
-from trainers.options.errors import UsageError
+from trainers.options.errors import RefusedForGood
 
 _OVERFLOW = ("context length", "context_length", "context window", "maximum context", "too long")
 _FILTERED = (
@@ -118,7 +118,7 @@ def is_of_one_prompt(error: RequestRefused) -> bool:
     return error.status in (400, 413, 422, 451)
 
 
-def explained(error: RequestRefused, *, key: str) -> UsageError:
+def explained(error: RequestRefused, *, key: str) -> RefusedForGood:
     """Return the sentence for a refusal that every request meets.
 
     Args:
@@ -126,18 +126,18 @@ def explained(error: RequestRefused, *, key: str) -> UsageError:
         key: the environment variable of the key.
     """
     if error.status in (401, 403):
-        return UsageError(f"{error}; put the server's key into the environment variable {key}")
+        return RefusedForGood(f"{error}; put the server's key into the environment variable {key}")
     if error.status in (200, 404):  # 200: a web page
-        return UsageError(
+        return RefusedForGood(
             f"{error}; check the address, which ends in /v1 as a rule, and the model's name "
             "(--api_model, or model: in --policies)"
         )
     if error.status in (402, 429):
-        return UsageError(
+        return RefusedForGood(
             f"{error}; the account behind {key} has no credit left. What is finished is kept: the "
             "same command goes on once it has, eval and collect with --resume"
         )
-    return UsageError(f"{error}; --api_kwargs can add fields to the requests or leave some out")
+    return RefusedForGood(f"{error}; --api_kwargs can add fields to the requests or leave some out")
 
 
 def _has(error: RequestRefused, words: tuple[str, ...]) -> bool:

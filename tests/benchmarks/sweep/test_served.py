@@ -144,12 +144,23 @@ def test_a_batch_that_is_given_up_keeps_the_answers_that_it_paid_for(tmp_path, c
 
     with serving({CHAT: closes}) as server:
         words = [*WORDS, *listed(tmp_path, server.url), "--policy", "large"]
-        assert swept(tmp_path / "out", *words) == 1
-        assert "OPENAI_API_KEY" in capsys.readouterr().err
+        assert swept(tmp_path / "out", *words) == 2
+        told = capsys.readouterr().err
+        assert told.count("OPENAI_API_KEY") == 1 and "large: " in told
+        assert "The same command goes on" in told
         is_closed[0] = False
         assert swept(tmp_path / "out", *words) == 0
     assert len(paid) == len(set(paid)) == 20
     assert SweepFolder(tmp_path / "out").costs.total() == pytest.approx(20)
+
+
+def test_a_budget_without_prices_ends_the_sweep_at_once(tmp_path, capsys):
+    """The endpoint tells no cost, so nobody knows what is left of the budget."""
+    with serving({CHAT: lambda body: message("add 1")}) as server:
+        policy = ("--policy", f"{server.url}/v1", "--api_model", "m")
+        assert swept(tmp_path / "out", *WORDS, *policy, "--max-cost", "3") == 2
+    assert capsys.readouterr().err.count("--max_cost needs to know") == 1
+    assert len(server.requests) <= 2
 
 
 def test_a_budget_needs_somebody_who_is_paid(tmp_path, capsys):
