@@ -5,6 +5,7 @@ Token traces are recorded where tokens are born, not here.
 
 from __future__ import annotations
 
+import gzip
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +25,7 @@ class TrajectoryWriter:
     process that appends to the same file, leaves no half line.
 
     Args:
-        path: the file; its folder is made.
+        path: the file; its folder is made. One whose name ends in `.gz` is compressed.
         append: keep what the file holds; otherwise it is emptied first.
     """
 
@@ -37,6 +38,8 @@ class TrajectoryWriter:
     def __call__(self, trajectory: Trajectory) -> None:
         """Append one line."""
         line = trajectory.to_line()
+        if self.path.suffix == ".gz":
+            line = gzip.compress(line, compresslevel=1)  # such pieces may follow each other
         descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
             while line:  # all of it at once, unless the disk is nearly full

@@ -60,6 +60,17 @@ class RestParser(ReactParser):
         return rest.strip() if marker else ""
 
 
+class BareActionParser(RestParser):
+    """The way of WebShop's client: without `Action:` a completion with an action in it is one."""
+
+    def parse(self, completion: str) -> str:
+        """Return the action; the empty action where there is none."""
+        is_bare = "search[" in completion or "click[" in completion
+        if is_bare and "Action:" not in completion:
+            return completion.strip()
+        return super().parse(completion)
+
+
 class FirstActionParser(ReactParser):
     """The way of LMRL-Gym's clients: what is between the first `Action:` and the next."""
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import time
 from functools import cache
+from math import inf
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -29,6 +31,15 @@ MAX_FILE_STEPS = 2_000_000_000
 MAX_VALUE = 10_000
 """Bytes of the longest text that a statement may build on a database that is shipped."""
 
+MAX_SECONDS = 20.0
+"""Of the processor that a statement may take: a single step may search long texts."""
+
+MAX_FILE_SECONDS = 600.0
+"""The same on a database of the user's own."""
+
+MAX_PATTERN = 200
+"""Bytes of the longest pattern of LIKE and GLOB on a database that is shipped."""
+
 MAX_STATEMENT = 10_000
 """Characters of the longest statement."""
 
@@ -46,12 +57,12 @@ _PRAGMAS = (
 )
 _REFUSED = re.compile(
     r"load_extension|fts3_tokenizer|random|randomblob|changes|total_changes|last_insert_rowid"
-    r"|sqlite_\w+",
+    r"|sqlite_\w+|fts5_source_id",
     re.IGNORECASE,
 )
 """Functions that reach out of the database, or whose values the database does not fix."""
 
-_COMMENT = re.compile(r"\s+|--[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_COMMENT = re.compile(r"[\s;\ufeff]+|--[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _EXPLAIN = re.compile(r"explain\b", re.IGNORECASE)
 _ALLOWED = "only one statement that reads is allowed"
 _ERRORS = (sqlite3.Error, sqlite3.Warning, MemoryError, OverflowError, ValueError)
@@ -97,21 +108,30 @@ class Database:
     Args:
         connection: to it; it belongs to this object from now on.
         max_steps: of SQLite's machine, of one statement.
+        max_seconds: of the processor, of one statement.
         max_value: bytes of the longest text or row; None leaves SQLite's limit.
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, *, max_steps: int, max_value: int | None
+        self,
+        connection: sqlite3.Connection,
+        *,
+        max_steps: int,
+        max_seconds: float,
+        max_value: int | None,
     ) -> None:
         self._connection = connection
         self._running = Lock()
         self._max_steps = max_steps
+        self._max_seconds = max_seconds
         self._max_value = max_value
         self._ticks = 0
+        self._deadline = inf
         self._refused = ""
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
         if max_value is not None:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max_value)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, MAX_PATTERN)
         self.tables = tuple(self._names("SELECT name FROM sqlite_schema WHERE type = 'table'"))
         """The names of its tables, in alphabetical order."""
         self._columns = {table: self._read_columns(table) for table in self.tables}
@@ -140,6 +160,7 @@ class Database:
         _check_form(statement)
         with self._running:
             self._ticks, self._refused = 0, ""
+            self._deadline = time.thread_time() + self._max_seconds
             try:
                 cursor = self._connection.execute(statement)
                 columns = tuple(column[0] for column in cursor.description or ())
@@ -193,19 +214,26 @@ class Database:
             self._refused = f"of the pragmas, {', '.join(_PRAGMAS)} are allowed, not {first}"
         return sqlite3.SQLITE_DENY
 
-    def _tick(self) -> int:
+    def _tick(self) -> bool:
         self._ticks += 1
-        return int(self._ticks * _TICK > self._max_steps)
+        return self._ticks * _TICK > self._max_steps or time.thread_time() > self._deadline
 
     def _explained(self, error: Exception) -> str:
         message = str(error)
         if self._refused:
             return self._refused
         if "interrupted" in message:
+            if self._ticks * _TICK <= self._max_steps:
+                return (
+                    f"the statement takes more than {self._max_seconds:.0f} seconds of the "
+                    "processor; search less text"
+                )
             return (
                 f"the statement takes more than {self._max_steps:,} steps; narrow what it joins "
                 "and reads"
             )
+        if "pattern too complex" in message:
+            return f"a pattern of LIKE or GLOB has more than {MAX_PATTERN} bytes; write less"
         if "too big" in message and self._max_value is not None:
             return f"a text or a row has more than {self._max_value:,} bytes; read less at a time"
         if "one statement at a time" in message:
@@ -252,7 +280,7 @@ def site_database(name: str) -> Database:
     """Return one of the shipped databases, opened once per process."""
     connection = sqlite3.connect(":memory:", **_OPENING)
     connection.deserialize(open_content().database(name))
-    return Database(connection, max_steps=MAX_STEPS, max_value=MAX_VALUE)
+    return Database(connection, max_steps=MAX_STEPS, max_seconds=MAX_SECONDS, max_value=MAX_VALUE)
 
 
 @cache
@@ -266,4 +294,6 @@ def file_database(path: Path) -> Database:
     connection = sqlite3.connect(
         f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, **_OPENING
     )
-    return Database(connection, max_steps=MAX_FILE_STEPS, max_value=None)
+    return Database(
+        connection, max_steps=MAX_FILE_STEPS, max_seconds=MAX_FILE_SECONDS, max_value=None
+    )

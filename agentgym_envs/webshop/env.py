@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from agentgym_envs.actions import ActionParser, ActionVerb
-from agentgym_envs.actions.compat import RestParser, WholeTextParser
+from agentgym_envs.actions.compat import BareActionParser, WholeTextParser
 from agentgym_envs.actions.verbs import clipped
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.searchqa.retrieval import make_retriever
@@ -70,7 +70,7 @@ class WebShopEnv(TextEnv):
     default_max_turns = 15
     original_parsers: ClassVar[Mapping[str, ActionParser]] = {
         "plain": WholeTextParser(),
-        "react": RestParser(),
+        "react": BareActionParser(),
     }
     floors = {"first_result": lambda env: first_result(env.visit, env.task_goal)}
 

@@ -64,8 +64,9 @@ def test_a_failure_is_recorded_as_failed_and_raised() -> None:
     assert record.final_observation == "The counter is 1."
 
 
-def test_a_writer_appends_unless_told_to_begin_anew(tmp_path: Path) -> None:
-    path = tmp_path / "out.jsonl"
+@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
+def test_a_writer_appends_unless_told_to_begin_anew(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
     for append, lines in ((True, 1), (True, 2), (False, 1)):
         TrajectoryWriter(path, append=append)(Trajectory("tests/Counting-v0", "counting_\ud800"))
         assert len(list(read_jsonl(path))) == lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
 import time
 
@@ -69,6 +70,9 @@ def test_nothing_is_written(shop: Database, statement: str) -> None:
         ("/* open", "there is no statement"),
         (";", "there is no statement"),
         ("/* a */ EXPLAIN SELECT 1", "EXPLAIN is not allowed"),
+        (" ;;\ufeff EXPLAIN QUERY PLAN SELECT 1", "EXPLAIN is not allowed"),
+        ("SELECT fts5_source_id()", r"the function fts5_source_id\(\) is not allowed"),
+        ("SELECT 'a' LIKE hex(zeroblob(200))", "a pattern of LIKE or GLOB has more than 200 bytes"),
         ("SELECT nosuch FROM orders", "no such column: nosuch"),
         ("SELECT 'a\0b'", "null character"),
         ("SELECT '\ud800'", "half a character"),
@@ -101,6 +105,29 @@ def test_work_is_counted_not_timed(shop: Database, statement: str) -> None:
         ticks.append(shop._ticks)
     assert ticks[0] == ticks[1] == module.MAX_STEPS / module._TICK + 1
     assert only(shop, "SELECT count(*) FROM orders") == 1500
+
+
+def test_steps_that_take_long_are_timed(shop: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call of `instr` on long texts is one step."""
+    monkeypatch.setattr(shop, "_max_seconds", 0.2)
+    statement = (
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 20000) "
+        "SELECT sum(instr(hex(zeroblob(4900)), hex(zeroblob(2400)) || n || 'x')) FROM c"
+    )
+    start = time.process_time()
+    with pytest.raises(StatementError, match="more than 0 seconds of the processor; search less"):
+        shop.run(statement, limit=5)
+    assert time.process_time() - start < 5
+    assert only(shop, "SELECT count(*) FROM orders") == 1500
+
+
+@pytest.mark.parametrize("name", ["subsec", "subsecond"])
+def test_the_clock_stands_still_in_the_words_of_newer_sqlite(shop: Database, name: str) -> None:
+    if sqlite3.sqlite_version_info < (3, 43):
+        pytest.skip(f"SQLite {sqlite3.sqlite_version} knows no {name}; from 3.43 on")
+    assert only(shop, f"SELECT datetime('{name}')") == "2026-03-14 09:30:00.000"
+    assert only(shop, f"SELECT date('{name}')") == "2026-03-14"
+    assert only(shop, "SELECT timediff('now', '2026-03-14')") == "+0000-00-00 09:30:00.000"
 
 
 def test_the_clock_stands_still(shop: Database) -> None:

@@ -234,6 +234,21 @@ PRODUCT = (
 )
 
 
+def test_a_bare_action_is_one_under_react_as_the_original_s_client_reads_it(
+    tmp_path: Path,
+) -> None:
+    env = made(compat="agentgym", data_dir=original_folder(tmp_path), action_format="react")
+    env.reset(options={"task_id": 0})
+    *_, info = env.step("hair serum")
+    assert info["is_valid_action"] is False
+    hits, *_, info = env.step(" search[Hair Serum]\n")
+    assert info["is_valid_action"] is True and "Total results" in hits
+    *_, info = env.step("Thought: click[x]\n\nAction:\nsearch[Hair Serum]")
+    assert info["is_valid_action"] is True
+    *_, info = env.step("click[x]\nAction: ")
+    assert info["is_valid_action"] is False  # with the marker only what follows it counts
+
+
 def test_the_original_s_pages(original: WebShopEnv) -> None:
     limit = original.task_goal.price_limit
     head = HEAD.replace("50.00", f"{limit:.2f}")
