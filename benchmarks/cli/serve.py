@@ -55,7 +55,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"--port {options.port} of --host {options.host} cannot be listened on ({error}); "
             "--port 0 takes a free one"
         )
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
+    logging.basicConfig(
+        level=logging.INFO,
+        format="%(asctime)s %(message)s",
+        datefmt="%Y-%m-%d %H:%M:%S",
+        stream=sys.stderr,
+    )
     return run(app, listener, host=options.host, names=[e.name for e in environments])
 
 

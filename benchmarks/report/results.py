@@ -110,6 +110,7 @@ class Setting:
             and bool(panel.success)
             and not self.is_altered
             and self.max_turns in (None, panel.max_turns)
+            and (self.row is None or len(self.whole.successes) == self.row.num_tasks)
         )
 
 

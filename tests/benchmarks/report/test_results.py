@@ -83,6 +83,15 @@ def test_how_episodes_are_played_and_an_unknown_fingerprint_keep_no_seeds_apart(
     assert {name: row.seeds for name, row in rows_of(folder).items()} == {"p": [0, 1]}
 
 
+def test_the_papers_numbers_do_not_stand_beside_a_part_of_the_panel(tmp_path):
+    folder = textcraft_sweep(tmp_path, ["p"])
+    assert "ScalingInter-7B" in reported(folder)
+    (cell,) = folder.cells()
+    ((number, episodes),) = played(cell, 2)
+    folder.write(cell, number, episodes[:32], seconds=1.0)
+    assert "ScalingInter-7B" not in reported(folder)
+
+
 def test_the_papers_numbers_stand_only_beside_what_was_played_as_the_paper_did(tmp_path):
     short = reported(textcraft_sweep(tmp_path / "short", ["p"], max_turns=[3]))
     other = reported(
