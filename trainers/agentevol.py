@@ -55,10 +55,10 @@ from trainers.running import train_and_save
 from trainers.runs.announcement import Plan, print_plan
 from trainers.runs.card import BaseModel, write_card
 from trainers.runs.curve import draw_run_curve
-from trainers.runs.folder import end_run, set_aside
+from trainers.runs.folder import end_run, read_run, set_aside
 from trainers.runs.lock import holding
 from trainers.runs.progress_bar import Watch
-from trainers.runs.provenance import write_run
+from trainers.runs.provenance import resumption, write_run
 from trainers.runs.rounds import Round, RoundFiles
 from trainers.sft import AgentSFTTrainer
 
@@ -149,12 +149,19 @@ class AgentEvol:
         command = "train agentevol"
         with holding(self.files.folder, command) if self._is_main else nullcontext():
             if self._is_main:
-                if not resume:
-                    set_aside(self.files.folder, start=self.model_args.model_name_or_path)
-                configs = [self.environments.args, self.rollout, self.evaluation]
-                configs += [self.options, self.model_args, self.args]
-                write_run(self.files.folder, command=command, seed=self.args.seed, configs=configs)
+                self._begin(command, resume=resume)
             yield from self._rounds(resume=resume)
+
+    def _begin(self, command: str, *, resume: bool) -> None:
+        """Make room in the folder for a new run, or say what changes in one that goes on."""
+        folder, further = self.files.folder, {}
+        configs = [self.environments.args, self.rollout, self.evaluation]
+        configs += [self.options, self.model_args, self.args]
+        if not resume:
+            set_aside(folder, start=self.model_args.model_name_or_path)
+        elif read_run(folder):
+            further = resumption(folder, self.files.last_step(), command=command, configs=configs)
+        write_run(folder, command=command, seed=self.args.seed, configs=configs, further=further)
 
     def _plan(self) -> Plan:
         options, tasks = self.options, self._task_ids(self.options.num_explored_tasks)
@@ -230,7 +237,10 @@ class AgentEvol:
                 base += cached_rollout(
                     self.files.base,
                     lambda: expert_episodes(
-                        self.environments, ids, num_episodes=None if count < 0 else count
+                        self.environments,
+                        ids,
+                        num_episodes=None if count < 0 else count,
+                        failure_rules=self.rollout.failure_rules,
                     ),
                     reuse=resume or not self._is_main,
                 )
@@ -254,6 +264,7 @@ class AgentEvol:
                 schedule=self.environments.schedule(self.rollout),
                 failure_rules=self.rollout.failure_rules,
             )
+            rollout.is_proven = number > 1
             explored = self._task_ids(self.options.num_explored_tasks)
             ids = [task_id for task_id in explored for _ in range(self.options.num_samples)]
             with Watch(f"round {number} explores", len(ids)) as watch:

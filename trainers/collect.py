@@ -26,6 +26,7 @@ from trainers.rollout.environments import Environments
 from trainers.rollout.mixtures import repeated, spread
 from trainers.rollout.rollout import Rollout
 from trainers.runs.progress_bar import Watch
+from wrappers import FailureRules
 
 _COLLECTION_STREAM = 3
 FORMATS = ("jsonl", "agenttraj")
@@ -74,10 +75,14 @@ def collect(
 
 
 def expert_episodes(
-    environments: Environments, task_ids: Sequence[str], *, num_episodes: int | None = None
+    environments: Environments,
+    task_ids: Sequence[str],
+    *,
+    num_episodes: int | None = None,
+    failure_rules: FailureRules | None = None,
 ) -> list[Trajectory]:
     """Play episodes of the expert, with a progress bar; see `collect`."""
-    rollout = environments.rollout(ExpertPolicy())
+    rollout = environments.rollout(ExpertPolicy(), failure_rules=failure_rules)
     with Watch("expert", num_episodes or len(task_ids)) as watch:
         return collect(
             rollout,
@@ -201,6 +206,7 @@ def main(argv: list[str] | None = None) -> int:
     settings = (
         *(rollout.policy.name, options.temperature, options.seed, total, tasks),
         *episode_settings(env, budgets),
+        *policy.settings,
     )
     with Watch(
         rollout.policy.name,

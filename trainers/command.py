@@ -19,7 +19,7 @@ from trainers.options.configs import ModelArguments
 from trainers.options.defaults import AgentDefaults, defaults_for
 from trainers.options.errors import BROKEN_OFF, UsageError, check_folder, explain_refusals
 from trainers.options.precision import derive_precision
-from trainers.options.refused import COMMAND_LINE, refuse_ignored
+from trainers.options.refused import COMMAND_LINE, ROLLOUT, refuse_ignored
 from trainers.rollout.environments import Environments
 from trainers.running import train_and_save
 from trainers.runs.checkpoints import last_checkpoint
@@ -64,6 +64,7 @@ def parse_training(
     parser.set_defaults(**defaults_for(config, model))
     parsed = parser.parse(argv)
     derive_precision(*parsed[-2:])
+    refuse_ignored(parsed[1], ROLLOUT.get(algorithm, {}))
     refuse_ignored(parsed[-1], COMMAND_LINE)
     check_folder("output_dir", parsed[-1].output_dir)
     hide_loading_bars()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, mixture_of
 from trainers.rollout.mixtures import spread
+from trainers.runs.folder import PAIRS, set_aside
+from trainers.runs.lock import holding
 from trainers.runs.progress_bar import Watch
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import PreferenceTrainer
@@ -171,7 +174,8 @@ def sampled_pairs(
 ) -> list[Pair]:
     """Prefer the expert's episodes to the policy's own unsuccessful ones, on the training split.
 
-    Both are kept in `pairs/` of the output folder. One process plays where there are many.
+    Both are kept in `pairs/` of the output folder, whose earlier run is set aside. One process
+    plays where there are many.
 
     Args:
         environments: what is played.
@@ -182,7 +186,7 @@ def sampled_pairs(
         resume: read the episodes that an interrupted run kept.
 
     Raises:
-        UsageError: no pair came of it.
+        UsageError: no pair came of it, or another process holds the output folder.
     """
     model_args = ModelArguments(model_name_or_path=model) if isinstance(model, str) else model
     rollout = RolloutArguments() if rollout is None else rollout
@@ -194,32 +198,24 @@ def sampled_pairs(
         environments.weights,
     )
 
-    def sample() -> list[Trajectory]:
-        policy = ModelPolicy.of_model(
-            *load_for_playing(model_args, args),
-            rollout,
-            name="sampled",
-            seed=args.seed,
-            overlap=chosen.overlap,
-        )
-        ids = [task_id for task_id in task_ids for _ in range(pairing.num_samples)]
-        with Watch("sampling for pairs", len(ids)) as watch:
-            return environments.rollout(policy, failure_rules=rollout.failure_rules).run(
-                ids,
-                temperature=pairing.sampling_temperature,
-                stream=(_SAMPLING_STREAM,),
-                on_trajectory=watch,
-            )
-
-    folder = Path(args.output_dir) / "pairs"
-    with args.main_process_first(local=False, desc="playing for pairs"):
-        reuse = resume or args.process_index > 0
+    folder, is_main = Path(args.output_dir), args.process_index == 0
+    with (
+        args.main_process_first(local=False, desc="playing for pairs"),
+        holding(folder, "train dpo") if is_main else nullcontext(),
+    ):
+        if is_main and not resume:
+            set_aside(folder, start=model_args.model_name_or_path)
+        reuse = resume or not is_main
         expert = cached_rollout(
-            folder / "expert.jsonl",
-            lambda: expert_episodes(environments, task_ids),
+            folder / PAIRS / "expert.jsonl",
+            lambda: expert_episodes(environments, task_ids, failure_rules=rollout.failure_rules),
             reuse=reuse,
         )
-        sampled = cached_rollout(folder / "sampled.jsonl", sample, reuse=reuse)
+        sampled = cached_rollout(
+            folder / PAIRS / "sampled.jsonl",
+            lambda: _sampled(environments, model_args, task_ids, args, rollout, pairing),
+            reuse=reuse,
+        )
     unsuccessful = [trajectory for trajectory in sampled if not trajectory.success]
     pairs = pairs_of(expert, pairing, against=unsuccessful, seed=args.seed)
     if not pairs:
@@ -230,6 +226,32 @@ def sampled_pairs(
             f"the policy failed on {len(both)} of these; raise num_tasks, num_samples or max_turns"
         )
     return pairs
+
+
+def _sampled(
+    environments: Environments,
+    model: ModelArguments,
+    task_ids: Sequence[str],
+    args: Any,
+    rollout: RolloutArguments,
+    pairing: PairArguments,
+) -> list[Trajectory]:
+    """Let the policy play each task several times."""
+    policy = ModelPolicy.of_model(
+        *load_for_playing(model, args),
+        rollout,
+        name="sampled",
+        seed=args.seed,
+        overlap=environments.args.overlap,
+    )
+    ids = [task_id for task_id in task_ids for _ in range(pairing.num_samples)]
+    with Watch("sampling for pairs", len(ids)) as watch:
+        return environments.rollout(policy, failure_rules=rollout.failure_rules).run(
+            ids,
+            temperature=pairing.sampling_temperature,
+            stream=(_SAMPLING_STREAM,),
+            on_trajectory=watch,
+        )
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -159,6 +159,7 @@ def main(argv: list[str] | None = None) -> int:
     options = (
         *(rollout.policy.name, measure.temperature, measure.seed, measure.samples, task_ids),
         *episode_settings(env, budgets),
+        *policy.settings,
     )
     with Watch(
         rollout.policy.name,

@@ -32,8 +32,9 @@ from trainers.models.loading import (
 )
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentOnlineConfig
+from trainers.options.consistency import refuse_split_weights
 from trainers.options.defaults import BY_MEAN, PER_ENVIRONMENT
-from trainers.options.errors import UsageError, check_kind
+from trainers.options.errors import check_kind
 from trainers.options.keywords import check_given
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
@@ -317,16 +318,6 @@ def _checked(model: Any) -> Any:
     else:
         check_loaded(model)
     return model
-
-
-def refuse_split_weights(backend: str, *, is_split: bool) -> None:
-    """Refuse to play in passes that all processes would have to make together."""
-    if is_split and backend == "hf":
-        raise UsageError(
-            "backend 'hf' cannot play with weights that are split over processes: each makes as "
-            "many passes as its own episodes need, so they would wait for each other for ever; "
-            "use --backend vllm under FSDP2, or ZeRO-2 in place of ZeRO-3"
-        )
 
 
 def use_revision_for_reference(args: Any, revision: str | None) -> None:

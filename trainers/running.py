@@ -11,7 +11,7 @@ from typing import Any
 from trainers.models.loading import save_policy
 from trainers.runs.checkpoints import check_optimizer, last_checkpoint
 from trainers.runs.disk import write_patiently
-from trainers.runs.folder import set_aside
+from trainers.runs.folder import PAIRS, set_aside
 from trainers.runs.lock import holding
 from trainers.runs.provenance import resumption, write_run
 from trainers.runs.trackers import add_options_for_trackers
@@ -66,7 +66,9 @@ def _begin(
     else:
         if resume:
             print(f"{folder} has no checkpoint: training starts at the beginning", flush=True)
-        set_aside(folder, start=_start_of(trainer, configs))
+        # What a resumed run has played for DPO's pairs is its own.
+        keep = (PAIRS,) if resume else ()
+        set_aside(folder, start=_start_of(trainer, configs), keep=keep)
     write_run(folder, command=command, seed=trainer.args.seed, configs=configs, further=further)
     trainer.run_file.is_written = True
 

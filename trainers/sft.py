@@ -42,6 +42,7 @@ from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, mixture_of
 from trainers.tokens.chat import ALL_TURNS, ChatFormat
 from trainers.trl_bridge import ImitationTrainer, labelled_dataset
+from wrappers import FailureRules
 
 logger = logging.getLogger(__name__)
 
@@ -195,20 +196,26 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
 
 
 def expert_demonstrations(
-    environments: Environments, *, num_episodes: int | None = None
+    environments: Environments,
+    *,
+    num_episodes: int | None = None,
+    failure_rules: FailureRules | None = None,
 ) -> list[Trajectory]:
     """Let the expert play the training split.
 
     Args:
         environments: what is played, narrowed by its `split` and `tasks`.
         num_episodes: how many; None plays each task once.
+        failure_rules: what becomes of failures; see `Rollout`.
 
     Raises:
         NoExpert: an environment has none.
     """
     chosen = environments.args
     task_ids = environments.task_ids(chosen.split, tasks=chosen.tasks)
-    return expert_episodes(environments, task_ids, num_episodes=num_episodes)
+    return expert_episodes(
+        environments, task_ids, num_episodes=num_episodes, failure_rules=failure_rules
+    )
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -226,7 +233,9 @@ def main(argv: list[str] | None = None) -> int:
     trajectories = read_data_files(data.data)
     model, tokenizer = load_policy(model_args, args)  # before the expert plays, which may take long
     if environments is not None and not data.data:
-        trajectories = expert_demonstrations(environments, num_episodes=data.num_episodes)
+        trajectories = expert_demonstrations(
+            environments, num_episodes=data.num_episodes, failure_rules=rollout.failure_rules
+        )
     with refusing():
         trainer = AgentSFTTrainer(
             model,

@@ -20,8 +20,10 @@ from trainers.credit.pairs import distinct
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import ModelArguments
 from trainers.options.data import AgentEvolArguments
+from trainers.options.errors import UsageError
 from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
+from trainers.runs.folder import read_run, write_json
 from trainers.runs.rounds import Round, RoundFiles
 
 
@@ -188,6 +190,29 @@ def test_a_run_that_begins_anew_sets_the_rounds_aside_that_it_finds(
     assert not (tmp_path / "run" / "round_2").exists()
     assert (tmp_path / "run" / "previous-1" / "round_2").is_dir()
     assert len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()) == 2
+
+
+def test_a_resumed_run_keeps_a_record_of_what_has_changed(
+    evolve: Callable[..., list[Round]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (done,) = evolve(max_steps=1, num_rounds=1)
+    before = read_run(tmp_path / "run")
+    evolve(resume=True, max_steps=1, num_rounds=2)
+    assert "num_rounds: 1 -> 2" in capsys.readouterr().out
+    after = read_run(tmp_path / "run")
+    assert after["started"] == before["started"]
+    (resumed,) = after["resumed"]
+    assert resumed["at_step"] == done.global_step
+    assert resumed["changed"] == {"AgentEvolArguments.num_rounds": [1, 2]}
+
+
+def test_a_run_of_another_algorithm_is_not_resumed(
+    evolve: Callable[..., list[Round]], tmp_path: Path
+) -> None:
+    write_json(tmp_path / "run" / "run.json", {"command": "train grpo"})
+    with pytest.raises(UsageError, match="a run of 'train grpo', which 'train agentevol' cannot"):
+        evolve(resume=True)
+    assert read_run(tmp_path / "run") == {"command": "train grpo"}
 
 
 def test_a_round_without_anything_to_learn_names_the_remedy(

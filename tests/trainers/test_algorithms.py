@@ -12,8 +12,9 @@ import torch
 from agentgym_envs.trajectory import Trajectory, Turn, read_jsonl
 from tests.trainers.toys import ENV_ID, FAILED, Given, episode, make_folder, make_tokenizer, trace
 from trainers import grpo, reinforce_pp, rloo
-from trainers.online import OnlineTrainer, refuse_split_weights, use_revision_for_reference
+from trainers.online import OnlineTrainer, use_revision_for_reference
 from trainers.options.arguments import EnvArguments
+from trainers.options.consistency import refuse_split_weights
 
 MASK = [1, 1, 0, 0, 1]
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs import Trajectory, read_jsonl
+from agentgym_envs import EnvFailure, Trajectory, read_jsonl
+from tests.faults.wrappers import Breaks
 from tests.trainers.toys import EASY_ID, ENV_ID, FAILED, make_folder
 from trainers.collect import collect, expert_episodes, main
 from trainers.options.arguments import EnvArguments
@@ -15,6 +16,7 @@ from trainers.options.errors import UsageError
 from trainers.policies.scripted import RandomPolicy
 from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
+from wrappers import FailureRules
 
 
 @pytest.fixture
@@ -51,6 +53,24 @@ def test_random_actions_follow_from_the_seed(letters: Environments) -> None:
 
     assert said(1) == said(1)
     assert said(1) != said(2)
+
+
+@pytest.mark.parametrize("is_bearable", [False, True])
+def test_an_expert_on_broken_machinery_follows_the_rules_that_are_given(
+    *, is_bearable: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = Environments(
+        EnvArguments(env=[ENV_ID], wrapper=["tests.faults.wrappers:Breaks"]), episodes=1
+    )
+    turns = iter([True, *[False] * 20])
+    monkeypatch.setattr(Breaks, "is_broken", lambda: next(turns))
+    rules = FailureRules(retries=0, max_failed_share=0.5 if is_bearable else 0.1, min_failed=1)
+    if is_bearable:
+        first, second = expert_episodes(broken, ["letters_0", "letters_1"], failure_rules=rules)
+        assert (first.status, second.success) == ("failed", True)
+    else:
+        with pytest.raises(EnvFailure):
+            expert_episodes(broken, ["letters_0", "letters_1"], failure_rules=rules)
 
 
 def test_nothing_to_collect_is_refused(letters: Environments) -> None:

@@ -19,6 +19,9 @@ from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError
 from trainers.policies.scripted import play
 from trainers.rollout.environments import Environments
+from trainers.running import train_and_save
+from trainers.runs.folder import write_json
+from trainers.runs.lock import holding
 
 
 @pytest.fixture
@@ -141,6 +144,42 @@ def test_without_files_the_expert_is_preferred_to_the_policys_own_failures(
     write_jsonl(kept, sampled[:1])
     assert len(pairs(resume=True)) == sum(not t.success for t in sampled[:1])
     assert pairs() == found
+
+
+def test_pairs_of_an_earlier_run_are_set_aside_and_a_folder_in_use_is_refused(
+    tmp_path: Path, letters: Environments, episodes: list[Trajectory]
+) -> None:
+    out, kept = tmp_path / "out", Path("pairs") / "sampled.jsonl"
+
+    def play() -> None:
+        sampled_pairs(
+            letters,
+            make_folder(tmp_path / "model"),
+            args=AgentDPOConfig(output_dir=str(out)),
+            rollout=RolloutArguments(max_tokens_per_turn=4),
+            pairing=PairArguments(num_tasks=4),
+        )
+
+    write_jsonl(out / kept, episodes[:1])
+    write_json(out / "run.json", {"command": "train dpo"})
+    with holding(out, "train dpo"), pytest.raises(UsageError, match="is held by `agentgym train"):
+        play()
+    assert list(read_jsonl(out / kept)) == episodes[:1]
+    play()
+    assert list(read_jsonl(out / "previous-1" / kept)) == episodes[:1]
+    assert len(list(read_jsonl(out / kept))) == 16
+
+
+def test_a_run_that_is_resumed_before_its_first_checkpoint_keeps_its_pairs(
+    tmp_path: Path,
+    trainer_on: Callable[..., AgentDPOTrainer],
+    episodes: list[Trajectory],
+) -> None:
+    kept = tmp_path / "run" / "pairs" / "sampled.jsonl"
+    write_jsonl(kept, episodes[:1])
+    write_json(tmp_path / "run" / "run.json", {"command": "train dpo"})
+    train_and_save(trainer_on(max_steps=1), resume=True, command="train dpo")
+    assert list(read_jsonl(kept)) == episodes[:1]
 
 
 def test_tasks_that_give_no_pair_are_told_with_what_was_solved(

@@ -207,6 +207,31 @@ def test_what_broke_off_is_played_to_its_end_by_the_same_command(
     assert not (tmp_path / "parts.unfinished.jsonl").exists()
 
 
+def test_what_broke_off_is_not_gone_on_with_under_another_sampling(
+    tmp_path: Path, model: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def words(*further: str) -> list[str]:
+        return [
+            *("--env", ENV_ID, "--action_format", "plain", "--policy", model, "--num_envs", "2"),
+            *("--max_turns", "3", "--split", "train", "--max_outage", "0", *BREAKS, *further),
+            *("--max_tokens_per_turn", "4", "--out", str(tmp_path / "out.jsonl")),
+        ]
+
+    left = [12]
+
+    def is_broken() -> bool:
+        left[0] -= 1
+        return left[0] < 0
+
+    Breaks.is_broken = staticmethod(is_broken)
+    assert run_command(lambda: collect(words("--top_k", "4"))) == 75
+    Breaks.is_broken = staticmethod(lambda: False)
+    capsys.readouterr()
+    assert run_command(lambda: collect(words("--top_k", "3", "--resume"))) == 2
+    assert "were played with other options" in capsys.readouterr().err
+    assert run_command(lambda: collect(words("--top_k", "4", "--resume"))) == 0
+
+
 # Checkpoints ------------------------------------------------------------------------------------
 
 

@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+from transformers.integrations import is_deepspeed_zero3_enabled
+
 from trainers.evaluation.validation import Validation, validation_of
 from trainers.models.loading import describe_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
+from trainers.options.consistency import refuse_split_weights
 from trainers.options.values import check_names
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
@@ -45,6 +48,7 @@ def watch_by_playing(
 
     Raises:
         ValueError: there are tasks and no environment to play them.
+        UsageError: evaluations would play with weights that are split over processes.
     """
     args = trainer.args
     if environments is None and eval_dataset is not None:
@@ -104,6 +108,9 @@ def _validation_beside(
     eval_dataset: Any,
 ) -> Validation:
     """Return evaluations by the policy of a trainer that does not play itself."""
+    refuse_split_weights(
+        rollout.backend, is_split=trainer.is_fsdp_enabled or is_deepspeed_zero3_enabled()
+    )
     policy = ModelPolicy.of_model(
         trainer.model,
         trainer.processing_class,

@@ -53,7 +53,7 @@ class Notes(History):
         return f"{system_prompt}\n\n{INSTRUCTION}" if system_prompt else INSTRUCTION
 
     def action(self, completion: str) -> str:
-        """Leave out the notes; of a completion without anything else, nothing."""
+        """Leave out the notes; a completion without anything else stays."""
         answer = strip_thinking(completion)
         if not _NOTE.search(answer):
             return answer

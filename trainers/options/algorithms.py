@@ -180,7 +180,8 @@ class PPODefaults(OnlineDefaults):
 
     common_options: ClassVar[tuple[str, ...]] = ("critic", "critic_learning_rate", "lam")
     own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
-        TINY: {"learning_rate": 3e-4, "critic_learning_rate": 1e-3}
+        **OnlineDefaults.own_defaults,
+        TINY: {"learning_rate": 3e-4, "critic_learning_rate": 1e-3},
     }
     refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
 
@@ -271,6 +272,8 @@ def _check(args: PPODefaults) -> None:
     for name, allowed in (("critic", CRITICS), ("gae_level", GAE_LEVELS)):
         if getattr(args, name) not in allowed:
             raise ValueError(f"{name} must be one of {allowed}, got {getattr(args, name)!r}")
+    if args.kl_in_reward and not args.beta:
+        raise ValueError("kl_in_reward moves the KL that beta weighs, got beta=0; pass --beta too")
     if args.critic_model is not None and args.critic != "own":
         raise ValueError(
             f"critic_model {args.critic_model!r} is a backbone of its own, which "

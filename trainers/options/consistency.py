@@ -10,6 +10,8 @@ import os
 from math import inf
 from typing import Any
 
+from trainers.options.errors import UsageError
+
 CHOICES: dict[str, tuple[Any, ...]] = {
     "loss_type": (
         *("grpo", "bnpo", "dr_grpo", "dapo", "luspo"),
@@ -319,4 +321,23 @@ def check_sampling(args: Any) -> None:
         raise ValueError(
             f"{'branch_roots' if roots else 'dynamic_sampling'} plays a batch in several parts, "
             f"which max_staleness={args.max_staleness} cannot play ahead; leave out one of the two"
+        )
+
+
+def refuse_split_weights(backend: str, *, is_split: bool) -> None:
+    """Refuse to play in passes that all processes would have to make together.
+
+    Args:
+        backend: what samples.
+        is_split: weights are split over processes, by FSDP2 or ZeRO-3.
+
+    Raises:
+        UsageError: the backend would wait for ever.
+    """
+    if is_split and backend == "hf":
+        raise UsageError(
+            "backend 'hf' cannot play with weights that are split over processes: each makes as "
+            "many passes as its own episodes need, so they would wait for each other for ever; "
+            "use --backend vllm under FSDP2, ZeRO-2 in place of ZeRO-3, or --eval_strategy no "
+            "where evaluations alone play"
         )

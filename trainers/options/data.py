@@ -6,8 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from trainers.options.errors import check_bounds
+from trainers.options.refused import Refusal, refuse_ignored
 
 NUM_ROUNDS = 4
+_NOTHING_IS_PLAYED = Refusal("nothing is played where --data gives the episodes; leave out one")
+_EXPERTS = {"num_episodes": _NOTHING_IS_PLAYED}
+_PLAYED_FOR_PAIRS = dict.fromkeys(
+    ("num_tasks", "num_samples", "sampling_temperature"), _NOTHING_IS_PLAYED
+)
 
 
 def _trajectory_files(use: str) -> Any:
@@ -25,7 +31,10 @@ class DataArguments:
     data: list[str] = _trajectory_files("By default the expert plays the training split of --env.")
     num_episodes: int | None = field(
         default=None,
-        metadata={"help": "Expert episodes to play; by default one per task.", "min": 1},
+        metadata={
+            "help": "Expert episodes to play, without --data; by default one per task.",
+            "min": 1,
+        },
     )
     unsuccessful: bool = field(
         default=False, metadata={"help": "Imitate unsuccessful episodes too."}
@@ -33,6 +42,8 @@ class DataArguments:
 
     def __post_init__(self) -> None:
         check_bounds(self)
+        if self.data:
+            refuse_ignored(self, _EXPERTS)
 
 
 @dataclass
@@ -71,6 +82,8 @@ class PairArguments:
 
     def __post_init__(self) -> None:
         check_bounds(self)
+        if self.data:
+            refuse_ignored(self, _PLAYED_FOR_PAIRS)
 
 
 @dataclass

@@ -282,8 +282,8 @@ class OnlineDefaults(AgentDefaults):
         default=0,
         metadata={
             "help": "Play the next episodes while the policy is trained on earlier ones, with "
-            "weights at most so many optimizer steps behind; needs --backend vllm_server. 0 plays "
-            "with the newest.",
+            "weights at most so many optimizer steps behind; needs --backend vllm_server, or "
+            "--carry_over. 0 plays with the newest.",
             "min": 0,
         },
     )

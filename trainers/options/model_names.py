@@ -7,5 +7,5 @@ TINY = "tiny"
 SMOLLM2 = "smollm2"
 """SmolLM2-135M-Instruct, which is fetched when it is first named."""
 SMOLLM2_TEXTCRAFT = "smollm2-textcraft"
-"""SmolLM2 after some of BabyAI's expert episodes; it is made of `smollm2` and a shipped adapter."""
+"""SmolLM2 after some of TextCraft's expert episodes, made of `smollm2` and a shipped adapter."""
 MODEL_NAMES = (TINY, SMOLLM2, SMOLLM2_TEXTCRAFT)

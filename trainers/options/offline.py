@@ -63,7 +63,10 @@ class AgentEvolDefaults(SFTDefaults):
     """Of the fine-tuning of one round of AgentEvol, which counts its steps anew in each."""
 
     common_options: ClassVar[tuple[str, ...]] = ()
-    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {TINY: {"learning_rate": 2e-4}}
+    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
+        **SFTDefaults.own_defaults,
+        TINY: {"learning_rate": 2e-4},
+    }
 
     output_dir: str | None = field(
         default="runs/agentevol", metadata={"help": "Where the rounds and the model go."}
@@ -81,7 +84,13 @@ class DPODefaults(AgentDefaults):
     """Of DPO; a mixin before `trl.DPOConfig`. Whole episodes are trained on, never cut."""
 
     common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs", "beta")
-    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {TINY: {"learning_rate": 3e-5}}
+    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
+        TINY: {"learning_rate": 3e-5},
+        **dict.fromkeys(
+            (SMOLLM2, SMOLLM2_TEXTCRAFT),
+            {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 16},
+        ),
+    }
     refused: ClassVar[Refusals] = DPO
 
     output_dir: str | None = field(

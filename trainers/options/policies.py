@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from agentgym_envs.secrets import hide_address, hide_kwargs
 from trainers.options.endpoints import FLOOR, Endpoint, read_policies
@@ -17,6 +17,10 @@ from trainers.tokens.generation import Sampling
 
 TEXT_POLICIES = ("expert", "expert:privileged", "random")
 ADDRESS = ("http://", "https://")
+_SPEAKING = (
+    *("dtype", "api_model", "api_kwargs", "chat_template", "chat_template_kwargs"),
+    *("top_k", "top_p", "min_p"),
+)
 _NO_SCHEME = re.compile(r"[\w.-]+:\d+(/.*)?|[\w-]+(\.[\w-]+)+/v\d+/?")
 """An address without its beginning: a host with its port, or one with the path `/v1`."""
 
@@ -167,6 +171,14 @@ class PolicyArguments(PolicyLoadingArguments):
                 f"--policy {self.policy}; a server takes the variables in --api_kwargs, such as "
                 '\'{"chat_template_kwargs": {"enable_thinking": false}}\''
             )
+
+    @property
+    def settings(self) -> list[tuple[str, Any]]:
+        """What decides how the policy speaks, beside its name, where it is not the default."""
+        plain = {option.name: option.default for option in fields(self)}
+        chosen = [(name, getattr(self, name)) for name in _SPEAKING]
+        changed = [(name, value) for name, value in chosen if value != plain[name]]
+        return changed + ([("endpoint", self.endpoint.identity)] if self.policies else [])
 
     @property
     def is_served(self) -> bool:

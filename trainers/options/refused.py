@@ -258,6 +258,26 @@ DPO: Refusals = {
     **_only_with("f_divergence_type", ["alpha_divergence"], "f_alpha_divergence_coef"),
 }
 
+_OF_EPISODES_TRAINED_ON = _all(
+    "mask_truncated_episodes save_trajectories_every",
+    "it is of the episodes that grpo, rloo, reinforce_pp and ppo train on as they play them",
+)
+
+ROLLOUT: Mapping[str, Refusals] = {
+    "agentevol": _OF_EPISODES_TRAINED_ON,
+    **dict.fromkeys(
+        ("sft", "dpo"),
+        {
+            **_OF_EPISODES_TRAINED_ON,
+            "horizon": Refusal(
+                "evaluations have all of --max_turns; train with another algorithm to begin with "
+                "few turns"
+            ),
+        },
+    ),
+}
+"""Of how episodes are played, by the command of the algorithm."""
+
 COMMAND_LINE: Refusals = {
     name: _FROM_EPISODES[name] for name in ("model_init_kwargs", "trust_remote_code")
 }

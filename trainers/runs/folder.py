@@ -5,6 +5,7 @@
     DIR/trajectories/*.jsonl      episodes, compressed ones as *.jsonl.gz
     DIR/learning_curve.png        drawn from the metrics
     DIR/checkpoint-N/             what training goes on from
+    DIR/pairs/*.jsonl             episodes that DPO's pairs are made of
     DIR/summary.json              of a quickstart: success before and after
 
 Imports no torch, so that every command can afford it. `trainers.runs.reader` finds such folders.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
@@ -33,12 +34,13 @@ SUMMARY_FILE = "summary.json"
 CELL_FILE = "cell.json"
 """What a sweep's cell plays."""
 TRAJECTORIES = "trajectories"
+PAIRS = "pairs"
 EPISODES = ".jsonl"
 """The end of the names of files of episodes, before a `.gz`."""
 
 RUN_ARTIFACTS = (
     *(RUN_FILE, METRICS_FILE, CURVE_FILE, TRAJECTORIES, f"{CHECKPOINT}*"),
-    *("completions", "round_*"),
+    *("completions", "round_*", PAIRS),
 )
 SAVED_MODEL = (
     *("config.json", "generation_config.json", "*.safetensors", "*.safetensors.index.json"),
@@ -178,18 +180,20 @@ def write_metrics(folder: str | Path, entries: Iterable[Mapping[str, Any]]) -> N
     write_whole(Path(folder) / METRICS_FILE, text)
 
 
-def set_aside(folder: Path, *, start: str | None = None) -> None:
+def set_aside(folder: Path, *, start: str | None = None, keep: Collection[str] = ()) -> None:
     """Move what an earlier run left in a folder into `previous-N` in it, and say so.
 
     Args:
         folder: where the run is to be.
         start: the model that it starts from; one that lies in this folder stays where it is.
+        keep: names that stay where they are.
     """
     if not (folder / RUN_FILE).exists():
         return
     begins_at = None if start is None else Path(start).resolve()
     names = RUN_ARTIFACTS if begins_at == folder.resolve() else (*RUN_ARTIFACTS, *SAVED_MODEL)
-    artifacts = sorted({path for name in names for path in folder.glob(name)})
+    found = {path for name in names for path in folder.glob(name)}
+    artifacts = sorted(path for path in found if path.name not in keep)
     leftovers = [path for path in artifacts if begins_at is None or not _holds(path, begins_at)]
     number = 1
     while (folder / f"previous-{number}").exists():

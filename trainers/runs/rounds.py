@@ -93,6 +93,13 @@ class RoundFiles:
         record = read_json(self.of(number) / ROUND_FILE)
         return Round(**record) if record else None
 
+    def last_step(self) -> int:
+        """Return the optimizer steps of the finished rounds."""
+        step, number = 0, 1
+        while (done := self.read(number)) is not None:
+            step, number = done.global_step, number + 1
+        return step
+
     def write(self, done: Round) -> None:
         """Record that a round is finished."""
         write_json(self.of(done.number) / ROUND_FILE, asdict(done))

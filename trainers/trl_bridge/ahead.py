@@ -247,5 +247,5 @@ def check_ahead(
     if env.env_backend == "sync":
         raise UsageError(
             "max_staleness plays in another thread than evaluations, so environments need threads "
-            "of their own, got --env_backend sync; pass --env_backend thread or process"
+            "of their own, got --env_backend sync; pass --env_backend thread, process or ray"
         )

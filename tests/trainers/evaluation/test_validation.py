@@ -18,6 +18,7 @@ from trainers.grpo import AgentGRPOTrainer
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig
 from trainers.rollout.environments import Environments
+from trainers.rollout.rollout import Rollout
 from trainers.runs.folder import read_metrics
 from trainers.runs.success import measured_success
 from trainers.sft import AgentSFTTrainer
@@ -46,6 +47,24 @@ def test_evaluate_plays_the_split_where_training_evaluates_never(
     trainer = trainer_in(eval_strategy="no")
     assert "eval_success" in trainer.evaluate()
     assert evaluated(trainer) == ["letters_8", "letters_8", "letters_9", "letters_9"]
+
+
+@pytest.mark.parametrize("step", [0, 1])
+def test_broken_machinery_is_waited_for_by_evaluations_once_something_is_trained(
+    step: int, trainer_in: Callable[..., AgentGRPOTrainer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proven: list[bool] = []
+    begin = Rollout.begin
+
+    def watch(self: Rollout, *args: Any, **kwargs: Any) -> Any:
+        proven.append(self.is_proven)
+        return begin(self, *args, **kwargs)
+
+    monkeypatch.setattr(Rollout, "begin", watch)
+    trainer = trainer_in(eval_strategy="no")
+    trainer.state.global_step = step
+    trainer.evaluate()
+    assert proven == [step > 0]
 
 
 def test_evaluations_play_the_chosen_tasks_of_the_split(

@@ -9,12 +9,15 @@ import pytest
 import torch
 
 from trainers import collect
+from trainers.agentevol import AgentEvolConfig
 from trainers.command import parse_training
+from trainers.dpo import AgentDPOConfig
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig
 from trainers.options.defaults import defaults_for
 from trainers.options.files import preset_names
 from trainers.options.parser import CommandParser, OptionParser
+from trainers.ppo import AgentPPOConfig
 
 
 @dataclass
@@ -205,6 +208,15 @@ def test_a_file_may_name_the_model_that_has_its_own_defaults(written: Any) -> No
     assert training("--config", big, "--use_cpu")[-1].learning_rate == 1e-6
     assert training("--config", big, "--model", "tiny", "--use_cpu")[-1].learning_rate == 3e-4
     assert training("--config", tiny, "--use_cpu")[-1].learning_rate == 5e-4
+
+
+@pytest.mark.parametrize("kind", [AgentPPOConfig, AgentEvolConfig, AgentDPOConfig, AgentGRPOConfig])
+def test_a_pass_holds_one_row_of_a_language_model_whatever_the_algorithm(kind: Any) -> None:
+    own = defaults_for(kind, "smollm2")
+    assert own["per_device_train_batch_size"] == 1
+    usual = kind()
+    batch = usual.per_device_train_batch_size * usual.gradient_accumulation_steps
+    assert own["gradient_accumulation_steps"] in (batch, 8)
 
 
 @pytest.mark.parametrize(("model", "rate"), [("tiny", 1e-3), ("smollm2", 1e-4), ("other", 2e-5)])

@@ -13,11 +13,12 @@ import torch
 from trl import DPOConfig, GRPOConfig, SFTConfig
 
 from tests.trainers.toys import ENV_ID, make_model, make_tokenizer
-from trainers import grpo
+from trainers import agentevol, dpo, grpo, ppo, sft
 from trainers.agentevol import AgentEvolConfig
 from trainers.dpo import AgentDPOConfig, AgentDPOTrainer
 from trainers.grpo import AgentGRPOTrainer
 from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig, ModelArguments
+from trainers.options.errors import UsageError
 from trainers.options.refused import COMMAND_LINE, MODEL, Refusals, refuse_ignored
 from trainers.ppo import AgentPPOConfig
 from trainers.reinforce_pp import AgentReinforcePPConfig
@@ -196,6 +197,28 @@ def test_the_command_line_refuses_before_anything_is_loaded(
     with pytest.raises(SystemExit):
         grpo.main(["--env", "TextCraft", "--model", "none/such", *option])
     assert re.search(message, capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("main", "option", "message"),
+    [
+        (sft.main, ["--horizon", "fixed:3"], "horizon='fixed:3' .*--max_turns"),
+        (dpo.main, ["--mask_truncated_episodes"], "mask_truncated_episodes=True .* grpo, rloo"),
+        (agentevol.main, ["--save_trajectories_every", "2"], "save_trajectories_every=2 .* grpo"),
+        (sft.main, ["--data", "no.jsonl", "--num_episodes", "2"], "num_episodes=2 .*leave out"),
+        (dpo.main, ["--data", "no.jsonl", "--num_samples", "2"], "num_samples=2 .*leave out"),
+        (ppo.main, ["--kl_in_reward"], "kl_in_reward .* beta=0; pass --beta"),
+    ],
+)
+def test_our_own_options_are_refused_where_they_do_nothing(
+    main: Callable[[list[str]], int],
+    option: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises((SystemExit, UsageError)) as error:
+        main(["--env", "TextCraft", "--model", "none/such", *option])
+    assert re.search(message, f"{error.value} {capsys.readouterr().err}")
 
 
 @pytest.mark.parametrize("name", COMMAND_LINE)
