@@ -174,7 +174,9 @@ def grid(
     for panel in suite.panels:
         own = kwargs_for(kwargs, panel.env_id, env_ids)
         if "max_turns" in own:
-            raise ValueError("env_kwargs must leave max_turns to the grid; pass --turns instead")
+            raise ValueError(
+                "env_kwargs must leave max_turns to the grid; pass --max-turns instead"
+            )
         of_panel = {
             name: value_for(value, panel.env_id) if name in _BY_ENVIRONMENT else value
             for name, value in settings.items()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from agentgym_envs.secrets import hide_address, hide_kwargs
+from agentgym_envs.secrets import hide_address, hide_kwargs, masked
 from trainers.options.endpoints import FLOOR, Endpoint, read_policies
 from trainers.options.errors import UsageError, check_bounds
 from trainers.options.templates import TemplateArguments
@@ -178,7 +178,12 @@ class PolicyArguments(PolicyLoadingArguments):
         plain = {option.name: option.default for option in fields(self)}
         chosen = [(name, getattr(self, name)) for name in _SPEAKING]
         changed = [(name, value) for name, value in chosen if value != plain[name]]
-        return changed + ([("endpoint", self.endpoint.identity)] if self.policies else [])
+        if self.policies:  # not the address, which may move
+            entry = self.endpoint
+            changed.append(
+                ("endpoint", (entry.model, sorted(masked(dict(entry.sampling)).items())))
+            )
+        return changed
 
     @property
     def is_served(self) -> bool:
