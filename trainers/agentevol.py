@@ -15,7 +15,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 from trainers.options.algorithms import ALGORITHMS, answer_help
 
@@ -55,11 +54,11 @@ from trainers.running import train_and_save
 from trainers.runs.announcement import Plan, print_plan
 from trainers.runs.card import BaseModel, write_card
 from trainers.runs.curve import draw_run_curve
-from trainers.runs.folder import end_run, read_run, set_aside
+from trainers.runs.folder import end_run, read_run
 from trainers.runs.lock import holding
 from trainers.runs.progress_bar import Watch
-from trainers.runs.provenance import resumption, write_run
-from trainers.runs.rounds import Round, RoundFiles
+from trainers.runs.provenance import begin_run
+from trainers.runs.rounds import Round, RoundFiles, measured_at_end
 from trainers.sft import AgentSFTTrainer
 
 _EXPLORATION_STREAM = 5
@@ -149,19 +148,19 @@ class AgentEvol:
         command = "train agentevol"
         with holding(self.files.folder, command) if self._is_main else nullcontext():
             if self._is_main:
-                self._begin(command, resume=resume)
+                goes_on = resume and read_run(self.files.folder)
+                begin_run(
+                    self.files.folder,
+                    command=command,
+                    seed=self.args.seed,
+                    configs=[
+                        *(self.environments.args, self.rollout, self.evaluation),
+                        *(self.options, self.model_args, self.args),
+                    ],
+                    at_step=self.files.last_step() if goes_on else None,
+                    start=self.model_args.model_name_or_path,
+                )
             yield from self._rounds(resume=resume)
-
-    def _begin(self, command: str, *, resume: bool) -> None:
-        """Make room in the folder for a new run, or say what changes in one that goes on."""
-        folder, further = self.files.folder, {}
-        configs = [self.environments.args, self.rollout, self.evaluation]
-        configs += [self.options, self.model_args, self.args]
-        if not resume:
-            set_aside(folder, start=self.model_args.model_name_or_path)
-        elif read_run(folder):
-            further = resumption(folder, self.files.last_step(), command=command, configs=configs)
-        write_run(folder, command=command, seed=self.args.seed, configs=configs, further=further)
 
     def _plan(self) -> Plan:
         options, tasks = self.options, self._task_ids(self.options.num_explored_tasks)
@@ -327,7 +326,7 @@ class AgentEvol:
             command="train agentevol",
             configs=[self.options, self.model_args],
         )
-        exploration, validation = summarize(explored), _validation(trainer)
+        exploration, validation = summarize(explored), measured_at_end(trainer)
         done = Round(
             number=number,
             explored_at=steps,
@@ -357,19 +356,6 @@ class AgentEvol:
 
 def _successes(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
     return [trajectory for trajectory in distinct(trajectories) if trajectory.success]
-
-
-def _validation(trainer: Any) -> dict[str, float]:
-    """Return what was measured of the checkpoint that the fine-tuning ended with, if anything."""
-    measured = [entry for entry in trainer.state.log_history if SUCCESS_METRIC in entry]
-    if not measured:
-        return {}
-    took_best = trainer.args.load_best_model_at_end
-    by_success = trainer.args.metric_for_best_model == SUCCESS_METRIC
-    if took_best and by_success:
-        best: dict[str, float] = max(measured, key=lambda entry: entry[SUCCESS_METRIC])
-        return best
-    return measured[-1]
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -79,7 +79,7 @@ class OnlineTrainer(
     Args:
         model: a Hugging Face id, a folder, `"tiny"`, `"smollm2"`, or a loaded model.
         env: an environment's name, or several; `EnvArguments`; or ready `Environments`.
-        args: the algorithm's config, or TRL's own `GRPOConfig`.
+        args: the algorithm's config, or what it `takes`: mostly TRL's own `GRPOConfig` too.
         rollout: how episodes are played and what is kept of them.
         evaluation: how success is measured during training.
         reward_funcs: TRL reward functions; by default the episode's return. They are given
@@ -95,6 +95,8 @@ class OnlineTrainer(
     """
 
     config: type[Any] = AgentOnlineConfig
+    takes: type[Any] = GRPOConfig
+    """What `args` must be; an algorithm with options that TRL's config lacks takes its own."""
     """Of the training options, where none are given."""
     task_environments: Environments
 
@@ -115,7 +117,7 @@ class OnlineTrainer(
         args = self.config() if args is None else args
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
-        check_kind("args", args, GRPOConfig, remedy=f"make a trainers.{self.config.__name__}(...)")
+        check_kind("args", args, self.takes, remedy=f"make a trainers.{self.config.__name__}(...)")
         check_given(
             self,
             args=args,

@@ -62,16 +62,13 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
     ```
     """
 
-    config = AgentPPOConfig
+    config = takes = AgentPPOConfig
 
-    def __init__(self, model: Any, env: Any, *, args: Any = None, **kwargs: Any) -> None:
-        args = AgentPPOConfig() if args is None else args
-        if not isinstance(args, AgentPPOConfig):
-            raise TypeError(f"args must be an AgentPPOConfig, got {type(args).__name__}")
-        super().__init__(model, env, args=args, **kwargs)
-        self.kl_in_reward = args.kl_in_reward
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.kl_in_reward = self.args.kl_in_reward
         self.chat = ChatFormat.from_tokenizer(self.processing_class)
-        self.use_critic(self._make_critic(), moves_policy=args.critic == "shared")
+        self.use_critic(self._make_critic(), moves_policy=self.args.critic == "shared")
 
     def _make_critic(self) -> Critic:
         if self.args.critic != "own":

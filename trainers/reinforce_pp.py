@@ -37,14 +37,11 @@ class AgentReinforcePPConfig(ReinforcePPDefaults, AgentOnlineConfig):
 class AgentReinforcePPTrainer(OnlineTrainer):
     """REINFORCE++ for agents in text environments; see `OnlineTrainer` for the arguments."""
 
-    config = AgentReinforcePPConfig
+    config = takes = AgentReinforcePPConfig
 
-    def __init__(self, model: Any, env: Any, *, args: Any = None, **kwargs: Any) -> None:
-        args = AgentReinforcePPConfig() if args is None else args
-        if not isinstance(args, AgentReinforcePPConfig):
-            raise TypeError(f"args must be an AgentReinforcePPConfig, got {type(args).__name__}")
-        super().__init__(model, env, args=args, **kwargs)
-        self.kl_in_reward = args.baseline == "none"
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.kl_in_reward = self.args.baseline == "none"
 
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
         """Return (R, T) whitened advantages."""

@@ -11,9 +11,9 @@ from typing import Any
 from trainers.models.loading import save_policy
 from trainers.runs.checkpoints import check_optimizer, last_checkpoint
 from trainers.runs.disk import write_patiently
-from trainers.runs.folder import PAIRS, set_aside
+from trainers.runs.folder import PAIRS
 from trainers.runs.lock import holding
-from trainers.runs.provenance import resumption, write_run
+from trainers.runs.provenance import begin_run
 from trainers.runs.trackers import add_options_for_trackers
 
 
@@ -57,19 +57,24 @@ def _begin(
     """Make room in the folder for a new run, or say what changes in one that goes on."""
     folder = Path(trainer.args.output_dir)
     configs = [*trainer.run_options, *configs, trainer.args]
-    further = {}
+    step = None
     if checkpoint is not None:
         check_optimizer(checkpoint)
         step = int(checkpoint.name.rpartition("-")[2])
-        further = resumption(folder, step, command=command, configs=configs)
-        print(f"resuming from {checkpoint}", flush=True)
-    else:
-        if resume:
-            print(f"{folder} has no checkpoint: training starts at the beginning", flush=True)
+    elif resume:
+        print(f"{folder} has no checkpoint: training starts at the beginning", flush=True)
+    begin_run(
+        folder,
+        command=command,
+        seed=trainer.args.seed,
+        configs=configs,
+        at_step=step,
+        start=_start_of(trainer, configs),
         # What a resumed run has played for DPO's pairs is its own.
-        keep = (PAIRS,) if resume else ()
-        set_aside(folder, start=_start_of(trainer, configs), keep=keep)
-    write_run(folder, command=command, seed=trainer.args.seed, configs=configs, further=further)
+        keep=(PAIRS,) if resume else (),
+    )
+    if checkpoint is not None:
+        print(f"resuming from {checkpoint}", flush=True)
     trainer.run_file.is_written = True
 
 

@@ -168,22 +168,10 @@ def grid(
     Raises:
         ValueError: a panel's tasks are not there, or not the pinned ones.
     """
-    kwargs = read_object("env_kwargs", settings.get("env_kwargs"))
-    env_ids = [panel.env_id for panel in suite.panels]
     panels = []
     for panel in suite.panels:
-        own = kwargs_for(kwargs, panel.env_id, env_ids)
-        if "max_turns" in own:
-            raise ValueError(
-                "env_kwargs must leave max_turns to the grid; pass --max-turns instead"
-            )
-        of_panel = {
-            name: value_for(value, panel.env_id) if name in _BY_ENVIRONMENT else value
-            for name, value in settings.items()
-        }
-        if own != kwargs:
-            of_panel["env_kwargs"] = json.dumps(own)
-        panels.append((panel, panel.tasks(own), _settings(panel, of_panel)))
+        kwargs = _kwargs_of(panel, suite, settings)
+        panels.append((panel, panel.tasks(kwargs), _settings(panel, settings, kwargs)))
     return [
         Cell(
             policy=policy,
@@ -213,12 +201,26 @@ def _limits(panel: Panel, max_turns: Sequence[int | None]) -> list[int | None]:
     return list(dict.fromkeys(panel.max_turns if turns is None else turns for turns in max_turns))
 
 
-def _settings(panel: Panel, settings: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+def _kwargs_of(panel: Panel, suite: Suite, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the `env_kwargs` of the command line that are this panel's."""
+    given = read_object("env_kwargs", settings.get("env_kwargs"))
+    kwargs = kwargs_for(given, panel.env_id, [one.env_id for one in suite.panels])
+    if "max_turns" in kwargs:
+        raise ValueError("env_kwargs must leave max_turns to the grid; pass --max-turns instead")
+    return kwargs
+
+
+def _settings(
+    panel: Panel, settings: Mapping[str, Any], kwargs: Mapping[str, Any]
+) -> tuple[tuple[str, Any], ...]:
     """Return the settings for a panel: its own `env_kwargs` below those of the command line."""
-    if not panel.env_kwargs:
-        return tuple(sorted(settings.items()))
-    kwargs = {**panel.env_kwargs, **read_object("env_kwargs", settings.get("env_kwargs"))}
-    return tuple(sorted({**settings, "env_kwargs": json.dumps(kwargs)}.items()))
+    own = {
+        name: value_for(value, panel.env_id) if name in _BY_ENVIRONMENT else value
+        for name, value in settings.items()
+    }
+    if panel.env_kwargs or kwargs != read_object("env_kwargs", settings.get("env_kwargs")):
+        own["env_kwargs"] = json.dumps({**panel.env_kwargs, **kwargs})
+    return tuple(sorted(own.items()))
 
 
 def differences(requested: Cell, stored: Cell) -> list[str]:

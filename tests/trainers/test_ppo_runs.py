@@ -22,6 +22,7 @@ from tests.trainers.toys import ENV_ID, make_folder, make_model
 from tests.trainers.train_given_ppo import KINDS, NUM_STEPS
 from trainers.models.critic import STATE_FILE, Critic, backbone_of
 from trainers.ppo import AgentPPOConfig, AgentPPOTrainer, main
+from trainers.reinforce_pp import AgentReinforcePPTrainer
 
 
 @pytest.fixture
@@ -294,7 +295,9 @@ def test_too_few_tasks_for_a_batch_are_refused_with_the_remedy(trainer_in: Maker
         trainer_in(env={"tasks": ["0", "1"]})
 
 
-def test_another_config_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("trainer", [AgentPPOTrainer, AgentReinforcePPTrainer])
+def test_another_config_is_refused(trainer: type[Any], tmp_path: Path) -> None:
     config = GRPOConfig(str(tmp_path), use_cpu=True, bf16=False)
-    with pytest.raises(TypeError, match="must be an AgentPPOConfig, got GRPOConfig"):
-        AgentPPOTrainer(make_model(), ENV_ID, args=config)
+    own = f"trainers.{trainer.config.__name__}"
+    with pytest.raises(TypeError, match=f"args must be {own}, got GRPOConfig.*make a {own}"):
+        trainer(make_model(), ENV_ID, args=config)

@@ -12,7 +12,7 @@ import platform
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
 from importlib import metadata
@@ -21,7 +21,7 @@ from typing import Any
 
 from agentgym_envs.secrets import masked, masked_words
 from trainers.options.errors import UsageError
-from trainers.runs.folder import RUN_FILE, read_run, write_json
+from trainers.runs.folder import RUN_FILE, read_run, set_aside, write_json
 
 IGNORED_IN_DIFF = {
     *("argv", "command_line", "started", "pid", "seed", "resumed", "device", "ended"),
@@ -51,6 +51,38 @@ def write_run(
     """
     record = {**run_record(command=command, seed=seed, configs=configs), **(further or {})}
     write_json(Path(folder) / RUN_FILE, record)
+
+
+def begin_run(
+    folder: str | Path,
+    *,
+    command: str,
+    seed: int,
+    configs: Sequence[Any],
+    at_step: int | None,
+    start: str | None,
+    keep: Collection[str] = (),
+) -> None:
+    """Make room in a folder for a new run, or say what changes in one that goes on; record it.
+
+    Args:
+        folder: the run's folder.
+        command: the command's name.
+        seed: the run's seed.
+        configs: dataclasses.
+        at_step: the step that a run goes on from; None for a new one.
+        start: the model that a new one starts from.
+        keep: names in the folder that are the new run's.
+
+    Raises:
+        UsageError: the folder holds another command's run, which cannot go on.
+    """
+    further = {}
+    if at_step is None:
+        set_aside(Path(folder), start=start, keep=keep)
+    else:
+        further = resumption(folder, at_step, command=command, configs=configs)
+    write_run(folder, command=command, seed=seed, configs=configs, further=further)
 
 
 def run_record(*, command: str, seed: int, configs: Sequence[Any]) -> dict[str, Any]:

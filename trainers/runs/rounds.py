@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.files import COMPRESSED
+from trainers.options.defaults import SUCCESS_METRIC
 from trainers.runs.folder import (
     EPISODES,
     TRAJECTORIES,
@@ -119,3 +120,16 @@ class RoundFiles:
         ]
         earlier = [entry for entry in read_metrics(self.folder) if entry["round"] < done.number]
         write_metrics(self.folder, [*earlier, *entries])
+
+
+def measured_at_end(trainer: Any) -> dict[str, float]:
+    """Return what was measured of the checkpoint that the fine-tuning ended with, if anything."""
+    measured = [entry for entry in trainer.state.log_history if SUCCESS_METRIC in entry]
+    if not measured:
+        return {}
+    took_best = trainer.args.load_best_model_at_end
+    by_success = trainer.args.metric_for_best_model == SUCCESS_METRIC
+    if took_best and by_success:
+        best: dict[str, float] = max(measured, key=lambda entry: entry[SUCCESS_METRIC])
+        return best
+    return measured[-1]
