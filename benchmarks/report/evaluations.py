@@ -87,7 +87,8 @@ def result_episodes(path: Path, result: EvalResult) -> Iterator[Trajectory]:
     for part in result.panels:
         for subtask, task_ids in part.subtasks.items():
             for task_id in task_ids:
-                hits, total = _outcomes(result.tasks[task_id], result.samples_per_task)
+                total = result.episodes.get(task_id, result.samples_per_task)
+                hits = round(result.tasks[task_id] * total)
                 for number in range(total):
                     yield Trajectory(
                         part.env_id,
@@ -100,14 +101,6 @@ def result_episodes(path: Path, result: EvalResult) -> Iterator[Trajectory]:
                         score=float(number < hits),
                         policy=result.policy,
                     )
-
-
-def _outcomes(share: float, samples: int) -> tuple[int, int]:
-    """Return successes and episodes of a task: fewer than its samples where some failed."""
-    for total in range(samples, 0, -1):
-        if abs(share * total - round(share * total)) < 1e-9:
-            return round(share * total), total
-    return round(share), 1
 
 
 def _of_episodes(path: Path) -> list[Setting]:

@@ -121,6 +121,7 @@ class EvalResult:
         wall_s: seconds.
         subtasks: the table by subtask; of several environments each has its own.
         tasks: the share of successful episodes by task id.
+        episodes: how many that share is of, by task id; empty in earlier versions.
         unscored: episodes that only a judge could have scored, where there was none.
         panels: which tasks of which environments have a success; empty in earlier versions.
         global_step: the optimizer step that a trained policy is of; 0 for others.
@@ -149,6 +150,7 @@ class EvalResult:
     wall_s: float
     subtasks: dict[str, SubtaskResult] = field(default_factory=dict)
     tasks: dict[str, float] = field(default_factory=dict)
+    episodes: dict[str, int] = field(default_factory=dict)
     unscored: int = 0
     panels: tuple[PanelTasks, ...] = ()
     global_step: int = 0

@@ -75,6 +75,7 @@ def summarize(
         cost=total.cost if cost is None else cost,
         subtasks={} if environments else _subtasks(finished),
         tasks={task_id: share for (_, _, task_id), share in total.task_success.items()},
+        episodes={task_id: len(each) for (_, _, task_id), each in total.successes.items()},
         panels=_panels(finished),
         environments=environments,
     )
