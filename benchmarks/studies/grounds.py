@@ -58,7 +58,7 @@ class Ground:
 
 
 _DEPTHS = ("--tasks", "depth 2", "depth 3", "depth 4")
-_CRAFTS = ("--tasks", "6-10 crafts", "11-20 crafts")
+_CRAFTS = ("--tasks", "6-10 crafts")
 
 GROUNDS = {
     "TextCraft": Ground(
@@ -69,12 +69,12 @@ GROUNDS = {
     ),
     "TextCraft-deep": Ground(
         (
-            *("--env", "TextCraft", "--max_tokens_per_turn", "320"),
+            *("--env", "TextCraft", "--max_tokens_per_turn", "128"),
             *("--env_kwargs", '{"book": "deep", "turns_left": false}'),
         ),
         _CRAFTS,
-        (*_CRAFTS, "--split", "test", "--samples", "1"),
-        (10, 20, 40),
+        (*_CRAFTS, "--split", "test", "--samples", "2"),
+        (10, 14, 24),
         "books",
     ),
     "ALFWorld": Ground(

@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 GOAL_SHARE = 0.4
 """Of the plays: those that pursue the given goal."""
-LONG_GOAL_SHARE = 0.8
-"""The same where goals take so many turns that a policy that seldom heeds one never reaches it."""
 
 
 class Message(NamedTuple):

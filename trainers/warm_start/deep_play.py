@@ -1,7 +1,7 @@
-"""Play in TextCraft's deep books, as `textcraft_play` plays, and mostly for the goal.
+"""Play in TextCraft's deep books, as `textcraft_play` plays, always for the goal.
 
-The books are of numbers that no split has, of the two subtasks with the fewest crafts: longer plans
-do not fit what `tiny` can write.
+The books are of numbers that no split has, of the subtask with the fewest crafts: `tiny` writes
+nonsense where an episode grows longer than those that it has read.
 """
 
 from __future__ import annotations
@@ -12,26 +12,23 @@ import numpy as np
 
 from agentgym_envs.textcraft.deep import BANDS, deep_task
 from agentgym_envs.textcraft.env import TextCraftEnv
-from trainers.warm_start import LONG_GOAL_SHARE, Message
+from trainers.warm_start import Message
 from trainers.warm_start.textcraft_play import play_in
 
-NUM_BANDS = 2
 NUMBERS = (100_000, 1_000_000_000)  # times four, beyond those of the splits
 
 
 def deep_play(rng: np.random.Generator) -> list[Message]:
     """Play one episode with the book of a number that no split has."""
     while True:
-        number = int(rng.integers(*NUMBERS)) // len(BANDS) * len(BANDS) + int(
-            rng.integers(NUM_BANDS)
-        )
-        task = deep_task(number)
+        number = int(rng.integers(*NUMBERS))
+        task = deep_task(number - number % len(BANDS))
         commands = [recipe.text for recipe in task.book.recipes]
         prompt = _system_prompt()
         messages = play_in(
             *(task.book, task.goal, commands, rng),
             system_prompt=prompt,
-            goal_share=LONG_GOAL_SHARE,
+            goal_share=1.0,
         )
         if messages is not None:
             return messages

@@ -6,7 +6,7 @@ import pytest
 from agentgym_envs.babyai.env import BabyAIEnv
 from agentgym_envs.textcraft.env import TextCraftEnv
 from trainers.warm_start import GOAL_SHARE
-from trainers.warm_start.alfworld_play import alfworld_play, alfworld_units
+from trainers.warm_start.alfworld_play import MAX_TURNS, alfworld_play, alfworld_units
 from trainers.warm_start.babyai_play import SEEDS, babyai_play
 from trainers.warm_start.babyai_rooms import mission_actions, rooms_play
 from trainers.warm_start.deep_play import NUMBERS, deep_play
@@ -139,6 +139,20 @@ def test_deep_books_that_are_played_are_of_no_split():
         for number in TextCraftEnv(book="deep").task_set.numbers(split)
     }
     assert max(numbers) < NUMBERS[0] * 4
+
+
+def test_plays_of_deep_books_and_houses_end_with_the_goal():
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        _, question, *turns = deep_play(rng)
+        assert f" {goal_of(question)} using " in turns[-1].content.rpartition("\nAction: ")[2]
+    lengths = []
+    for _ in range(60):
+        *_, last = messages = alfworld_play(rng)
+        lengths.append(len(messages) // 2)
+        ended = re.search(r"Action: (move|use) ", last.content)
+        assert ended or lengths[-1] == MAX_TURNS
+    assert np.median(lengths) < MAX_TURNS
 
 
 def test_a_numbered_name_of_alfworld_is_one_unit():
