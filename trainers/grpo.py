@@ -43,6 +43,7 @@ from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentGRPOConfig
 from trainers.options.defaults import BY_MEAN
 from trainers.options.errors import UsageError, run_command
+from trainers.options.refused import BY_STATE
 from trainers.rollout.branching import play_branched
 from trainers.rollout.resampling import DynamicSampling, Play
 from trainers.tokens.encoding import PieceEncoder
@@ -205,6 +206,8 @@ class AgentGRPOTrainer(OnlineTrainer):
             similarity=args.turn_similarity,
             measures=measures,
         )
+        if credit in BY_STATE:
+            self._metrics["train"]["frac_turns_compared"].append(turns.share_met_again())
         of_all = episodes.gather(of_episode.tolist())
         values = self._credited(credit, turns, [of_all[episode] for episode in turns.episodes])
         return turns.of_process(values, first=episodes.first, count=len(episodes.trajectories))

@@ -67,6 +67,15 @@ def test_hgpo_takes_the_place_of_the_episodes_advantage(credited: Credited) -> N
     assert torch.allclose(batch["advantages"], torch.tensor(expected))
 
 
+def test_the_share_of_turns_whose_state_is_met_again_is_logged(credited: Credited) -> None:
+    _, trainer = credited([WON, LOST], turn_credit="hgpo", **DISCOUNT)
+    entry = next(e for e in trainer.state.log_history if "frac_turns_compared" in e)
+    assert entry["frac_turns_compared"] == 0.5, "both first turns, and no second one"
+    _, trainer = credited([WON, LOST, WON], turn_credit="gigpo", **DISCOUNT)
+    entry = next(e for e in trainer.state.log_history if "frac_turns_compared" in e)
+    assert entry["frac_turns_compared"] == pytest.approx(5 / 6)
+
+
 def test_gagpo_falls_back_to_the_episode_where_a_state_is_met_once(credited: Credited) -> None:
     batch, _ = credited([WON, LOST], turn_credit="gagpo", turn_lam=0.0, **DISCOUNT)
     # V(start) = 0.25, V(middle) = 1, V(elsewhere) = 0, so delta = 0.25, 0, -0.25, 0.

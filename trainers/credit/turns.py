@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -100,6 +101,11 @@ class TurnBatch:
     def numbers(self) -> list[int]:
         """(M,) the number of each turn in its episode."""
         return [number for turns in self.by_episode() for number in range(len(turns))]
+
+    def share_met_again(self) -> float:
+        """Return the share of turns in whose state another turn of the group was too."""
+        times = Counter(self.states)
+        return sum(n for n in times.values() if n > 1) / max(len(self.states), 1)
 
     def returns(self, discount: float) -> list[float]:
         """(M,) the discounted rewards from each turn on."""

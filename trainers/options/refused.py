@@ -190,10 +190,13 @@ ONLINE: Refusals = {
 }
 """Of every algorithm that plays."""
 
+BY_STATE = ("gigpo", "hgpo", "gagpo")
+"""Each `turn_credit` that compares turns in the same state."""
+
 GRPO: Refusals = {
     **ONLINE,
     **_only_with("turn_credit", ["gigpo"], "turn_advantage_weight"),
-    **_only_with("turn_credit", ["gigpo", "hgpo", "gagpo"], "turn_anchor"),
+    **_only_with("turn_credit", [*BY_STATE], "turn_anchor"),
     **_only_with(
         "turn_credit",
         ["gigpo", "hgpo", "gagpo", "returns", "information_gain"],
