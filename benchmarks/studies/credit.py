@@ -67,7 +67,6 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
     training = (
         *("train", command, *GROUNDS[ground].training(folder)),
         *("--max_turns", str(max_turns), "--horizon", f"fixed:{max_turns}"),
-        *("--learning_rate", "4e-4"),
         *(*PLAYING, *options, "--max_steps", str(steps)),
         *(*QUIET, "--seed", str(seed), "--output_dir", str(model)),
     )

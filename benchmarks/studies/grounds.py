@@ -43,6 +43,7 @@ class Ground:
         horizons: the short, the middle and the long one, in turns; none where they are not
             compared.
         start: what the runs begin with; see `runs.start_of`.
+        learning_rate: of the policy.
     """
 
     env: tuple[str, ...]
@@ -50,11 +51,13 @@ class Ground:
     held_out: tuple[str, ...]
     horizons: tuple[int, ...] = ()
     start: str = ""
+    learning_rate: str = "4e-4"
 
     def training(self, folder: Path) -> tuple[str, ...]:
         """Return the options of training; `folder` is the study's on this ground."""
         tasks = (word.format(items=folder / ITEMS) for word in self.tasks)
-        return (*self.env, *tasks, "--model", start_of(self.start, folder))
+        learning = ("--model", start_of(self.start, folder), "--learning_rate", self.learning_rate)
+        return (*self.env, *tasks, *learning)
 
 
 _DEPTHS = ("--tasks", "depth 2", "depth 3", "depth 4")
@@ -76,6 +79,7 @@ GROUNDS = {
         (*_CRAFTS, "--split", "test", "--samples", "2"),
         (10, 14, 24),
         "books",
+        "1e-4",
     ),
     "ALFWorld": Ground(
         (
@@ -86,6 +90,7 @@ GROUNDS = {
         ("--split", "test", "--samples", "1"),
         (5, 12, 30),
         "houses",
+        "1e-4",
     ),
     "BabyAI-long": Ground(
         (

@@ -56,7 +56,7 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
     training = (
         *("train", "grpo", *GROUNDS[ground].training(folder)),
         *("--max_turns", str(GROUNDS[ground].horizons[-1]), "--horizon", schedule(ground, name)),
-        *("--learning_rate", "4e-4", "--lr_scheduler_type", "linear", "--max_steps", str(STEPS)),
+        *("--lr_scheduler_type", "linear", "--max_steps", str(STEPS)),
         *("--per_device_train_batch_size", "8", "--gradient_accumulation_steps", "8"),
         *("--num_envs", str(EPISODES_PER_STEP), "--save_trajectories_every", "6"),
         *("--eval_strategy", "no", "--save_strategy", "steps", "--save_steps", str(SAVE_EVERY)),
