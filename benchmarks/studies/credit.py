@@ -17,7 +17,7 @@ from benchmarks.studies import grounds
 from benchmarks.studies.grounds import GROUNDS, play_ground
 from benchmarks.studies.learning import GROUPS, ONLINE, PLAYING, PPO_STEPS, QUIET
 from benchmarks.studies.runs import RESULT, START, Run, study_parser
-from benchmarks.studies.table import results_by_seed
+from benchmarks.studies.table import gain_over_seeds, in_points, results_by_seed
 from trainers.evaluation.intervals import mean_over_seeds, mean_over_tasks
 from trainers.evaluation.results import EvalResult
 from trainers.options.errors import UsageError
@@ -79,10 +79,10 @@ def measurement(ground: str, model: str, out: Path, seed: int) -> tuple[str, ...
 
 
 def credit_table(folder: Path) -> str:
-    """Return the Markdown table of the methods: success, and the difference to GRPO by seed.
+    """Return the Markdown table: success, the gain over the start, the difference to GRPO by seed.
 
-    Intervals of success are over tasks, whose shares are means over the seeds; those of the
-    differences are over the seeds that both have.
+    Intervals of success and gain are over tasks, whose shares are means over the seeds; those of
+    the differences are over the seeds that both have.
 
     Raises:
         UsageError: the start has not been measured.
@@ -92,16 +92,19 @@ def credit_table(folder: Path) -> str:
         raise UsageError(f"{folder / START} holds no measurement of the start yet")
     measured = {name: results_by_seed(folder / name) for name in METHODS}
     seeds = sorted(set(before).union(*measured.values()))
-    rows: list[Sequence[str]] = [("(the start)", _success(before), *[""] * (len(seeds) + 1))]
+    rows: list[Sequence[str]] = [("(the start)", _success(before), *[""] * (len(seeds) + 2))]
     for name, results in measured.items():
         if not results:
             continue
         gains = {} if name == REFERENCE else differences(results, measured[REFERENCE])
         by_seed = [f"{100 * gains[seed]:+.1f}" if seed in gains else "" for seed in seeds]
-        rows.append((name, _success(results), *by_seed, _mean(list(gains.values()))))
+        mean = in_points(mean_over_seeds([*gains.values()])) if len(gains) > 1 else ""
+        gain = in_points(gain_over_seeds(before, results))
+        rows.append((name, _success(results), gain, *by_seed, mean))
     header = (
         "method",
         "success (95% over tasks)",
+        "gain, points (95% over tasks)",
         *(f"seed {seed} - {REFERENCE}" for seed in seeds),
         "mean, points (95% over seeds)",
     )
@@ -141,10 +144,3 @@ def _success(results: Mapping[int, EvalResult]) -> str:
     episodes = sum(result.n_tasks * result.samples_per_task for result in results.values())
     mean = mean_over_tasks(shares, episodes=episodes)
     return f"{mean.value:.1%} ({mean.low:.1%} to {mean.high:.1%})"
-
-
-def _mean(gains: Sequence[float]) -> str:
-    if len(gains) < 2:  # nothing is known of the spread
-        return ""
-    mean = mean_over_seeds(gains)
-    return f"{100 * mean.value:+.1f} ({100 * mean.low:+.1f} to {100 * mean.high:+.1f})"

@@ -18,7 +18,7 @@ from benchmarks.studies import grounds
 from benchmarks.studies.grounds import GROUNDS, play_ground
 from benchmarks.studies.pictures import CURVES, drawing
 from benchmarks.studies.runs import RESULT, START, Run, study_parser
-from benchmarks.studies.table import gain_over_seeds, results_by_seed
+from benchmarks.studies.table import gain_over_seeds, in_points, results_by_seed
 from trainers.evaluation.results import EvalResult
 from trainers.runs.checkpoints import CHECKPOINT
 from trainers.runs.folder import read_metrics
@@ -136,14 +136,13 @@ def horizon_table(folder: Path) -> str:
     rows: list[Sequence[str]] = [("(the start)", *start)]
     budget = min((_mean(runs, "tokens") for runs in schedules.values()), default=0.0)
     for name, runs in schedules.items():
-        gain, (low, high) = gain_over_seeds(before, results_by_seed(folder / name))
         successes = [points[-1].success for points in runs.values()]
         equal = [_success_at(points, budget) for points in runs.values()]
         rows.append(
             (
                 name.replace("_", " "),
                 f"{np.mean(successes):.1%} ({min(successes):.1%} to {max(successes):.1%})",
-                f"{100 * gain:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})",
+                in_points(gain_over_seeds(before, results_by_seed(folder / name))),
                 f"{np.mean(equal):.1%}",
                 f"{_mean(runs, 'tokens') / 1e3:.0f}k",
                 f"{_mean(runs, 'seconds'):.0f} s",
@@ -187,8 +186,7 @@ def subtask_table(folder: Path) -> str:
         turns = np.mean([result.mean_turns for result in results.values()])
         against = ""
         if name in measured and name != REFERENCE and REFERENCE in measured:
-            gain, (low, high) = gain_over_seeds(measured[REFERENCE], results)
-            against = f"{100 * gain:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
+            against = in_points(gain_over_seeds(measured[REFERENCE], results))
         label = name.replace("_", " ")
         rows.append((label, *(f"{value:.1%}" for value in success), f"{turns:.1f}", against))
     return table(rows)

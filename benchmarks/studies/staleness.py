@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.cli.listing import table
 from benchmarks.studies.pictures import CURVES, drawing
 from benchmarks.studies.runs import AS_TINY_LEARNT, RESULT, START, Run, play_study, study_parser
-from benchmarks.studies.table import gain_over_seeds, results_by_seed
+from benchmarks.studies.table import gain_over_seeds, in_points, results_by_seed
 from trainers.runs.folder import read_metrics
 
 STEPS = 24
@@ -81,13 +81,12 @@ def staleness_table(folder: Path) -> str:
         results = results_by_seed(_folder_of(name, folder))
         if not results:
             continue
-        gain, (low, high) = gain_over_seeds(before, results)
         entries = [entry for seed in results for entry in _steps_of(name, seed, folder)]
         rows.append(
             (
                 name,
                 f"{np.mean([result.success for result in results.values()]):.1%} ({len(results)})",
-                f"{100 * gain:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})",
+                in_points(gain_over_seeds(before, results)),
                 f"{np.mean([entry.get('async/staleness', 0.0) for entry in entries]):.2f}",
                 f"{np.mean([entry['step_time'] for entry in entries]):.1f} s",
             )

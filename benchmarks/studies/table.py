@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.cli.listing import table
 from benchmarks.studies.runs import RESULT, START
-from trainers.evaluation.intervals import mean_gain
+from trainers.evaluation.intervals import Estimate, mean_gain
 from trainers.evaluation.results import EvalResult
 from trainers.options.errors import UsageError
 
@@ -22,10 +22,8 @@ def results_by_seed(folder: Path) -> dict[int, EvalResult]:
     return results
 
 
-def gain_over_seeds(
-    before: Mapping[int, EvalResult], after: Mapping[int, EvalResult]
-) -> tuple[float, tuple[float, float]]:
-    """Return the mean gain over seeds and its 95% interval, paired by task.
+def gain_over_seeds(before: Mapping[int, EvalResult], after: Mapping[int, EvalResult]) -> Estimate:
+    """Return the mean gain over seeds with its 95% interval, paired by task.
 
     A task's gain is its mean over the seeds, so that the interval is over tasks: it tells how far
     the gain would go on other goals, not on other seeds, whose spread is seen in their own columns.
@@ -41,8 +39,12 @@ def gain_over_seeds(
         float(np.mean([after[seed].tasks[task] - before[seed].tasks[task] for seed in seeds]))
         for task in tasks
     ]
-    gain = mean_gain(gains)
-    return gain.value, (gain.low, gain.high)
+    return mean_gain(gains)
+
+
+def in_points(gain: Estimate) -> str:
+    """Write a gain and its interval, in points."""
+    return f"{100 * gain.value:+.1f} ({_interval(gain)})"
 
 
 def learning_table(folder: Path) -> str:
@@ -59,10 +61,9 @@ def learning_table(folder: Path) -> str:
     for path in sorted(folder.iterdir()):
         after = results_by_seed(path) if path.is_dir() and path.name != START else {}
         if after:
-            gain, (low, high) = gain_over_seeds(before, after)
-            cells = [*_by_seed(after, seeds), _mean(after), f"{100 * gain:+.1f} points"]
-            interval = f"{100 * low:+.1f} to {100 * high:+.1f}"
-            rows.append((-gain, (path.name, *cells, interval)))
+            gain = gain_over_seeds(before, after)
+            cells = [*_by_seed(after, seeds), _mean(after), f"{100 * gain.value:+.1f} points"]
+            rows.append((-gain.value, (path.name, *cells, _interval(gain))))
     header = ("algorithm", *(f"seed {seed}" for seed in seeds), "mean", "gain", "95% interval")
     start = ("(the start)", *_by_seed(before, seeds), _mean(before), "", "")
     return table([header, start, *(cells for _, cells in sorted(rows))])
@@ -88,14 +89,18 @@ def language_model_table(folder: Path, rows: Mapping[str, str]) -> str:
     trained = list(rows.values())[list(rows.values()).index(START) + 1 :]
     cells = []
     for name, results in measured.items():
-        gain = ("", "")
+        over_start = ("", "")
         if rows[name] in trained and set(results) & set(start):
-            value, (low, high) = gain_over_seeds(start, results)
-            gain = (f"{100 * value:+.1f} points", f"{100 * low:+.1f} to {100 * high:+.1f}")
+            gain = gain_over_seeds(start, results)
+            over_start = (f"{100 * gain.value:+.1f} points", _interval(gain))
         if results or rows[name] not in trained:
             mean = _mean(results) if results else "not measured yet"
-            cells.append((name, *_by_seed(results, seeds), mean, *gain))
+            cells.append((name, *_by_seed(results, seeds), mean, *over_start))
     return table([header, *cells])
+
+
+def _interval(gain: Estimate) -> str:
+    return f"{100 * gain.low:+.1f} to {100 * gain.high:+.1f}"
 
 
 def _by_seed(results: Mapping[int, EvalResult], seeds: Sequence[int]) -> list[str]:

@@ -101,15 +101,16 @@ def test_methods_are_compared_with_grpo_seed_by_seed(tmp_path: Path) -> None:
         [cell.strip() for cell in row.strip("|").split("|")]
         for row in credit_table(tmp_path).splitlines()
     )
-    assert header[2:5] == ["seed 0 - grpo", "seed 1 - grpo", "seed 2 - grpo"]
+    assert header[3:6] == ["seed 0 - grpo", "seed 1 - grpo", "seed 2 - grpo"]
     cells = {row[0]: row[1:] for row in rows}
     assert list(cells) == ["(the start)", "grpo", "empg", "ppo"]
     assert cells["(the start)"][0].startswith("8.3% (")
     assert cells["ppo"][0].startswith("75.0% (")
     # 25 points, with a deviation of 25 and t = 4.303 for three seeds.
-    assert cells["ppo"][1:] == ["+25.0", "+0.0", "+50.0", "+25.0 (-37.1 to +87.1)"]
-    assert cells["grpo"][1:] == [""] * 4
-    assert cells["empg"][1:] == ["", "-25.0", "", ""]
+    assert cells["ppo"][1].startswith("+66.7 (")
+    assert cells["ppo"][2:] == ["+25.0", "+0.0", "+50.0", "+25.0 (-37.1 to +87.1)"]
+    assert cells["grpo"][2:] == [""] * 4
+    assert cells["empg"][2:] == ["", "-25.0", "", ""]
 
 
 def test_what_is_left_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

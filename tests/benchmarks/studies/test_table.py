@@ -26,10 +26,10 @@ def test_the_gain_is_paired_by_task_and_averaged_over_seeds() -> None:
     before[1] = result({"a_1": [False, False], "a_2": [False, False]})
     after = {0: result({"a_1": [True, True], "a_2": [True, True]})}
     after[1] = result({"a_1": [False, False], "a_2": [True, True]})
-    gain, (low, high) = gain_over_seeds(before, after)
+    gain = gain_over_seeds(before, after)
     # a_1: +1 and 0; a_2: +0.5 and +1.
-    assert gain == pytest.approx(0.625)
-    assert (low, high) == (0.5, 0.75)
+    assert gain.value == pytest.approx(0.625)
+    assert (gain.low, gain.high) == (0.5, 0.75)
 
 
 def test_a_gain_needs_a_seed_measured_twice() -> None:
