@@ -62,8 +62,9 @@ class TurnBatch:
             gather: joins lists of the processes.
             environment: the number of each episode's environment, for those of all processes.
             anchor: what makes two states the same: `"observation"`, what the turn read,
-                `"history"`, all that was read up to there, or `"similar"`, observations that share
-                most of their words.
+                `"valid"`, what was read behind the last valid action, as others change nothing and
+                are all answered alike, `"history"`, all that was read up to there, or `"similar"`,
+                observations that share most of their words.
             similarity: for `"similar"`, the least overlap in 0..1.
             measures: a number for each turn of them.
         """
@@ -71,7 +72,7 @@ class TurnBatch:
         for place, trajectory in enumerate(trajectories):
             if not counted[place]:
                 continue
-            texts = [without_turn_line(turn.observation) for turn in trajectory.turns]
+            texts = _observations(trajectory, valid_alone=anchor == "valid")
             measured = [0.0] * len(texts) if measures is None else measures[place]
             states: Sequence[Hashable] = (
                 texts if anchor == "similar" else [*_digests(texts, anchor)]
@@ -165,12 +166,23 @@ def mean_per_turn(
     return means
 
 
+def _observations(trajectory: Trajectory, *, valid_alone: bool) -> list[str]:
+    """Return what each turn read; of turns behind an invalid action, what was read before it."""
+    texts: list[str] = []
+    is_valid = True
+    for turn in trajectory.turns:
+        keep = valid_alone and not is_valid
+        texts.append(texts[-1] if keep else without_turn_line(turn.observation))
+        is_valid = turn.is_valid_action
+    return texts
+
+
 def _digests(observations: Sequence[str], anchor: str) -> list[bytes]:
     """Name each turn's state by a digest, which is short enough to be sent around."""
     digests = []
     read = blake2b(digest_size=16)
     for observation in observations:
-        if anchor == "observation":
+        if anchor != "history":
             read = blake2b(digest_size=16)
         read.update(observation.encode("utf-8", "surrogatepass") + b"\0")
         digests.append(read.digest())

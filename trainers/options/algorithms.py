@@ -35,7 +35,7 @@ BASELINES = ("none", "group")
 CRITICS = ("own", "shared", "head")
 GAE_LEVELS = ("token", "turn")
 TURN_CREDITS = ("none", "gigpo", "hgpo", "gagpo", "empg", "returns", "information_gain")
-TURN_ANCHORS = ("observation", "history", "similar")
+TURN_ANCHORS = ("observation", "valid", "history", "similar")
 
 
 @dataclass
@@ -72,8 +72,9 @@ class GRPODefaults(OnlineDefaults):
     turn_anchor: str = field(
         default="observation",
         metadata={
-            "help": "What tells the state that turns are compared in: the observation, all that "
-            "was read (history), or observations of mostly the same words (similar).",
+            "help": "What tells the state that turns are compared in: the observation, the one "
+            "behind the last valid action (valid), all that was read (history), or observations of "
+            "mostly the same words (similar).",
             "choices": list(TURN_ANCHORS),
         },
     )

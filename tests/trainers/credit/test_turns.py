@@ -48,6 +48,22 @@ def test_a_history_is_another_one_at_each_turn() -> None:
     assert a == b and c == d != e and door != other_door
 
 
+def test_an_invalid_action_leaves_a_valid_state_as_it_was() -> None:
+    refused = "Nothing happens."
+    given = [
+        Trajectory("toy/Letters-v0", "letters_0", turns=turns)
+        for turns in (
+            [Turn("bed", "a", 0.0, False, 0.0), Turn(refused, "a", 0.0, False, 0.0),
+             Turn(refused, "a", 0.0, True, 0.0), Turn("drawer", "a", 0.0, False, 0.0)],
+            [Turn("drawer", "a", 0.0, False, 0.0), Turn(refused, "a", 1.0, True, 0.0)],
+        )
+    ]  # fmt: skip
+    bed, again, once_more, drawer, other, refused_there = batch(given, anchor="valid").states
+    assert bed == again == once_more != drawer == other == refused_there
+    _, again, once_more, _, _, refused_there = batch(given).states
+    assert again == once_more == refused_there, "the observation alone takes them for one state"
+
+
 def test_an_episode_that_does_not_count_has_no_turns() -> None:
     turns = batch(GIVEN, counted=[True, False, True, True])
     assert turns.episodes == [0, 0, 0, 2, 3, 3]
@@ -63,7 +79,7 @@ def test_returns_and_numbers_begin_anew_with_each_episode() -> None:
     assert turns.numbers == [0, 1, 2, 0, 1, 2, 0, 0, 1]
 
 
-@pytest.mark.parametrize("anchor", ["observation", "history", "similar"])
+@pytest.mark.parametrize("anchor", ["observation", "valid", "history", "similar"])
 def test_two_processes_see_the_turns_that_one_would(anchor: str) -> None:
     """Three groups of four in two processes of six episodes: the second group is in both."""
     given = [played(("the start", 0.0), (f"the {n % 3} door", 1.0)) for n in range(12)]
@@ -79,7 +95,7 @@ def test_two_processes_see_the_turns_that_one_would(anchor: str) -> None:
         for half in (0, 6)
     ]
     assert together == [alone, alone]
-    assert len(set(alone.states)) == {"observation": 12, "history": 12, "similar": 6}[anchor]
+    assert len(set(alone.states)) == (6 if anchor == "similar" else 12)
 
 
 def test_similar_observations_are_one_state_and_clusters_lie_within_a_group() -> None:
