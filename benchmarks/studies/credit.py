@@ -98,7 +98,8 @@ def credit_table(folder: Path) -> str:
             continue
         gains = {} if name == REFERENCE else differences(results, measured[REFERENCE])
         by_seed = [f"{100 * gains[seed]:+.1f}" if seed in gains else "" for seed in seeds]
-        mean = in_points(mean_over_seeds([*gains.values()])) if len(gains) > 1 else ""
+        # The spread of two may be 0 by chance, and would claim certainty.
+        mean = in_points(mean_over_seeds([*gains.values()])) if len(gains) > 2 else ""
         gain = in_points(gain_over_seeds(before, results))
         rows.append((name, _success(results), gain, *by_seed, mean))
     header = (
