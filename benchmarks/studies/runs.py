@@ -13,12 +13,14 @@ from functools import partial
 from pathlib import Path
 
 from trainers.options.parser import OptionParser
+from trainers.runs.lock import holding
 
 AGENTGYM = "benchmarks"
 DONE = "done"
 LOG = "log.txt"
 RESULT = "after.json"
 START = "start"
+STARTS = "starts"
 
 AS_TINY_LEARNT = ("--env_kwargs", '{"turns_left": false}')
 """Options of TextCraft as `tiny` has read it: never that its turns run out."""
@@ -58,6 +60,7 @@ def play_all(runs: Sequence[Run], *, workers: int, threads: int) -> None:
     Raises:
         RuntimeError: a command failed; the message names its log. The others that had begun end
             first, and a second call goes on with those that are left.
+        UsageError: another study plays one of the runs.
     """
     waiting = [run for run in runs if not run.is_done]
     print(f"{len(runs) - len(waiting)} of {len(runs)} runs are done", flush=True)
@@ -79,8 +82,7 @@ def left_of(runs: Sequence[Run]) -> str:
 
 
 def _play(run: Run, threads: int) -> None:
-    run.folder.mkdir(parents=True, exist_ok=True)
-    with (run.folder / LOG).open("a", encoding="utf-8") as log:
+    with holding(run.folder, "study"), (run.folder / LOG).open("a", encoding="utf-8") as log:
         for number, words in enumerate(run.commands):
             ended = run.folder / f"{DONE}_{number}"
             if ended.exists():
@@ -120,14 +122,14 @@ def study_parser(
 
 
 def start_of(continued: str, folder: Path) -> str:
-    """Return the model that runs begin with.
+    """Return the model that runs begin with; studies in folders beside each other share it.
 
     Args:
         continued: what `python -m trainers.warm_start --continue` takes to make it; empty is `tiny`
             as shipped.
-        folder: the runs'.
+        folder: the runs', one entry of their study's.
     """
-    return str(folder / "start_model") if continued else "tiny"
+    return str(folder.parent.parent / STARTS / continued) if continued else "tiny"
 
 
 def making_of(continued: str, folder: Path) -> Run | None:
@@ -161,8 +163,8 @@ def play_study(
     if options.table_only:
         return
     play = partial(play_all, workers=options.workers, threads=options.threads)
-    if making is not None:
-        play([making])
+    if making is not None:  # alone, so it has the threads of all workers
+        play_all([making], workers=1, threads=options.workers * options.threads)
     starts = []
     for seed in options.seeds:
         own = folder / START / f"seed_{seed}"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.studies import grounds
 from benchmarks.studies.learning import (
     ALGORITHMS,
     EPISODES_PER_BATCH,
@@ -11,7 +12,9 @@ from benchmarks.studies.learning import (
     measurement,
     run_of,
 )
-from benchmarks.studies.runs import LOG, Run, play_all
+from benchmarks.studies.runs import LOG, Run, making_of, play_all, start_of
+from trainers.options.errors import UsageError
+from trainers.runs.lock import holding
 
 
 def test_a_run_that_is_done_is_not_played_again(tmp_path: Path) -> None:
@@ -43,6 +46,26 @@ def test_a_run_goes_on_with_the_command_that_did_not_end(tmp_path: Path) -> None
     # Were the first command called again, it would fail now.
     play_all([Run(folder, (("no_such_command",), ("envs",)))], workers=1, threads=1)
     assert "TextCraft" in (folder / LOG).read_text().removeprefix(first)
+
+
+def test_a_run_is_played_by_one_study_at_a_time(tmp_path: Path) -> None:
+    run = Run(tmp_path / "run", (("--version",),))
+    with holding(run.folder, "study"), pytest.raises(UsageError, match=r"run is held by .*study"):
+        play_all([run], workers=1, threads=1)
+    play_all([run], workers=1, threads=1)
+    assert run.is_done
+
+
+@pytest.mark.parametrize("ground", grounds.GROUNDS)
+def test_studies_share_the_starts_of_their_grounds(ground: str, tmp_path: Path) -> None:
+    start = grounds.GROUNDS[ground].start
+    studies = [tmp_path / f"study_{name}" / ground for name in ("credit", "horizons")]
+    models, makings = (
+        {found(start, folder) for folder in studies} for found in (start_of, making_of)
+    )
+    assert len(models) == len(makings) == 1
+    if start:
+        assert Path(models.pop()).is_relative_to(tmp_path)
 
 
 @pytest.mark.parametrize("ground", GROUNDS)
