@@ -1,8 +1,8 @@
 """Draws goals from products and puts them into words, as the original draws its synthetic ones.
 
 As there, the price limit is one of the next four multiples of ten dollars, and its clause is always
-the same. Unlike there, a product of another kind never earns the full reward, and no product has
-goals both for training and for tests.
+the same. Unlike there, only a product of the goal's kind with the attributes it names earns the
+full reward, and no product has goals both for training and for tests.
 """
 
 from __future__ import annotations
@@ -81,10 +81,14 @@ class _Owners:
         return self._of[attribute]
 
     def is_fair(self, goal: Goal) -> bool:
-        """Return whether no product of another kind earns the full reward."""
+        """Return whether the full reward is for products of its kind that are what is asked for.
+
+        An attribute that the reward takes for another one does not make them so.
+        """
         numbers = set.intersection(*(self.of(attribute) for attribute in goal.attributes))
+        asked = set(goal.attributes)
         return not any(
-            product.query != goal.product.query
+            (product.query != goal.product.query or not asked <= set(product.attributes))
             and product.price <= goal.price_limit
             and type_factor(product, goal.product) == 1
             and all(_can_be_chosen(product, *option) for option in goal.options)

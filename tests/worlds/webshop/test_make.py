@@ -4,6 +4,7 @@ import json
 import shutil
 from collections import Counter
 from hashlib import sha256
+from itertools import product as combinations_of
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from agentgym_envs.webshop.catalogue import (
     SHOP,
     load_shop,
 )
+from agentgym_envs.webshop.reward import has_attribute, reward_of
 from worlds.sources import sources_digest
 from worlds.webshop import make as make_module
 from worlds.webshop.make import SOURCES, VERSION, generate, make, pack
@@ -46,6 +48,20 @@ def test_an_instruction_says_all_that_is_asked_for() -> None:
         clause = f", and price lower than {goal.price_limit:.2f} dollars"
         assert goal.instruction.endswith(clause) == (goal.price_limit != NO_LIMIT)
         assert "{" not in goal.instruction and "  " not in goal.instruction
+
+
+def test_only_what_is_asked_for_earns_the_full_reward() -> None:
+    shop = load_shop(EMBEDDED)
+    for goal in shop.goals[::300]:
+        for product in shop.products:
+            is_asked_for = product.query == goal.product.query and set(goal.attributes) <= set(
+                product.attributes
+            )
+            if is_asked_for or not all(has_attribute(product, own) for own in goal.attributes):
+                continue
+            for values in combinations_of(*product.options.values()):
+                bought = reward_of(product, dict(zip(product.options, values, strict=True)), goal)
+                assert bought.total < 1, (goal.instruction, product.title, values)
 
 
 def test_the_limit_is_one_of_the_next_four_tens() -> None:
