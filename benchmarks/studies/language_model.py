@@ -63,11 +63,11 @@ CPU = Device(
         *("--lora_target_modules", "all-linear"),
     ),
     imitation=("--learning_rate", "5e-4", "--save_steps", "10"),
-    grpo=("--learning_rate", "1e-4", "--save_steps", "4"),
-    rows=1,
+    grpo=("--learning_rate", "4e-4", "--scale_rewards", "batch", "--save_steps", "4"),
+    rows=GROUP,
     times=1,
-    samples=1,
-    playing=64,
+    samples=2,
+    playing=100,
 )
 CUDA = Device(
     # All weights: memory is not short, and an adapter is two more products in each linear layer.
@@ -75,7 +75,7 @@ CUDA = Device(
     imitation=("--learning_rate", "1e-4"),
     grpo=("--learning_rate", "4e-5"),
     rows=16,
-    times=8,
+    times=4,
     samples=4,
     playing=400,
 )
@@ -99,7 +99,7 @@ class Ground:
         expert: episodes that are imitated.
         imitation: optimizer steps of 8 episodes each.
         steps: of GRPO.
-        episodes: of a step.
+        episodes: of a step on a CPU.
         horizon: the turn horizon; `{stage}` stands for a third of the steps.
         tasks: test tasks.
         fixed: GRPO is also run with a fixed horizon of so many turns.
@@ -111,7 +111,7 @@ class Ground:
     imitation: int
     horizon: str
     steps: int = 40
-    episodes: int = 32
+    episodes: int = 64
     tasks: int = 100
     fixed: int | None = None
     further: tuple[str, ...] = ()
@@ -126,7 +126,14 @@ def _playing(name: str, turns: int, tokens: int, *further: str) -> tuple[str, ..
 
 GROUNDS: dict[str, Ground] = {
     "BabyAI": Ground(_playing("BabyAI", 12, 12), 200, 60, "scaling:4,8,12@{stage}", steps=60),
-    "TextCraft": Ground(_playing("TextCraft", 12, 32), 200, 60, "scaling:4,8,12@{stage}"),
+    "TextCraft": Ground(
+        _playing("TextCraft", 12, 32),
+        300,
+        32,  # each episode once: with a start that had seen them thrice GRPO moved nothing
+        "scaling:4,8,12@{stage}",
+        steps=40,
+        further=("--tasks", "depth 1"),  # the start reaches no deeper one
+    ),
     "SearchQA": Ground(
         _playing("SearchQA", 6, 32, "--max_tokens_per_episode", "2048"),
         200,
@@ -144,7 +151,7 @@ GROUNDS: dict[str, Ground] = {
         120,
         40,
         "scaling:8,16,24@{stage}",
-        episodes=16,
+        episodes=32,
         fixed=24,
     ),
     "WebArena": Ground(
@@ -155,7 +162,7 @@ GROUNDS: dict[str, Ground] = {
         60,
         20,
         "scaling:4,6,8@{stage}",
-        episodes=16,
+        episodes=32,
         tasks=60,
     ),
     TOGETHER: Ground(
@@ -168,7 +175,7 @@ GROUNDS: dict[str, Ground] = {
         600,
         160,
         "scaling:4,8,12@{stage}",
-        episodes=48,
+        episodes=96,
         tasks=300,
         further=("--scale_rewards", "environment"),
     ),
