@@ -131,7 +131,6 @@ GROUNDS: dict[str, Ground] = {
         300,
         32,  # each episode once: with a start that had seen them thrice GRPO moved nothing
         "scaling:4,8,12@{stage}",
-        steps=40,
         further=("--tasks", "depth 1"),  # the start reaches no deeper one
     ),
     "SearchQA": Ground(

@@ -163,8 +163,8 @@ def play_study(
     if options.table_only:
         return
     play = partial(play_all, workers=options.workers, threads=options.threads)
-    if making is not None:  # alone, so it has the threads of all workers
-        play_all([making], workers=1, threads=options.workers * options.threads)
+    if making is not None:
+        play([making])
     starts = []
     for seed in options.seeds:
         own = folder / START / f"seed_{seed}"

@@ -17,7 +17,7 @@ from agentgym_envs.webshop.catalogue import (
     SHOP,
     load_shop,
 )
-from agentgym_envs.webshop.reward import has_attribute, reward_of
+from agentgym_envs.webshop.reward import has_attribute, is_match, reward_of
 from worlds.sources import sources_digest
 from worlds.webshop import make as make_module
 from worlds.webshop.make import SOURCES, VERSION, generate, make, pack
@@ -52,7 +52,11 @@ def test_an_instruction_says_all_that_is_asked_for() -> None:
 
 def test_only_what_is_asked_for_earns_the_full_reward() -> None:
     shop = load_shop(EMBEDDED)
-    for goal in shop.goals[::300]:
+    listed = {attribute for product in shop.products for attribute in product.attributes}
+    near = {one for one in listed if any(one != other and is_match(other, one) for other in listed)}
+    tempting = [goal for goal in shop.goals if near.issuperset(goal.attributes)]
+    assert len(tempting) > 30
+    for goal in [*tempting[:60], *shop.goals[::300]]:
         for product in shop.products:
             is_asked_for = product.query == goal.product.query and set(goal.attributes) <= set(
                 product.attributes
