@@ -1,6 +1,6 @@
 """TextCraft: craft a goal item from what can be fetched, by recipes that the task shows.
 
-The scenario of AgentGym on the recipes of Minecraft 1.16.2, or on made-up books whose goals take 6
+The scenario of AgentGym on the recipes of Minecraft 1.16.2, or on made-up books whose goals take 1
 to 60 crafts. `compat="agentgym"` gives the original's messages and rules.
 """
 
@@ -17,7 +17,8 @@ from agentgym_envs.actions.compat import OnlyActionParser, WholeTextParser
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.tasks import TaskSpec
 from agentgym_envs.textcraft.compat import OriginalState
-from agentgym_envs.textcraft.deep_tasks import MAX_TURNS, DeepTasks
+from agentgym_envs.textcraft.drawn import KINDS
+from agentgym_envs.textcraft.drawn_tasks import DrawnTasks
 from agentgym_envs.textcraft.planner import plan
 from agentgym_envs.textcraft.recipes import RecipeBook
 from agentgym_envs.textcraft.source import builtin_book, datapack_book
@@ -25,7 +26,7 @@ from agentgym_envs.textcraft.state import CraftingState
 from agentgym_envs.textcraft.tasks import SPLIT_SIZES, TextCraftTasks
 from agentgym_envs.textcraft.thoughts import plan_moves
 
-BOOKS = ("minecraft", "deep")
+BOOKS = ("minecraft", *KINDS)
 """What `book` may be."""
 
 _RULES = (
@@ -59,12 +60,12 @@ class TextCraftEnv(TextEnv):
 
     Args:
         recipes_dir: a data-pack folder of recipe JSON files; None takes those of `book`.
-        book: `"minecraft"`, or `"deep"` for a made-up book for each task, with goals of 6 to 60
-            crafts and 100 turns.
+        book: `"minecraft"`, or a made-up book for each task: `"shallow"` with goals of 1 to 5
+            crafts in 30 turns, `"deep"` with goals of 6 to 60 crafts in 100 turns.
         **kwargs: as `TextEnv`.
 
     Raises:
-        ValueError: there is no such book, or recipes of a folder are to be a deep book.
+        ValueError: there is no such book, or recipes of a folder are to be a made-up book.
     """
 
     instructions = f"{_RULES}\n{_GENERIC_NAMES}"
@@ -77,7 +78,7 @@ class TextCraftEnv(TextEnv):
     reset_options: ClassVar[tuple[str, ...]] = (*TextEnv.reset_options, "goal")
 
     book: RecipeBook
-    """The recipes; with `book="deep"` the current task's, from the first reset on."""
+    """The recipes; of made-up books the current task's, from the first reset on."""
 
     def __init__(
         self, *, recipes_dir: str | Path | None = None, book: str = "minecraft", **kwargs: Any
@@ -86,7 +87,7 @@ class TextCraftEnv(TextEnv):
         if isinstance(self._goals, TextCraftTasks):
             self.book = self._goals.book
         else:
-            self.default_max_turns = MAX_TURNS
+            self.default_max_turns = self._goals.kind.max_turns
             self.instructions = _RULES  # its books have no generic names
         super().__init__(self._goals, **kwargs)
         self.source = self._goals.source
@@ -136,22 +137,22 @@ class TextCraftEnv(TextEnv):
         return info
 
 
-def _tasks_of(book: str, recipes_dir: str | Path | None) -> TextCraftTasks | DeepTasks:
+def _tasks_of(book: str, recipes_dir: str | Path | None) -> TextCraftTasks | DrawnTasks:
     if book not in BOOKS:
         raise ValueError(f"unknown book {book!r}; allowed: {', '.join(map(repr, BOOKS))}")
-    if book == "deep":
+    if book in KINDS:
         if recipes_dir is not None:
             raise ValueError(
-                f"recipes_dir={str(recipes_dir)!r} and book='deep' are two sources of recipes; "
+                f"recipes_dir={str(recipes_dir)!r} and book={book!r} are two sources of recipes; "
                 "give one of them"
             )
-        return _deep_tasks()
+        return _drawn_tasks(book)
     return _builtin_tasks() if recipes_dir is None else TextCraftTasks(datapack_book(recipes_dir))
 
 
 @cache
-def _deep_tasks() -> DeepTasks:
-    return DeepTasks()
+def _drawn_tasks(book: str) -> DrawnTasks:
+    return DrawnTasks(book)
 
 
 @cache

@@ -133,6 +133,16 @@ GROUNDS: dict[str, Ground] = {
         "scaling:4,8,12@{stage}",
         further=("--tasks", "depth 1"),  # the start reaches no deeper one
     ),
+    "TextCraft-shallow": Ground(
+        _playing(
+            *("TextCraft", 8, 32, "--env_kwargs", '{"book": "shallow"}'),
+            *("--tasks", "1 craft", "2 crafts"),
+        ),
+        200,
+        24,
+        "scaling:4,6,8@{stage}",
+        steps=48,
+    ),
     "SearchQA": Ground(
         _playing("SearchQA", 6, 32, "--max_tokens_per_episode", "2048"),
         200,

@@ -19,7 +19,7 @@ import torch
 from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
 
 from agentgym_envs.files import replacing
-from agentgym_envs.textcraft.deep_names import deep_names
+from agentgym_envs.textcraft.drawn_names import drawn_names
 from trainers.models.tiny import save_tiny
 from trainers.models.tiny_from_episodes import build_policy
 from trainers.models.tiny_vocabulary import tiny_units
@@ -56,7 +56,7 @@ class Ground(NamedTuple):
 
 GROUNDS = {
     "rooms": Ground(rooms_play, list, 1_000_000),
-    "books": Ground(deep_play, lambda: [f" {name}" for name in deep_names()], 3_000_000),
+    "books": Ground(deep_play, lambda: [f" {name}" for name in drawn_names()], 3_000_000),
     "houses": Ground(alfworld_play, alfworld_units, 3_000_000),
 }
 """BabyAI's rooms, TextCraft's deep books, ALFWorld's houses."""

@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from agentgym_envs.textcraft.deep import BANDS, deep_task
+from agentgym_envs.textcraft.drawn import KINDS, drawn_task
 from agentgym_envs.textcraft.env import TextCraftEnv
 from trainers.warm_start import Message
 from trainers.warm_start.textcraft_play import play_in
@@ -22,7 +22,7 @@ def deep_play(rng: np.random.Generator) -> list[Message]:
     """Play one episode with the book of a number that no split has."""
     while True:
         number = int(rng.integers(*NUMBERS))
-        task = deep_task(number - number % len(BANDS))
+        task = drawn_task("deep", number - number % len(KINDS["deep"].bands))
         commands = [recipe.text for recipe in task.book.recipes]
         prompt = _system_prompt()
         messages = play_in(

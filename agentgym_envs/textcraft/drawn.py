@@ -1,4 +1,4 @@
-"""Draws the deep books: one book of recipes and one goal for each number.
+"""Draws made-up books: one book of recipes and one goal for each number of a kind.
 
 A number's band says how many crafts its goal takes. Every made thing goes into one or two of those
 before it, in numbers, down to raw things; the draw is repeated until the goal takes about as many
@@ -14,14 +14,30 @@ from math import ceil
 from typing import NamedTuple
 
 from agentgym_envs.dice import Dice
-from agentgym_envs.textcraft.deep_names import Names
+from agentgym_envs.textcraft.drawn_names import Names
 from agentgym_envs.textcraft.recipes import Recipe, RecipeBook
 
-SOURCE = "textcraft-deep/v1"
-"""Its version goes up when a number comes to hold another book."""
 
-BANDS = ((6, 10), (11, 20), (21, 40), (41, 60))
-"""Fewest and most crafts of a goal; a number's remainder by four says which."""
+class Kind(NamedTuple):
+    """A kind of drawn books.
+
+    Attributes:
+        source: names its draws; its version goes up when a number comes to hold another book.
+        bands: fewest and most crafts of a goal; a number's remainder by how many there are says
+            which.
+        max_turns: of an episode.
+    """
+
+    source: str
+    bands: tuple[tuple[int, int], ...]
+    max_turns: int
+
+
+KINDS = {
+    "shallow": Kind("textcraft-shallow/v1", ((1, 1), (2, 2), (3, 3), (4, 5)), 30),
+    "deep": Kind("textcraft-deep/v1", ((6, 10), (11, 20), (21, 40), (41, 60)), 100),
+}
+"""Name -> kind. The longest plans take fewer actions than three quarters of the turns."""
 
 MAX_NEEDED = 60
 """The most of one item that a goal takes."""
@@ -32,9 +48,10 @@ _RAW_COUNTS = (1, 1, 2, 2, 3, 4)
 _REACH = 4  # a made thing goes into one of so many before it
 _SHARED = 0.3  # of the made things go into a second one too
 _MAX_INGREDIENTS = 4
+_FEW = 6  # crafts; fewer may be of as many things
 
 
-class DeepTask(NamedTuple):
+class DrawnTask(NamedTuple):
     """A book and its goal.
 
     Attributes:
@@ -49,15 +66,21 @@ class DeepTask(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def deep_task(number: int) -> DeepTask:
-    """Return the task of a number, the same on every machine."""
-    dice = Dice(SOURCE, number)
-    tree = _fitting_tree(dice, BANDS[number % len(BANDS)])
+def drawn_task(name: str, number: int) -> DrawnTask:
+    """Return the task of a number, the same on every machine.
+
+    Args:
+        name: one of `KINDS`.
+        number: any from 0 on.
+    """
+    kind = KINDS[name]
+    dice = Dice(kind.source, number)
+    tree = _fitting_tree(dice, kind.bands[number % len(kind.bands)])
     names = Names(dice, num_materials=3 + len(tree.things) // 4)
     recipes = _named(names, tree)
     goal = recipes[-1].output
     recipes += _distractors(dice, names, recipes)
-    return DeepTask(RecipeBook(dice.shuffled(recipes), source=SOURCE), goal, tree.num_crafts)
+    return DrawnTask(RecipeBook(dice.shuffled(recipes), source=kind.source), goal, tree.num_crafts)
 
 
 @dataclass
@@ -113,7 +136,10 @@ def _fitting_tree(dice: Dice, band: tuple[int, int]) -> _Tree:
 
 
 def _drawn(dice: Dice, num_crafts: int) -> _Tree:
-    num_things = dice.between(max(3, num_crafts // 4), min(22, max(4, num_crafts * 2 // 3)))
+    if num_crafts < _FEW:
+        num_things = dice.between(ceil(num_crafts / 2), num_crafts)
+    else:
+        num_things = dice.between(max(3, num_crafts // 4), min(22, max(4, num_crafts * 2 // 3)))
     things = [_Thing(dice.pick(_OUTPUT_COUNTS), {}, {}) for _ in range(num_things)]
     things[0].count = 1
     for place in range(1, num_things):

@@ -1,17 +1,14 @@
-"""The deep books' tasks by number."""
+"""The drawn books' tasks by number."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 from agentgym_envs.tasks import ListedTasks
-from agentgym_envs.textcraft.deep import BANDS, SOURCE, deep_task
+from agentgym_envs.textcraft.drawn import KINDS, drawn_task
 from agentgym_envs.textcraft.planner import plan
 from agentgym_envs.textcraft.recipes import RecipeBook
 from agentgym_envs.textcraft.tasks import first_observation
-
-MAX_TURNS = 100
-"""Turns of an episode; the longest plan has fewer than 75 actions."""
 
 SPLITS = {
     "train": range(4_000),
@@ -20,18 +17,23 @@ SPLITS = {
 }
 """The numbers of each split. Each number has a book of its own, so splits share none."""
 
-SUBTASKS = tuple(f"{fewest}-{most} crafts" for fewest, most in BANDS)
-"""By how many crafts a goal takes."""
 
+class DrawnTasks(ListedTasks):
+    """A book and a goal for each number; subtasks say how many crafts the goal takes.
 
-class DeepTasks(ListedTasks):
-    """A book and a goal for each number; subtasks say how many crafts the goal takes."""
+    Args:
+        name: one of `KINDS`.
+    """
 
-    source = SOURCE
-
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.kind = KINDS[name]
+        self.source = self.kind.source
+        subtasks = [_subtask(*band) for band in self.kind.bands]
         table = {
-            split: {name: numbers[band :: len(SUBTASKS)] for band, name in enumerate(SUBTASKS)}
+            split: {
+                subtask: numbers[band :: len(subtasks)] for band, subtask in enumerate(subtasks)
+            }
             for split, numbers in SPLITS.items()
         }
         super().__init__("textcraft", table)
@@ -45,23 +47,29 @@ class DeepTasks(ListedTasks):
 
     def book_of(self, number: int) -> RecipeBook:
         """Return a task's recipes."""
-        return deep_task(number).book
+        return drawn_task(self.name, number).book
 
     def goal_of(self, number: int) -> str:
         """Return a task's goal."""
-        return deep_task(number).goal
+        return drawn_task(self.name, number).goal
 
     def first_observation(self, number: int) -> str:
         """Return the commands of a task's whole book and its goal."""
-        task = deep_task(number)
+        task = drawn_task(self.name, number)
         return first_observation((recipe.text for recipe in task.book.recipes), task.goal)
 
     def expert_turns(self, number: int) -> int:
         """Return how many turns the expert's plan takes."""
-        return _expert_turns(number)
+        return _expert_turns(self.name, number)
 
 
 @lru_cache(maxsize=256)
-def _expert_turns(number: int) -> int:
-    task = deep_task(number)
+def _expert_turns(name: str, number: int) -> int:
+    task = drawn_task(name, number)
     return plan(task.book, task.goal).num_actions
+
+
+def _subtask(fewest: int, most: int) -> str:
+    if fewest == most:
+        return "1 craft" if most == 1 else f"{most} crafts"
+    return f"{fewest}-{most} crafts"

@@ -1,4 +1,4 @@
-"""Names the items of a deep book: a material, then a form, as in "willow plank".
+"""Names the items of a drawn book: a material, then a form, as in "willow plank".
 
 A book has few materials, so its items share words, as Minecraft's do. What is made is called after
 the material of something that it is made of: the one that has given fewest names so far.
@@ -63,8 +63,8 @@ class Names:
         raise AssertionError(f"a book of {len(self._family_of)} materials has no name left: {kind}")
 
 
-def deep_names() -> list[str]:
-    """List every name that an item of a deep book may have."""
+def drawn_names() -> list[str]:
+    """List every name that an item of a drawn book may have."""
     words = _words()
     names = []
     for family in words["families"].values():
@@ -77,5 +77,5 @@ def deep_names() -> list[str]:
 
 @cache
 def _words() -> dict[str, Any]:
-    text = files("agentgym_envs.textcraft").joinpath("deep_words.toml").read_text("utf-8")
+    text = files("agentgym_envs.textcraft").joinpath("drawn_words.toml").read_text("utf-8")
     return tomllib.loads(text)
