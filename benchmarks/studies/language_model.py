@@ -135,13 +135,15 @@ GROUNDS: dict[str, Ground] = {
     ),
     "TextCraft-shallow": Ground(
         _playing(
-            *("TextCraft", 8, 32, "--env_kwargs", '{"book": "shallow"}'),
+            *("TextCraft", 10, 32, "--env_kwargs", '{"book": "shallow"}'),
             *("--tasks", "1 craft", "2 crafts"),
         ),
         200,
         24,
-        "scaling:4,6,8@{stage}",
-        steps=48,
+        # Four turns leave no time to try the goal's command and get what is said to be missing.
+        "scaling:6,8,10@{stage}",
+        steps=42,
+        further=("--tasks", "1 craft"),  # the start solves none of two
     ),
     "SearchQA": Ground(
         _playing("SearchQA", 6, 32, "--max_tokens_per_episode", "2048"),

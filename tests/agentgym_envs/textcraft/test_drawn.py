@@ -71,9 +71,7 @@ def test_splits_share_no_number_and_no_book(env: TextCraftEnv) -> None:
     assert sizes == {"train": 4000, "validation": 200, "test": 200}
     numbers = [n for split in env.task_set.splits for n in env.task_set.numbers(split)]
     assert len(set(numbers)) == 4400
-    books = {
-        frozenset(recipe.text for recipe in env.task_set.book_of(n).recipes) for n in SAMPLE
-    }
+    books = {frozenset(recipe.text for recipe in env.task_set.book_of(n).recipes) for n in SAMPLE}
     assert len(books) == len(SAMPLE)
 
 
@@ -168,7 +166,9 @@ def test_filters_take_subtasks(book: str, subtasks: list[str]) -> None:
 
 
 def test_wrong_arguments_are_told() -> None:
-    with pytest.raises(ValueError, match="unknown book 'bible'; allowed: 'minecraft', 'shallow', 'deep'"):
+    with pytest.raises(
+        ValueError, match="unknown book 'bible'; allowed: 'minecraft', 'shallow', 'deep'"
+    ):
         TextCraftEnv(book="bible")
     with pytest.raises(ValueError, match="recipes_dir='packs' and book='deep'"):
         TextCraftEnv(book="deep", recipes_dir="packs")
