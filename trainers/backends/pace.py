@@ -109,8 +109,9 @@ class Pace:
             return self._seconds_left()
 
     def _seconds_left(self) -> float:
-        now = self._clock()
-        for age, left in () if self._limits is None else self._limits.read():
+        limits = () if self._limits is None else self._limits.read()
+        now = self._clock()  # ages are as of the end of reading, which may have taken a while
+        for age, left in limits:
             self._take_in(now - age, now + left)
         return max(0.0, self._resume_at - now)
 

@@ -150,6 +150,24 @@ def test_a_limit_holds_for_all_who_share_it_and_for_who_comes_later(tmp_path: Pa
     assert (late.bound, second.bound) == (4, 2)
 
 
+def test_a_limit_counts_however_long_its_reading_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, late = Pace(8), Pace(8)
+    for pace in (first, late):
+        pace.share(tmp_path / "model.txt")
+    first.slow_down(time.monotonic(), 50.0)
+    read = LimitFile.read
+
+    def slowly(limits: LimitFile) -> list[tuple[float, float]]:
+        time.sleep(0.2)
+        return read(limits)
+
+    monkeypatch.setattr(LimitFile, "read", slowly)
+    assert late.pause > 49
+    assert late.bound == 4
+
+
 def test_a_limit_of_yesterday_holds_nobody_up(tmp_path: Path) -> None:
     path = tmp_path / "model.txt"
     LimitFile(path).add(86400.0, -86390.0)
