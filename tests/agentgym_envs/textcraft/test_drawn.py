@@ -71,8 +71,9 @@ def test_splits_share_no_number_and_no_book(env: TextCraftEnv) -> None:
     assert sizes == {"train": 4000, "validation": 200, "test": 200}
     numbers = [n for split in env.task_set.splits for n in env.task_set.numbers(split)]
     assert len(set(numbers)) == 4400
-    books = {frozenset(recipe.text for recipe in env.task_set.book_of(n).recipes) for n in SAMPLE}
-    assert len(books) == len(SAMPLE)
+    numbers = numbers if env.source.startswith("textcraft-shallow") else SAMPLE  # few recipes
+    books = {frozenset(recipe.text for recipe in env.task_set.book_of(n).recipes) for n in numbers}
+    assert len(books) == len(numbers)
 
 
 @pytest.mark.parametrize("number", SAMPLE)
@@ -105,9 +106,10 @@ def test_a_book_has_numbers_and_distractors_and_can_be_read(book: str, number: i
     assert max(len(recipe.ingredients) for recipe in task.book.recipes) <= 4
 
 
-def test_items_of_a_book_share_words() -> None:
+@pytest.mark.parametrize("book", KINDS)
+def test_items_of_a_book_share_words(book: str) -> None:
     for number in SAMPLE:
-        items = drawn_task("deep", number).book.items
+        items = drawn_task(book, number).book.items
         assert items <= set(drawn_names())
         assert len({name.split()[0] for name in items}) <= len(items) / 2
 
