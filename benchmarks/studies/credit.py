@@ -35,7 +35,7 @@ class Size(NamedTuple):
     batches: int
 
 
-PLACES = {"ALFWorld": Size(12, 16), "TextCraft-deep": Size(16, 8), "BabyAI": Size(8, 24)}
+PLACES = {"ALFWorld": Size(12, 16), "TextCraft-deep": Size(18, 12), "BabyAI": Size(8, 24)}
 """Ground, an entry of `GROUNDS` -> how much is played there."""
 
 REFERENCE = "grpo"

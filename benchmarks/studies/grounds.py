@@ -79,7 +79,7 @@ GROUNDS = {
         (*_CRAFTS, "--split", "test", "--samples", "2"),
         (10, 14, 24),
         "books",
-        "1e-4",
+        "2e-4",
     ),
     "ALFWorld": Ground(
         (

@@ -56,7 +56,7 @@ class Ground(NamedTuple):
 
 GROUNDS = {
     "rooms": Ground(rooms_play, list, 1_000_000),
-    "books": Ground(deep_play, lambda: [f" {name}" for name in drawn_names()], 3_000_000),
+    "books": Ground(deep_play, lambda: [f" {name}" for name in drawn_names()], 6_000_000),
     "houses": Ground(alfworld_play, alfworld_units, 3_000_000),
 }
 """BabyAI's rooms, TextCraft's deep books, ALFWorld's houses."""

@@ -1,7 +1,8 @@
 """Play in TextCraft's deep books, as `textcraft_play` plays, always for the goal.
 
 The books are of numbers that no split has, of the subtask with the fewest crafts: `tiny` writes
-nonsense where an episode grows longer than those that it has read.
+nonsense where an episode grows longer than those that it has read. Many of the plays slip often: a
+start that had read one slip at most was lost after the second.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from agentgym_envs.textcraft.env import TextCraftEnv
 from trainers.warm_start import Message
 from trainers.warm_start.textcraft_play import play_in
 
+SLIP_RATES = (0.0, 0.4)
+"""A play's share of turns that are slips is drawn between them."""
 NUMBERS = (100_000, 1_000_000_000)  # times four, beyond those of the splits
 
 
@@ -29,6 +32,7 @@ def deep_play(rng: np.random.Generator) -> list[Message]:
             *(task.book, task.goal, commands, rng),
             system_prompt=prompt,
             goal_share=1.0,
+            slip_rate=rng.uniform(*SLIP_RATES),
         )
         if messages is not None:
             return messages

@@ -111,6 +111,7 @@ def play_in(
     *,
     system_prompt: str = "",
     goal_share: float = GOAL_SHARE,
+    slip_rate: float | None = None,
 ) -> list[Message] | None:
     """Play one episode; None where the list is too long, or holds nothing to craft.
 
@@ -121,6 +122,7 @@ def play_in(
         rng: the only source of chance.
         system_prompt: TextCraft's own where it is empty.
         goal_share: how often the goal is pursued.
+        slip_rate: share of the turns that are slips; None slips once in `SLIP_RATE` of the plays.
     """
     heeds_goal = rng.random() < goal_share
     if heeds_goal:
@@ -146,7 +148,8 @@ def play_in(
             item = next(next_item)
             moves = plan_moves(plan(book, item, state.inventory if heeds_goal else None))
             move = next(moves)
-        action = _slip(rng, move.action, book) if turn == slip_at else move.action
+        slips = turn == slip_at if slip_rate is None else rng.random() < slip_rate
+        action = _slip(rng, move.action, book) if slips else move.action
         observation, is_valid = state.act(action)
         is_slip = action != move.action or not is_valid
         weight = 0.0 if is_slip else 1.0  # a slip is read, not imitated

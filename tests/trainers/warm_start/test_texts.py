@@ -23,6 +23,8 @@ KINDS = {
     "ALFWorld": alfworld_play,
 }
 
+REFUSALS = ("Could not", "There is", "No recipe", "Wrong amount", "Nothing happens")
+
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_seed_gives_the_same_text(kind):
@@ -45,7 +47,7 @@ def test_only_what_the_policy_does_well_is_imitated(kind):
     for _ in range(30):
         messages = KINDS[kind](rng)
         for message, answer in zip(messages, messages[1:], strict=False):
-            if message.role == "assistant" and answer.content.startswith(("Could not", "There is")):
+            if message.role == "assistant" and answer.content.startswith(REFUSALS):
                 assert message.weight == 0.0
         assert all(m.weight < 1.0 for m in messages if m.role != "assistant")
         text = encode(messages)
@@ -153,6 +155,13 @@ def test_plays_of_deep_books_and_houses_end_with_the_goal():
         ended = re.search(r"Action: (move|use) ", last.content)
         assert ended or lengths[-1] == MAX_TURNS
     assert np.median(lengths) < MAX_TURNS
+
+
+def test_plays_of_deep_books_slip_and_go_on():
+    rng = np.random.default_rng(5)
+    shares = [np.mean([move.weight == 0.0 for move in deep_play(rng)[2::2]]) for _ in range(100)]
+    assert min(shares) == 0.0
+    assert 0.15 < np.mean(shares) < 0.25
 
 
 def test_a_numbered_name_of_alfworld_is_one_unit():
