@@ -99,18 +99,23 @@ def run_program(program: str) -> ProgramRun:
     if len(program) > MAX_CODE:
         text = f"The program has {len(program)} characters; at most {MAX_CODE} are run."
         return ProgramRun(text, False)
-    try:
-        return _attempt(program)
-    except monty.MontyCrashedError as error:
-        if error.timed_out:
-            return ProgramRun(_too_slow(), True)
-    # A worker may have died of something else; a program that kills a fresh one is to blame.
-    try:
-        return _attempt(program)
-    except monty.MontyCrashedError as error:
-        if error.timed_out:
-            return ProgramRun(_too_slow(), True)
-        return ProgramRun("RuntimeError: the program crashed its interpreter", True)
+    has_crashed = False
+    for _ in range(_MAX_PROCESSES + 2):
+        try:
+            return _attempt(program)
+        except _WorkerWasDead:
+            continue  # all that were idle may have died of something else at once
+        except monty.MontyCrashedError as error:
+            if error.timed_out:
+                return ProgramRun(_too_slow(), True)
+            if has_crashed:  # a program that kills two is to blame
+                return ProgramRun("RuntimeError: the program crashed its interpreter", True)
+            has_crashed = True
+    raise EnvFailure("the Python sandbox's workers died before they were given a program")
+
+
+class _WorkerWasDead(Exception):
+    """A worker had died before it was given a program."""
 
 
 def _attempt(program: str) -> ProgramRun:
@@ -121,18 +126,22 @@ def _attempt(program: str) -> ProgramRun:
         "max_suspensions": _MAX_SUSPENSIONS,
     }
     pool = _workers.pool()
+    is_begun = False
     try:
         with pool.checkout(limits=limits, os_policy=_POLICY) as session:
+            session.feed_run(PRELUDE)
+            is_begun = True
             return _run(session, program)
-    except monty.MontyCrashedError:
-        raise
+    except monty.MontyCrashedError as error:
+        if is_begun or error.timed_out:
+            raise
+        raise _WorkerWasDead from error
     except (OSError, RuntimeError, TimeoutError) as error:
         raise EnvFailure(f"the Python sandbox failed: {type(error).__name__}: {error}") from error
 
 
 def _run(session: Any, program: str) -> ProgramRun:
     """Run a program in a session of its own; what it printed is left out where a limit ends it."""
-    session.feed_run(PRELUDE)
     try:
         body = read_python(program)
     except InvalidAction:  # the sandbox says what is wrong
