@@ -65,8 +65,8 @@ GROUNDS = {
 def teach(name: str, folder: str, *, num_tokens: int | None = None, seed: int) -> None:
     """Teach the shipped policy one of `GROUNDS`, and save it.
 
-    What has been learned is kept in `FOLDER.unfinished` until then: where an earlier call with the
-    same arguments was ended, this one goes on, to the same weights.
+    What has been learned is kept in `FOLDER.state`: where an earlier call with the same arguments
+    was ended, this one goes on, to the same weights; where it was not, it writes them once more.
 
     Args:
         name: the ground.
@@ -79,7 +79,7 @@ def teach(name: str, folder: str, *, num_tokens: int | None = None, seed: int) -
     model, tokenizer = build_policy([*tiny_units(), *ground.units()], seed=seed)
     model.train()
     pupil = _Pupil(model, optimizers_of(model), np.random.default_rng(seed))
-    kept, asked = Path(f"{folder}.unfinished"), (name, num_tokens, seed)
+    kept, asked = Path(f"{folder}.state"), (name, num_tokens, seed)
     pupil.load(kept, asked)
     start = time.time()
     while pupil.seen < num_tokens:
@@ -89,7 +89,6 @@ def teach(name: str, folder: str, *, num_tokens: int | None = None, seed: int) -
         pupil.save(kept, asked)
         print(f"{time.time() - start:.0f} s, {pupil.seen:,} tokens: {loss:.3f} nats", flush=True)
     save_tiny(folder, model, tokenizer)
-    kept.unlink(missing_ok=True)
 
 
 @dataclass

@@ -81,7 +81,17 @@ def test_what_was_ended_goes_on_to_the_same_weights(tmp_path, monkeypatch, capsy
     assert capsys.readouterr().out.startswith("going on after ")
     one, other = (AutoModelForCausalLM.from_pretrained(f).state_dict() for f in (whole, halved))
     assert all(torch.equal(one[name], other[name]) for name in one)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["halved", "whole"]
+
+
+def test_what_is_finished_is_written_again_without_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(continuing, "POOL", 4)
+    folder = tmp_path / "start"
+    teach("rooms", str(folder), num_tokens=100, seed=5)
+    weights = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").unlink()
+    monkeypatch.setattr(continuing, "_pool", None)  # nothing more is played
+    teach("rooms", str(folder), num_tokens=100, seed=5)
+    assert (folder / "model.safetensors").read_bytes() == weights
 
 
 def test_what_was_ended_of_another_seed_is_not_gone_on_with(tmp_path, monkeypatch, capsys):
