@@ -76,6 +76,15 @@ class TaskSet(ABC):
         """Return what a `tasks=` filter may call this task: its id, number and subtask."""
         return (spec.task_id, spec.number, spec.subtask)
 
+    def kind_of(self, task_id: str | int) -> tuple[str, str]:
+        """Return a task's subtask and the last of its labels, such as BabyAI's level.
+
+        Raises:
+            UnknownTask: there is no such task.
+        """
+        spec = self.spec(task_id)
+        return (spec.subtask, str(self.labels(spec)[-1]))
+
     def explain_empty(self, split: str) -> str:
         """Return why a split or panel holds no task; empty where there is no reason to give."""
         return ""

@@ -49,7 +49,6 @@ from trainers.options.values import all_values, check_names
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments
-from trainers.rollout.mixtures import spread
 from trainers.running import train_and_save
 from trainers.runs.announcement import Plan, print_plan
 from trainers.runs.card import BaseModel, write_card
@@ -282,7 +281,7 @@ class AgentEvol:
     def _task_ids(self, count: int) -> list[str]:
         chosen = self.environments.args
         ids = self.environments.task_ids(chosen.split, tasks=chosen.tasks)
-        return spread(ids, count, self.environments.weights)
+        return self.environments.spread(ids, count, weighted=True)
 
     def _trainer(self, number: int, data: Sequence[Trajectory]) -> AgentSFTTrainer:
         """Return what fine-tunes a round's initial model on its data."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -23,7 +23,7 @@ from trainers.options.policies import PolicyArguments
 from trainers.policies.open import open_environments, open_rollout
 from trainers.policies.scripted import ExpertPolicy
 from trainers.rollout.environments import Environments
-from trainers.rollout.mixtures import repeated, spread
+from trainers.rollout.mixtures import repeated
 from trainers.rollout.rollout import Rollout
 from trainers.runs.progress_bar import Watch
 from wrappers import FailureRules
@@ -37,7 +37,7 @@ def collect(
     task_ids: Sequence[str],
     *,
     num_episodes: int | None = None,
-    weights: Mapping[str, int] | None = None,
+    environments: Environments | None = None,
     temperature: float = 1.0,
     seed: int = 0,
     on_trajectory: Callable[[Trajectory], None] | None = None,
@@ -49,8 +49,8 @@ def collect(
         rollout: the environments and the policy.
         task_ids: the tasks.
         num_episodes: how many; None plays each task once.
-        weights: the share of each environment in them, by the name in front of task ids; by
-            default all have as many.
+        environments: know the share of each in the episodes, and the kinds of their tasks; by
+            default all have as many, and tasks are of one kind.
         temperature: of the sampling; 0 is greedy.
         seed: of the sampling.
         on_trajectory: called with each episode as it ends.
@@ -65,8 +65,9 @@ def collect(
     count = len(task_ids) if num_episodes is None else num_episodes
     if count < 1:
         raise ValueError(f"num_episodes must be >= 1, got {count}")
+    shares = (environments.weights, environments.kind_of) if environments else ()
     return rollout.run(
-        list(task_ids) if num_episodes is None else repeated(task_ids, count, weights),
+        list(task_ids) if num_episodes is None else repeated(task_ids, count, *shares),
         temperature=temperature,
         stream=(_COLLECTION_STREAM, seed),
         on_trajectory=on_trajectory,
@@ -88,7 +89,7 @@ def expert_episodes(
             rollout,
             task_ids,
             num_episodes=num_episodes,
-            weights=environments.weights,
+            environments=environments,
             on_trajectory=watch,
         )
 
@@ -158,7 +159,7 @@ class CollectArguments:
     num_tasks: int = field(
         default=0,
         metadata={
-            "help": "Tasks to play, spread evenly over the split; 0 plays them all. Fewer tasks "
+            "help": "Tasks to play, spread evenly over the subtasks; 0 plays them all. Fewer tasks "
             "leave more of --num_episodes to each, which DPO's pairs need.",
             "min": 0,
         },
@@ -200,7 +201,7 @@ def main(argv: list[str] | None = None) -> int:
     environments = open_environments(env, policy)
     rollout = open_rollout(policy, environments, budgets, seed=options.seed)
     task_ids = environments.task_ids(env.split, tasks=env.tasks)
-    tasks = spread(task_ids, options.num_tasks, environments.weights)
+    tasks = environments.spread(task_ids, options.num_tasks, weighted=True)
     total = options.num_episodes or len(tasks)
     start = time.perf_counter()
     settings = (
@@ -220,7 +221,7 @@ def main(argv: list[str] | None = None) -> int:
             rollout,
             tasks,
             num_episodes=options.num_episodes,
-            weights=environments.weights,
+            environments=environments,
             temperature=options.temperature,
             seed=options.seed,
             on_trajectory=watch,

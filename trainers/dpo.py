@@ -47,7 +47,6 @@ from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, mixture_of
-from trainers.rollout.mixtures import spread
 from trainers.runs.folder import PAIRS, set_aside
 from trainers.runs.lock import holding
 from trainers.runs.progress_bar import Watch
@@ -192,10 +191,8 @@ def sampled_pairs(
     rollout = RolloutArguments() if rollout is None else rollout
     pairing = PairArguments() if pairing is None else pairing
     chosen = environments.args
-    task_ids = spread(
-        environments.task_ids(chosen.split, tasks=chosen.tasks),
-        pairing.num_tasks,
-        environments.weights,
+    task_ids = environments.spread(
+        environments.task_ids(chosen.split, tasks=chosen.tasks), pairing.num_tasks, weighted=True
     )
 
     folder, is_main = Path(args.output_dir), args.process_index == 0

@@ -19,7 +19,6 @@ from trainers.options.errors import UsageError, check_bounds, check_output, run_
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
 from trainers.policies.open import open_environments, open_rollout
-from trainers.rollout.mixtures import spread
 from trainers.rollout.rollout import Rollout
 from trainers.runs.folder import step_of_model
 from trainers.runs.progress_bar import Watch
@@ -105,8 +104,8 @@ class MeasureArguments:
     num_tasks: int = field(
         default=0,
         metadata={
-            "help": "Tasks of the split, spread evenly over it, as many of each environment; 0 "
-            "takes all.",
+            "help": "Tasks of the split, spread evenly over its subtasks, as many of each "
+            "environment; 0 takes all.",
             "min": 0,
         },
     )
@@ -153,7 +152,9 @@ def main(argv: list[str] | None = None) -> int:
     if policy.max_cost is not None and output_file is None:
         parser.error("--max_cost needs --out or --trajectories, beside which is kept what it stops")
     environments = open_environments(env, policy)
-    task_ids = spread(environments.task_ids(env.split, tasks=env.tasks), measure.num_tasks)
+    task_ids = environments.spread(
+        environments.task_ids(env.split, tasks=env.tasks), measure.num_tasks
+    )
     rollout = open_rollout(policy, environments, budgets, seed=measure.seed)
     total = len(task_ids) * measure.samples
     options = (

@@ -21,7 +21,6 @@ from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig, ModelArgum
 from trainers.policies.model import ModelPolicy
 from trainers.ppo import AgentPPOConfig, AgentPPOTrainer
 from trainers.rollout.environments import Environments
-from trainers.rollout.mixtures import spread
 from trainers.runs.card import BaseModel, write_card
 from trainers.runs.folder import SUMMARY_FILE, TRAJECTORIES, write_json
 from trainers.runs.progress_bar import Watch
@@ -42,9 +41,9 @@ class Measurement:
         self._environments = environments
         test_ids = environments.task_ids("test")
         train_ids = environments.task_ids("train")
-        self._panels = {"test": spread(test_ids, arguments.num_tasks)}
+        self._panels = {"test": environments.spread(test_ids, arguments.num_tasks)}
         if arguments.train_tasks:
-            self._panels["train"] = spread(train_ids, arguments.train_tasks)
+            self._panels["train"] = environments.spread(train_ids, arguments.train_tasks)
 
     def run(
         self, name: str, model: Any, tokenizer: Any, *, global_step: int = 0

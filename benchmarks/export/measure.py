@@ -10,6 +10,7 @@ from statistics import fmean
 from agentgym_envs import NoExpert, TextEnv
 from agentgym_envs.trajectory import Trajectory
 from trainers.policies.scripted import play
+from trainers.rollout.mixtures import spread
 from wrappers import TextVectorEnv
 
 NUM_TASKS = 8
@@ -64,7 +65,7 @@ def measure(env_id: str, sample: TextEnv) -> Measurement:
     """
     splits = tuple(sample.task_set.splits)
     split = "test" if "test" in splits else splits[-1]
-    task_ids = _spread(sample.task_ids(split))
+    task_ids = spread(sample.task_ids(split), NUM_TASKS, kind_of=sample.task_set.kind_of)
     try:
         expert = played(env_id, task_ids, "expert")
     except NoExpert:
@@ -103,12 +104,6 @@ def played(env_id: str, task_ids: Sequence[str], policy: str) -> list[Trajectory
     """
     with TextVectorEnv(env_id, 1) as env:
         return play(env, task_ids, policy)
-
-
-def _spread(task_ids: Sequence[str]) -> list[str]:
-    """Return tasks at equal distances, since neighbours are often alike."""
-    count = min(NUM_TASKS, len(task_ids))
-    return [task_ids[place * len(task_ids) // count] for place in range(count)]
 
 
 def _check_rewards(

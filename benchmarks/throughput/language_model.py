@@ -23,7 +23,6 @@ from trainers.options.arguments import EnvArguments
 from trainers.options.configs import ModelArguments
 from trainers.options.model_names import SMOLLM2
 from trainers.rollout.environments import Environments
-from trainers.rollout.mixtures import spread
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Sampling
 
@@ -61,7 +60,7 @@ def _episodes(case: Case, chat: ChatFormat) -> list[Trajectory]:
     environments = Environments(
         EnvArguments(env=["TextCraft"], action_format="plain", max_turns=case.turns)
     )
-    goals = spread(environments.task_ids("train"), case.goals)
+    goals = environments.spread(environments.task_ids("train"), case.goals)
     try:
         played = expert_episodes(environments, goals)
     finally:

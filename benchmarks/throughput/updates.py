@@ -24,7 +24,6 @@ from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.configs import ModelArguments
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
-from trainers.rollout.mixtures import spread
 from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge import EpisodeTrainer, make_rollout_func, task_dataset
 
@@ -98,7 +97,7 @@ def play(case: Case) -> list[Trajectory]:
     rollout = environments.rollout(
         ModelPolicy.of_model(model, tokenizer, budgets, name="tiny", seed=0)
     )
-    goals = spread(environments.task_ids("train"), case.goals)
+    goals = environments.spread(environments.task_ids("train"), case.goals)
     try:
         return rollout.run([goal for goal in goals for _ in range(case.group)])
     finally:

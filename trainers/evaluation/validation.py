@@ -19,7 +19,6 @@ from trainers.evaluation.results import EnvironmentResult, EvalResult
 from trainers.evaluation.summary import summarize
 from trainers.options.arguments import EvaluationArguments
 from trainers.rollout.environments import Environments
-from trainers.rollout.mixtures import spread
 from trainers.rollout.rollout import Rollout
 from trainers.runs.records import weights_step
 from trainers.runs.trajectories import TrajectoryFiles
@@ -53,7 +52,7 @@ def validation_ids(environments: Environments, evaluation: EvaluationArguments) 
     """List the tasks that evaluations during training play; environments have as many each."""
     chosen = environments.args
     ids = environments.task_ids(chosen.eval_split, tasks=chosen.eval_tasks)
-    return spread(ids, evaluation.num_eval_tasks)
+    return environments.spread(ids, evaluation.num_eval_tasks)
 
 
 def prompts_of(name: str, dataset: Any, environments: Environments) -> list[str]:

@@ -310,8 +310,8 @@ class EvaluationArguments:
     num_eval_tasks: int = field(
         default=40,
         metadata={
-            "help": "Tasks of the evaluation split, spread evenly over it, as many of each "
-            "environment; 0 plays all.",
+            "help": "Tasks of the evaluation split, spread evenly over its subtasks, as many "
+            "of each environment; 0 plays all.",
             "min": 0,
         },
     )

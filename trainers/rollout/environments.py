@@ -19,7 +19,7 @@ from agentgym_envs.tasks import TaskSet, scenario_of
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.errors import UsageError
 from trainers.options.values import check_names, kwargs_for, load_attribute, value_for
-from trainers.rollout.mixtures import Mixture
+from trainers.rollout.mixtures import Mixture, spread
 from trainers.rollout.policy import Policy
 from trainers.rollout.rollout import Rollout
 from wrappers import FailureRules, HorizonSchedule, TextVectorEnv
@@ -212,6 +212,20 @@ class Environments:
             unused = [label for label in labels or () if label not in used]
             raise UnknownTask(f"tasks: {unused} match nothing in split {split!r} of {self.env_ids}")
         return ids
+
+    def spread(self, ids: Sequence[str], count: int, *, weighted: bool = False) -> list[str]:
+        """Return `count` of the task ids, spread evenly over environments and kinds of tasks.
+
+        Args:
+            ids: the task ids, those of an environment one after the other.
+            count: how many; 0 takes all.
+            weighted: environments have their weights' shares, not as many each.
+        """
+        return spread(ids, count, self.weights if weighted else None, self.kind_of)
+
+    def kind_of(self, task_id: str) -> tuple[str, str]:
+        """Return the kind of a task; see `TaskSet.kind_of`."""
+        return self._probes[scenario_of(task_id)].task_set.kind_of(task_id)
 
     def check_right_answers(self) -> None:
         """Check that every environment knows the right answers of its tasks.

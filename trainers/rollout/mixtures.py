@@ -6,10 +6,10 @@ where the undisturbed one would have.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -91,14 +91,27 @@ class Mixture:
         return self._orders[name, round_number]
 
 
-def spread(ids: Sequence[str], count: int, weights: Mapping[str, int] | None = None) -> list[str]:
-    """Return `count` task ids, spread evenly over those of each environment.
+def _one_kind(_: str) -> str:
+    return ""
+
+
+def spread(
+    ids: Sequence[str],
+    count: int,
+    weights: Mapping[str, int] | None = None,
+    kind_of: Callable[[str], Any] = _one_kind,
+) -> list[str]:
+    """Return `count` task ids, spread evenly over those of each environment, in their order.
+
+    Environments list their tasks in turns, one of each kind: of every ninth task all could be of
+    one kind. So each kind has its share, and the tasks are spread evenly over each kind's own.
 
     Args:
         ids: the task ids, those of an environment one after the other.
         count: how many; 0, or a larger number than there are, takes all.
         weights: of the environments, by the name in front of the ids; by default all alike. Where
             one has fewer tasks than its share, the others have more.
+        kind_of: a task id's kind, such as `TaskSet.kind_of`; by default all are of one kind.
     """
     if count == 0 or count >= len(ids):
         return list(ids)
@@ -110,22 +123,29 @@ def spread(ids: Sequence[str], count: int, weights: Mapping[str, int] | None = N
         if sum(numbers.values()) == count:
             break
         numbers[name] += numbers[name] < len(groups[name])
-    return [
-        task_id
-        for name, group in groups.items()
-        for task_id in (group[n * len(group) // numbers[name]] for n in range(numbers[name]))
-    ]
+    chosen: list[str] = []
+    for name, group in groups.items():
+        places = sorted(range(len(group)), key=lambda place: kind_of(group[place]))
+        places = [places[n * len(group) // numbers[name]] for n in range(numbers[name])]
+        chosen += [group[place] for place in sorted(places)]
+    return chosen
 
 
-def repeated(ids: Sequence[str], count: int, weights: Mapping[str, int] | None = None) -> list[str]:
+def repeated(
+    ids: Sequence[str],
+    count: int,
+    weights: Mapping[str, int] | None = None,
+    kind_of: Callable[[str], Any] = _one_kind,
+) -> list[str]:
     """Return `count` task ids that go round those of each environment, which has its share.
 
-    What does not go round is spread evenly, since an environment's tasks stand by difficulty.
+    What does not go round is spread evenly over each environment's tasks.
 
     Args:
         ids: the task ids, those of an environment one after the other.
         count: how many.
         weights: of the environments, by the name in front of the ids; by default all alike.
+        kind_of: as for `spread`.
     """
     groups: dict[str, list[str]] = {}
     for task_id in ids:
@@ -134,5 +154,5 @@ def repeated(ids: Sequence[str], count: int, weights: Mapping[str, int] | None =
     chosen: list[str] = []
     for name, group in groups.items():
         rounds, rest = divmod(numbers[name], len(group))
-        chosen += group * rounds + (spread(group, rest) if rest else [])
+        chosen += group * rounds + (spread(group, rest, kind_of=kind_of) if rest else [])
     return chosen

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from trainers.options.arguments import EnvArguments
 from trainers.options.errors import UsageError
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments
+from trainers.rollout.mixtures import repeated
 
 
 def open_mixed(env_kwargs: str | None = None) -> Environments:
@@ -49,4 +51,21 @@ def test_files_of_item_ids_go_to_the_environment_that_they_are_of(tmp_path: Path
     assert mixed.task_ids("test", tasks=files) == ["textcraft_3", "babyai_41"]
     with pytest.raises(ValueError, match="unknown task_id 'babyai_41'"):
         mixed.task_ids("test", tasks=files[:1])
+    mixed.close()
+
+
+def test_some_tasks_of_a_split_are_of_all_levels_in_their_shares() -> None:
+    """Every ninth training task of BabyAI is of the same nine levels' one subtask."""
+    mixed = open_mixed()
+    ids = mixed.task_ids("train")
+    tasks = mixed.vectors["babyai"].get("unwrapped")[0].task_set
+    own = [task_id for task_id in ids if task_id.startswith("babyai_")]
+    of_all = Counter(tasks.spec(task_id).subtask for task_id in own)
+    for chosen in (
+        [task_id for task_id in mixed.spread(ids, 180) if task_id in own],
+        repeated(own, 90 + len(own), kind_of=mixed.kind_of)[len(own) :],
+    ):
+        of_some = Counter(tasks.spec(task_id).subtask for task_id in chosen)
+        assert len(chosen) == 90
+        assert all(abs(of_some[subtask] - number / 9) < 1 for subtask, number in of_all.items())
     mixed.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from itertools import islice, product
+from itertools import islice, pairwise, product
 
 import pytest
 
@@ -67,6 +67,37 @@ def test_where_one_has_too_few_tasks_the_others_have_more() -> None:
     chosen = spread(CRAFT + GRID + QA, 60)
     assert Counter(task.partition("_")[0] for task in chosen) == {"craft": 25, "grid": 10, "qa": 25}
     assert len(set(chosen)) == 60
+
+
+KINDS = ("go", "pick", "open")
+
+
+def kind_in_turn(task_id: str) -> str:
+    return KINDS[int(task_id.partition("_")[2]) % 3]
+
+
+@pytest.mark.parametrize("count", [*range(1, 100), 333, 334, 500, 999])
+def test_each_kind_of_tasks_has_its_share(count: int) -> None:
+    chosen = spread(QA, count, kind_of=kind_in_turn)
+    numbers = Counter(map(kind_in_turn, chosen))
+    of_all = Counter(map(kind_in_turn, QA))
+    assert all(abs(numbers[kind] - of_all[kind] * count / len(QA)) < 1 for kind in KINDS)
+    assert len(set(chosen)) == count
+    assert chosen == sorted(chosen, key=QA.index)
+
+
+def test_the_tasks_of_a_kind_are_spread_evenly() -> None:
+    chosen = [int(task.partition("_")[2]) for task in spread(QA, 30, kind_of=kind_in_turn)]
+    for kind in range(3):
+        own = [number for number in chosen if number % 3 == kind]
+        assert {after - number for number, after in pairwise(own)} <= {99, 102}
+        assert 9 <= len(own) <= 11
+
+
+def test_what_does_not_go_round_is_of_all_kinds_too() -> None:
+    chosen = repeated(QA, 1333, kind_of=kind_in_turn)
+    numbers = Counter(map(kind_in_turn, chosen[1000:]))
+    assert all(abs(numbers[kind] - 111) <= 1 for kind in KINDS)
 
 
 def test_collected_episodes_go_round_the_tasks_of_each_environment() -> None:
