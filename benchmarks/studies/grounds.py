@@ -22,11 +22,14 @@ from benchmarks.studies.runs import (
 LONG_LEVELS = tuple(
     f"BabyAI-{name}-v0"
     for name in (
-        *("UnlockToUnlock", "KeyCorridorS6R3", "MoveTwoAcrossS8N9"),
+        *("Open", "Pickup", "SynthSeq"),
         *("MiniBossLevel", "BossLevel", "BossLevelNoUnlock"),
     )
 )
-"""BabyAI's levels of the suite `long`."""
+"""Levels of nine rooms, some of four: what is asked for is mostly out of sight.
+
+Of the suite `long`'s six levels the start solves three never: groups of it have nothing to compare.
+"""
 
 ITEMS = "training_tasks.json"
 TRAINING_SEEDS = range(100, 300)  # beyond those of BabyAI's splits
