@@ -95,9 +95,9 @@ class OnlineTrainer(
     """
 
     config: type[Any] = AgentOnlineConfig
+    """Of the training options, where none are given."""
     takes: type[Any] = GRPOConfig
     """What `args` must be; an algorithm with options that TRL's config lacks takes its own."""
-    """Of the training options, where none are given."""
     task_environments: Environments
 
     def __init__(
