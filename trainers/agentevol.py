@@ -255,7 +255,6 @@ class AgentEvol:
                 self.rollout,
                 name=str(self.files.of(number - 1)) if number > 1 else "initial",
                 seed=self.args.seed,
-                overlap=self.environments.args.overlap,
             )
             rollout = self.environments.rollout(
                 policy,

@@ -239,7 +239,6 @@ def _sampled(
         rollout,
         name="sampled",
         seed=args.seed,
-        overlap=environments.args.overlap,
     )
     ids = [task_id for task_id in task_ids for _ in range(pairing.num_samples)]
     with Watch("sampling for pairs", len(ids)) as watch:

@@ -204,7 +204,6 @@ class OnlineTrainer(
             rollout,
             name=str(args.output_dir),
             seed=args.seed,
-            overlap=environments.args.overlap,
             sampling=Sampling.of(args),
             autocast=self.accelerator.autocast,
             is_proven=is_proven,

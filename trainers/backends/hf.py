@@ -47,7 +47,6 @@ class HFBackend:
         generator: draws the samples; None makes one with seed 0 on the model's device.
         cache: False encodes a row's whole history at every turn; the samples are the same.
         max_length: tokens of a sequence, at most, and of the cache's rows; None has no bound.
-        row_streams: `reseed` gives each row random numbers of its own (`seed_rows`).
         autocast: what a trainer computes under, so that what samples is what it trains.
 
     Raises:
@@ -61,12 +60,10 @@ class HFBackend:
         generator: torch.Generator | None = None,
         cache: bool = True,
         max_length: int | None = None,
-        row_streams: bool = False,
         autocast: Callable[[], AbstractContextManager[None]] | None = None,
     ) -> None:
         self.model = model
         self.max_length = max_length
-        self._row_streams = row_streams
         self.cache = cache
         self.generator = generator or torch.Generator(model.device).manual_seed(0)
         self._sampler = Sampler(self.generator)
@@ -86,9 +83,9 @@ class HFBackend:
         self._sampler.seed_rows(seed)
 
     def reseed(self, seed: int) -> None:
-        """Start the random numbers anew."""
+        """Start the random numbers anew, of each row and of calls without keys."""
         self.generator.manual_seed(seed)
-        self.seed_rows(seed if self._row_streams else None)
+        self.seed_rows(seed)
 
     def sync_weights(self, global_step: int) -> None:
         """Do nothing: the model that samples is the one that is trained."""

@@ -21,7 +21,6 @@ def load_backend(
     source: str = "",
     dtype: str = "auto",
     max_length: int | None = None,
-    row_streams: bool = False,
     autocast: Callable[[], AbstractContextManager[None]] | None = None,
 ) -> Backend:
     """Open a backend that samples from a loaded model and follows its training, or from files.
@@ -32,7 +31,6 @@ def load_backend(
         source: a Hugging Face id or a folder, where there is no `model`; a server has its own.
         dtype: the precision of what is loaded from `source`.
         max_length: tokens of a sequence, at most; the model's context applies too.
-        row_streams: let a row's samples not depend on its company, up to rounding (`"hf"`).
         autocast: what the trainer of `model` computes under; turns are sampled in its precision,
             but by a server, which has its own.
 
@@ -63,4 +61,4 @@ def load_backend(
         return VLLMBackend(source, **{"dtype": dtype, "max_length": max_length, **options})
     if model is None:
         raise ValueError(f"backend {args.backend!r} samples from a loaded model only")
-    return HFBackend(model, max_length=max_length, row_streams=row_streams, autocast=autocast)
+    return HFBackend(model, max_length=max_length, autocast=autocast)

@@ -117,7 +117,6 @@ def _validation_beside(
         rollout,
         name=str(trainer.args.output_dir),
         seed=trainer.args.seed,
-        overlap=environments.args.overlap,
         autocast=trainer.accelerator.autocast,
     )
     files = TrajectoryFiles.of(trainer.args, rollout)

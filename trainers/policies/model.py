@@ -103,7 +103,6 @@ class ModelPolicy(Policy):
         *,
         name: str,
         seed: int,
-        overlap: bool = False,
         sampling: Sampling | None = None,
         autocast: Callable[[], AbstractContextManager[None]] | None = None,
         is_proven: bool = False,
@@ -116,7 +115,6 @@ class ModelPolicy(Policy):
             budgets: the token budgets of an episode, and what samples its turns.
             name: recorded as the trajectories' policy.
             seed: of what is sampled.
-            overlap: whether environments are played by `EnvArguments.overlap`.
             sampling: how tokens are sampled, within the budgets; None samples among all.
             autocast: what the trainer of the model computes under.
             is_proven: an episode has ended on this backend before, so that servers which are away
@@ -125,11 +123,7 @@ class ModelPolicy(Policy):
         max_outage = budgets.failure_rules.max_outage
         backend = persist(
             lambda: load_backend(
-                budgets,
-                model=model,
-                max_length=budgets.longest_episode,
-                row_streams=overlap,
-                autocast=autocast,
+                budgets, model=model, max_length=budgets.longest_episode, autocast=autocast
             ),
             limit=max_outage if is_proven else min(max_outage, UNPROVEN),
         )

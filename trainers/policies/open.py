@@ -78,7 +78,6 @@ def open_policy(
     budgets: EpisodeArguments,
     *,
     seed: int,
-    overlap: bool = False,
     model: OpenModel | None = None,
     client: JSONClient | None = None,
 ) -> Policy:
@@ -88,7 +87,6 @@ def open_policy(
         args: who plays.
         budgets: a model's token budgets, and what samples its turns.
         seed: of what the policy draws.
-        overlap: whether environments are played by `EnvArguments.overlap`.
         model: what `open_model` returned for the same policy, where it is open already.
         client: what `open_client` returned for it, where it is behind a server.
 
@@ -106,7 +104,7 @@ def open_policy(
         from trainers.policies.model import ModelPolicy
 
         if model is None:
-            model = open_model(args, budgets, overlap=overlap)
+            model = open_model(args, budgets)
         return ModelPolicy.with_budgets(
             model.backend,
             model.tokenizer,
@@ -133,20 +131,16 @@ def open_rollout(
     """
     check_names(budgets, environments.env_ids)
     check_floor(args.policy, environments.floors)
-    overlap = environments.args.overlap
-    policy = open_policy(args, budgets, seed=seed, overlap=overlap, model=model, client=client)
+    policy = open_policy(args, budgets, seed=seed, model=model, client=client)
     return environments.rollout(policy, failure_rules=budgets.failure_rules)
 
 
-def open_model(
-    args: PolicyArguments, budgets: EpisodeArguments, *, overlap: bool = False
-) -> OpenModel:
+def open_model(args: PolicyArguments, budgets: EpisodeArguments) -> OpenModel:
     """Open the model that `args` name.
 
     Args:
         args: who plays: neither a text policy nor an address.
         budgets: what samples its turns.
-        overlap: whether environments are played by `EnvArguments.overlap`.
 
     Raises:
         UsageError: there is no such policy, the options do not fit it, or its server refuses
@@ -163,7 +157,7 @@ def open_model(
         if budgets.backend == "hf":
             named = ModelArguments(model_name_or_path=args.policy, dtype=args.dtype)
             model, tokenizer = load_for_playing(named, args)
-            backend = load_backend(budgets, model=model, max_length=max_length, row_streams=overlap)
+            backend = load_backend(budgets, model=model, max_length=max_length)
             return OpenModel(backend, tokenizer)
         source = resolve_model(args.policy)
         tokenizer = load_tokenizer(source, args)

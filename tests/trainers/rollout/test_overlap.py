@@ -227,13 +227,11 @@ def test_an_error_leaves_no_call_behind_and_the_environments_can_be_used_again()
 # Sampled tokens -------------------------------------------------------------------------------
 
 
-def sample(overlap, backend, seed=4):
-    model_backend = HFBackend(tiny_model())
-    model_backend.seed_rows(seed)
-    with TextVectorEnv([NappingEnv] * 4, backend=backend) as env:
-        policy = ModelPolicy(model_backend, CHAT, sampling=Sampling(8, 1.2))
+def sample(overlap, backend, seed=4, *, num_envs=4, finished=None):
+    with TextVectorEnv([NappingEnv] * num_envs, backend=backend) as env:
+        policy = ModelPolicy(HFBackend(tiny_model()), CHAT, sampling=Sampling(8, 1.2), seed=seed)
         rollout = Rollout(env, policy, schedule=lambda global_step: 4, overlap=overlap)
-        return rollout.run([f"counting_{n}" for n in range(11)])
+        return rollout.run([f"counting_{n}" for n in range(11)], finished=finished)
 
 
 def test_with_a_stream_for_each_row_the_samples_do_not_depend_on_who_was_ready():
@@ -243,6 +241,14 @@ def test_with_a_stream_for_each_row_the_samples_do_not_depend_on_who_was_ready()
         assert one.trace.action_mask == other.trace.action_mask
         assert other.trace.logprobs == pytest.approx(one.trace.logprobs, abs=1e-4)
     assert [t.trace.ids for t in sample(True, "thread", seed=5)] != [t.trace.ids for t in apart]
+
+
+@pytest.mark.parametrize("kept", [(0, 1, 5), (2, 3, 4, 6, 7, 8, 9, 10)])
+def test_what_is_played_again_is_played_as_it_would_have_been(kept) -> None:
+    """Or the failures, which end late and so are those played again, would have a second chance."""
+    whole = sample(False, "sync")
+    again = sample(False, "sync", num_envs=3, finished={place: whole[place] for place in kept})
+    assert [t.trace.ids for t in again] == [t.trace.ids for t in whole]
 
 
 def test_overlap_without_threads_or_processes_is_refused() -> None:
