@@ -171,7 +171,13 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
                 f"max_length={args.max_length} leaves no turn of any of {len(rows)} episodes, as "
                 "instruction and task come first; raise it, or leave it out to cut none"
             )
-        dataset = labelled_dataset(rows)
+        scenarios = [row["scenario"] for row in rows]
+        if args.packing and len(set(scenarios)) > 1:
+            raise UsageError(
+                f"packing joins episodes of {', '.join(sorted(set(scenarios)))} in one row, so none "
+                "could have its share; leave packing out, or train on one environment's episodes"
+            )
+        dataset = labelled_dataset(rows).add_column("scenario", scenarios)
         super().__init__(
             model=model,
             args=args,
@@ -183,8 +189,9 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         )
         environments = None if env is None else open_environments(env)
         in_order = args.train_sampling_strategy == "sequential"
-        scenarios = [row["scenario"] for row in rows]
-        self.mixture = mixture_of(scenarios, environments, seed=None if in_order else args.seed)
+        # TRL may have shuffled the rows, and dropped some that max_length leaves nothing of.
+        of_rows = scenarios if args.packing else self.train_dataset["scenario"]
+        self.mixture = mixture_of(of_rows, environments, seed=None if in_order else args.seed)
         watch_by_playing(
             self,
             environments,

@@ -172,9 +172,11 @@ def saved(scenario: str, number: int, reward: float = 1.0) -> Any:
     return made
 
 
-def imitating(folder: Path, **env: Any) -> AgentSFTTrainer:
+def imitating(folder: Path, options: Any = None, **env: Any) -> AgentSFTTrainer:
     given = [saved("letters", n) for n in range(3)] + [saved("easy", n) for n in range(9)]
-    args = AgentSFTConfig(str(folder), report_to="none", max_steps=1, eval_strategy="no")
+    args = AgentSFTConfig(
+        str(folder), report_to="none", max_steps=1, eval_strategy="no", **(options or {})
+    )
     environments = Environments(EnvArguments(env=BOTH, action_format="plain", **env))
     return AgentSFTTrainer(
         make_model(), given, args=args, env=environments, processing_class=make_tokenizer()
@@ -201,6 +203,19 @@ def test_saved_episodes_are_drawn_by_share(make: Callable[..., Any], tmp_path: P
     again = list(trainer._get_train_sampler())
     assert {row for row in order + again if row >= 3} > {row for row in order if row >= 3}
     trainer.train()
+
+
+def test_shares_hold_where_rows_have_moved(tmp_path: Path) -> None:
+    trainer = imitating(tmp_path, {"shuffle_dataset": True}, mix="1,1")
+    order = list(trainer._get_train_sampler())
+    drawn = Counter(trainer.train_dataset[row]["scenario"] for row in order)
+    assert drawn["letters"] == drawn["easy"] == len(order) / 2
+    trainer.train()
+
+
+def test_packed_rows_of_several_environments_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="packing joins episodes of easy, letters in one row"):
+        imitating(tmp_path, {"packing": True, "max_length": 90})
 
 
 def test_weights_without_an_environment_for_the_data_are_refused(tmp_path: Path) -> None:
