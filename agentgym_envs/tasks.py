@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -36,6 +36,21 @@ class TaskSpec:
 def scenario_of(task_id: str) -> str:
     """Return the name in front of a task id's number: `"babyai"` of `"babyai_41"`."""
     return str(task_id).rpartition("_")[0]
+
+
+def spread_over_kinds(ids: Sequence[str], count: int, kind_of: Callable[[str], Any]) -> list[str]:
+    """Return `count` of the task ids in their order, each kind's share spread evenly over its own.
+
+    Scenarios list their tasks in turns, one of each kind: of every ninth task all could be of one
+    kind.
+
+    Args:
+        ids: the task ids of one scenario, `count` or more.
+        count: how many.
+        kind_of: a task id's kind, such as `TaskSet.kind_of`.
+    """
+    places = sorted(range(len(ids)), key=lambda place: kind_of(ids[place]))
+    return [ids[place] for place in sorted(places[n * len(ids) // count] for n in range(count))]
 
 
 class TaskSet(ABC):

@@ -174,8 +174,8 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         scenarios = [row["scenario"] for row in rows]
         if args.packing and len(set(scenarios)) > 1:
             raise UsageError(
-                f"packing joins episodes of {', '.join(sorted(set(scenarios)))} in one row, so none "
-                "could have its share; leave packing out, or train on one environment's episodes"
+                f"packing joins episodes of {', '.join(sorted(set(scenarios)))} in one row, so "
+                "none could have its share; leave packing out, or train on one environment's"
             )
         dataset = labelled_dataset(rows).add_column("scenario", scenarios)
         super().__init__(

@@ -32,6 +32,7 @@ from agentgym_envs.checking.probing import (
 from agentgym_envs.checking.thoughts import ShownText
 from agentgym_envs.checking.turn_checks import check_info, check_step
 from agentgym_envs.core import INFO_KEYS
+from agentgym_envs.tasks import spread_over_kinds
 
 _REQUIRED_SPLITS = ("train", "validation", "test")
 _MAX_REPLAYED_TURNS = 30
@@ -79,7 +80,9 @@ def check_splits(make: MakeEnv, num_tasks: int) -> list[str]:
             both = (owner.get(task_id), split)
             require(task_id not in owner, f"splits must not overlap; {task_id} is in two", both)
             owner[task_id] = split
-        picked = task_ids[:: max(1, len(task_ids) // num_tasks)][:num_tasks]
+        with expect_no_error("task_set.kind_of()", "must tell the kind of a listed task"):
+            kind_of = env.task_set.kind_of
+            picked = spread_over_kinds(task_ids, min(num_tasks, len(task_ids)), kind_of)
         for task_id in picked:
             with expect_no_error(f"task_set.spec({task_id!r})", "must look a listed task up"):
                 spec = env.task_set.spec(task_id)

@@ -8,7 +8,7 @@ suites from files.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +18,7 @@ import gymnasium as gym
 from agentgym_envs import TextEnv, resolve_env_id
 from agentgym_envs.registry import short_env_name
 from agentgym_envs.secrets import masked
-from trainers.rollout.mixtures import spread
+from agentgym_envs.tasks import spread_over_kinds
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,16 @@ class Panel:
         if not thinned:
             raise ValueError(f"split {self.split!r} of {self.env_id} holds no task")
         return {
-            subtask: self._counted(subtask, size, thinned)
+            subtask: self._counted(subtask, size, thinned, env.task_set.kind_of)
             for subtask, size in (self.sizes or dict.fromkeys(thinned)).items()
         }
 
     def _counted(
-        self, subtask: str, size: int | None, thinned: Mapping[str, Sequence[str]]
+        self,
+        subtask: str,
+        size: int | None,
+        thinned: Mapping[str, Sequence[str]],
+        kind_of: Callable[[str], Any],
     ) -> tuple[str, ...]:
         ids = thinned.get(subtask, ())
         if len(ids) < (size or 1):
@@ -100,7 +104,7 @@ class Panel:
                 f"{size or 'all'} tasks of the subtask {subtask!r} are asked for; there are, in "
                 f"split {self.split!r} of {self.env_id}: {known}"
             )
-        return tuple(spread(ids, size or 0))
+        return tuple(spread_over_kinds(ids, size or len(ids), kind_of))
 
     def _check_pinned(self, chosen: Mapping[str, Sequence[str]]) -> None:
         digest = task_digest(chosen)

@@ -214,7 +214,7 @@ def test_shares_hold_where_rows_have_moved(tmp_path: Path) -> None:
 
 
 def test_packed_rows_of_several_environments_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="packing joins episodes of easy, letters in one row"):
+    with pytest.raises(UsageError, match="packing joins episodes of easy, letters in one"):
         imitating(tmp_path, {"packing": True, "max_length": 90})
 
 

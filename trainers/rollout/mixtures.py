@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from agentgym_envs.tasks import scenario_of
+from agentgym_envs.tasks import scenario_of, spread_over_kinds
 from trainers.tokens.seeds import batch_seed
 
 Key = TypeVar("Key")
@@ -103,15 +103,12 @@ def spread(
 ) -> list[str]:
     """Return `count` task ids, spread evenly over those of each environment, in their order.
 
-    Environments list their tasks in turns, one of each kind: of every ninth task all could be of
-    one kind. So each kind has its share, and the tasks are spread evenly over each kind's own.
-
     Args:
         ids: the task ids, those of an environment one after the other.
         count: how many; 0, or a larger number than there are, takes all.
         weights: of the environments, by the name in front of the ids; by default all alike. Where
             one has fewer tasks than its share, the others have more.
-        kind_of: a task id's kind, such as `TaskSet.kind_of`; by default all are of one kind.
+        kind_of: see `agentgym_envs.tasks.spread_over_kinds`; by default all are of one kind.
     """
     if count == 0 or count >= len(ids):
         return list(ids)
@@ -123,12 +120,11 @@ def spread(
         if sum(numbers.values()) == count:
             break
         numbers[name] += numbers[name] < len(groups[name])
-    chosen: list[str] = []
-    for name, group in groups.items():
-        places = sorted(range(len(group)), key=lambda place: kind_of(group[place]))
-        places = [places[n * len(group) // numbers[name]] for n in range(numbers[name])]
-        chosen += [group[place] for place in sorted(places)]
-    return chosen
+    return [
+        task_id
+        for name, group in groups.items()
+        for task_id in spread_over_kinds(group, numbers[name], kind_of)
+    ]
 
 
 def repeated(

@@ -1,10 +1,12 @@
 import json
 import re
 import sys
+from collections import Counter
 
 import pytest
 
 from agentgym_envs import registry
+from agentgym_envs.babyai.tasks import BabyAITasks
 from benchmarks.report.results import read_sweep
 from benchmarks.sweep import command
 from benchmarks.sweep.listing import main as list_suites
@@ -57,6 +59,14 @@ def test_a_panel_is_a_whole_split_unless_the_file_says_more(tmp_path):
     tasks = panel.tasks()
     assert {subtask: len(ids) for subtask, ids in tasks.items()} == {"small": 3, "large": 7}
     assert (panel.scenario, panel.split, panel.max_turns) == ("Counting", "test", None)
+
+
+def test_some_tasks_of_a_subtask_are_of_all_its_kinds(tmp_path):
+    """Its eleven levels stand in turns: every eleventh task is of the first level."""
+    text = "panels:\n  - {env: BabyAI, split: train, subtasks: {GoTo: 45}}\n"
+    (panel,) = panels(tmp_path, text)
+    levels = Counter(map(BabyAITasks().kind_of, panel.tasks()["GoTo"]))
+    assert len(levels) == 11 and set(levels.values()) == {4, 5}
 
 
 def test_tasks_every_and_subtasks_choose_in_this_order(tmp_path):
