@@ -38,7 +38,9 @@ def scenario_of(task_id: str) -> str:
     return str(task_id).rpartition("_")[0]
 
 
-def spread_over_kinds(ids: Sequence[str], count: int, kind_of: Callable[[str], Any]) -> list[str]:
+def spread_over_kinds(
+    ids: Sequence[str], count: int, kind_of: Callable[[str], Any], *, start: float = 0.0
+) -> list[str]:
     """Return `count` of the task ids in their order, each kind's share spread evenly over its own.
 
     Scenarios list their tasks in turns, one of each kind: of every ninth task all could be of one
@@ -48,9 +50,12 @@ def spread_over_kinds(ids: Sequence[str], count: int, kind_of: Callable[[str], A
         ids: the task ids of one scenario, `count` or more.
         count: how many.
         kind_of: a task id's kind, such as `TaskSet.kind_of`.
+        start: which one of each stretch of tasks is taken, from 0 to below 1; another one gives
+            other tasks in the same shares.
     """
     places = sorted(range(len(ids)), key=lambda place: kind_of(ids[place]))
-    return [ids[place] for place in sorted(places[n * len(ids) // count] for n in range(count))]
+    chosen = sorted(places[int((n + start) * len(ids) / count)] for n in range(count))
+    return [ids[place] for place in chosen]
 
 
 class TaskSet(ABC):

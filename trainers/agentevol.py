@@ -61,6 +61,9 @@ from trainers.runs.rounds import Round, RoundFiles, measured_at_end
 from trainers.sft import AgentSFTTrainer
 
 _EXPLORATION_STREAM = 5
+_ROUND_START = (5**0.5 - 1) / 2
+"""By how much a round's tasks lie after those of the round before; of all multiples, modulo 1,
+those of the golden section lie furthest apart."""
 
 
 @dataclass
@@ -162,7 +165,7 @@ class AgentEvol:
             yield from self._rounds(resume=resume)
 
     def _plan(self) -> Plan:
-        options, tasks = self.options, self._task_ids(self.options.num_explored_tasks)
+        options, tasks = self.options, self._explored_ids(1)
         base = [*options.data]
         if options.expert_episodes:
             each = "one episode of the expert per task"
@@ -191,7 +194,8 @@ class AgentEvol:
             successes = _successes(explored)
             done = self.files.read(number)
             if done is None:
-                data = [*base, *(earlier if self.options.merge == "all" else []), *successes]
+                merged = earlier if self.options.merge == "all" else []
+                data = distinct([*base, *merged, *successes])
                 done = self._learn(number, explored, successes, data, steps, resume=resume)
             earlier += successes
             steps = done.global_step
@@ -230,7 +234,7 @@ class AgentEvol:
         base = read_data_files(self.options.data)
         count = self.options.expert_episodes
         if count:
-            ids = self._task_ids(0)
+            ids = self._task_ids()
             with self.args.main_process_first(local=False, desc="the expert's episodes"):
                 base += cached_rollout(
                     self.files.base,
@@ -262,7 +266,7 @@ class AgentEvol:
                 failure_rules=self.rollout.failure_rules,
             )
             rollout.is_proven = number > 1
-            explored = self._task_ids(self.options.num_explored_tasks)
+            explored = self._explored_ids(number)
             ids = [task_id for task_id in explored for _ in range(self.options.num_samples)]
             with Watch(f"round {number} explores", len(ids)) as watch:
                 return rollout.run(
@@ -277,10 +281,18 @@ class AgentEvol:
         with self.args.main_process_first(local=False, desc="exploration"):
             return cached_rollout(path, play, reuse=resume or not self._is_main)
 
-    def _task_ids(self, count: int) -> list[str]:
+    def _explored_ids(self, number: int) -> list[str]:
+        """Return the tasks of a round."""
+        return self.environments.spread(
+            self._task_ids(),
+            self.options.num_explored_tasks,
+            weighted=True,
+            start=number * _ROUND_START % 1,
+        )
+
+    def _task_ids(self) -> list[str]:
         chosen = self.environments.args
-        ids = self.environments.task_ids(chosen.split, tasks=chosen.tasks)
-        return self.environments.spread(ids, count, weighted=True)
+        return self.environments.task_ids(chosen.split, tasks=chosen.tasks)
 
     def _trainer(self, number: int, data: Sequence[Trajectory]) -> AgentSFTTrainer:
         """Return what fine-tunes a round's initial model on its data."""

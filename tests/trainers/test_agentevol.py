@@ -100,6 +100,18 @@ def test_a_round_learns_the_successes_of_its_exploration(
     ]
 
 
+def test_rounds_explore_other_tasks_and_learn_nothing_twice(
+    evolve: Callable[..., list[Round]], tmp_path: Path
+) -> None:
+    rounds = evolve(num_rounds=3, num_explored_tasks=2, num_samples=8, merge="all")
+    played = [explored(tmp_path / "run", done.number) for done in rounds]
+    tasks = [{episode.task_id for episode in episodes} for episodes in played]
+    assert [len(chosen) for chosen in tasks] == [2, 2, 2]
+    assert len(set.union(*tasks)) > 4
+    learned = [t for t in distinct([t for each in played for t in each]) if t.success]
+    assert rounds[-1].trained_on == len(learned)
+
+
 def test_every_round_leaves_its_model_and_the_last_one_is_the_result(
     evolve: Callable[..., list[Round]], tmp_path: Path
 ) -> None:

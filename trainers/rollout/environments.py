@@ -213,15 +213,19 @@ class Environments:
             raise UnknownTask(f"tasks: {unused} match nothing in split {split!r} of {self.env_ids}")
         return ids
 
-    def spread(self, ids: Sequence[str], count: int, *, weighted: bool = False) -> list[str]:
+    def spread(
+        self, ids: Sequence[str], count: int, *, weighted: bool = False, start: float = 0.0
+    ) -> list[str]:
         """Return `count` of the task ids, spread evenly over environments and kinds of tasks.
 
         Args:
             ids: the task ids, those of an environment one after the other.
             count: how many; 0 takes all.
             weighted: environments have their weights' shares, not as many each.
+            start: from 0 to below 1; another one gives other tasks.
         """
-        return spread(ids, count, self.weights if weighted else None, self.kind_of)
+        weights = self.weights if weighted else None
+        return spread(ids, count, weights, self.kind_of, start=start)
 
     def kind_of(self, task_id: str) -> tuple[str, str]:
         """Return the kind of a task; see `TaskSet.kind_of`."""

@@ -100,6 +100,8 @@ def spread(
     count: int,
     weights: Mapping[str, int] | None = None,
     kind_of: Callable[[str], Any] = _one_kind,
+    *,
+    start: float = 0.0,
 ) -> list[str]:
     """Return `count` task ids, spread evenly over those of each environment, in their order.
 
@@ -109,6 +111,7 @@ def spread(
         weights: of the environments, by the name in front of the ids; by default all alike. Where
             one has fewer tasks than its share, the others have more.
         kind_of: see `agentgym_envs.tasks.spread_over_kinds`; by default all are of one kind.
+        start: see there.
     """
     if count == 0 or count >= len(ids):
         return list(ids)
@@ -123,7 +126,7 @@ def spread(
     return [
         task_id
         for name, group in groups.items()
-        for task_id in spread_over_kinds(group, numbers[name], kind_of)
+        for task_id in spread_over_kinds(group, numbers[name], kind_of, start=start)
     ]
 
 
