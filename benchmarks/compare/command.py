@@ -9,11 +9,13 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from statistics import fmean
+from typing import NamedTuple, TypeVar
 
 from benchmarks.cli.listing import table
 from benchmarks.compare.sides import ALL, EVERYTHING, OWN_LIMIT, Choice, tallies
 from benchmarks.report.tables import points
+from trainers.evaluation.intervals import Estimate, mean_of
 from trainers.evaluation.tally import Tally, paired
 from trainers.options.parser import OptionParser
 
@@ -118,37 +120,71 @@ def _named(path: str, choice: Choice) -> str:
 def comparison(first: dict[str, Tally], second: dict[str, Tally], *, names: tuple[str, str]) -> str:
     """Return the table of what the second gained over the first.
 
+    Of several panels the first row is the mean over them: pooled, the one with the most tasks would
+    speak for all.
+
     Raises:
         ValueError: the two share no task.
     """
-    rows: list[tuple[str, ...]] = [
-        ("", "tasks", "first", "second", "gain of the second (95% interval)", "better", "worse")
-    ]
+    lines = {}
     for name in first:
-        if name not in second:
-            continue
-        theirs, ours = first[name].task_success, second[name].task_success
-        result = paired(ours, theirs)
-        if result is None:
-            continue
-        shared = [task for task in theirs if task in ours]
-        rows.append(
-            (
-                name,
-                str(result.n_tasks),
-                f"{sum(theirs[task] for task in shared) / len(shared):.1%}",
-                f"{sum(ours[task] for task in shared) / len(shared):.1%}",
-                points(result.gain),
-                str(result.better),
-                str(result.worse),
-            )
-        )
-    if len(rows) == 1:
+        line = _line(first[name], second[name]) if name in second else None
+        if line is not None:
+            lines[name] = line
+    if not lines:
         raise ValueError(
             "the two share no task (environment, source and id), so they cannot be compared\n"
             f"first:  {names[0]}: {_places(first)}\nsecond: {names[1]}: {_places(second)}"
         )
-    return f"first:  {names[0]}\nsecond: {names[1]}\n\n{table(rows)}"
+    panels = [
+        line
+        for name, line in lines.items()
+        if name != ALL and any(other.startswith(f"{name}: ") for other in lines)
+    ]
+    if len(panels) > 1:
+        lines = {f"mean of {len(panels)}": _mean(panels)} | lines
+        del lines[ALL]
+    head = ("", "tasks", "first", "second", "gain of the second (95% interval)", "better", "worse")
+    rows = [(name, *line.cells()) for name, line in lines.items()]
+    return f"first:  {names[0]}\nsecond: {names[1]}\n\n{table([head, *rows])}"
+
+
+class _Line(NamedTuple):
+    """A row: the tasks that both sides played, what each solved of them, and the difference."""
+
+    n_tasks: int
+    first: float
+    second: float
+    gain: Estimate
+    better: int
+    worse: int
+
+    def cells(self) -> tuple[str, ...]:
+        return (
+            *(str(self.n_tasks), f"{self.first:.1%}", f"{self.second:.1%}", points(self.gain)),
+            *(str(self.better), str(self.worse)),
+        )
+
+
+def _line(first: Tally, second: Tally) -> _Line | None:
+    theirs, ours = first.task_success, second.task_success
+    result = paired(ours, theirs)
+    if result is None:
+        return None
+    shared = [task for task in theirs if task in ours]
+    means = (fmean(theirs[task] for task in shared), fmean(ours[task] for task in shared))
+    return _Line(result.n_tasks, *means, result.gain, result.better, result.worse)
+
+
+def _mean(lines: Sequence[_Line]) -> _Line:
+    return _Line(
+        sum(line.n_tasks for line in lines),
+        fmean(line.first for line in lines),
+        fmean(line.second for line in lines),
+        mean_of([line.gain for line in lines]),
+        sum(line.better for line in lines),
+        sum(line.worse for line in lines),
+    )
 
 
 def _places(side: Mapping[str, Tally]) -> str:

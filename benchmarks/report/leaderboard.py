@@ -103,7 +103,7 @@ def _overall_table(
     means = {
         name: mean_of([_success(theirs[key]) for key in panels])
         for name, theirs in by_name.items()
-        if len(theirs) == len(panels)
+        if len(theirs) == len(panels) and not any(s.is_unfinished for s in theirs.values())
     }
     ranked = sorted(means, key=lambda name: (-means[name].value, name))
     others = sorted(by_name.keys() - means.keys(), key=lambda name: (-len(by_name[name]), name))
@@ -115,7 +115,7 @@ def _overall_table(
             [
                 f"{place}. {name}" if name in means else name,
                 *([with_interval(means.get(name))] if several else []),
-                *(with_interval(_success(theirs[key])) if key in theirs else "" for key in panels),
+                *(_cell(theirs[key]) if key in theirs else "" for key in panels),
                 *_spent(list(theirs.values())),
             ]
         )
@@ -168,14 +168,14 @@ def _panel_table(settings: Sequence[Setting]) -> list[list[str]]:
     for setting in settings:
         whole, parts = setting.whole, setting.subtasks
         gain = None if setting is settings[0] else paired(whole.task_success, first)
-        missing = setting.num_requested > whole.num_played
         rows.append(
             [
                 setting.name,
                 with_interval(whole.success()),
                 *(with_interval(parts[n].success()) if n in parts else "" for n in names),
                 "" if gain is None else points(gain.gain),
-                f"{whole.num_played}" + (f" of {setting.num_requested}" if missing else ""),
+                f"{whole.num_played}"
+                + (f" of {setting.num_requested}" if setting.is_unfinished else ""),
                 str(whole.failures + whole.unscored),
                 *_spent([setting]),
             ]
@@ -195,6 +195,13 @@ def without_empty_columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """Return a table without the columns that hold nothing below their heads."""
     kept = [any(row[place] for row in rows[1:]) for place in range(len(rows[0]))]
     return [[cell for cell, keep in zip(row, kept, strict=True) if keep] for row in rows]
+
+
+def _cell(setting: Setting) -> str:
+    success = with_interval(_success(setting))
+    if not setting.is_unfinished:
+        return success
+    return f"{success}, {setting.whole.num_played} of {setting.num_requested} episodes"
 
 
 def _success(setting: Setting) -> Estimate:

@@ -71,6 +71,11 @@ class Setting:
     subtasks: dict[str, Tally] = field(default_factory=dict)
 
     @property
+    def is_unfinished(self) -> bool:
+        """Episodes that the sweep asks for were not played: mostly those of the last subtasks."""
+        return self.num_requested > self.whole.num_played
+
+    @property
     def scenario(self) -> str:
         """The panel's name: its own, or the environment's short one."""
         return self.panel or short_env_name(self.env_id)

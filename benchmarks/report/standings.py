@@ -102,6 +102,6 @@ def _panel_key(setting: Setting) -> PanelKey:
     return PanelKey(setting.scenario, setting.env_id, setting.split, setting.digest, tuple(sources))
 
 
-def _standing(setting: Setting) -> tuple[float, str]:
+def _standing(setting: Setting) -> tuple[bool, float, str]:
     success = setting.whole.success()
-    return (-success.value if success else 0.0), setting.name
+    return setting.is_unfinished, (-success.value if success else 0.0), setting.name

@@ -123,7 +123,7 @@ def test_the_panels_of_a_suite_are_of_splits_of_their_own(
 ) -> None:
     keep(tmp_path / "one" / "batch_0000.jsonl", True)
     keep(tmp_path / "two" / "batch_0000.jsonl", True, env_id="mine/Other-v0", split="paper_test")
-    assert told(capsys, tmp_path, tmp_path)["all"][0] == "8"
+    assert told(capsys, tmp_path, tmp_path)["mean of 2"][0] == "8"
 
 
 def test_failed_episodes_are_no_second_split(
@@ -150,10 +150,10 @@ def test_one_id_in_two_environments_is_two_tasks(
 ) -> None:
     for name, success in (("first", False), ("second", True)):
         keep(tmp_path / name / "mine.jsonl", success)
-        keep(tmp_path / name / "yours.jsonl", False, env_id="yours/Other-v0")
+        keep(tmp_path / name / "yours.jsonl", False, env_id="yours/Other-v0", num_tasks=12)
     rows = told(capsys, tmp_path / "first", tmp_path / "second")
-    assert rows["all"][:3] == ["8", "0.0%", "50.0%"]
-    assert rows["all"][4:] == ["4", "0"]
+    assert rows["mean of 2"][:3] == ["16", "0.0%", "50.0%"], "one with many tasks counts once"
+    assert rows["mean of 2"][4:] == ["4", "0"]
 
 
 def test_tasks_of_another_source_are_other_tasks(
@@ -242,8 +242,8 @@ def test_two_panels_of_one_environment_are_two_places_and_their_tasks_two(
     swept(tmp_path / "second", limit=None, success=True)
     swept(tmp_path / "second", limit=5, panel="Small", env_kwargs='{"size": 2}', success=True)
     rows = told(capsys, tmp_path / "first", tmp_path / "second")
-    assert list(rows) == ["all", "Game", "Game: easy", "Small", "Small: easy"]
-    assert rows["all"][:3] == ["8", "50.0%", "100.0%"]
+    assert list(rows) == ["mean of 2", "Game", "Game: easy", "Small", "Small: easy"]
+    assert rows["mean of 2"][:3] == ["8", "50.0%", "100.0%"]
     assert rows["Game"][:3] == ["4", "0.0%", "100.0%"]
     assert rows["Small"][:3] == ["4", "100.0%", "100.0%"]
 

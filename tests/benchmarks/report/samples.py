@@ -40,13 +40,14 @@ def played(cell, success, *, tokens=5, cost=None):
 
 def textcraft_sweep(
     path, policies, *, seeds=(0,), seconds=2.0, tokens=lambda policy: 5, panel=TEXTCRAFT,
-    cost=lambda policy: None, max_turns=(None,), temperature=1.0, fingerprints=None, **settings,
+    cost=lambda policy: None, max_turns=(None,), temperature=1.0, fingerprints=None,
+    batch_size=100, **settings,
 ):  # fmt: skip
     """Write a sweep of one panel, one episode a task and seed."""
     folder = SweepFolder(path)
     cells = grid(
         Suite("one", "", (panel,)), policies, max_turns=list(max_turns), seeds=list(seeds),
-        samples=1, temperature=temperature, batch_size=100, settings=settings,
+        samples=1, temperature=temperature, batch_size=batch_size, settings=settings,
         fingerprints=fingerprints,
     )  # fmt: skip
     folder.claim(cells)

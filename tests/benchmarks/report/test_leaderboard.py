@@ -75,6 +75,18 @@ def test_the_mean_is_over_panels_and_only_who_played_all_has_one(tmp_path):
     assert len(searchqa) == 2 and [row[0] for row in textcraft[1:3]] == ["p", "q"]
 
 
+def test_who_has_played_the_easiest_tasks_alone_has_no_rank(tmp_path):
+    """A panel's tasks stand subtask by subtask, and batches are played in order."""
+    textcraft_sweep(tmp_path / "whole", ["p"])
+    textcraft_sweep(tmp_path / "ended", ["p"], batch_size=20)
+    for batch in sorted((tmp_path / "ended").rglob("batch_*.jsonl"))[1:]:
+        batch.unlink()
+    (_, first, ended), panel = tables(tmp_path / "whole", tmp_path / "ended")
+    assert first[0].startswith("1. p") and not ended[0].startswith("2.")
+    assert ended[1].endswith(", 20 of 100 episodes")
+    assert panel[1][0] == first[0].removeprefix("1. ")
+
+
 def test_other_tasks_are_another_panel_with_a_title_of_its_own(tmp_path):
     (thin,) = (p for p in find_suite("quick").panels if p.env_id == TEXTCRAFT.env_id)
     textcraft_sweep(tmp_path / "a", ["p"])
