@@ -24,6 +24,19 @@ _DRAWS_AT_ONCE = 2**17
 """Draws that a bootstrap holds in memory: 16 bytes each."""
 
 
+def t975(freedom: int) -> float:
+    """Return the 97.5% quantile of Student's t distribution.
+
+    From ten degrees of freedom on it is the expansion at the normal's (Abramowitz and Stegun 1964,
+    26.7.5, two terms), right to 0.003.
+    """
+    if freedom <= len(T975):
+        return T975[freedom - 1]
+    first = (Z95**3 + Z95) / (4 * freedom)
+    second = (5 * Z95**5 + 16 * Z95**3 + 3 * Z95) / (96 * freedom**2)
+    return Z95 + first + second
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A mean with its 95% interval."""
@@ -81,9 +94,11 @@ def bootstrap_mean(values: Sequence[float], *, seed: int = 0) -> tuple[float, fl
 def mean_over_tasks(shares: Sequence[float], *, episodes: int | None = None) -> Estimate:
     """Return the mean of what lies in 0..1, such as success rates, with its interval over tasks.
 
-    It is Wilson's for n = mean (1 - mean) / (variance / T) effective trials, T being the tasks and
-    the variance that of their shares (Korn and Graubard 1998, Survey Methodology 24:193; with
-    Wilson's interval: Franco et al. 2019, Journal of Survey Statistics and Methodology 7:334).
+    It is Wilson's for n = mean (1 - mean) / (variance / T) (z / t)^2 effective trials, T being the
+    tasks, the variance that of their shares, and z and t the quantiles of the normal and of
+    Student's distribution with T - 1 degrees of freedom, for a few tasks tell their variance badly
+    (Korn and Graubard 1998, Survey Methodology 24:193; with Wilson's interval: Franco et al. 2019,
+    Journal of Survey Statistics and Methodology 7:334).
 
     1. n is at most the number of episodes: chance makes tasks agree more than episodes could.
     2. n is at least T. So it is T where each task has 0 or 1, and for a single task.
@@ -108,7 +123,7 @@ def mean_over_tasks(shares: Sequence[float], *, episodes: int | None = None) -> 
     elif squares < _ROUNDING:
         trials = float(episodes or tasks)
     else:
-        trials = value * (1 - value) * tasks * (tasks - 1) / squares
+        trials = value * (1 - value) * tasks * (tasks - 1) / squares * (Z95 / t975(tasks - 1)) ** 2
         trials = max(tasks, trials if episodes is None else min(trials, episodes))
     return wilson(value * trials, trials)
 
@@ -142,8 +157,7 @@ def mean_gain(gains: Sequence[float]) -> Estimate:
 def mean_over_seeds(values: Sequence[float]) -> Estimate:
     """Return the mean of a few independent runs with Student's 95% interval (1908, Biometrika 6:1).
 
-    A bootstrap of five values would be too narrow. More than ten runs have the quantile of ten,
-    which is larger than their own.
+    A bootstrap of five values would be too narrow.
 
     Args:
         values: one per run, such as differences between two methods with the same seed.
@@ -156,7 +170,7 @@ def mean_over_seeds(values: Sequence[float]) -> Estimate:
         raise ValueError(f"an interval over seeds needs at least 2 values, got {count}")
     value = fsum(values) / count
     deviation = float(np.std(values, ddof=1))
-    half = T975[min(count - 1, len(T975)) - 1] * deviation / sqrt(count)
+    half = t975(count - 1) * deviation / sqrt(count)
     return Estimate(value, value - half, value + half)
 
 

@@ -16,6 +16,7 @@ from trainers.evaluation.intervals import (
     mean_of,
     mean_over_seeds,
     mean_over_tasks,
+    t975,
     wilson,
 )
 
@@ -64,12 +65,20 @@ def test_where_each_task_has_0_or_1_the_interval_of_a_mean_is_wilsons() -> None:
 
 
 def test_shares_are_worth_as_many_trials_as_their_variance_says() -> None:
-    # By hand: mean 1/2, variance of the shares (1/16 + 1/16 + 0) / 2 = 1/16, so
-    # n = 1/2 * 1/2 / (1/16 / 3) = 12 effective trials, of at most 3 * 4 episodes, or of 3 * 2.
-    shares = [0.25, 0.75, 0.5]
-    assert mean_over_tasks(shares) == wilson(6, 12)
-    assert mean_over_tasks(shares, episodes=12) == wilson(6, 12)
-    assert mean_over_tasks(shares, episodes=6) == wilson(3, 6)
+    # By hand: mean 1/2, variance of the shares 6/16 / 8 = 3/64, so n = 1/2 * 1/2 / (3/64 / 9) = 48
+    # effective trials, times (1.96 / 2.306)^2 for 8 degrees of freedom.
+    shares = [0.25, 0.75, 0.5] * 3
+    trials = 48 * (1.959964 / 2.306) ** 2
+    expected = wilson(trials / 2, trials)
+    for found in (mean_over_tasks(shares), mean_over_tasks(shares, episodes=36)):
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-6)
+    assert mean_over_tasks(shares, episodes=18) == wilson(9, 18)
+    assert mean_over_tasks(shares[:3]) == wilson(1.5, 3), "at least the tasks"
+
+
+def test_students_quantiles_agree_with_tables() -> None:
+    for freedom, quantile in ((1, 12.706), (9, 2.262), (10, 2.228), (30, 2.042), (120, 1.980)):
+        assert t975(freedom) == pytest.approx(quantile, abs=3e-3)
 
 
 def test_tasks_that_agree_are_worth_their_episodes_and_no_certainty() -> None:
@@ -79,10 +88,13 @@ def test_tasks_that_agree_are_worth_their_episodes_and_no_certainty() -> None:
     assert mean_over_tasks([0.5], episodes=10) == wilson(0.5, 1)
 
 
+@pytest.mark.parametrize(("tasks", "samples"), [(20, 4), (5, 8)])
 @pytest.mark.parametrize("rates", [(0.5, 0.5), (0.1, 0.1), (0.5, 1.0), (0.1, 0.5)])
-def test_the_interval_of_a_mean_over_tasks_covers_it(rates: tuple[float, float]) -> None:
+def test_the_interval_of_a_mean_over_tasks_covers_it(
+    rates: tuple[float, float], tasks: int, samples: int
+) -> None:
     draws = np.random.default_rng(0)
-    samples, tasks, covered = 4, 20, 0
+    covered = 0
     for _ in range(2000):
         shares = draws.binomial(samples, draws.choice(rates, tasks)) / samples
         found = mean_over_tasks(shares.tolist(), episodes=samples * tasks)
