@@ -198,6 +198,11 @@ def main(argv: list[str] | None = None) -> int:
     if options.data:
         print(f"wrote {_write(read_data_files(options.data), options)} episodes to {options.out}")
         return 0
+    if env.mix is not None and not (options.num_tasks or options.num_episodes):
+        raise UsageError(
+            f"--mix {env.mix} weighs some of the tasks, and each is played once; say how many by "
+            "--num_tasks or --num_episodes, or leave --mix out"
+        )
     environments = open_environments(env, policy)
     rollout = open_rollout(policy, environments, budgets, seed=options.seed)
     task_ids = environments.task_ids(env.split, tasks=env.tasks)

@@ -12,7 +12,7 @@ from tests.faults.wrappers import Breaks
 from tests.trainers.toys import EASY_ID, ENV_ID, FAILED, make_folder
 from trainers.collect import collect, expert_episodes, main
 from trainers.options.arguments import EnvArguments
-from trainers.options.errors import UsageError
+from trainers.options.errors import UsageError, run_command
 from trainers.policies.scripted import RandomPolicy
 from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
@@ -113,6 +113,14 @@ def test_fewer_tasks_are_spread_over_the_split_and_played_more_often(tmp_path: P
     assert again == [first, second] and int(second.removeprefix("letters_")) > 1
     with pytest.raises(SystemExit, match="2"):
         main(f"--env {ENV_ID} --out {out} --num_tasks -1".split())
+
+
+def test_weights_of_environments_that_are_played_whole_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = f"--env {ENV_ID} --env TextCraft --mix 1,9 --out {tmp_path / 'episodes.jsonl'}"
+    assert run_command(lambda: main(words.split())) == 2
+    assert "say how many by --num_tasks or --num_episodes" in capsys.readouterr().err
 
 
 def test_episodes_are_written_where_none_has_a_score(
