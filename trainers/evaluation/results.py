@@ -241,8 +241,15 @@ def paired_gain(before: EvalResult, after: EvalResult) -> Gain:
     """Compare two evaluations task by task.
 
     Raises:
-        ValueError: they share no task.
+        ValueError: they share no task, or tasks of the same ids are of other data.
     """
+    sources = _sources(before)
+    for task, source in _sources(after).items():
+        if sources.get(task, source) != source:
+            raise ValueError(
+                f"{task} is of {sources[task]!r} in the one evaluation and of {source!r} in the "
+                "other, which are not the same task; compare evaluations on the same data"
+            )
     gains = [paired(tasks, _of_scenario(before.tasks, name)) for name, tasks in _groups(after)]
     shared = [difference for difference in gains if difference is not None]
     if not shared:
@@ -250,6 +257,16 @@ def paired_gain(before: EvalResult, after: EvalResult) -> Gain:
     gain = mean_of([difference.gain for difference in shared])
     n_tasks = sum(difference.n_tasks for difference in shared)
     return Gain(gain.value, (gain.low, gain.high), n_tasks)
+
+
+def _sources(result: EvalResult) -> dict[str, str]:
+    """Return the data that each task is of, where the result says so."""
+    return {
+        task: panel.source
+        for panel in result.panels
+        for ids in panel.subtasks.values()
+        for task in ids
+    }
 
 
 def _groups(result: EvalResult) -> list[tuple[str, dict[str, float]]]:

@@ -71,6 +71,16 @@ def test_a_gain_on_all_tasks_does_not_claim_certainty() -> None:
     assert paired_gain(won, won).ci95 == (-width, width)
 
 
+def test_tasks_of_other_data_are_not_compared() -> None:
+    one, other = (
+        summarize([Trajectory("toy/QA-v0", "qa_1", source=name, status="terminated")])
+        for name in ("wiki/1", "wiki/2")
+    )
+    assert paired_gain(one, one).gain == 0
+    with pytest.raises(ValueError, match="qa_1 is of 'wiki/1' .* and of 'wiki/2'"):
+        paired_gain(one, other)
+
+
 def of(env: str, successes: list[bool], first: int = 0, **changes: Any) -> list[Trajectory]:
     name = env.lower()
     return [
