@@ -52,7 +52,7 @@ def _tagged(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _objects(text: str) -> Iterator[tuple[Any, Mapping[str, Any]]]:
     """Yield the calls among the JSON objects of a text, whatever stands around them."""
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(strict=False)  # line breaks within strings are read
     position, tries = 0, 0
     while tries < _MOST_TRIES and (start := _OBJECT.search(text, position)):
         tries += 1
@@ -88,7 +88,7 @@ def _call(value: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
 def _arguments(value: Any) -> Mapping[str, Any]:
     if isinstance(value, str):
         try:
-            value = json.loads(value) if value.strip() else {}
+            value = json.loads(value, strict=False) if value.strip() else {}
         except (ValueError, RecursionError):
             raise InvalidAction('"arguments" must be a JSON object.') from None
     if value is None:

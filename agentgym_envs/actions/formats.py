@@ -85,8 +85,8 @@ class ReactParser:
     )
 
     def parse(self, completion: str) -> str:
-        """Return what follows the last `Action:`, up to the end of its line or code block."""
-        action = last_labelled(completion)
+        """Return what follows the last `Action:`; see `last_labelled`."""
+        action = last_labelled(completion, self.verbs)
         if action is None:
             raise InvalidAction("There is no 'Action:' in your answer. " + self.instructions)
         if not action:

@@ -31,6 +31,7 @@ class ActionVerb:
         integers: the arguments that hold a whole number; all others hold text.
         free_text: the arguments that hold words of the policy's own, read as they are written;
             from the others quotes and a final full stop are taken off.
+        is_multiline: the last argument may go on over lines, as a program's text does.
         defaults: what stands for an argument that a call leaves out; these come last.
         notes: what an argument is, for tools' schemas; the template tells it of the others.
     """
@@ -42,6 +43,7 @@ class ActionVerb:
     defaults: Mapping[str, str | int] = field(default_factory=dict, hash=False)
     notes: Mapping[str, str] = field(default_factory=dict, hash=False)
     free_text: tuple[str, ...] = ()
+    is_multiline: bool = False
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier() or keyword.iskeyword(self.name):

@@ -14,6 +14,7 @@ _FENCED = re.compile(
     r"(?P<fence>`{3,}|~{3,})(?:[\w+-]*[ \t]*\n)?(?P<inner>.*?)(?P=fence)", re.DOTALL
 )
 _LABEL = re.compile(r"\baction\b[*_ \t]*[:：][*_]*", re.IGNORECASE)
+_NEXT_LABEL = re.compile(r"^[*_#> \t]*(?:thought|observation)[*_ \t]*[:：]", re.I | re.M)
 _PAIRS = ("**", "__", "*", "`", '"', "'", "“”", "‘’", "«»")
 _MARKS = re.compile(r"[`*\"'“”‘’«»~]|__|[.!]\s*$|^\s*action", re.IGNORECASE)
 """One of these is in every text that cleaning may change."""
@@ -57,19 +58,27 @@ def clean_action(text: str, verbs: Sequence[ActionVerb]) -> str:
     return re.sub(r"(?<=[\])>])[.! ]+$", "", action)
 
 
-def last_labelled(text: str) -> str | None:
+def last_labelled(text: str, verbs: Sequence[ActionVerb] = ()) -> str | None:
     """Return what follows the last `Action:` in the block or line behind it; None without one.
 
     It is empty where nothing follows.
+
+    Args:
+        text: the completion.
+        verbs: the environment's. Where some take several lines, all is returned up to the end of
+            the block or to the next label, but for actions of the others.
     """
     labels = list(_LABEL.finditer(text))
     if not labels:
         return None
     rest = text[labels[-1].end() :].strip()
     fenced = _FENCED.match(rest)
-    if fenced:
-        rest = fenced["inner"].strip()
-    return rest.splitlines()[0].strip() if rest else ""
+    rest = fenced["inner"].strip() if fenced else _NEXT_LABEL.split(rest)[0].strip()
+    first = rest.splitlines()[0].strip() if rest else ""
+    goes_on = any(verb.is_multiline for verb in verbs) and not any(
+        verb.match(first) for verb in verbs if not verb.is_multiline
+    )
+    return rest if goes_on else first
 
 
 def _argument(verb: ActionVerb, name: str, value: str | int) -> str:

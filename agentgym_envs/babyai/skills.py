@@ -5,6 +5,7 @@ There are two sets of actions: skills, which may be many moves each, and single 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -53,9 +54,7 @@ _UNKNOWN = "There is no such action."
 def normalise(action: str) -> str:
     """Bring an action into the form that `available` lists: lower case, `pick up` in two words."""
     action = " ".join(action.lower().split()).rstrip(".")
-    if action.startswith("pickup "):
-        action = "pick up " + action.removeprefix("pickup ")
-    return action
+    return re.sub(r"^pickup\b", "pick up", action)
 
 
 def available(view: View) -> list[str]:

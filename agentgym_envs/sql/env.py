@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from agentgym_envs.actions import ActionParser, ActionVerb
+from agentgym_envs.actions import ActionParser, ActionVerb, unwrap
 from agentgym_envs.actions.compat import FencedParser, WholeTextParser
 from agentgym_envs.actions.verbs import clipped
 from agentgym_envs.core import VERDICT_KEY, ExpertMove, Outcome, TextEnv
@@ -37,12 +37,14 @@ _VERBS: tuple[ActionVerb, ...] = (
         "query {statement}",
         "Run one statement that reads, and see the first rows of its result.",
         free_text=("statement",),
+        is_multiline=True,
     ),
     ActionVerb(
         "answer",
         "answer {statement}",
         "Give the statement whose result answers the question; it ends the episode.",
         free_text=("statement",),
+        is_multiline=True,
     ),
 )
 
@@ -234,4 +236,4 @@ def _parts(action: str) -> tuple[str, str]:
     if _STATEMENT.match(action):
         return "query", action
     match = _ACTION.fullmatch(action)
-    return ("", "") if match is None else (match[1].lower(), match[2].strip())
+    return ("", "") if match is None else (match[1].lower(), unwrap(match[2]))

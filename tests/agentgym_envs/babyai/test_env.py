@@ -188,6 +188,11 @@ def test_both_spellings_of_pick_up_are_taken(verb: str):
     assert info["is_valid_action"] and f"You carry{thing}." in observation
 
 
+def test_single_moves_take_both_spellings_too():
+    env, _ = started(0, primitive=True)
+    assert env.step("pickup")[0] == env.step("pick up")[0]
+
+
 def test_drop_is_offered_while_carrying_and_puts_the_thing_ahead():
     env, info = started(0)
     assert "drop" not in info["available_actions"]

@@ -177,6 +177,50 @@ def test_the_floors_hardly_ever_answer() -> None:
         assert won <= most * len(env.task_ids()), (floor, won)
 
 
+LINES = "SELECT COUNT(*)\nFROM posts\nWHERE id = 1\n   OR id = 2"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"Thought: x\nAction: query {LINES}",
+        f"Thought: x\nAction: {LINES}",
+        f"Thought: x\n**Action:** query\n{LINES}",
+        f"Thought: x\nAction: query {LINES}\nObservation: it is 1\nThought: well",
+        f"Thought: x\nAction:\n```sql\nquery {LINES}\n```\nThat is all.",
+        f"Thought: x\nAction:\n```sql\n{LINES}\n```",
+        f"Thought: x\nAction: query\n```sql\n{LINES}\n```",
+    ],
+)
+def test_a_statement_goes_on_over_lines(written: str) -> None:
+    """Its first line alone is a statement, too, with another result."""
+    env = made(action_format="react")
+    env.reset(options={"task_id": a_number("subscribers_of_both")})
+    observation, _, _, _, info = env.step(written)
+    assert info["is_valid_action"] and observation.splitlines()[1] == "2"
+
+
+def test_other_actions_are_one_line_and_calls_may_break_lines() -> None:
+    env = made(action_format="react")
+    env.reset(options={"task_id": a_number("subscribers_of_both")})
+    assert env.step("Thought: x\nAction: columns posts\nThen I count.")[4]["is_valid_action"]
+    calls = made(action_format="function_call")
+    calls.reset(options={"task_id": a_number("subscribers_of_both")})
+    call = f'{{"name": "query", "arguments": {{"statement": "{LINES}"}}}}'
+    assert calls.step(call)[4]["is_valid_action"]
+
+
+@pytest.mark.parametrize("action_format", ["plain", "react", "function_call", "code"])
+def test_the_right_statement_over_lines_is_paid(action_format: str) -> None:
+    env = made(action_format=action_format)
+    for number in list(BY_NUMBER)[::97]:
+        statement = BY_NUMBER[number].statement
+        lines = re.sub(r" (?=FROM |WHERE |GROUP BY |ORDER BY |LIMIT )", "\n", statement)
+        assert "\n" in lines
+        env.reset(options={"task_id": number})
+        assert env.step(env.parser.format(f"answer {lines}"))[1] == 1.0
+
+
 def test_compat_plays_one_statement_and_compares_sets() -> None:
     env = made(compat="agentgym", action_format="react")
     number = a_number("top_customers_of_month")
