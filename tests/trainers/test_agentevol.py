@@ -92,7 +92,7 @@ def test_a_round_learns_the_successes_of_its_exploration(
     for done in (first, second):
         played = explored(tmp_path / "run", done.number)
         assert done.explored == len(played) == 16
-        assert done.success == sum(t.success for t in played) / 16
+        assert done.success == pytest.approx(sum(t.success for t in played) / 16)
         assert done.kept == done.trained_on == len([t for t in distinct(played) if t.success])
     assert 0 < first.kept < 16
     assert [t.completion for e in explored(tmp_path / "run", 1) for t in e.turns] != [

@@ -121,7 +121,7 @@ def test_a_resumed_run_is_the_uninterrupted_one(
 ) -> None:
     def trained(folder: str, steps: int, *, resume: bool = False) -> AgentGRPOTrainer:
         saving = {"save_strategy": "steps", "save_steps": 2, "lr_scheduler_type": "constant"}
-        trainer = trainer_in(folder, env=env, max_steps=steps, **saving, **options)
+        trainer = trainer_in(folder, env=env, max_steps=steps, seed=2, **saving, **options)
         trainer.train(resume_from_checkpoint=resume)
         return trainer
 

@@ -263,7 +263,7 @@ def weights_after(trainer: Any) -> torch.Tensor:
         ({"max_completion_length": 8}, {"loss_type": "dr_grpo", "optim": "sgd"}),
         ({"reward_weights": [3.0]}, {"scale_rewards": "none", "optim": "sgd"}),
         ({"neftune_noise_alpha": 5.0}, {}),
-        ({"vllm_importance_sampling_correction": False}, {"top_k": 20, "optim": "sgd"}),
+        ({"vllm_importance_sampling_correction": False}, {"top_k": 20, "optim": "sgd", "seed": 1}),
     ],
 )
 def test_an_option_of_trls_changes_the_run(
