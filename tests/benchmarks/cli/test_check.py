@@ -97,7 +97,7 @@ def test_what_the_environment_raises_is_told_once_with_its_line_and_its_task(
     out = capsys.readouterr().out
     assert re.search(
         r"it raised KeyError: 'no such action', at cli/test_check\.py:\d+ in apply \(raised in "
-        r"counting_0, turn 1: ''\)\n          remedy: mend what raises there",
+        r"counting_\d+, turn 1: ''\)\n          remedy: mend what raises there",
         out,
     )
     assert out.count("no such action") == 1
