@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from agentgym_envs.actions import ActionParser, ActionVerb, unwrap
 from agentgym_envs.actions.compat import FencedParser, WholeTextParser
 from agentgym_envs.actions.verbs import clipped
-from agentgym_envs.core import VERDICT_KEY, ExpertMove, Outcome, TextEnv
+from agentgym_envs.core import UNSCORED_KEY, VERDICT_KEY, ExpertMove, Outcome, TextEnv
 from agentgym_envs.errors import NoExpert
 from agentgym_envs.sql.bird import bird_questions
 from agentgym_envs.sql.compat import as_printed, cut, in_words
@@ -125,6 +125,7 @@ class SQLEnv(TextEnv):
         self.result: Result | None = None
         """What the last statement gave that could be run."""
         self._read: set[str] = set()
+        self._has_answer = True
         if self.is_agentgym_compat:
             schema = self.questions.schema(self.question.database)
             return f"{in_words(schema)}\n\n{self.question.text}"
@@ -166,6 +167,7 @@ class SQLEnv(TextEnv):
         try:
             gold = self.database.run(self.question.statement, limit=_MOST_ORIGINAL_ROWS)
         except StatementError as error:
+            self._has_answer = False
             return f"the question's own statement cannot be run: {error}"
         is_right = have_equal_sets(gold.rows, result.rows)
         return "" if is_right else "its rows are not those that are expected"
@@ -228,6 +230,8 @@ class SQLEnv(TextEnv):
         info: dict[str, Any] = {"success": not why, VERDICT_KEY: why}
         if self.is_agentgym_compat:
             info["ground_truth"] = self.question.statement
+        elif not self._has_answer:
+            info[UNSCORED_KEY] = True
         return Outcome(text, float(not why), terminated=True, info=info)
 
 

@@ -76,11 +76,14 @@ def test_its_questions_have_a_privileged_expert_only(folder: Path) -> None:
     assert env.step(action)[4]["success"]
 
 
-def test_a_question_whose_statement_fails_is_not_solved(folder: Path) -> None:
+def test_whether_a_question_is_solved_whose_statement_fails_is_not_known(folder: Path) -> None:
     env = made(folder)
     env.reset(options={"task_id": 2})
     *_, info = env.step("answer SELECT 1")
     assert info["verdict"].startswith("the question's own statement cannot be run: no such table")
+    assert info["unscored"] and not info["success"]
+    env.reset(options={"task_id": 0})
+    assert not env.step("answer SELECT 1")[4].get("unscored")
 
 
 def test_its_databases_are_not_written_to(folder: Path) -> None:
