@@ -25,6 +25,7 @@ import torch
 from agentgym_envs.trajectory import Trajectory
 from trainers.credit.advantages import (
     divide_by_group_mean,
+    groups_that_vary,
     scale_by_environment,
     subtract_group_mean,
     turn_of_token,
@@ -134,10 +135,10 @@ class AgentGRPOTrainer(OnlineTrainer):
 
     def _of_episodes(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
         """Return (E,) group-relative advantages, scaled."""
-        of_episode: torch.Tensor = batch["advantages"]
-        if not (self.normalizes_by_environment or self.args.scale_rewards == BY_MEAN):
-            return of_episode
         rewards, size = episodes.rewards, episodes.group_size
+        if not (self.normalizes_by_environment or self.args.scale_rewards == BY_MEAN):
+            of_episode: torch.Tensor = batch["advantages"]
+            return of_episode * episodes.local(groups_that_vary(rewards, size))
         centred = subtract_group_mean(rewards, size)
         if self.normalizes_by_environment:
             return episodes.local(scale_by_environment(centred, rewards, episodes.environment))

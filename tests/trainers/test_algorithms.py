@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
 import torch
+from transformers import AutoModelForCausalLM
 
 from agentgym_envs.trajectory import Trajectory, Turn, read_jsonl
 from tests.trainers.toys import ENV_ID, FAILED, Given, episode, make_folder, make_tokenizer, trace
@@ -265,3 +267,16 @@ def test_split_weights_are_refused_with_a_backend_that_plays_on_them() -> None:
     refuse_split_weights("hf", is_split=False)
     with pytest.raises(ValueError, match="--backend vllm under FSDP2"):
         refuse_split_weights("hf", is_split=True)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [grpo.AgentGRPOTrainer, rloo.AgentRLOOTrainer, reinforce_pp.AgentReinforcePPTrainer],
+)
+def test_episodes_that_were_paid_alike_move_no_weight(
+    kind: type[OnlineTrainer], credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]]
+) -> None:
+    before = AutoModelForCausalLM.from_pretrained(make_folder(Path(mkdtemp()) / "model"))
+    _, trainer = credited(kind, [episode(0.7)] * 8)
+    for name, parameter in trainer.model.named_parameters():
+        assert torch.equal(parameter, before.get_parameter(name)), name

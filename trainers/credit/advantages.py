@@ -42,6 +42,18 @@ def episode_rewards(
     return total.masked_fill(~(counted & paid & total.isfinite()), torch.nan)
 
 
+def groups_that_vary(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
+    """Return (N,) bool: whether an episode's group holds two rewards that differ.
+
+    Others have nothing to teach. Their advantages are 0 by definition and not by computation: the
+    mean of equal float32 numbers is not exactly theirs, and an optimizer such as AdamW would make
+    a whole step of that noise.
+    """
+    grouped = rewards.view(-1, group_size)
+    most = grouped.nan_to_num(nan=-torch.inf).amax(dim=1)
+    return (most > grouped.nan_to_num(nan=torch.inf).amin(dim=1)).repeat_interleave(group_size)
+
+
 def subtract_group_mean(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
     """Return each reward less its group's mean.
 
@@ -53,7 +65,8 @@ def subtract_group_mean(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
         (N,), 0 for episodes that do not count.
     """
     grouped = rewards.view(-1, group_size)
-    return (grouped - grouped.nanmean(dim=1, keepdim=True)).nan_to_num(nan=0.0).view(-1)
+    centred = (grouped - grouped.nanmean(dim=1, keepdim=True)).nan_to_num(nan=0.0)
+    return centred.view(-1) * groups_that_vary(rewards, group_size)
 
 
 def leave_one_out(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
@@ -72,7 +85,7 @@ def leave_one_out(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
     total = grouped.nansum(dim=1, keepdim=True)
     baseline = (total - grouped) / others.clamp(min=1)
     advantages = torch.where(counted & (others > 0), grouped - baseline, 0.0)
-    return advantages.view(-1)
+    return advantages.view(-1) * groups_that_vary(rewards, group_size)
 
 
 def whiten(
@@ -86,16 +99,16 @@ def whiten(
         reduce_sum: adds up a tensor over the processes.
 
     Returns:
-        (R, T); all 0 where fewer than two tokens count.
+        (R, T); all 0 where fewer than two tokens count, or where all are equal.
     """
-    mask = mask.to(values.dtype)
-    count, total = reduce_sum(torch.stack([mask.sum(), (values * mask).sum()])).unbind()
+    exact, mask = values.double(), mask.double()
+    count, total = reduce_sum(torch.stack([mask.sum(), (exact * mask).sum()])).unbind()
     mean = total / count.clamp(min=1)
-    squares = reduce_sum((((values - mean) ** 2) * mask).sum())
-    if count < 2:
-        return torch.zeros_like(values)
+    squares = reduce_sum((((exact - mean) ** 2) * mask).sum())
     deviation = (squares / (count - 1)).sqrt()
-    return (values - mean) * mask / (deviation + EPSILON)
+    if count < 2 or deviation <= EPSILON * mean.abs():
+        return torch.zeros_like(values)
+    return ((exact - mean) * mask / (deviation + EPSILON)).to(values.dtype)
 
 
 def whiten_by_environment(

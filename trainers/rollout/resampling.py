@@ -92,7 +92,9 @@ class DynamicSampling:
         return [episodes[start : start + size] for start in range(0, len(episodes), size)]
 
     def _varies(self, group: Sequence[Trajectory]) -> bool:
-        return len({reward for reward in self._rewards_of(group) if reward == reward}) > 1
+        # In float32, as advantages are computed: sums of the same rewards may differ beyond it.
+        rewards = np.asarray(self._rewards_of(group), dtype=np.float32)
+        return len(np.unique(rewards[~np.isnan(rewards)])) > 1
 
 
 def _scenario(group: Sequence[Trajectory]) -> str:

@@ -73,6 +73,16 @@ def test_whitening_fewer_than_two_tokens_gives_zeros(mask: list[list[int]]) -> N
     close(whiten(tensor([[3, 4]]), tensor(mask)), [[0, 0]])
 
 
+@pytest.mark.parametrize("paid", [0.7, -0.8, 33.3, 0.0])
+def test_equal_rewards_have_no_advantage_to_the_last_bit(paid: float) -> None:
+    """AdamW would make a whole step of what rounding leaves."""
+    rewards = torch.full((16,), paid)
+    rewards[3] = NAN
+    assert not subtract_group_mean(rewards, 8).any()
+    assert not leave_one_out(rewards, 8).any()
+    assert not whiten(torch.full((64, 300), paid), torch.ones(64, 300)).any()
+
+
 def test_the_kl_of_later_tokens_is_taken_from_an_earlier_one() -> None:
     # The last token is an observation after the last action; its divergence counts nowhere.
     time = time_of([[1, 0, 1, 0]])

@@ -95,10 +95,10 @@ def test_the_draws_follow_from_the_seed_and_the_batch_alone() -> None:
     assert len(set(first[2].streams)) == len(first[2].streams)
 
 
-@pytest.mark.parametrize("paid", [float("nan"), 0.0])
+@pytest.mark.parametrize("paid", [float("nan"), 0.0, 1e-16])
 def test_episodes_that_do_not_count_make_no_variance(paid: float) -> None:
     sampling = DynamicSampling(
-        ["a_0"], group_size=2, most=2.0, rewards_of=lambda group: [paid, 0.0], seed=0
+        ["a_0"], group_size=2, most=2.0, rewards_of=lambda group: [0.7 + paid, 0.7], seed=0
     )
     group = [Trajectory("e", "a_0")] * 2
     kept, surplus = sampling.run(lambda ids, **_: list(group), ["a_0"] * 2)
