@@ -169,8 +169,8 @@ class Ledger:
             return
         if self._has_unpriced:
             raise RefusedForGood(
-                "--max_cost needs to know what an answer costs, which the server does not tell; "
-                "list the policy's prices in --policies"
+                "--max_cost needs to know what every answer costs, and the server did not tell of "
+                "one; list the policy's prices in --policies, for tokens that the server counts"
             )
         spent = self._costs.total() if self._costs is not None else self.spent or 0.0
         if spent >= self.max_cost:

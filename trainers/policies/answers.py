@@ -20,6 +20,7 @@ _FILTERED = (
 )  # fmt: skip
 """Words of Azure, OpenAI, DashScope, Gemini and OpenRouter for a prompt that they do not take."""
 
+_BROKEN_OFF = {"error", "network_error", "abort", "aborted"}
 CONTENT_FILTER = "content_filter"
 """OpenAI's finish reason where a filter took the answer."""
 
@@ -32,7 +33,9 @@ def read_answer(body: Any) -> Answer:
     counts, for an episode plays one action a turn.
 
     Raises:
-        ValueError: it holds no message.
+        ValueError: it holds no message, or the message broke off: OpenRouter answers with status
+            200, an `error` and such a finish reason where a provider fails, vLLM and SGLang where
+            a request is aborted.
     """
     try:
         choice = body["choices"][0]
@@ -40,6 +43,9 @@ def read_answer(body: Any) -> Answer:
         content, reasoning = _parts(message.get("content"))
     except (KeyError, IndexError, TypeError, AttributeError):
         raise ValueError(f"the answer holds no message: {str(masked(body))[:300]}") from None
+    reasons = {str(choice.get(name)) for name in ("finish_reason", "native_finish_reason")}
+    if reasons & _BROKEN_OFF or choice.get("error") or body.get("error"):
+        raise ValueError(f"the answer broke off: {str(masked(body))[:300]}")
     apart = message.get("reasoning_content") or message.get("reasoning")
     reasoning = reasoning or (apart if isinstance(apart, str) else "")
     call = _tool_call(message.get("tool_calls"))
@@ -54,11 +60,17 @@ def read_answer(body: Any) -> Answer:
 
 
 def read_usage(body: Any) -> Answer:
-    """Read what a server counted and charged for an answer, whatever the answer is."""
+    """Read what a server counted and charged for an answer, whatever the answer is.
+
+    Some count reasoning apart from `completion_tokens` (xAI, gateways to Gemini), and charge it:
+    what the total has more than the prompt is the completion.
+    """
     usage = body.get("usage") if isinstance(body, dict) else None
     usage = usage if isinstance(usage, dict) else {}
     prompt, total = _count(usage, "prompt_tokens"), _count(usage, "total_tokens")
     completion = _count(usage, "completion_tokens")
+    if prompt:
+        completion = max(completion, total - prompt)
     cost = usage.get("cost")
     return Answer(
         text="",

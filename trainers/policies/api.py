@@ -237,9 +237,9 @@ class APIPolicy(Policy):
         )
 
     def _priced(self, answer: Answer) -> Answer:
-        if self._prices is None:
-            return answer
         counts = answer.prompt_tokens, answer.cached_tokens, answer.completion_tokens
+        if self._prices is None or not any(counts):  # a server that counts nothing charges unseen
+            return answer
         return replace(answer, cost=self._prices.cost(*counts))
 
     def _answer(self, episode: Episode) -> PolicyAnswer | None:

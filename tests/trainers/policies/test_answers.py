@@ -77,8 +77,27 @@ def test_what_holds_no_message_is_no_answer(body: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    "ended",
+    [
+        {"finish_reason": "error", "error": {"code": 502, "message": "provider failed"}},
+        {"finish_reason": "stop", "native_finish_reason": "network_error"},
+        {"finish_reason": "abort"},
+        {"finish_reason": None, "error": {"code": 503}},
+    ],
+)
+def test_an_answer_that_broke_off_is_none(ended: dict[str, Any]) -> None:
+    """It came with status 200; played, it would be the policy's own mistake."""
+    with pytest.raises(ValueError, match="broke off"):
+        read_answer({"choices": [{"message": {"content": "Action: ge"}, **ended}]})
+
+
+@pytest.mark.parametrize(
     ("usage", "counts"),
     [
+        (  # reasoning apart from the completion
+            {"prompt_tokens": 32, "completion_tokens": 9, "total_tokens": 135},
+            (32, 0, 103, None),
+        ),
         (None, (0, 0, 0, None)),
         ({"prompt_tokens": 9, "completion_tokens": 2}, (9, 0, 2, None)),
         ({"completion_tokens": 2, "total_tokens": 11}, (9, 0, 2, None)),
