@@ -248,11 +248,12 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         """
         super().reset(seed=seed)
         chosen = checked_options(options, self.reset_options)
-        self._begin_record(chosen)
+        random_state = self.np_random.bit_generator.state
         horizon = chosen.get("horizon")
         if horizon is not None:
             horizon = whole_number("options['horizon']", horizon, least=1, besides=" or None")
         self._task = self.choose_task(chosen)
+        self._begin_record(chosen, random_state)
         self._horizon = horizon
         self._turn = 0
         self._score = 0.0

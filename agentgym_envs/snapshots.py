@@ -91,10 +91,10 @@ class SnapshotMixin(gym.Env[str, str]):
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self._make, self.spec, self.snapshot())
 
-    def _begin_record(self, options: Mapping[str, Any]) -> None:
-        """Forget the episode before; called by `reset` before a task is drawn."""
+    def _begin_record(self, options: Mapping[str, Any], random_state: Mapping[str, Any]) -> None:
+        """Forget the episode before; `random_state` is that before the task was drawn."""
         self._options, self._actions = dict(options), []
-        self._random_state = self.np_random.bit_generator.state
+        self._random_state = random_state
 
 
 _Env = TypeVar("_Env", bound=SnapshotMixin)

@@ -81,9 +81,17 @@ class RecordTrajectories(gym.Wrapper[str, str, str, str], gym.utils.RecordConstr
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """Start an episode and its record; `options["global_step"]` is noted if it is there."""
-        self._trajectory = None
+        """Start an episode and its record.
+
+        The optimizer step that it notes is that of a `HorizonCurriculum` inside, or else
+        `options["global_step"]`, 0 by default. A refused reset leaves the episode as it is.
+        """
+        options = dict(options or {})
+        has_schedule = self.env.has_wrapper_attr("global_step")
+        step = 0 if has_schedule else options.pop("global_step", 0)
         observation, info = self.env.reset(seed=seed, options=options)
+        if has_schedule:
+            step = self.env.get_wrapper_attr("global_step")
         spec = self.env.spec
         self._observation = observation
         self._trajectory = Trajectory(
@@ -95,7 +103,7 @@ class RecordTrajectories(gym.Wrapper[str, str, str, str], gym.utils.RecordConstr
             goal=info["goal"],
             system_prompt=self.env.get_wrapper_attr("system_prompt"),
             policy=self._policy,
-            global_step=(options or {}).get("global_step", 0),
+            global_step=step,
         )
         return observation, info
 

@@ -76,6 +76,17 @@ def test_a_copy_has_a_life_of_its_own() -> None:
     assert other.step("add 1")[4]["truncated_by"] == "horizon"
 
 
+@pytest.mark.parametrize("options", [{"task_id": "counting_x"}, {"task_id": 1, "horizon": 0}])
+def test_after_a_refused_reset_the_episode_is_still_copied(options: dict[str, Any]) -> None:
+    env = CountingEnv(max_turns=9)
+    env.reset(options={"task_id": 30})
+    env.step("add 1")
+    with pytest.raises(ValueError):
+        env.reset(options=options)
+    env.step("add 1")
+    assert copy.deepcopy(env).step("add 5")[0] == env.step("add 5")[0]
+
+
 def test_an_environment_is_copied_before_its_first_reset_too() -> None:
     env = CountingEnv()
     env.reset(seed=4)

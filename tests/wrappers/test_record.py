@@ -42,6 +42,29 @@ def test_truncation_by_the_horizon_inside_is_seen() -> None:
     assert record.env_id == "CountingEnv"
 
 
+def test_the_step_is_the_schedules_or_the_one_that_is_told() -> None:
+    kept: list[Trajectory] = []
+    env = RecordTrajectories(HorizonCurriculum(CountingEnv(), FixedHorizon(1)), kept.append)
+    for options in ({"global_step": 7}, None):  # the schedule goes on from there
+        env.reset(options=options)
+        env.step("add 1")
+    env = RecordTrajectories(CountingEnv(max_turns=1), kept.append)
+    env.reset(options={"global_step": 3})
+    env.step("jump")
+    assert [record.global_step for record in kept] == [7, 7, 3]
+
+
+def test_a_refused_reset_leaves_the_record_of_the_episode() -> None:
+    kept: list[Trajectory] = []
+    env = RecordTrajectories(CountingEnv(max_turns=2), kept.append)
+    env.reset(options={"task_id": 30})
+    env.step("jump")
+    with pytest.raises(ValueError, match="unknown task_id"):
+        env.reset(options={"task_id": "nope_1"})
+    env.step("jump")
+    assert [len(record.turns) for record in kept] == [2]
+
+
 def test_an_abandoned_episode_is_not_recorded() -> None:
     kept: list[Trajectory] = []
     env = RecordTrajectories(CountingEnv(), kept.append)
