@@ -124,6 +124,16 @@ def test_the_kl_is_in_plain_reinforce_pps_reward_and_in_no_loss(
     assert entry["kl"] == pytest.approx(float(kl.sum() / (2 * mask.sum())), rel=1e-4)
 
 
+def test_the_kl_is_the_policys_where_tokens_were_left_out(
+    credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
+) -> None:
+    """The policy is the reference still, whatever the probabilities that were sampled with."""
+    given = [episode(1.0), episode(0.0)]
+    _, trainer = credited(reinforce_pp.AgentReinforcePPTrainer, given, beta=0.5, top_p=0.9)
+    entry = next(e for e in trainer.state.log_history if "kl" in e)
+    assert entry["kl"] == pytest.approx(0.0, abs=1e-6)
+
+
 @pytest.mark.parametrize(
     "kind", [rloo.AgentRLOOTrainer, reinforce_pp.AgentReinforcePPTrainer, grpo.AgentGRPOTrainer]
 )

@@ -23,6 +23,7 @@ from trainers.credit.rewards import OWN_METRICS, episode_columns, has_reward, re
 from trainers.rollout.learnable import LearnableTasks
 from trainers.rollout.mixtures import Mixture
 from trainers.rollout.rollout import Rollout
+from trainers.tokens.generation import Sampling
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
 from trainers.trl_bridge.cpu_passes import CPUPassesMixin
 from trainers.trl_bridge.episode_batch import EpisodeBatch, leave_out_unrewarded
@@ -133,13 +134,25 @@ class EpisodeTrainer(  # type: ignore[misc]
         mask = episodes.action_mask
         if "ref_per_token_logps" not in batch:
             return torch.zeros(mask.shape, device=mask.device)
-        policy = batch.get("old_per_token_logps", batch["sampling_per_token_logps"])
-        kl: torch.Tensor = (policy - batch["ref_per_token_logps"]) * mask
+        kl: torch.Tensor = (self._policy_logps(batch) - batch["ref_per_token_logps"]) * mask
         total, count = episodes.reduce_sum(torch.stack([kl.sum(), mask.sum()])).tolist()
         self._metrics["train" if self.model.training else "eval"]["kl"].append(
             total / max(count, 1)
         )
         return kl
+
+    def _policy_logps(self, batch: dict[str, Any]) -> torch.Tensor:
+        """Return (R, T) log-probabilities of the policy that is about to be trained.
+
+        Those that were sampled are another distribution's where tokens were left out, and another
+        policy's where it played ahead.
+        """
+        if "old_per_token_logps" in batch:
+            return batch["old_per_token_logps"]
+        if not (Sampling.of(self.args).is_cut or bool(getattr(self, "max_staleness", 0))):
+            return batch["sampling_per_token_logps"]
+        names = ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask")
+        return self._pass_over(*(batch[name] for name in names))[0]
 
     def _generate(self, prompts: list[str]) -> tuple[Any, ...]:
         """Generate as TRL does; the completions it logs are the episodes' conversations."""
