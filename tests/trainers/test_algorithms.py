@@ -124,6 +124,17 @@ def test_the_kl_is_in_plain_reinforce_pps_reward_and_in_no_loss(
     assert entry["kl"] == pytest.approx(float(kl.sum() / (2 * mask.sum())), rel=1e-4)
 
 
+def test_what_is_logged_of_completions_is_the_algorithms_own_advantage(
+    credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
+) -> None:
+    given = [episode(1.0), episode(0.0), episode(0.0), FAILED]
+    _, trainer = credited(rloo.AgentRLOOTrainer, given)
+    assert list(trainer._logs["advantages"]) == pytest.approx([1.0, -0.5, -0.5, 0.0])
+    _, trainer = credited(reinforce_pp.AgentReinforcePPTrainer, given)
+    first, *others, failed = trainer._logs["advantages"]
+    assert failed == 0 and first > 0 > others[0] == pytest.approx(others[1])
+
+
 def test_the_kl_is_the_policys_where_tokens_were_left_out(
     credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
 ) -> None:

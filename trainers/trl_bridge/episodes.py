@@ -154,6 +154,21 @@ class EpisodeTrainer(  # type: ignore[misc]
         names = ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask")
         return self._pass_over(*(batch[name] for name in names))[0]
 
+    def _log_advantages(self, advantages: torch.Tensor, episodes: EpisodeBatch) -> None:
+        """Log each episode's advantage, the mean over its tokens, in place of TRL's own of it."""
+        if advantages.ndim > 1:
+            of_row = episodes.episode_of_row.clamp(min=0)
+            mask = episodes.action_mask * (episodes.episode_of_row >= 0)[:, None]
+            sums = torch.zeros(2, len(episodes.trajectories), device=advantages.device)
+            sums[0].index_add_(0, of_row, (advantages * mask).sum(dim=1).to(sums.dtype))
+            sums[1].index_add_(0, of_row, mask.sum(dim=1).to(sums.dtype))
+            advantages = sums[0] / sums[1].clamp(min=1)
+        ours = self.accelerator.gather(advantages).tolist()
+        logged = self._logs["advantages"]
+        for _ in range(min(len(ours), len(logged))):
+            logged.pop()
+        logged.extend(ours)
+
     def _generate(self, prompts: list[str]) -> tuple[Any, ...]:
         """Generate as TRL does; the completions it logs are the episodes' conversations."""
         outputs = list(super()._generate(prompts))
@@ -283,6 +298,7 @@ class EpisodeTrainer(  # type: ignore[misc]
             self.weigh_observations(batch, episodes)
         advantages = self.advantages_of(batch, episodes)
         is_per_token = advantages.ndim > 1
+        self._log_advantages(advantages, episodes)
         if not is_per_token:
             advantages = advantages[episode_of_row.clamp(min=0)]
         self.rows.note_advantages(
