@@ -152,9 +152,8 @@ def main(argv: list[str] | None = None) -> int:
     if policy.max_cost is not None and output_file is None:
         parser.error("--max_cost needs --out or --trajectories, beside which is kept what it stops")
     environments = open_environments(env, policy)
-    task_ids = environments.spread(
-        environments.task_ids(env.split, tasks=env.tasks), measure.num_tasks
-    )
+    task_ids = environments.task_ids(env.split, tasks=env.tasks)
+    task_ids = environments.spread(task_ids, measure.num_tasks)
     rollout = open_rollout(policy, environments, budgets, seed=measure.seed)
     total = len(task_ids) * measure.samples
     options = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from trainers.options.algorithms import ALGORITHMS, answer_help
@@ -164,19 +164,8 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
             max_tokens=context_length(model, None),
             history_of=rollout.history_of,
         )
-        if args.max_length is not None and not any(
-            any(row["action_mask"][: args.max_length]) for row in rows
-        ):
-            raise UsageError(
-                f"max_length={args.max_length} leaves no turn of any of {len(rows)} episodes, as "
-                "instruction and task come first; raise it, or leave it out to cut none"
-            )
+        _check_rows(rows, args)
         scenarios = [row["scenario"] for row in rows]
-        if args.packing and len(set(scenarios)) > 1:
-            raise UsageError(
-                f"packing joins episodes of {', '.join(sorted(set(scenarios)))} in one row, so "
-                "none could have its share; leave packing out, or train on one environment's"
-            )
         dataset = labelled_dataset(rows).add_column("scenario", scenarios)
         super().__init__(
             model=model,
@@ -199,6 +188,23 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
             evaluation,
             scenarios=scenarios,
             eval_dataset=eval_dataset,
+        )
+
+
+def _check_rows(rows: Sequence[dict[str, Any]], args: SFTConfig) -> None:
+    """Check that rows fit the lengths and the packing that are asked for."""
+    if args.max_length is not None and not any(
+        any(row["action_mask"][: args.max_length]) for row in rows
+    ):
+        raise UsageError(
+            f"max_length={args.max_length} leaves no turn of any of {len(rows)} episodes, as "
+            "instruction and task come first; raise it, or leave it out to cut none"
+        )
+    scenarios = sorted({row["scenario"] for row in rows})
+    if args.packing and len(scenarios) > 1:
+        raise UsageError(
+            f"packing joins episodes of {', '.join(scenarios)} in one row, so none could have its "
+            "share; leave packing out, or train on one environment's"
         )
 
 

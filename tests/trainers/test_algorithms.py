@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -295,9 +294,11 @@ def test_split_weights_are_refused_with_a_backend_that_plays_on_them() -> None:
     [grpo.AgentGRPOTrainer, rloo.AgentRLOOTrainer, reinforce_pp.AgentReinforcePPTrainer],
 )
 def test_episodes_that_were_paid_alike_move_no_weight(
-    kind: type[OnlineTrainer], credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]]
+    kind: type[OnlineTrainer],
+    credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
+    tmp_path: Path,
 ) -> None:
-    before = AutoModelForCausalLM.from_pretrained(make_folder(Path(mkdtemp()) / "model"))
+    before = AutoModelForCausalLM.from_pretrained(make_folder(tmp_path / "before"))
     _, trainer = credited(kind, [episode(0.7)] * 8)
     for name, parameter in trainer.model.named_parameters():
         assert torch.equal(parameter, before.get_parameter(name)), name

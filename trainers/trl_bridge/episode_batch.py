@@ -45,6 +45,15 @@ class EpisodeBatch:
         """Return the part of (N,) values that belongs to this process's E episodes."""
         return values[self.first : self.first + len(self.trajectories)]
 
+    def mean_over_tokens(self, values: torch.Tensor) -> torch.Tensor:
+        """Return (E,), of (R, T) values the mean over each episode's sampled tokens."""
+        of_row = self.episode_of_row.clamp(min=0)
+        mask = self.action_mask * (self.episode_of_row >= 0)[:, None]
+        sums = values.new_zeros(2, len(self.trajectories))
+        sums[0].index_add_(0, of_row, (values * mask).sum(dim=1))
+        sums[1].index_add_(0, of_row, mask.sum(dim=1).to(values))
+        return sums[0] / sums[1].clamp(min=1)
+
     def whiten(self, values: torch.Tensor, *, by_environment: bool) -> torch.Tensor:
         """Return (R, T) values with mean 0 and variance 1 over the sampled tokens of all processes.
 

@@ -23,7 +23,6 @@ from trainers.credit.rewards import OWN_METRICS, episode_columns, has_reward, re
 from trainers.rollout.learnable import LearnableTasks
 from trainers.rollout.mixtures import Mixture
 from trainers.rollout.rollout import Rollout
-from trainers.tokens.generation import Sampling
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
 from trainers.trl_bridge.cpu_passes import CPUPassesMixin
 from trainers.trl_bridge.episode_batch import EpisodeBatch, leave_out_unrewarded
@@ -126,43 +125,10 @@ class EpisodeTrainer(  # type: ignore[misc]
             for t in trajectories
         ]
 
-    def kl_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
-        """Return (R, T), log-probabilities of the policy less those of the reference (k1).
-
-        All 0 where `beta` is 0, for then there is no reference.
-        """
-        mask = episodes.action_mask
-        if "ref_per_token_logps" not in batch:
-            return torch.zeros(mask.shape, device=mask.device)
-        kl: torch.Tensor = (self._policy_logps(batch) - batch["ref_per_token_logps"]) * mask
-        total, count = episodes.reduce_sum(torch.stack([kl.sum(), mask.sum()])).tolist()
-        self._metrics["train" if self.model.training else "eval"]["kl"].append(
-            total / max(count, 1)
-        )
-        return kl
-
-    def _policy_logps(self, batch: dict[str, Any]) -> torch.Tensor:
-        """Return (R, T) log-probabilities of the policy that is about to be trained.
-
-        Those that were sampled are another distribution's where tokens were left out, and another
-        policy's where it played ahead.
-        """
-        if "old_per_token_logps" in batch:
-            return batch["old_per_token_logps"]
-        if not (Sampling.of(self.args).is_cut or bool(getattr(self, "max_staleness", 0))):
-            return batch["sampling_per_token_logps"]
-        names = ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask")
-        return self._pass_over(*(batch[name] for name in names))[0]
-
     def _log_advantages(self, advantages: torch.Tensor, episodes: EpisodeBatch) -> None:
         """Log each episode's advantage, the mean over its tokens, in place of TRL's own of it."""
         if advantages.ndim > 1:
-            of_row = episodes.episode_of_row.clamp(min=0)
-            mask = episodes.action_mask * (episodes.episode_of_row >= 0)[:, None]
-            sums = torch.zeros(2, len(episodes.trajectories), device=advantages.device)
-            sums[0].index_add_(0, of_row, (advantages * mask).sum(dim=1).to(sums.dtype))
-            sums[1].index_add_(0, of_row, mask.sum(dim=1).to(sums.dtype))
-            advantages = sums[0] / sums[1].clamp(min=1)
+            advantages = episodes.mean_over_tokens(advantages)
         ours = self.accelerator.gather(advantages).tolist()
         logged = self._logs["advantages"]
         for _ in range(min(len(ours), len(logged))):

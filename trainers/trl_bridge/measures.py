@@ -1,4 +1,4 @@
-"""What the policy itself says of a batch's turns: entropies, and how likely an answer is."""
+"""What the policy itself says of a batch: entropies, how likely an answer is, the KL."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
+from trainers.tokens.generation import Sampling
 from trainers.trl_bridge.episode_batch import EpisodeBatch
 from trainers.trl_bridge.rollout import sampling_mode
 
@@ -72,6 +73,37 @@ class MeasuresMixin:
                 of_answer = logps[index - first, starts[index] : len(answers[index])]
                 probabilities[owner].append(of_answer.double().mean().exp().item())
         return probabilities
+
+    def kl_of(self: Any, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
+        """Return (R, T), log-probabilities of the policy less those of the reference (k1).
+
+        All 0 where `beta` is 0, for then there is no reference.
+        """
+        mask = episodes.action_mask
+        if "ref_per_token_logps" not in batch:
+            return torch.zeros(mask.shape, device=mask.device)
+        kl: torch.Tensor = (self._policy_logps(batch) - batch["ref_per_token_logps"]) * mask
+        total, count = episodes.reduce_sum(torch.stack([kl.sum(), mask.sum()])).tolist()
+        self._metrics["train" if self.model.training else "eval"]["kl"].append(
+            total / max(count, 1)
+        )
+        return kl
+
+    def _policy_logps(self: Any, batch: dict[str, Any]) -> torch.Tensor:
+        """Return (R, T) log-probabilities of the policy that is about to be trained.
+
+        Those that were sampled are another distribution's where tokens were left out, and another
+        policy's where it played ahead.
+        """
+        names = ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask")
+        logps: torch.Tensor
+        if "old_per_token_logps" in batch:
+            logps = batch["old_per_token_logps"]
+        elif Sampling.of(self.args).is_cut or getattr(self, "max_staleness", False):
+            logps = self._pass_over(*(batch[name] for name in names))[0]
+        else:
+            logps = batch["sampling_per_token_logps"]
+        return logps
 
     @torch.no_grad()
     def _pass_over(
