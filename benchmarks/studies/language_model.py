@@ -159,9 +159,10 @@ GROUNDS: dict[str, Ground] = {
             # A Java holds 24 simulators and runs one at a time: threads keep several Javas busy.
             *("--env_backend", "thread"),
         ),
-        120,
-        40,
+        400,
+        60,
         "scaling:8,16,24@{stage}",
+        steps=30,
         episodes=32,
         fixed=24,
     ),
@@ -170,8 +171,8 @@ GROUNDS: dict[str, Ground] = {
             *("WebArena", 8, 24, "--keep_last_turns", "1"),
             *("--env_kwargs", '{"max_observation": 3000}'),
         ),
-        60,
-        20,
+        300,  # the expert ends 161 of them within so many turns
+        40,
         "scaling:4,6,8@{stage}",
         episodes=32,
         tasks=60,
