@@ -117,9 +117,23 @@ _ALL = (
     ),
     Part(
         "vllm",
-        "rollouts, a step and the precision with vLLM in process",
+        "tokens per second of rollouts with vLLM in process",
         "benchmarks.gpu.sampling:vllm_rollouts",
-        LONGEST,
+        240,
+        (("vllm", VLLM),),
+    ),
+    Part(
+        "vllm_step",
+        "a step of GRPO where vLLM samples in process",
+        "benchmarks.gpu.steps:vllm_steps",
+        300,
+        (("vllm", VLLM),),
+    ),
+    Part(
+        "vllm_precision",
+        "how far apart log-probabilities are where vLLM samples",
+        "benchmarks.gpu.steps:vllm_precisions",
+        240,
         (("vllm", VLLM),),
     ),
     Part(

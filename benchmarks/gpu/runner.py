@@ -6,6 +6,7 @@ A part that fails or takes too long is a line of the report; the others go on.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ LOG = "log.txt"
 GRACE = 20.0
 """Seconds between SIGTERM, at which a trainer writes a checkpoint, and SIGKILL."""
 _ROOT = Path(__file__).parents[2]
+_ERROR = re.compile(r"\b\w+(?:Error|Exception|Interrupt)\b(?::|$)")
 
 
 def run_parts(
@@ -110,7 +112,7 @@ def run_part(part: Part, folder: Path, *, small: bool, seconds: float) -> Record
     if code is None:
         record.status, record.reason = Status.TIMED_OUT, f"ended after {seconds:.0f} s"
     elif code:
-        record.reason = f"{_last_line(log)} ({exit_in_words(code)}; {log})"
+        record.reason = f"{_cause(log)} ({exit_in_words(code)}; {log})"
     write_record(folder, record)
     return record
 
@@ -150,6 +152,7 @@ def _is_alive(process: subprocess.Popen[bytes]) -> bool:
     return True
 
 
-def _last_line(log: Path) -> str:
-    lines = log.read_text("utf-8", errors="replace").strip().splitlines()
-    return lines[-1][:200] if lines else "it printed nothing"
+def _cause(log: Path) -> str:
+    """Return the last error that a log tells, else its last line: warnings may follow an error."""
+    lines = log.read_text("utf-8", errors="replace").strip().splitlines() or ["it printed nothing"]
+    return next(filter(_ERROR.search, reversed(lines)), lines[-1])[:200]

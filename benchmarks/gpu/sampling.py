@@ -18,7 +18,6 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 from benchmarks.gpu.memory import COLUMN, finish_kernels, peak_gigabytes, reset_peak
 from benchmarks.gpu.models import Shape, model_folder, shapes
 from benchmarks.gpu.parts import Reading, Setting
-from benchmarks.gpu.steps import vllm_steps
 from benchmarks.throughput.measure import Side, Stopwatch, compare
 from benchmarks.throughput.rollouts import Case, expert_completions, script, steered
 from trainers.backends.hf import HFBackend
@@ -115,10 +114,12 @@ def rollouts(setting: Setting, _part: str) -> Iterator[Reading]:
 
 
 def vllm_rollouts(setting: Setting, _part: str) -> Iterator[Reading]:
-    """Yield the smaller shape's rate with vLLM, and then steps of GRPO that play with it."""
+    """Yield the smaller shape's rate with vLLM."""
     from trainers.backends.vllm import VLLMBackend  # heavy, and seldom installed
 
-    shape, _ = shapes(small=setting.small)  # a second engine would need a second process
+    # A second engine would need a second process: vLLM gives no memory back within one, and torch
+    # refuses to capture CUDA graphs anew.
+    shape, _ = shapes(small=setting.small)
     ground = _Ground(shape, setting, SMALL if setting.small else Load())
     backend = VLLMBackend.of_model(ground.model, max_length=4096)
     backend.sync_weights(0)
@@ -127,7 +128,6 @@ def vllm_rollouts(setting: Setting, _part: str) -> Iterator[Reading]:
     reading.values[COLUMN] = None
     yield reading
     ground.close()
-    yield from vllm_steps(setting)
 
 
 class _Ground:

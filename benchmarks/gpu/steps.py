@@ -91,14 +91,18 @@ def precisions(setting: Setting, _part: str) -> Iterator[Reading]:
         yield _differing(Case(name, model, weights, bf16), setting)
 
 
-def vllm_steps(setting: Setting) -> Iterator[Reading]:
-    """Yield a step and the gap of log-probabilities where vLLM samples in this process."""
+def vllm_steps(setting: Setting, _part: str) -> Iterator[Reading]:
+    """Yield a step where vLLM samples in this process."""
     name = shapes(small=setting.small)[0].name
     half, _ = _random_models(setting)
     yield _timed(Case(f"{name}, all weights, vLLM samples", half, backend="vllm"), setting)
+
+
+def vllm_precisions(setting: Setting, _part: str) -> Iterator[Reading]:
+    """Yield how far the trained log-probabilities are from those that vLLM sampled with."""
     model = learner()
-    case = Case(f"{model}, sampled by vLLM in bfloat16, trained in bfloat16", model)
-    yield _differing(replace(case, backend="vllm"), setting)
+    name = f"{model}, sampled by vLLM in bfloat16, trained in bfloat16"
+    yield _differing(Case(name, model, backend="vllm"), setting)
 
 
 def learner() -> str:
@@ -206,8 +210,6 @@ def train(case: Case, setting: Setting) -> tuple[list[dict[str, float]], list[fl
         rollout=RolloutArguments(
             max_tokens_per_turn=case.tokens,
             backend=case.backend,
-            # Three engines of one part share the GPU: vLLM gives nothing back within a process.
-            backend_kwargs='{"gpu_memory_utilization": 0.2}' if case.backend == "vllm" else None,
             save_trajectories_every=0,
         ),
         reward_funcs=paid_in_turns,

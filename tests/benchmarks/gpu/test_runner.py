@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from importlib import import_module
@@ -29,6 +31,7 @@ def well(setting: Setting, part: str) -> Iterator[Reading]:
 
 def failing(setting: Setting, part: str) -> Iterator[Reading]:
     yield Reading("before", {"n": 1})
+    atexit.register(print, "W1127: a warning on the way out", file=sys.stderr)
     raise ZeroDivisionError("by nothing")
 
 
