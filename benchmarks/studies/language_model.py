@@ -171,9 +171,10 @@ GROUNDS: dict[str, Ground] = {
             *("WebArena", 8, 24, "--keep_last_turns", "1"),
             *("--env_kwargs", '{"max_observation": 3000}'),
         ),
-        300,  # the expert ends 161 of them within so many turns
-        40,
-        "scaling:4,6,8@{stage}",
+        1500,  # the expert ends 779 of them within so many turns
+        160,
+        "scaling:6,7,8@{stage}",
+        steps=30,
         episodes=32,
         tasks=60,
     ),
