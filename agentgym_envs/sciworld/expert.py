@@ -1,5 +1,9 @@
 """Solves a task by the simulator's own solution, taken up from where the episode stands.
 
+The simulator's solution names things that no text has shown, which nobody could imitate without
+making names up. So it is played with a look around before an action that names such a thing, where
+the look shows it and the solution still reaches the full score.
+
 The solution begins at the task's start. While an episode follows it, looks and failed requests
 aside, it goes on from there. Otherwise a second simulator replays the episode and tries to join
 the solution at some of its steps; what it yields has been seen to reach the full score. Where no
@@ -17,6 +21,7 @@ from agentgym_envs.sciworld.answers import NOT_KNOWN
 from agentgym_envs.sciworld.gateway import JavaError
 from agentgym_envs.sciworld.house import room_shown, rooms_of, way
 from agentgym_envs.sciworld.refusals import is_refusal
+from agentgym_envs.sciworld.shown import ShownNames
 from agentgym_envs.sciworld.simulator import Simulator
 from agentgym_envs.sciworld.tasks import Game
 from agentgym_envs.sciworld.verbs import reworded
@@ -26,8 +31,9 @@ _MAX_SOLUTIONS = 8
 _CACHED_SOLUTIONS = 1024
 _log = logging.getLogger(__name__)
 
+_LOOK_AROUND = "look around"
 _CHECKS = ("examine ", "use thermometer ")
-_LOOKS = ("look around", "look at ", "look in ", "examine ", "inventory", "read ", "task")
+_LOOKS = (_LOOK_AROUND, "look at ", "look in ", "examine ", "inventory", "read ", "task")
 
 
 class PastAction(NamedTuple):
@@ -44,6 +50,30 @@ class PastAction(NamedTuple):
     solution: tuple[str, ...]
 
 
+class Solution(NamedTuple):
+    """What solves a task.
+
+    Attributes:
+        actions: what is to be played.
+        looks: the places of those that only show what the next one names.
+    """
+
+    actions: tuple[str, ...]
+    looks: frozenset[int]
+
+
+class _Played(NamedTuple):
+    """A play that solved a task.
+
+    Attributes:
+        solution: what was played.
+        refused: the places of what was refused, among the actions that were given.
+    """
+
+    solution: Solution
+    refused: set[int]
+
+
 def actions_from(game: Game, history: Sequence[PastAction]) -> Sequence[str]:
     """Return the actions that solve a task after some actions; none where no try did.
 
@@ -53,12 +83,12 @@ def actions_from(game: Game, history: Sequence[PastAction]) -> Sequence[str]:
     """
     gold = gold_path(game.task, game.variation)
     done, follows = _progress(gold, history)
-    return gold[done:] if follows else _joined(game, gold, done, history)
+    return gold.actions[done:] if follows else _joined(game, gold.actions, done, history)
 
 
 @lru_cache(_CACHED_SOLUTIONS)
-def gold_path(task: str, variation: int) -> tuple[str, ...]:
-    """Return the simulator's own solution of a task from its start.
+def gold_path(task: str, variation: int) -> Solution:
+    """Return the simulator's own solution of a task from its start, with looks.
 
     A few of its solutions do not solve the task: one tests a shovel from elsewhere, one watches the
     chocolate in the furnace until it burns. So a solution is played before it is given. If it
@@ -84,16 +114,19 @@ def gold_path(task: str, variation: int) -> tuple[str, ...]:
     finally:
         simulator.close()
     _log.warning("the simulator's solutions do not solve %s, variation %d", task, variation)
-    return failed[0]
+    return Solution(failed[0], frozenset())
 
 
-def _progress(gold: Sequence[str], history: Sequence[PastAction]) -> tuple[int, bool]:
+def _progress(gold: Solution, history: Sequence[PastAction]) -> tuple[int, bool]:
     """Return how many steps of the solution were played first, and whether nothing else was."""
+    steps = [_plain(action) for action in gold.actions]
     done = 0
     for past in history:
         names = [_plain(action) for action in past.solution]
-        if names == [_plain(action) for action in gold[done : done + len(names)]]:
-            done += len(names)
+        starts = (done, done + 1) if done in gold.looks else (done,)  # a look may be left out
+        start = next((n for n in starts if names == steps[n : n + len(names)]), None)
+        if start is not None:
+            done = start + len(names)
         elif not past.is_idle and not _plain(past.action).startswith(_LOOKS):
             return done, False
     return done, True
@@ -109,15 +142,15 @@ def _joined(
     """Find a way back into the solution; empty where there is none."""
     simulator = Simulator()
     try:
-        start = _start(simulator, game)
-        rooms = rooms_of(gold, start)
+        _start(simulator, game)
+        rooms = rooms_of(gold, room_shown(simulator.look()))
         for number in _joints(done):
-            here = _replay(simulator, game, history)
-            if (route := way(here, rooms[number])) is None:
+            _replay(simulator, game, history)
+            if (route := way(room_shown(simulator.look()), rooms[number])) is None:
                 continue
             actions = (*route, *gold[number:])
             if solution := _solution(simulator, lambda: _replay(simulator, game, history), actions):
-                return solution
+                return solution.actions
     finally:
         simulator.close()
     return ()
@@ -130,55 +163,75 @@ def _joints(done: int) -> list[int]:
     return [*near, *far]
 
 
-def _start(simulator: Simulator, game: Game) -> str:
-    """Begin a game and return the room where it begins."""
-    simulator.load(game.task, game.variation)
-    return room_shown(simulator.step("look around").text)
+def _start(simulator: Simulator, game: Game) -> list[str]:
+    """Begin a game and return its first texts."""
+    goal = simulator.load(game.task, game.variation)
+    return [goal, simulator.step(_LOOK_AROUND).text]
 
 
-def _replay(simulator: Simulator, game: Game, history: Sequence[PastAction]) -> str:
-    """Begin a game, repeat what was played and return the room where that leads."""
-    _start(simulator, game)
-    for past in history:
-        simulator.step(past.action)
+def _replay(simulator: Simulator, game: Game, history: Sequence[PastAction]) -> list[str]:
+    """Begin a game, repeat what was played and return the texts that it has shown."""
+    texts = _start(simulator, game)
+    texts += [simulator.step(past.action).text for past in history]
     if history and history[-1].is_idle:
         simulator.step("")  # cancels the question, should there be one
-    return room_shown(simulator.step("look around").text)
+    return texts
 
 
 def _solution(
-    simulator: Simulator, begin: Callable[[], object], actions: Sequence[str]
-) -> tuple[str, ...]:
-    """Return actions without those that are refused; none where they do not solve the task.
+    simulator: Simulator, begin: Callable[[], list[str]], actions: Sequence[str]
+) -> Solution | None:
+    """Return actions without those that are refused, with looks; None where they solve nothing.
 
     Args:
         simulator: where they are played.
-        begin: brings the simulator to where they begin.
+        begin: brings the simulator to where they begin, and returns the texts so far.
         actions: what is played.
     """
-    refused = _refused(simulator, begin, actions)
-    if not refused:
-        return () if refused is None else tuple(actions)
-    rest = tuple(action for number, action in enumerate(actions) if number not in refused)
-    # A refused action takes a moment, which a solution may need.
-    return tuple(actions) if _refused(simulator, begin, rest) is None else rest
+    whole = _play(simulator, begin, actions)
+    if whole is None:
+        return None
+    rest = [action for number, action in enumerate(actions) if number not in whole.refused]
+    # A look or a refused action takes a moment, which a solution may not have, or may need.
+    for choice, adds_looks in ((rest, True), (rest, False), (actions, True)):
+        if played := _play(simulator, begin, choice, adds_looks=adds_looks):
+            return played.solution
+    return whole.solution
 
 
-def _refused(
-    simulator: Simulator, begin: Callable[[], object], actions: Sequence[str]
-) -> set[int] | None:
-    """Play actions; return the places of the refused ones, None where they solve nothing."""
-    begin()
-    refused = set()
+def _play(
+    simulator: Simulator,
+    begin: Callable[[], list[str]],
+    actions: Sequence[str],
+    *,
+    adds_looks: bool = False,
+) -> _Played | None:
+    """Play actions; return what was played, None where it does not solve the task."""
+    shown = ShownNames(begin())
+    played: list[str] = []
+    looks, refused = set(), set()
     for number, action in enumerate(actions):
+        if adds_looks and _needs_look(simulator, shown, action):
+            looks.add(len(played))
+            played.append(_LOOK_AROUND)
+            shown.add(simulator.step(_LOOK_AROUND).text)
         try:
             reply = simulator.step(action)
         except JavaError:
             return None
         if reply.score < 0:
             return None
+        played.append(action)
+        shown.add(reply.text)
         if not reply.text or reply.text == NOT_KNOWN or is_refusal(reply.text):
             refused.add(number)
         if reply.is_completed:
-            return refused if reply.points == 100 else None
+            solution = Solution((*played, *actions[number + 1 :]), frozenset(looks))
+            return _Played(solution, refused) if reply.points == 100 else None
     return None
+
+
+def _needs_look(simulator: Simulator, shown: ShownNames, action: str) -> bool:
+    """Return whether an action names what only a look around would show."""
+    missing = shown.missing(action)
+    return bool(missing) and any(name in ShownNames([simulator.look()]) for name in missing)

@@ -78,7 +78,7 @@ def _walkthroughs(count: int) -> Iterator[Walkthrough]:
     first = {tasks.game(number).task: number for number in reversed(tasks.numbers("train"))}
     for name in [name for name in NUM_VARIATIONS if not name.startswith(_SLOW)]:
         game = tasks.game(first[name])
-        actions = gold_path(*game)
+        actions = gold_path(*game).actions
         if len(actions) <= _LONGEST and count > 0:
             count -= 1
             yield Walkthrough(first[name], game, actions)

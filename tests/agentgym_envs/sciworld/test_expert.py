@@ -8,9 +8,29 @@ import pytest
 import agentgym_envs  # noqa: F401 - registers the ids
 from agentgym_envs.sciworld.env import SciWorldEnv
 from agentgym_envs.sciworld.expert import gold_path
+from agentgym_envs.sciworld.shown import ShownNames
 from agentgym_envs.sciworld.simulator import Simulator
+from agentgym_envs.sciworld.tasks import NUM_VARIATIONS, SciWorldTasks
 
 FIND_NON_LIVING_THING = 3236
+TASKS = SciWorldTasks()
+
+LOOKED_FOR = (
+    "lifespan-longest-lived",
+    "lifespan-longest-lived-then-shortest-lived",
+    "find-animal",
+    "chemistry-mix",
+    "use-thermometer",
+    "freeze",
+    "identify-life-stages-1",
+)
+"""Experiments whose solution names things that it has not looked for, and one that looks itself."""
+
+NAMED_OTHERWISE = (
+    *("power-component-renewable-vs-nonrenewable-energy", "grow-fruit"),
+    *("mendelian-genetics-known-plant", "mendelian-genetics-unknown-plant"),
+)
+"""Their solutions say `component`, `plant`, `ceramic cup` for what no text calls so."""
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +72,55 @@ def test_the_expert_repairs_what_was_done_halfway(env: SciWorldEnv) -> None:
             break
     for action in ("open door to outside", "go to outside", "wait"):
         env.step(action)
+    assert finish(env)
+
+
+def first_training_task(task: str) -> int:
+    return next(n for n in TASKS.numbers("train") if TASKS.game(n).task == task)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param(task, marks=() if task in LOOKED_FOR else pytest.mark.science)
+        for task in NUM_VARIATIONS
+        if task not in NAMED_OTHERWISE
+    ],
+)
+def test_the_expert_names_no_thing_that_no_text_has_shown(env: SciWorldEnv, task: str) -> None:
+    text, info = env.reset(options={"task_id": first_training_task(task)})
+    shown = ShownNames([text])
+    for action in env.expert():
+        assert shown.missing(action) == [], action
+        text, *_, info = env.step(action)
+        shown.add(text)
+    assert info["success"]
+
+
+@pytest.mark.parametrize("looks", [True, False], ids=["it has looked", "it has not"])
+def test_the_expert_looks_once_before_it_names_what_it_has_not_seen(
+    env: SciWorldEnv, looks: bool
+) -> None:
+    """Who is asked at every turn sees its own look, and who has none goes on without it."""
+    env.reset(options={"task_id": first_training_task("lifespan-longest-lived")})
+    while (action := next(iter(env.expert()))) != "look around":
+        env.step(action)
+    if looks:
+        env.step(action)
+        assert next(iter(env.expert())).startswith("focus on ")
+    else:
+        named = list(env.expert())[1]
+        *_, info = env.step(named)
+        assert info["success"]
+
+
+def test_after_a_detour_the_expert_still_looks(env: SciWorldEnv) -> None:
+    env.reset(options={"task_id": first_training_task("lifespan-longest-lived")})
+    for action in ("open door to workshop", "go to workshop", "wait1"):
+        env.step(action)
+    actions = list(env.expert())
+    focus = next(n for n, action in enumerate(actions) if action.startswith("focus on "))
+    assert actions[focus - 1] == "look around"
     assert finish(env)
 
 
