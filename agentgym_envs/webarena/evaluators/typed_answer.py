@@ -41,6 +41,9 @@ GROUPS = ("list", "set", "all")
 MAX_LENGTH = 2_000
 """Characters; what is longer is no answer, and would take long to read."""
 
+_MAX_OTHER_WORDS = 8
+"""Of the reason for which a task is impossible, beside those of the task and of the reason."""
+
 TYPES = (*QUANTITIES, *NAMES, "boolean", *GROUPS, "impossible")
 
 _YES, _NO = WORDS["yes"].split(), WORDS["no"].split()
@@ -132,7 +135,7 @@ def said_beside(expected: Mapping[str, Any], answer: str, *, task: str = "") -> 
     answer = _BULLET.sub(" ", answer) if "\n" in answer.strip() else answer
     text = plain(answer)
     if expected["type"] == "impossible":
-        return [] if _gives_reason(expected["reason"], text) else None
+        return [] if _gives_reason(expected["reason"], text, task) else None
     if expected["type"] == "boolean":
         return _beside_boolean(text, bool(expected["value"]), words_of(task, with_names=True))
     parts = expected.get("of", [expected])
@@ -159,12 +162,17 @@ def _is_name(part: Mapping[str, Any]) -> bool:
     return part["type"] in NAMES and not is_code
 
 
-def _gives_reason(reason: Sequence[Sequence[str]], text: str) -> bool:
+def _gives_reason(reason: Sequence[Sequence[str]], text: str, task: str) -> bool:
     if not _IMPOSSIBLE.search(text):
         return False
     # A blank in a phrase is where a word ends: "no " is not in "I know".
     text = f" {_IMPOSSIBLE.sub(' ', text)} "
-    return all(any(phrase.casefold() in text for phrase in phrases) for phrases in reason)
+    if not all(any(phrase.casefold() in text for phrase in phrases) for phrases in reason):
+        return False
+    # One answer that lists all reasons there are would else be right everywhere.
+    own = {word for phrases in reason for phrase in phrases for word in plain(phrase).split()}
+    said = set(re.findall(r"[^\W\d_]{3,}", text)) - words_of(task, with_names=True) - own
+    return len(said) <= _MAX_OTHER_WORDS
 
 
 def _beside_boolean(text: str, value: bool, words: frozenset[str]) -> list[str] | None:
