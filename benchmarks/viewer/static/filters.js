@@ -134,10 +134,11 @@ export function varies(entries, name) {
 }
 
 // Whether one number may stand for all: one environment and turn limit, one policy or run, and what
-// a training run played at one moment.
-export function isAlike(entries) {
+// a training run played at one moment. Runs that are compared are told apart, whoever played them.
+export function isAlike(entries, { isComparing = false } = {}) {
   const same = (name) => !varies(entries, name);
-  return same("env") && same("limit") && same("moment") && (same("policy") || same("run"));
+  const isOfOne = same("run") || (!isComparing && same("policy"));
+  return same("env") && same("limit") && same("moment") && isOfOne;
 }
 
 // The values of a name and how often each occurs, numbers in their order.

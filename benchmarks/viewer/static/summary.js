@@ -1,5 +1,5 @@
 // The numbers above the list. Where policies, environments, turn limits or phases of training are
-// mixed no mean stands for them; a table has one for each.
+// mixed no mean stands for them, nor where runs are compared; a table has one for each.
 
 import { el, say } from "./dom.js";
 import { phasePlace } from "./entries.js";
@@ -16,8 +16,9 @@ function apart({ failed, unscored }) {
   return told;
 }
 
-function mixture(shown) {
+function mixture(shown, { isComparing }) {
   const kinds = [
+    ...(isComparing ? [["runName", "run", "runs"]] : []),
     ["policy", "policy", "policies"],
     ["env", "environment", "environments"],
     ["limit", "turn limit", "turn limits"],
@@ -35,13 +36,14 @@ function tellPhase({ phase, step, success, played }) {
   return `${phase}${at} ${percent(success)} of ${number(played)}`;
 }
 
-export function summaryOf(shown, total) {
+export function summaryOf(shown, total, { isComparing }) {
   const found = summarize(shown);
   const part = found.count === total ? "" : `${number(found.count)} of `;
   const told = [`${part}${plural(total, "trajectory", "trajectories")}`];
-  if (!isAlike(shown)) {
+  if (!isAlike(shown, { isComparing })) {
     const phases = phasesOf(shown).map(tellPhase);
-    return [...told, ...(phases.length ? phases : [mixture(shown)]), ...apart(found)].join(" · ");
+    const mixed = phases.length ? phases : [mixture(shown, { isComparing })];
+    return [...told, ...mixed, ...apart(found)].join(" · ");
   }
   told.push(
     `success ${percent(found.success)}`,
@@ -58,28 +60,36 @@ function cell(entries) {
   return el("td", {}, percent(success), el("span", { class: "quiet" }, ` of ${number(played)}`));
 }
 
-// What tells a row from the others: the policy, or of a training run the moment of playing.
-function rowName({ player, limit, runLabel, moment }, differ) {
-  const own = moment ? [...(differ.run ? [runLabel] : []), moment] : [player];
-  return [...own, ...(differ.limit && limit ? [limit] : [])].join(" · ");
+// What tells a row from the others: the policy, of a training run the moment of playing, and the
+// run where they are compared. A run's own name has its turn limit.
+function rowName({ player, limit, runLabel, moment }, { differ, isComparing }) {
+  const isOfRun = differ.run && (Boolean(moment) || isComparing);
+  const run = isOfRun ? [runLabel] : [];
+  const own = moment ? [...run, moment] : [player, ...run];
+  return [...own, ...(differ.limit && limit && !isOfRun ? [limit] : [])].join(" · ");
 }
 
-function table(shown) {
-  const games = counts(shown, "game").map(([game]) => game);
+// The rows of the table in their order: {name, place, games}, `games` with the entries of each.
+export function rowsOf(shown, { isComparing }) {
   const differ = { limit: varies(shown, "limit"), run: varies(shown, "run") };
   const rows = new Map();
-  const places = new Map();
   for (const entry of shown) {
-    const name = rowName(entry, differ);
-    if (!rows.has(name)) rows.set(name, new Map());
-    places.set(name, phasePlace(entry.phase));
-    const row = rows.get(name);
-    if (!row.has(entry.game)) row.set(entry.game, []);
-    row.get(entry.game).push(entry);
+    const name = rowName(entry, { differ, isComparing });
+    // Two cells may differ in their panel alone, which their names leave out.
+    const key = isComparing ? `${name}\n${entry.runName}` : name;
+    if (!rows.has(key)) rows.set(key, { name, place: phasePlace(entry.phase), games: new Map() });
+    const { games } = rows.get(key);
+    if (!games.has(entry.game)) games.set(entry.game, []);
+    games.get(entry.game).push(entry);
   }
   const collator = new Intl.Collator("en", { numeric: true });
-  const order = (one, other) => places.get(one) - places.get(other) || collator.compare(one, other);
-  const names = [...rows.keys()].sort(order).slice(0, MOST_ROWS);
+  const order = (one, other) => one.place - other.place || collator.compare(one.name, other.name);
+  return [...rows.values()].sort(order);
+}
+
+function table(shown, isComparing) {
+  const games = counts(shown, "game").map(([game]) => game);
+  const rows = rowsOf(shown, { isComparing }).slice(0, MOST_ROWS);
   const head = el("tr", {}, el("th", {}, "Policy or phase"), games.map((game) => el("th", {}, game)));
   return el(
     "table",
@@ -88,8 +98,8 @@ function table(shown) {
     el(
       "tbody",
       {},
-      names.map((name) => {
-        const cells = games.map((game) => cell(rows.get(name).get(game)));
+      rows.map(({ name, games: own }) => {
+        const cells = games.map((game) => cell(own.get(game)));
         return el("tr", {}, el("th", { scope: "row" }, name || "unnamed"), cells);
       }),
     ),
@@ -110,13 +120,14 @@ export class Summary {
     this.shown = shown;
     if (isComparing && !this.isComparing) this.details.open = true;
     this.isComparing = isComparing;
-    say(this.host, searched ? `Searching all texts for “${searched}” …` : summaryOf(shown, total));
-    this.details.hidden = isAlike(shown);
+    const told = summaryOf(shown, total, { isComparing });
+    say(this.host, searched ? `Searching all texts for “${searched}” …` : told);
+    this.details.hidden = isAlike(shown, { isComparing });
     this.fill();
   }
 
   fill() {
     const isSeen = this.details.open && !this.details.hidden;
-    this.table.replaceChildren(...(isSeen ? [table(this.shown)] : []));
+    this.table.replaceChildren(...(isSeen ? [table(this.shown, this.isComparing)] : []));
   }
 }
