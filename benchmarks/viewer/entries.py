@@ -146,6 +146,7 @@ def texts_of(record: dict[str, Any]) -> list[str]:
     ]
     for turn in record["turns"]:
         texts += [str(turn.get("observation", "")), str(turn.get("completion", ""))]
+        texts.append(str((turn.get("call") or {}).get("reasoning", "")))
     return texts
 
 

@@ -97,6 +97,7 @@ class Index:
             if self._is_stale(places):
                 self.epoch += 1
                 self._forget()
+            self._forget_replaced(places)
             self._list_runs(places.runs)
             for file in places.files:
                 if not self._read(file, deadline):
@@ -198,6 +199,22 @@ class Index:
             for name, progress in self._progress.items()
             if progress.number is not None
         )
+
+    def _forget_replaced(self, places: Places) -> None:
+        """Forget what was read of files that held no episodes and are replaced or gone.
+
+        No entry is theirs, so that the numbers of the others stay.
+        """
+        present = {file.name: file for file in places.files}
+        replaced = {
+            name
+            for name, progress in self._progress.items()
+            if progress.number is None
+            and (name not in present or _was_replaced(present[name].path, progress))
+        }
+        for name in replaced:
+            del self._progress[name]
+        self._of_lines = [line for line in self._of_lines if line[0] not in replaced]
 
     def _list_runs(self, runs: list[Run]) -> None:
         # A run's facts may have grown; its number stays.

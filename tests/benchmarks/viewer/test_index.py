@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs.core import UNSCORED
-from agentgym_envs.trajectory import Trajectory, write_jsonl
+from agentgym_envs.trajectory import ModelCall, Trajectory, Turn, write_jsonl
 from benchmarks.viewer import entries
 from benchmarks.viewer.entries import FIELDS, read_episode, without_tokens
 from benchmarks.viewer.index import Index
@@ -294,3 +294,39 @@ def test_compressed_episodes_are_listed_opened_and_followed_while_they_are_writt
     assert index.epoch == 0
     assert index.record(1)["task_id"] == "counting_1"
     assert index.search("FIND me") == [1]
+
+
+@pytest.mark.parametrize("first", ["not JSON\n" * 5, '{"score": 1}\n' * 9], ids=["bad", "other"])
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_file_without_episodes_that_is_replaced_is_read_anew(
+    tmp_path: Path, first: str, count: int
+) -> None:
+    write_jsonl(tmp_path / "another.jsonl", [made(90)])
+    (tmp_path / "played.jsonl").write_text(first)
+    index = Index(tmp_path)
+    index.update()
+    assert len(index.entries) == 1
+    write_jsonl(tmp_path / "played.jsonl", [made(task) for task in range(count)])
+    index.update()
+    assert [row["task"] for row in rows(index)][1:] == [f"counting_{n}" for n in range(count)]
+    assert (index.problems, index.epoch) == ([], 0)
+
+
+def test_the_problems_of_a_file_without_episodes_go_with_it(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text("not JSON\n")
+    index = Index(tmp_path)
+    index.update()
+    assert len(index.problems) == 1
+    bad.unlink()
+    index.update()
+    assert index.problems == []
+
+
+def test_a_search_finds_a_models_reasoning(tmp_path: Path) -> None:
+    call = ModelCall(reasoning="The counter lacks four.")
+    turn = Turn("The counter is 0.", "Action: add 4", 0.0, True, 0.4, 5, call=call)
+    write_jsonl(tmp_path / "played.jsonl", [made(0), made(1, turns=[turn])])
+    index = Index(tmp_path)
+    index.update()
+    assert index.search("LACKS four") == [1]
