@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 import html
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,11 @@ from agentgym_envs.trajectory import Trajectory
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.logged import curve_of, options_of
 from benchmarks.viewer.pages import one_page, strict_json
+from benchmarks.viewer.places import find_places
 from benchmarks.viewer.scenes import credits_of, scene, tokens
 
 EPISODES_A_PART = 50
+ENDINGS = (".html", ".htm")
 
 
 def export(
@@ -38,10 +41,12 @@ def export(
         how many episodes it holds.
 
     Raises:
-        ValueError: there are no episodes and no run, or the file cannot be written.
+        ValueError: there are no episodes and no training run, or the file cannot be written: its
+            name has another ending, or it is one of those that are read.
     """
+    _check_target(index, path)
     index.update()
-    if not index.entries and not index.runs:
+    if not index.entries and not any(run.kind == "training" for run in index.runs):
         raise ValueError(f"{index.root} holds no episodes and no training run")
     title = html.escape(f"{index.root.resolve().name} · agentgym view")
     data = _parts(index, with_scenes=with_scenes, with_tokens=with_tokens)
@@ -51,6 +56,23 @@ def export(
     except OSError as error:
         raise ValueError(f"cannot write {path}: {error}") from error
     return len(index.entries)
+
+
+def _check_target(index: Index, path: str | Path) -> None:
+    """Check that no file is lost to the page.
+
+    Raises:
+        ValueError: the file is one that is read, or is not named as a page.
+    """
+    if not str(path).lower().endswith(ENDINGS):
+        allowed = " or ".join(ENDINGS)
+        raise ValueError(f"--export must end in {allowed}, got {path}; pass {path}.html")
+    if not os.path.exists(path):
+        return
+    if any(os.path.samefile(path, file.path) for file in find_places(index.root).files):
+        raise ValueError(
+            f"--export must not name a file that is read, got {path}; pass another name"
+        )
 
 
 def _parts(index: Index, *, with_scenes: bool, with_tokens: bool) -> Iterator[tuple[str, str]]:

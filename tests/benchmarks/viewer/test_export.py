@@ -145,3 +145,30 @@ def test_a_file_that_cannot_be_replaced_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ValueError, match="cannot write .*page.html"):
         export(index, tmp_path / "file" / "page.html")
+
+
+@pytest.mark.parametrize("name", ["episodes.jsonl", "page", "page.txt"])
+def test_a_target_that_is_not_named_as_a_page_is_refused(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "episodes.jsonl"
+    write_jsonl(file, [made(0)])
+    before = file.read_bytes()
+    with pytest.raises(ValueError, match=rf"must end in .html or .htm, got .*{name}; pass .*html"):
+        export(Index(file), tmp_path / name)
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("name", ["page.html", "page.HTM"])
+def test_a_file_that_is_read_is_not_replaced(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "episodes.jsonl"
+    write_jsonl(file, [made(0)])
+    (tmp_path / name).hardlink_to(file)
+    with pytest.raises(ValueError, match="must not name a file that is read, got .*; pass another"):
+        export(Index(file), tmp_path / name)
+
+
+def test_an_empty_file_is_not_exported(tmp_path: Path) -> None:
+    (tmp_path / "episodes.jsonl").touch()
+    with pytest.raises(ValueError, match="holds no episodes and no training run"):
+        export(Index(tmp_path / "episodes.jsonl"), tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
