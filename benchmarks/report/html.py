@@ -6,6 +6,7 @@ Drawings become part of the page, in its own ink, so that they follow its light 
 from __future__ import annotations
 
 import re
+import zlib
 from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
@@ -96,7 +97,9 @@ def _row(tag: str, cells: Sequence[str], numbers_from: int) -> str:
 
 
 def _anchor(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    """Return a text as the name of an element; different texts stay different."""
+    plain = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    return plain if plain == text else f"{plain or 'part'}-{zlib.crc32(text.encode()):08x}"
 
 
 def _figure(picture: Picture, folder: Path) -> str:

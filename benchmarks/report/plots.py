@@ -55,11 +55,11 @@ def draw_scenario(results: SweepResults, scenario: str, out: Path) -> list[Pictu
     if len({s.turns_allowed for s in settings} - {None}) > 1:
         draw = success_by_turns(settings, colours)
         drawn.append(
-            draw_picture(out, f"turns_{scenario}", f"{scenario}: success against turns", draw)
+            draw_picture(out, slug(f"turns_{scenario}"), f"{scenario}: success against turns", draw)
         )
     if max(s.whole.samples for s in settings) > 1:
         draw = pass_at_k_curves(settings, colours)
-        drawn.append(draw_picture(out, f"pass_{scenario}", f"{scenario}: pass@k", draw))
+        drawn.append(draw_picture(out, slug(f"pass_{scenario}"), f"{scenario}: pass@k", draw))
     return drawn
 
 
@@ -127,8 +127,9 @@ def draw_picture(out: Path, name: str, title: str, draw: Draw) -> Picture:
         axes.yaxis.set_major_formatter(matplotlib.ticker.PercentFormatter(1.0))
         axes.grid(axis="y", color=INK, alpha=0.12, linewidth=0.6)
         figure.legend(handles, labels, loc="outside lower left", ncols=2, frameon=False)
-        figure.savefig(path.with_suffix(".svg"), metadata={"Date": None}, transparent=True)
-        figure.savefig(path.with_suffix(".png"), dpi=130)
+        # Not `with_suffix`: a name may hold a dot of its own.
+        figure.savefig(f"{path}.svg", metadata={"Date": None}, transparent=True)
+        figure.savefig(f"{path}.png", dpi=130)
         plt.close(figure)
     return Picture(title, f"{PICTURES}/{name}")
 
