@@ -69,6 +69,14 @@ def _head(results: SweepResults) -> list[Part]:
     missing = sum(s.num_requested - s.whole.num_played for s in results.settings)
     if missing:
         parts.append(Text(f"**Unfinished: {missing} episodes are still to be played.**"))
+    if damaged := [str(file) for setting in results.settings for file in setting.damaged]:
+        files = ", ".join(map(plain, damaged))
+        parts.append(
+            Text(
+                f"**Damaged: {files}.** Episodes in there cannot be read. Where the file is "
+                "deleted, the same `agentgym sweep` plays its batch again."
+            )
+        )
     head, *rows = tables.summary_table(results.settings)
     titles = {name: _title(name, settings[0]) for name, settings in results.scenarios().items()}
     named = [head[0], *(titles[scenario] for scenario in head[1:])]

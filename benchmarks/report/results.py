@@ -47,6 +47,7 @@ class Setting:
         fingerprints: of the policy's files, those that are known.
         place: the folder or file that it was read from.
         ended: when its last batch ended, in ISO 8601; empty where that was not noted.
+        damaged: the files of finished batches that lack episodes.
         whole: the tally of all subtasks.
         subtasks: the tally of each, in the panel's order.
     """
@@ -67,6 +68,7 @@ class Setting:
     fingerprints: set[str] = field(default_factory=set)
     place: str = ""
     ended: str = ""
+    damaged: list[Path] = field(default_factory=list)
     whole: Tally = field(default_factory=Tally)
     subtasks: dict[str, Tally] = field(default_factory=dict)
 
@@ -197,7 +199,7 @@ def _setting(
         setting.seeds.append(cell.seed)
         setting.num_requested += len(cell.tasks) * cell.samples
         places = {task_id: place for place, task_id in enumerate(cell.tasks)}
-        for episodes, seconds in folder.batches(cell):
+        for episodes, seconds in folder.batches(cell, on_damage=setting.damaged.append):
             add_episodes(setting, episodes, seconds)
             for episode in episodes:
                 order.setdefault(episode.subtask, places.get(episode.task_id, len(places)))

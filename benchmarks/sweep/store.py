@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -92,9 +92,24 @@ class SweepFolder:
         write_json(file, [*calls, record])
 
     def calls(self) -> list[dict[str, Any]]:
-        """Return the records of all calls that played here, the first one first."""
+        """Return the records of all calls that played here, the first one first.
+
+        Raises:
+            ValueError: they cannot be read.
+        """
         file = self.path / SWEEP_FILE
-        return list(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else []
+        if not file.exists():
+            return []
+        try:
+            calls = json.loads(file.read_text(encoding="utf-8"))
+            if not isinstance(calls, list) or not all(isinstance(call, dict) for call in calls):
+                raise ValueError("it holds something else")
+        except (ValueError, RecursionError) as error:
+            raise ValueError(
+                f"{file} must be a JSON list of objects, one a call ({error}); mend it, or move "
+                "it away: it tells how the sweep was called, and holds no episodes"
+            ) from error
+        return calls
 
     def is_done(self, cell: Cell, batch: int) -> bool:
         """Return whether a batch has been played."""
@@ -157,13 +172,25 @@ class SweepFolder:
             if self.is_done(cell, number):
                 yield from read_jsonl(self._batch(cell, number))
 
-    def batches(self, cell: Cell) -> Iterator[tuple[list[Trajectory], float]]:
+    def batches(
+        self, cell: Cell, *, on_damage: Callable[[Path], None] | None = None
+    ) -> Iterator[tuple[list[Trajectory], float]]:
         """Yield the episodes of each finished batch, and the seconds that it took.
 
         Lines that are no episodes are passed over with a warning.
+
+        Args:
+            cell: whose they are.
+            on_damage: is told of each file that lacks episodes.
         """
-        for file in self.files(cell):
-            yield list(read_jsonl(file, on_problem=_pass_over)), _seconds(file.with_suffix(".json"))
+        for number, tasks in enumerate(cell.batches):
+            if not self.is_done(cell, number):
+                continue
+            file = self._batch(cell, number)
+            episodes = list(read_jsonl(file, on_problem=_pass_over))
+            if on_damage is not None and len(episodes) < len(tasks):
+                on_damage(file)
+            yield episodes, _seconds(file.with_suffix(".json"))
 
     def files(self, cell: Cell) -> list[Path]:
         """List the files of a cell's finished batches."""

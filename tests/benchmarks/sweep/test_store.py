@@ -138,3 +138,13 @@ def test_a_folder_that_an_earlier_version_named_by_a_password_is_gone_on_with(tm
     folder.claim([secret])
     assert folder.missing(secret) == [1, 2]
     assert "s3cret" not in written_in(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["[{},\nnot JSON]", "{}", "[3]", "\x00"])
+def test_a_record_of_calls_that_cannot_be_read_is_named_with_its_remedy(tmp_path, text):
+    folder = begun(tmp_path, cell())
+    file = tmp_path / "sweep.json"
+    file.write_text(text)
+    with pytest.raises(ValueError, match="sweep.json must be a JSON list.*move it away"):
+        folder.note_call({})
+    assert file.read_text() == text
