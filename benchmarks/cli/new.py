@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.cli.filling import check_free, filled, write_files
+from trainers.options.errors import check_folder
 from trainers.options.parser import OptionParser
 
 TEMPLATES = Path(__file__).parent / "templates" / "env"
@@ -89,6 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         names = EnvironmentNames.of(options.name)
         folder = Path(options.out or names.module)
         check_free(folder)
+        check_folder("--out", folder)
         _check_not_installed(names.module)
     except ValueError as error:
         parser.error(str(error))

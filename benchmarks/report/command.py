@@ -12,6 +12,7 @@ from benchmarks.report.page import write_report
 from benchmarks.report.plots import NoTrainingRun
 from benchmarks.report.results import read_sweep
 from benchmarks.report.standings import read_standings
+from trainers.options.errors import check_folder
 from trainers.options.parser import OptionParser
 
 
@@ -52,13 +53,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         if others or options.leaderboard or is_evaluation(Path(first)):
             if options.run:
                 parser.error("--run belongs to the report of one sweep, not to a leaderboard")
-            standings = read_standings(options.results)
-            print(write_leaderboard(standings, Path(options.out or "runs/leaderboard")))
+            out = Path(options.out or "runs/leaderboard")
+            check_folder("--out", out)
+            print(write_leaderboard(read_standings(options.results), out))
             return 0
         results = read_sweep(first)
+        out = Path(options.out or first)
+        check_folder("--out", out)
     except ValueError as error:
         parser.error(str(error))
-    out = Path(options.out or first)
     try:
         page = write_report(results, out, runs=[Path(run) for run in options.run])
     except NoTrainingRun as error:  # other errors are ours, and no fault of the command line

@@ -116,6 +116,7 @@ def test_a_name_gives_the_id_and_the_module(name: str, env_id: str, module: str)
         (["env", "class"], "must not be Python's own 'class'"),
         (["env", "numpy"], "a module 'numpy' is installed already"),
         (["env", "TidyUp", "--out", "."], "is there already; pass another --out"),
+        (["env", "TidyUp", "--out", "file/out"], "file is not a folder"),
         (["trainer", "TidyUp"], "choose from"),
     ],
 )

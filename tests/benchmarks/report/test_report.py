@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.compare import command as compare
 from benchmarks.report import command, plots
+from benchmarks.report.blocks import plain
 from benchmarks.report.plots import PICTURES
 from benchmarks.report.results import read_sweep
 from benchmarks.report.tables import METRICS
@@ -258,3 +259,43 @@ def test_a_panel_that_was_not_played_whole_is_not_the_papers(sweep):
     settings = read_sweep(sweep.path).settings
     assert all(setting.published is not None for setting in settings)
     assert replace(settings[0], digest="other").published is None
+
+
+@pytest.mark.parametrize("name", ["my panel", "../../../away", "a/b", "v1.5"])
+def test_a_panels_name_leads_no_picture_out_of_its_folder(tmp_path, name):
+    panel = replace(TEXTCRAFT, name=name)
+    folder = textcraft_sweep(tmp_path / "in" / "a" / "sweep", ["x"], panel=panel, max_turns=(5, 10))
+    told = reported(folder)
+    (picture,) = re.findall(r"!\[.*\]\((.*turns.*)\)", told)
+    assert re.fullmatch(r"report_images/[\w.-]+\.png", picture)
+    assert (folder.path / picture).exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+def test_a_name_with_a_dot_keeps_its_picture(tmp_path):
+    picture = plots.draw_picture(tmp_path, "turns_v1.5", "t", lambda axes: None)
+    assert (tmp_path / f"{picture.file}.png").exists()
+    assert (tmp_path / f"{picture.file}.svg").exists()
+
+
+@pytest.mark.parametrize("text", ["", "not JSON\n"])
+def test_a_damaged_batch_is_named_with_its_remedy(tmp_path, text):
+    folder = textcraft_sweep(tmp_path, ["x"])
+    assert "Damaged" not in reported(folder)
+    (cell,) = folder.cells()
+    (file, *_) = folder.files(cell)
+    file.write_text(text)
+    told = reported(folder)
+    assert f"**Damaged: {plain(str(file))}.**" in told
+    assert "deleted, the same `agentgym sweep` plays its batch again" in told
+    file.unlink()
+    assert folder.missing(cell) == [0]
+
+
+@pytest.mark.parametrize("words", [[], ["--leaderboard"]])
+def test_an_out_that_cannot_be_made_is_refused(tmp_path, capsys, words):
+    folder = textcraft_sweep(tmp_path / "sweep", ["x"])
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit, match="2"):
+        command.main([str(folder.path), "--out", str(tmp_path / "file" / "out"), *words])
+    assert "file is not a folder" in capsys.readouterr().err
