@@ -7,6 +7,7 @@ import json
 from hmac import compare_digest
 from urllib.parse import parse_qs
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agentgym_envs.hosts import is_own_name
@@ -92,6 +93,8 @@ class Gate:
 
         try:
             await self._app(scope, bounded, watched)
+        except ClientDisconnect:  # in the middle of its body: nobody waits for an answer
+            return
         except _TooLong:
             if not begun:
                 text = f"the body is longer than {self._max_body} bytes"

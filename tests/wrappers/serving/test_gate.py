@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+from typing import Any
 
 import httpx
 import pytest
 
+from tests.helpers import COUNTING_ID, register_helpers
 from tests.wrappers.serving.clients import Closed, Refused, Socket
 from tests.wrappers.serving.conftest import Serve
+from wrappers.serving.app import make_app
+from wrappers.serving.environments import served
 
 TOKEN = "a-word-nobody-guesses"
 
@@ -94,3 +99,30 @@ def test_a_frame_of_50_mb_closes_its_connection_alone(serve: Serve) -> None:
 def test_a_body_that_is_no_object_is_unprocessable(counting: str, body: bytes) -> None:
     assert httpx.post(f"{counting}/reset", content=body).status_code == 422
     assert httpx.post(f"{counting}/tasks", content=body).status_code == 422
+
+
+@pytest.mark.parametrize("path", ["/reset", "/tasks", "/mcp"])
+def test_a_client_that_leaves_amid_its_body_gets_no_answer_and_raises_nothing(path: str) -> None:
+    register_helpers()
+    app = make_app(served([COUNTING_ID], {}))
+    messages = [
+        {"type": "http.request", "body": b'{"a', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return messages.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "query_string": b"",
+        "headers": [(b"host", b"localhost")],
+    }
+    asyncio.run(app(scope, receive, send))
+    assert sent == []
