@@ -41,8 +41,9 @@ GROUPS = ("list", "set", "all")
 MAX_LENGTH = 2_000
 """Characters; what is longer is no answer, and would take long to read."""
 
-_MAX_OTHER_WORDS = 8
-"""Of the reason for which a task is impossible, beside those of the task and of the reason."""
+_CAUSES = WORDS["causes"].split()
+_MAX_OTHER_CAUSES = 3
+"""Things that a reason may name although neither the task nor its own reason does."""
 
 TYPES = (*QUANTITIES, *NAMES, "boolean", *GROUPS, "impossible")
 
@@ -169,10 +170,15 @@ def _gives_reason(reason: Sequence[Sequence[str]], text: str, task: str) -> bool
     text = f" {_IMPOSSIBLE.sub(' ', text)} "
     if not all(any(phrase.casefold() in text for phrase in phrases) for phrases in reason):
         return False
-    # One answer that lists all reasons there are would else be right everywhere.
-    own = {word for phrases in reason for phrase in phrases for word in plain(phrase).split()}
-    said = set(re.findall(r"[^\W\d_]{3,}", text)) - words_of(task, with_names=True) - own
-    return len(said) <= _MAX_OTHER_WORDS
+    # One answer that lists all that may be missing would else be right everywhere.
+    own = " ".join([plain(task), *(phrase for phrases in reason for phrase in phrases)])
+    named = _causes_in(text) - _causes_in(own)
+    return len(named) <= _MAX_OTHER_CAUSES
+
+
+def _causes_in(text: str) -> set[str]:
+    words = set(re.findall(r"[^\W\d_]+", text.casefold()))
+    return {cause for cause in _CAUSES if words & {cause, f"{cause}s"}}
 
 
 def _beside_boolean(text: str, value: bool, words: frozenset[str]) -> list[str] | None:

@@ -263,8 +263,12 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         "Cancel my pending order that contains Pawsley Juniper Rabbit Hutch, white.",
         ["N/A - no such order", "n/a: there is no such order", "N/A (no pending order has it)",
          "This cannot be done: there is no pending order with it.",
-         "Not possible, because none of my orders is pending."],
-        ["N/A", "no such order", "N/A - the page broke", "N/A - I now know the order", "done", ""],
+         "Not possible, because none of my orders is pending.",
+         "N/A - I searched the shop, went through every page of results and opened the product and "
+         "its reviews, but no order of mine has it."],
+        ["N/A", "no such order",
+         "N/A - no such order, review, rating, comment, post, hotel, issue or milestone",
+         "N/A - the page broke", "N/A - I now know the order", "done", ""],
     ),
 ]
 # fmt: on
