@@ -32,8 +32,6 @@ logger = logging.getLogger(__name__)
 MOST_RESTARTS = 2
 """Restarts of the server within one batch of turns, after which the batch is given up."""
 _NOT_THERE = 404
-_SAME = 1e-4
-"""Nats; logprobs at two temperatures that are closer than this have not been tempered."""
 
 
 class VLLMServerBackend:
@@ -234,14 +232,19 @@ class VLLMServerBackend:
         return self._client.post("/v1/completions", body)["choices"][0]
 
     def _check_logprobs(self, prompt: list[int]) -> None:
-        """Compare the likeliest token's logprob at two temperatures."""
+        """Compare how far apart the two likeliest tokens are at two temperatures.
+
+        At half the temperature it is twice as far, however sure of one of them the policy is.
+        """
         if self._is_tempered is None:
-            highest = []
+            apart = []
             for temperature in (1.0, 0.5):
                 body = self._body(prompt, Sampling(1, temperature), 1)
-                answer = self._ask(lambda body=body: self._complete({**body, "logprobs": 1}))
-                highest.append(max(answer["logprobs"]["top_logprobs"][0].values()))
-            self._is_tempered = abs(highest[0] - highest[1]) > _SAME
+                answer = self._ask(lambda body=body: self._complete({**body, "logprobs": 2}))
+                logprobs = answer["logprobs"]["top_logprobs"][0].values()
+                first, second, *_ = sorted(logprobs, reverse=True)
+                apart.append(first - second)
+            self._is_tempered = apart[1] > 1.5 * apart[0]
         if not self._is_tempered:
             raise ValueError(
                 f"{self._client.base_url} gives logprobs of the distribution before its "

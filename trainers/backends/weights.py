@@ -92,7 +92,26 @@ def _weights(model: Any) -> Iterator[tuple[str, Any]]:
             "other engine can sample from it; use --backend hf, or load the base unquantized"
         )
     base = model.get_base_model() if hasattr(model, "get_base_model") else model
+    _check_tied(base)
     yield from _weights_of(base, "", set())
+
+
+def _check_tied(model: Any) -> None:
+    """Check that head and embedding still share the weight that the model's configuration ties.
+
+    Raises:
+        ValueError: an adapter has set them apart; an engine of that configuration has one for both.
+    """
+    embedding, head = model.get_input_embeddings(), model.get_output_embeddings()
+    if not getattr(model.config, "tie_word_embeddings", False) or head is None:
+        return
+    is_adapted = any(isinstance(layer, BaseTunerLayer) for layer in (embedding, head))
+    if is_adapted or embedding.weight is not head.weight:
+        raise ValueError(
+            "the adapter sets the head and the embedding apart, which the model ties, so no other "
+            "engine can sample from it; use --backend hf, or leave lm_head and embed_tokens out of "
+            "--lora_target_modules and --lora_modules_to_save"
+        )
 
 
 def _weights_of(module: Any, prefix: str, seen: set[int]) -> Iterator[tuple[str, torch.Tensor]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from peft.helpers import disable_input_dtype_casting
+from peft.tuners.tuners_utils import BaseTunerLayer
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 from trl import get_peft_config, get_quantization_config
 
@@ -298,6 +299,20 @@ def save_policy(model: Any, tokenizer: Any, folder: str | Path) -> None:
             tokenizer.save_pretrained(folder)
             return
         model.save_pretrained(folder / "adapter")
+        _untie_adapted(model.get_base_model())
         model = model.merge_and_unload()
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+
+
+def _untie_adapted(model: Any) -> None:
+    """Give head and embedding a weight each where an adapter is to be merged into one of them.
+
+    Merged into the weight that both share, it would change the other as well.
+    """
+    embedding, head = model.get_input_embeddings(), model.get_output_embeddings()
+    is_adapted = any(isinstance(layer, BaseTunerLayer) for layer in (embedding, head))
+    if is_adapted and model.config.tie_word_embeddings:
+        layer = head.get_base_layer() if isinstance(head, BaseTunerLayer) else head
+        layer.weight = torch.nn.Parameter(layer.weight.detach().clone(), requires_grad=False)
+        model.config.tie_word_embeddings = False

@@ -125,6 +125,19 @@ def test_logprobs_of_another_distribution_are_refused_where_it_matters() -> None
         assert backend_of(server).generate(prompts_of(5), Sampling(2, 0.7), keys=[0])
 
 
+def test_a_policy_that_is_sure_of_its_first_token_is_no_server_without_a_temperature() -> None:
+    model = make_model()
+    with torch.no_grad():
+        model.lm_head.weight.mul_(200)
+        logits = model(torch.tensor(prompts_of(5))).logits[0, -1]
+    assert torch.log_softmax(logits, -1).max() > -1e-6
+    with serving(answers_of(model)) as server:
+        assert backend_of(server).generate(prompts_of(5), Sampling(2, 0.7), keys=[0])
+    with serving(answers_of(model, tempers=False)) as server:
+        with pytest.raises(ValueError, match="--logprobs-mode processed_logprobs"):
+            backend_of(server).generate(prompts_of(5), Sampling(2, 0.7), keys=[0])
+
+
 def test_trained_weights_go_through_the_folder_once_per_change(tmp_path: Path) -> None:
     model = make_model()
     with serving(Served().answers) as server:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,9 +11,11 @@ import torch
 from peft import LoraConfig, get_peft_model
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
+from transformers import AutoModelForCausalLM
 
-from tests.trainers.toys import make_model
+from tests.trainers.toys import make_model, make_tokenizer
 from trainers.backends.weights import named_weights, weight_shapes, weights_version
+from trainers.models.loading import save_policy
 
 
 def adapted(**options: Any) -> Any:
@@ -54,6 +57,33 @@ def test_a_model_with_the_merged_weights_computes_what_the_adapted_one_does(
     assert gap < 1e-5 < 0.01 < difference
     after = model.state_dict()
     assert all(torch.equal(value, after[name]) for name, value in before.items())
+
+
+APART = [
+    {"target_modules": ["q_proj", "lm_head"]},
+    {"target_modules": ["q_proj", "embed_tokens"]},
+    {"modules_to_save": ["lm_head"]},
+    {"modules_to_save": ["embed_tokens"]},
+]
+TOLD_BY_PEFT = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+@TOLD_BY_PEFT
+@pytest.mark.parametrize("options", APART, ids=str)
+def test_a_tied_head_that_an_adapter_sets_apart_goes_to_no_engine(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="--backend hf"):
+        list(named_weights(adapted(**options)))
+
+
+@TOLD_BY_PEFT
+@pytest.mark.parametrize("options", [*APART, {}], ids=str)
+def test_the_saved_model_is_the_trained_one(options: dict[str, Any], tmp_path: Path) -> None:
+    model, ids = adapted(**options), torch.arange(40)[None]
+    with torch.no_grad():
+        expected = model(ids).logits
+        save_policy(model, make_tokenizer(), tmp_path)
+        found = AutoModelForCausalLM.from_pretrained(tmp_path)(ids).logits
+    assert (found - expected).abs().max() < 1e-4
 
 
 def test_an_optimizer_step_and_a_loaded_checkpoint_make_a_new_version() -> None:

@@ -62,7 +62,9 @@ def chat_of(model: Any, tokenizer: Any) -> Answer:
 
 def completions_of(model: Any, *, tempers: bool = True) -> Answer:
     """vLLM's completions by token ids; `tempers` as with its `processed_logprobs`."""
-    from trainers.backends.hf import HFBackend  # other servers here need no torch
+    import torch  # other servers here need none
+
+    from trainers.backends.hf import HFBackend
 
     backend, lock = HFBackend(model), threading.Lock()
 
@@ -72,10 +74,12 @@ def completions_of(model: Any, *, tempers: bool = True) -> Answer:
         with lock:
             backend.generator.manual_seed(body["seed"])
             (turn,) = backend.generate([body["prompt"]], sampling)
-            likeliest = Sampling(1, 0.0)
-            (top,) = backend.generate([body["prompt"]], likeliest)
-        first = top.logprobs[0] * (1 if body["temperature"] in (0, 1) or not tempers else 0.5)
-        logprobs = {"token_logprobs": turn.logprobs, "top_logprobs": [{"token_id:0": first}]}
+            with torch.no_grad():
+                logits = model(torch.tensor([body["prompt"]])).logits[0, -1].float()
+        temperature = (body["temperature"] or 1.0) if tempers else 1.0
+        top = torch.log_softmax(logits / temperature, -1).topk(max(body["logprobs"], 1)).values
+        likeliest = {f"token_id:{place}": float(value) for place, value in enumerate(top)}
+        logprobs = {"token_logprobs": turn.logprobs, "top_logprobs": [likeliest]}
         return {"choices": [{"token_ids": turn.ids, "logprobs": logprobs}]}
 
     return answer
