@@ -143,7 +143,7 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         rows = pair_rows(
             pairs,
             ChatFormat.from_tokenizer(processing_class),
-            max_tokens=context_length(model, args.max_length),
+            max_tokens=context_length(model.config, args.max_length),
             history_of=rollout.history_of,
         )
         super().__init__(

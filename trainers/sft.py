@@ -161,7 +161,7 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
             trajectories,
             ChatFormat.from_tokenizer(processing_class),
             unsuccessful=unsuccessful,
-            max_tokens=context_length(model, None),
+            max_tokens=context_length(model.config, None),
             history_of=rollout.history_of,
         )
         _check_rows(rows, args)

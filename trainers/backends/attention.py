@@ -97,14 +97,19 @@ def attention_for_sampling(model: PreTrainedModel) -> Iterator[None]:
     """Replace a model's attention by one that takes our masks; restore it afterwards.
 
     `eager` takes them as it is; every other one gives way, since the model's weights and results
-    are the same.
+    are the same: to `eager` where it bounds the scores or adds sinks to them, which `sdpa` leaves
+    out and ours does, too.
     """
     config = model.config.get_text_config(decoder=True)
     own = config._attn_implementation
     if own == "eager":
         yield
         return
-    config._attn_implementation = GROUPED
+    has_more = own != "sdpa" and (
+        getattr(config, "attn_logit_softcapping", None) is not None
+        or any(name.endswith(".sinks") for name, _ in model.named_parameters())
+    )
+    config._attn_implementation = "eager" if has_more else GROUPED
     try:
         yield
     finally:

@@ -38,7 +38,7 @@ def load_backend(
         ValueError: the backend's arguments are wrong, or it needs a loaded model.
     """
     if model is not None:
-        max_length = context_length(model, max_length)
+        max_length = context_length(model.config, max_length)
     options = args.backend_options
     if args.backend == "vllm_server":
         from trainers.backends.vllm_server import VLLMServerBackend
@@ -55,9 +55,7 @@ def load_backend(
         if model is not None:
             dtype = str(computed_in(model, autocast)).removeprefix("torch.")
             return VLLMBackend.of_model(model, max_length=max_length, **{"dtype": dtype, **options})
-        context = getattr(AutoConfig.from_pretrained(source), "max_position_embeddings", None)
-        known = [length for length in (max_length, context) if length is not None]
-        max_length = min(known) if known else None
+        max_length = context_length(AutoConfig.from_pretrained(source), max_length)
         return VLLMBackend(source, **{"dtype": dtype, "max_length": max_length, **options})
     if model is None:
         raise ValueError(f"backend {args.backend!r} samples from a loaded model only")

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from peft.helpers import disable_input_dtype_casting
 from peft.tuners.tuners_utils import BaseTunerLayer
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig, PreTrainedModel
 from trl import get_peft_config, get_quantization_config
 
 from trainers.models.fetched import (
@@ -279,11 +279,22 @@ def _rounded(count: int) -> str:
     return str(count)
 
 
-def context_length(model: Any, limit: int | None) -> int | None:
-    """Return the tokens an episode may have: `limit` or the model's context, the smaller one."""
-    context = getattr(model.config, "max_position_embeddings", None)
-    known = [length for length in (limit, context) if length is not None]
-    return min(known) if known else None
+def context_length(config: PreTrainedConfig, limit: int | None) -> int | None:
+    """Return the tokens an episode may have: `limit` or the model's context, the smaller one.
+
+    The context of a model with longrope positions (arXiv 2402.13753) is what it was first trained
+    on: one longer row changes the positions, and so the probabilities, of its whole batch.
+    """
+    config = config.get_text_config(decoder=True)
+    rope = getattr(config, "rope_parameters", None) or {}
+    by_layer = [rope] if "rope_type" in rope else rope.values()  # or a dict per kind of layer
+    known = [limit, getattr(config, "max_position_embeddings", None)]
+    known += [
+        parameters["original_max_position_embeddings"]
+        for parameters in by_layer
+        if parameters["rope_type"] == "longrope"
+    ]
+    return min((length for length in known if length is not None), default=None)
 
 
 def save_policy(model: Any, tokenizer: Any, folder: str | Path) -> None:
