@@ -21,13 +21,18 @@ MONTHS = (
     "December",
 )
 
-_UNIT_SHORT = {
-    "kilometres": "km",
-    "metres": "m",
-    "millimetres": "mm",
-    "square kilometres": "km2",
-    "minutes": "min",
+_OTHER_UNITS = {
+    "kilometres": ("kilometers", "km"),
+    "metres": ("meters", "m"),
+    "millimetres": ("millimeters", "mm"),
+    "square kilometres": ("square kilometers", "km2", "km²", "sq km"),
+    "minutes": ("min",),
 }
+
+
+def _ordinal(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if 11 <= number <= 13 else ending}"
 
 
 @dataclass(frozen=True, order=True)
@@ -42,11 +47,15 @@ class Date:
     def forms(self) -> tuple[str, ...]:
         """Ways to write it, the canonical one first."""
         month = MONTHS[self.month - 1]
-        return (
-            f"{self.day} {month} {self.year}",
-            f"{month} {self.day}, {self.year}",
-            f"{self.year}-{self.month:02}-{self.day:02}",
-        )
+        written = [
+            form
+            for name in (month, month[:3])
+            for day in (str(self.day), _ordinal(self.day))
+            for form in (f"{day} {name} {self.year}", f"{name} {day}, {self.year}")
+        ]
+        iso = f"{self.year}-{self.month:02}-{self.day:02}"
+        of = f"{_ordinal(self.day)} of {month} {self.year}"
+        return tuple(dict.fromkeys((*written, iso, of)))
 
 
 @dataclass(frozen=True, order=True)
@@ -64,7 +73,7 @@ class Quantity:
         plain, grouped = str(self.amount), f"{self.amount:,}"
         if not self.unit:
             return tuple(dict.fromkeys((grouped, plain)))
-        units = (self.unit, _UNIT_SHORT.get(self.unit, self.unit))
+        units = (self.unit, *_OTHER_UNITS.get(self.unit, ()))
         written = [f"{number} {unit}" for unit in units for number in (grouped, plain)]
         return tuple(dict.fromkeys((*written, grouped, plain)))
 

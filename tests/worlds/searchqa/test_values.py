@@ -1,0 +1,50 @@
+"""However a value may be written in English, it is an accepted answer."""
+
+import pytest
+
+from agentgym_envs.searchqa.scoring import exact_match
+from worlds.searchqa.values import Date, Quantity, Value, value_forms
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (Date(1801, 1, 14), "14 January 1801"),
+        (Date(1801, 1, 14), "January 14, 1801"),
+        (Date(1801, 1, 14), "14th of January 1801"),
+        (Date(1801, 1, 14), "the 14th of January, 1801"),
+        (Date(1801, 1, 14), "Jan. 14th, 1801"),
+        (Date(1801, 1, 14), "1801-01-14"),
+        (Date(1801, 1, 11), "11th January 1801"),
+        (Date(1801, 1, 22), "22nd January 1801"),
+        (Date(1801, 1, 31), "Jan 31st 1801"),
+        (Date(1801, 5, 3), "3rd of May 1801"),
+        (Quantity(1795, "kilometres"), "1,795 kilometers"),
+        (Quantity(1795, "kilometres"), "1795 km"),
+        (Quantity(829, "metres"), "829 meters"),
+        (Quantity(12, "millimetres"), "12 millimeters"),
+        (Quantity(1234, "square kilometres"), "1,234 km²"),
+        (Quantity(1234, "square kilometres"), "1,234 sq. km"),
+        (Quantity(1234, "square kilometres"), "1234 square kilometers"),
+        (Quantity(90, "minutes"), "90 min"),
+        (Quantity(1795), "1795"),
+    ],
+)
+def test_a_right_value_is_accepted(value: Value, written: str) -> None:
+    assert exact_match(written, value_forms(value))
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (Date(1801, 1, 14), "14 June 1801"),
+        (Date(1801, 1, 14), "January 1801"),
+        (Date(1801, 1, 14), "1801"),
+        (Date(1801, 1, 14), "1 April 1801"),
+        (Quantity(829, "metres"), "829 kilometers"),
+        (Quantity(829, "metres"), "829 km"),
+        (Quantity(1234, "square kilometres"), "1234 km"),
+    ],
+)
+def test_another_value_is_not(value: Value, written: str) -> None:
+    assert not exact_match(written, value_forms(value))
