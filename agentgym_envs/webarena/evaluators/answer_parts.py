@@ -14,7 +14,7 @@ from agentgym_envs.webarena.evaluators.quantities import quantities as quantitie
 
 _FITTING = {"duration": ("duration", "clock"), "time": ("clock",)}
 _TRANSLATION = str.maketrans(
-    {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "*": " ", "`": " "}
+    {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "→": " ", "*": " ", "`": " "}
 )
 _MOST_REORDERED = 4
 
@@ -46,7 +46,7 @@ def words_of_name(part: Mapping[str, Any]) -> Iterator[str]:
 def _identifier(value: str) -> str:
     """Return a pattern of a number or code, however it is grouped, without leading zeros."""
     signs = re.sub(r"\W", "", value).lstrip("0") or "0"
-    return r"#?0*" + r"[\s./-]*".join(map(re.escape, signs))
+    return r"(?:no\. ?)?#?0*" + r"[\s./-]*".join(map(re.escape, signs))
 
 
 def _name(value: str) -> str:

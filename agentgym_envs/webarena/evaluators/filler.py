@@ -35,7 +35,8 @@ _NAME_GOES_ON = re.compile(r"['’]s\b|[ -][A-Z]")
 _USER = re.compile(r"[\w.-]+@[\w.-]+\w|\b[a-z]+(?:\.[a-z]+)+\b", re.IGNORECASE)
 _PHRASES = re.compile(rf"\b(?:{'|'.join(WORDS['phrases'])})\b")
 _HEDGE = re.compile(
-    rf"\b(?:{'|'.join(WORDS['hedging'])}) ?\$?{USED}|(?<![-=])> ?\$?{USED}"  # `A -> B` is a list
+    rf"\b(?:{'|'.join(WORDS['hedging'])}) ?\$?{USED}"
+    rf"|(?<![-={USED}])(?<!{USED} )> ?\$?{USED}"  # `A -> B` and `A > B` are lists
     rf"|{USED} ?\.{{3,}}\W*$|\bn ?/ ?a\b"
 )
 _GIVING = "|".join(WORDS["giving"].split())
@@ -143,10 +144,12 @@ def _names_in(task: str) -> set[str]:
 
 def _stems(word: str) -> tuple[str, ...]:
     """Return what `closes`, `passed` and `reviews` may come from, and the plural of `reviewer`."""
-    endings = [ending for ending in ("s", "es", "d", "ed") if word.endswith(ending)]
     if word in _DOUBTING:
         return ()
-    return (word + "s", *(word.removesuffix(ending) for ending in endings))
+    stems = [
+        word.removesuffix(ending) for ending in ("s", "es", "d", "ed") if word.endswith(ending)
+    ]
+    return (word + "s", *(stem for stem in stems if len(stem) > 2))  # `Ines` is no `in`
 
 
 def _is_repeat(phrase: Sequence[str], words: frozenset[str]) -> bool:

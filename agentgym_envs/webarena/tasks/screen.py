@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import TypeVar
 
 from agentgym_envs.core import ExpertMove
@@ -123,15 +123,15 @@ class Screen:
         return self.stop(f"N/A: {reason}", reason)
 
 
-def first_of(items: Sequence[_Item]) -> _Item:
+def first_of(items: Iterable[_Item]) -> _Item:
     """Return the first of what was found on the screen.
 
     Raises:
         ElementNotFound: nothing was.
     """
-    if not items:
-        raise ElementNotFound("nothing was found")
-    return items[0]
+    for item in items:
+        return item
+    raise ElementNotFound("nothing was found")
 
 
 def over_pages(

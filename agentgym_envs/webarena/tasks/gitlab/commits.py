@@ -48,8 +48,8 @@ def where_they_live(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     for folder in folders:
         yield screen.click("link", f"{folder}/", "The file lies in this folder.")
     yield screen.click("link", name, "There is the file.")
-    heading = next(n.name for n in screen.page.nodes if n.name.startswith("Last changed on"))
+    heading = first_of(n.name for n in screen.page.nodes if n.name.startswith("Last changed on"))
     place = [node.name for node in screen.page.nodes].index(heading)
-    person = next(node for node in screen.page.nodes[place:] if node.role == "link")
+    person = first_of(node for node in screen.page.nodes[place:] if node.role == "link")
     yield screen.click_node(person, f"{person.name} changed it last.")
     yield screen.stop(fact(screen, "Location: "), "The profile says where they are.")

@@ -12,7 +12,7 @@ from agentgym_envs.webarena.tasks.gitlab.steps import (
     open_project,
     text_of,
 )
-from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
 from agentgym_envs.webarena.tasks.solution import Case
 
 
@@ -20,7 +20,7 @@ def comment_on_request(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Find the one whose title speaks of it."""
     part = case.values["part"]
     yield from open_part(screen, case.values["project"], "Merge requests")
-    item = next(i for i in items(screen, "Merge requests") if part in i.link.name)
+    item = first_of(i for i in items(screen, "Merge requests") if part in i.link.name)
     yield screen.click_node(item.link, f"This title speaks of the {part}.")
     yield screen.fill("textbox", "Your comment", case.values["remark"])
     yield screen.click("button", "Comment")

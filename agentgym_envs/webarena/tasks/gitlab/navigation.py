@@ -53,7 +53,7 @@ def people_around_request(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     person = _person_after(screen, ", opened " if values["role"] == "author" else "Reviewer:")
     yield screen.click_node(person, f"{person.name} is the {values['role']}.")
     word = PEOPLE_AROUND_REQUEST_PEOPLE[values["people"]].removesuffix("s")
-    link = next(node for node in screen.all("link") if f" {word}" in node.name)
+    link = first_of(node for node in screen.all("link") if f" {word}" in node.name)
     yield screen.click_node(link, "The profile leads to the list.")
     yield screen.stop("", "These are the people.")
 

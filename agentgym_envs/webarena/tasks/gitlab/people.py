@@ -14,7 +14,7 @@ from agentgym_envs.webarena.tasks.gitlab.steps import (
     items,
     open_part,
 )
-from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter, first_of
 from agentgym_envs.webarena.tasks.solution import Case
 
 
@@ -22,7 +22,7 @@ def invite_member(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Find the user name, then invite."""
     person = case.values["person"]
     yield from find_person(screen, person)
-    result = next(item for item in items(screen, "Results") if item.link.name == person)
+    result = first_of(item for item in items(screen, "Results") if item.link.name == person)
     username = result.text.removeprefix(person).split("·")[0].split()[-1]
     yield from open_part(screen, case.values["project"], "Members")
     yield screen.fill("textbox", "User name or e-mail", username, "I found the user name.")
@@ -77,8 +77,8 @@ def _open_author(case: Case, screen: Screen) -> Iterator[ExpertMove]:
         yield from apply(screen, {"State": values["state"].capitalize()})
     yield screen.click("link", values["title"], "There is the merge request.")
     names = [node.name for node in screen.page.nodes]
-    place = next(i for i, name in enumerate(names) if ", opened " in name)
-    author = next(node for node in screen.page.nodes[place:] if node.role == "link")
+    place = first_of(i for i, name in enumerate(names) if ", opened " in name)
+    author = first_of(node for node in screen.page.nodes[place:] if node.role == "link")
     yield screen.click_node(author, f"{author.name} opened it.")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.map import steps
-from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
 from agentgym_envs.webarena.tasks.solution import Case
 
 
@@ -26,7 +26,7 @@ def review_place(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield from steps.search(screen, address, "I only know the address, so I search for it.")
     kind = case.values["kind"].capitalize()
     here = f" {case.values['address']}, "
-    link = next(link for link, text in steps.results(screen) if here in text)
+    link = first_of(link for link, text in steps.results(screen) if here in text)
     yield screen.click_node(link, f"{link.name} is the {kind.lower()} at this address.")
     yield screen.click("link", "Write a review")
     yield screen.choose("Rating", case.values["stars"])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.tasks.reddit.steps import best_comment, open_post
-from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, over_pages
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of, over_pages
 from agentgym_envs.webarena.tasks.solution import Case
 
 
@@ -34,7 +34,7 @@ def reply_to_best(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Read all comments, go back to the best one's page, and reply."""
     yield from open_post(screen, case.values["title"])
     best = yield from best_comment(screen)
-    reply = next(
+    reply = first_of(
         link for link in screen.below(best.node, "link") if link.name.startswith("Reply to ")
     )
     yield screen.click_node(reply, f"This comment has {best.points} points, more than all others.")

@@ -154,7 +154,7 @@ def best_comment(screen: Screen) -> Generator[ExpertMove, None, Remark]:
     most = max(points for page in pages for points in page)
     for _ in range(len(pages) - 1 - [most in page for page in pages].index(True)):
         yield screen.click("link", "Previous", f"The best one has {most} points.")
-    return next(remark for remark in comments_on(screen) if remark.points == most)
+    return first_of(remark for remark in comments_on(screen) if remark.points == most)
 
 
 def back(thought: str) -> ExpertMove:

@@ -28,7 +28,7 @@ def calling_customer(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     if what == "tracking number":
         link = screen.below(latest.node, "link")[0]
         yield screen.click_node(link, "The newest order comes first; it knows its shipment.")
-        shipment = next(n for n in screen.all("row") if n.name.startswith("Shipment | "))
+        shipment = first_of(n for n in screen.all("row") if n.name.startswith("Shipment | "))
         yield screen.stop(shipment.name.split(", ")[1], "The shipment has this number.")
     else:
         answer = latest.cells["Total" if what == "total" else "Number"]

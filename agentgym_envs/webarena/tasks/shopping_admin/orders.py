@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
+from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of
 from agentgym_envs.webarena.tasks.shopping_admin.steps import (
     apply_filters,
     change_ticked,
@@ -35,7 +35,7 @@ def hold_orders(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 def tell_customer(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Go to the order by way of the customer's page."""
     yield from open_customer(screen, case.values["customer"])
-    newest = next(
+    newest = first_of(
         node for node in screen.all("link") if node.name.isdecimal() and len(node.name) == 9
     )
     yield screen.click_node(newest, "The most recent order comes first.")

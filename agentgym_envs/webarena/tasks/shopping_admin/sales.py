@@ -47,7 +47,7 @@ def best_customer(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     first = first_of(lines(screen, "Customer"))
     link = screen.below(first.node, "link")[0]
     yield screen.click_node(link, "This customer spent the most; the page has the address.")
-    email = next(n for n in screen.all("row") if n.name.startswith("E-mail | "))
+    email = first_of(n for n in screen.all("row") if n.name.startswith("E-mail | "))
     yield screen.stop(email.name.split(" | ")[1], "Here is the e-mail address.")
 
 

@@ -94,6 +94,8 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         group("list", one("name", "Marlow Heath"), one("name", "Redmarsh")), PASSED,
         ["Marlow Heath, Redmarsh", "Marlow Heath and Redmarsh", "marlow heath & redmarsh",
          "Marlow Heath; Redmarsh", '["Marlow Heath", "Redmarsh"]', "Marlow Heath -> Redmarsh",
+         "Marlow Heath → Redmarsh", "Marlow Heath > Redmarsh",
+         "According to the page, it passes Marlow Heath and Redmarsh.",
          "1. Marlow Heath\n2. Redmarsh", "- Marlow Heath\n- Redmarsh",
          "1) Marlow Heath 2) Redmarsh", "(1) Marlow Heath, (2) Redmarsh",
          "Marlow Heath as well as Redmarsh",
@@ -105,7 +107,8 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
          "From Calder Point to Marlow Heath and Redmarsh", "Redmarsh after Marlow Heath",
          "Kingsreach, Marlow Heath, Redmarsh, Saltmarsh",
          "Marlow Heath, Redmarsh and Calder Point", "Marlow Heath, Redmarsh ...",
-         "1) Marlow Heath 3) Redmarsh", "next to Marlow Heath, Redmarsh"],
+         "1) Marlow Heath 3) Redmarsh", "> Marlow Heath, Redmarsh",
+         "Marlow Heath, Redmarsh, Ines", "next to Marlow Heath, Redmarsh"],
     ),
     (
         group("all", one("name", "Port Senna"), one("duration", "34 min")), AIRPORT,
@@ -152,8 +155,9 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
     ),
     (
         one("identifier", "000002115"), "What is the order number of that order?",
-        ["000002115", "2115", "#000002115", "Order 000002115", "The order number is 2115."],
-        ["2116", "12115", "21150", "000002115 and 000002116"],
+        ["000002115", "2115", "#000002115", "Order 000002115", "The order number is 2115.",
+         "No. 2115", "Order no. 000002115"],
+        ["2116", "no 2115", "12115", "21150", "000002115 and 000002116"],
     ),
     (
         one("identifier", "VP493401493"), "What is the tracking number of the Corvane Loaf Tin?",
