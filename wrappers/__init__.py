@@ -1,8 +1,9 @@
-"""Wrappers: vectorization, horizon curricula, recording and failure rules."""
+"""Wrappers: vectorization, horizon curricula, recording, rewards and failure rules."""
 
 from wrappers.failures import Attempts, FailureRules
 from wrappers.horizon import HorizonCurriculum
 from wrappers.record import RecordTrajectories, TrajectoryWriter
+from wrappers.reward import SuccessReward
 from wrappers.schedules import (
     AdaptiveHorizon,
     FixedHorizon,
@@ -21,6 +22,7 @@ __all__ = [
     "HorizonSchedule",
     "RecordTrajectories",
     "ScalingInter",
+    "SuccessReward",
     "TextVectorEnv",
     "TrajectoryWriter",
     "parse_schedule",

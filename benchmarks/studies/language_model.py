@@ -165,6 +165,8 @@ GROUNDS: dict[str, Ground] = {
         steps=30,
         episodes=32,
         fixed=24,
+        # A wrong focus takes the score back: paid by it, the policy learns never to focus.
+        further=("--wrapper", "wrappers:SuccessReward"),
     ),
     "WebArena": Ground(
         _playing(
