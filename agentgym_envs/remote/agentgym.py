@@ -110,15 +110,7 @@ class AgentGymEnv(RemoteEnv):
 
     def close(self) -> None:
         """Give the server's environment back."""
-        made, self._made = self._made, None
-        if made is None:
-            return
-        self._pool.release(self._url)
-        with closing(made.http):
-            try:
-                made.http.ask("POST", "/close", {self._kind.key: made.number})
-            except EnvFailure:
-                pass  # it is gone already, which is what we want
+        self._leave()
 
     def _reset(self, body: Mapping[str, Any]) -> Any:
         if self._made is not None:
@@ -139,41 +131,49 @@ class AgentGymEnv(RemoteEnv):
         return _Made(http, number)
 
     def _ask(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Ask about the environment; where the machinery broke, it is given up."""
+        """Do something with the environment; where the machinery broke, it is left."""
         made = self._made
         if made is None:
             raise EnvFailure("there is no environment of a server; call reset()")
-        try:
-            answer = made.http.value("POST", path, {self._kind.key: made.number, **body})
-        except EnvFailure:
-            self._give_up()
-            raise
+        answer = self._send(made, "POST", path, {self._kind.key: made.number, **body})
         if isinstance(answer, Mapping) and "error" in answer:
             raise self._failure(path, str(answer["error"]))
         return answer
 
     def _get(self, path: str) -> Any:
-        """Ask for what is told of the environment; where the machinery broke, it is given up."""
-        made = self._made
-        assert made is not None
-        try:
-            return made.http.value("GET", path, **{self._kind.key: made.number})
-        except EnvFailure:
-            self._give_up()
-            raise
+        """Ask for what is told of the environment; where the machinery broke, it is left."""
+        assert self._made is not None
+        return self._send(self._made, "GET", path, **{self._kind.key: self._made.number})
 
-    def _failure(self, path: str, cause: str) -> EnvFailure:
+    def _send(self, made: _Made, method: str, path: str, body: Any = None, **query: Any) -> Any:
+        try:
+            reply = made.http.ask(method, path, body, **query)
+        except EnvFailure:
+            self._leave(answers=False)
+            raise
+        if reply.status != 200:
+            raise self._failure(path, f"status {reply.status}: {reply.text}", reply.status)
+        return reply.value
+
+    def _failure(self, path: str, cause: str, status: int | None = None) -> EnvFailure:
         """Return the error, and give back the environment of a server that has answered."""
         assert self._made is not None
-        failure = self._made.http.failure(path, cause)
-        self.close()
+        failure = self._made.http.failure(path, cause, status)
+        self._leave(is_down=status is not None)
         return failure
 
-    def _give_up(self) -> None:
+    def _leave(self, *, answers: bool = True, is_down: bool = False) -> None:
+        """Give the environment back to a server that answers; forget that of another one."""
         made, self._made = self._made, None
-        if made is not None:
-            self._pool.release(self._url, is_down=True)
-            made.http.close()
+        if made is None:
+            return
+        self._pool.release(self._url, is_down=is_down or not answers)
+        with closing(made.http):
+            if answers:
+                try:
+                    made.http.ask("POST", "/close", {self._kind.key: made.number})
+                except EnvFailure:
+                    pass  # it is gone already, which is what we want
 
     def _first(self, answer: Any) -> str:
         """Return the first observation of an episode."""

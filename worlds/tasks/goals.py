@@ -184,11 +184,6 @@ def measure(kind: str, value: str, unit: str = "") -> Answer:
     return {"type": kind, "value": value} | ({"unit": unit} if unit else {})
 
 
-def yes_or_no(value: bool) -> Answer:
-    """Expect yes or no."""
-    return {"type": "boolean", "value": value}
-
-
 def all_of(*parts: Answer) -> Answer:
     """Expect several answers of different kinds; those of one kind in this order."""
     return {"type": "all", "of": list(parts)}

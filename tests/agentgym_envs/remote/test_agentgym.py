@@ -201,6 +201,25 @@ def test_an_environment_lost_between_episodes_is_made_again() -> None:
         env.close()
 
 
+@pytest.mark.parametrize("path", ["/reset", "/step"])
+def test_a_server_that_fails_gets_its_environment_back(path: str) -> None:
+    closed: list[dict[str, Any]] = []
+
+    def close(body: dict[str, Any]) -> Any:
+        closed.append(body)
+        return True
+
+    answers = fixed(under("alfworld", {**SCENARIOS["alfworld"], path: Failure(500, "oops")}))
+    with serving({**answers, "/alfworld/close": close}) as server:
+        env = make(server, "alfworld")
+        with pytest.raises(EnvFailure, match="status 500: oops"):
+            env.reset()
+            env.step("look")
+        assert closed == [{"id": 4}]
+        env.close()
+        assert closed == [{"id": 4}]
+
+
 @pytest.mark.parametrize(
     ("greeting", "kind"),
     [("This is environment ScienceWorld.", "sciworld"), ("This is environment BabyAI.", "babyai")],
