@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from agentgym_envs.sciworld.answers import NOT_KNOWN
+from agentgym_envs.sciworld.answers import NOT_KNOWN, is_question
 from agentgym_envs.sciworld.gateway import JavaError
 from agentgym_envs.sciworld.house import room_shown, rooms_of, way
 from agentgym_envs.sciworld.refusals import is_refusal
@@ -31,7 +31,7 @@ _MAX_SOLUTIONS = 8
 _CACHED_SOLUTIONS = 1024
 _log = logging.getLogger(__name__)
 
-_LOOK_AROUND = "look around"
+_LOOK_AROUND, _WAIT = "look around", "wait1"
 _CHECKS = ("examine ", "use thermometer ")
 _LOOKS = (_LOOK_AROUND, "look at ", "look in ", "examine ", "inventory", "read ", "task")
 
@@ -192,8 +192,9 @@ def _solution(
     if whole is None:
         return None
     rest = [action for number, action in enumerate(actions) if number not in whole.refused]
+    waiting = [_WAIT if number in whole.refused else each for number, each in enumerate(actions)]
     # A look or a refused action takes a moment, which a solution may not have, or may need.
-    for choice, adds_looks in ((rest, True), (rest, False), (actions, True)):
+    for choice, adds_looks in ((rest, True), (rest, False), (waiting, True), (waiting, False)):
         if played := _play(simulator, begin, choice, adds_looks=adds_looks):
             return played.solution
     return whole.solution
@@ -225,6 +226,8 @@ def _play(
         shown.add(reply.text)
         if not reply.text or reply.text == NOT_KNOWN or is_refusal(reply.text):
             refused.add(number)
+        if is_question(reply.text) and not "".join(actions[number + 1 : number + 2]).isdigit():
+            refused.add(number)  # it is not answered, so nothing is done
         if reply.is_completed:
             solution = Solution((*played, *actions[number + 1 :]), frozenset(looks))
             return _Played(solution, refused) if reply.points == 100 else None

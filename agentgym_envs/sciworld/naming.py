@@ -39,15 +39,16 @@ class ListedNames:
             if len(choices) > 1 and queue and queue[0].isdigit():
                 parts.append(queue.popleft())
             number = int(parts[1]) if len(parts) > 1 else 0
-            is_clear = number < len(choices) and (len(choices) > 1) == (len(parts) > 1)
-            name = listing().name(choices[number]) if is_clear else None
-            if name is None:
+            name = listing().name(choices[number]) if number < len(choices) else None
+            asks = name is not None and len(meanings(self._simulator, name)) > 1
+            is_clear = (len(choices) > 1) == (len(parts) > 1)
+            if name is None or not (is_clear or asks):
                 yield from parts
                 continue
-            asks = len(meanings(self._simulator, name)) > 1
-            self._solution[name] = tuple(parts[:-1] if asks else parts)
+            is_answered = asks and is_clear  # else the solution asks in vain, and goes on
+            self._solution[name] = tuple(parts[:-1] if is_answered else parts)
             yield name
-            answer = listing().choice(choices[number].things) if asks else None
+            answer = listing().choice(choices[number].things) if is_answered else None
             if answer is not None:
                 self._solution[answer] = tuple(parts[-1:])
                 yield answer
