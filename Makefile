@@ -172,7 +172,7 @@ throughput: $(VENV)/.train  ## Measure the speed of environments, vector env and
 	OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 $(BIN)/python -m benchmarks throughput
 
 .PHONY: gpu
-gpu: $(VENV)/.dev  ## Measure and try what only a GPU can show (half an hour), or rehearse it without one; writes runs/gpu
+gpu: $(VENV)/.dev  ## Measure and try what only a GPU can show (an hour at most), or rehearse it without one; writes runs/gpu
 	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m benchmarks.gpu
 
 # Checking it ----------------------------------------------------------------------------------

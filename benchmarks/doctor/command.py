@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         const=FOLDER,
         metavar="FOLDER",
         help="then measure and try what only a GPU can show, as `python -m benchmarks.gpu --out "
-        f"FOLDER` does (default: {FOLDER}; half an hour)",
+        f"FOLDER` does (default: {FOLDER}; an hour at most)",
     )
     options = parser.parse_args(argv)
     if options.gpu is not None and options.json:

@@ -141,8 +141,8 @@ def _weights_of(module: Any, prefix: str, seen: set[int]) -> Iterator[tuple[str,
 def _whole(name: str, weight: Any) -> torch.Tensor:
     if hasattr(weight, "ds_id"):
         raise ValueError(
-            f"{name} is split by DeepSpeed ZeRO-3, which this backend does not gather; use "
-            f"--backend hf, ZeRO-2 or FSDP2"
+            f"{name} is split by DeepSpeed ZeRO-3, which this backend does not gather; train "
+            f"with ZeRO-2 or FSDP2"
         )
     whole = weight.full_tensor() if hasattr(weight, "full_tensor") else weight
     return whole.detach()
