@@ -120,7 +120,8 @@ def _environment(trajectory: Trajectory, kwargs: Mapping[str, Any]) -> TextEnv:
             env.max_turns = len(trajectory.turns) + 1
             return env
     raise NotReplayed(
-        "No environment here gives the system prompt that was recorded, so none is replayed"
+        "No environment here gives the system prompt that was recorded, so none is replayed; "
+        "arguments of environments are read from the run.json or cell.json beside the file"
     )
 
 
