@@ -43,6 +43,7 @@ class SnapshotMixin(gym.Env[str, str]):
     _options: Mapping[str, Any] | None
     _random_state: Mapping[str, Any] | None
     _actions: list[str]
+    _over: bool
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Remember what it is made with."""
@@ -84,6 +85,9 @@ class SnapshotMixin(gym.Env[str, str]):
                     f"{snapshot.observation!r:.200}; snapshots need the same arguments, and "
                     "an environment that always answers the same actions in the same way"
                 )
+        else:  # of before the first reset
+            self._options, self._random_state, self._actions = None, None, []
+            self._over = True
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return _rebuild(self._make, self.spec, self.snapshot())

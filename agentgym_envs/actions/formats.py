@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import textwrap
 import threading
 import warnings
 from collections.abc import Sequence
@@ -26,7 +27,10 @@ ACTION_FORMATS: tuple[str, ...] = get_args(ActionFormat)
 MAX_CODE = 50_000
 """Characters of Python that are read; the time it takes holds up every thread."""
 
-_BLOCK = re.compile(r"```(?:python3?|py|tool_code)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_BLOCK = re.compile(
+    r"(?P<fence>```|~~~)(?:python3?|py|tool_code)?[ \t\r]*\n(?P<inner>.*?)(?:(?P=fence)|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
 _PARSING = threading.Lock()  # `catch_warnings` swaps global state
 
 
@@ -143,7 +147,7 @@ class CodeParser:
 
     def parse(self, completion: str) -> str:
         """Read the call and fill the verb's template."""
-        blocks = _BLOCK.findall(completion)
+        blocks = [textwrap.dedent(block["inner"]) for block in _BLOCK.finditer(completion)]
         if len(blocks) > 1:
             raise InvalidAction(
                 f"Your answer holds {len(blocks)} fenced blocks; write one, leave out the others."

@@ -6,6 +6,7 @@ A plain action is the filled template; the formats that call functions name the 
 from __future__ import annotations
 
 import keyword
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -127,13 +128,16 @@ class ActionVerb:
         return {p: int(v) if p in self.integers else v for p, v in match.groupdict().items()}
 
     def _value(self, parameter: str, value: Any) -> str:
-        if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
-            value = ", ".join(value)
+        if isinstance(value, list) and parameter not in self.integers:
+            texts = [entry if isinstance(entry, str) else _number_text(entry) for entry in value]
+            if None not in texts:
+                value = ", ".join(text or "" for text in texts)
         is_integer = isinstance(value, int) and not isinstance(value, bool)
         if parameter in self.integers and isinstance(value, str) and value.strip().isdecimal():
             return value.strip()
-        if is_integer or (isinstance(value, str) and parameter not in self.integers):
-            return _integer_text(value) if is_integer else value
+        text = value if isinstance(value, str) else _number_text(value)
+        if text is not None and (is_integer or parameter not in self.integers):
+            return text
         kind = "an int" if parameter in self.integers else "a str"
         raise InvalidAction(f"{self.name}: {parameter} must be {kind}, got {shown(value)}.")
 
@@ -149,7 +153,12 @@ def clipped(text: str, limit: int = MAX_REPEATED) -> str:
     return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"
 
 
-def _integer_text(value: int) -> str:
+def _number_text(value: Any) -> str | None:
+    """Return a finite number as text; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     try:
         return str(value)
     except ValueError:  # Python refuses to print integers of more than 4300 digits

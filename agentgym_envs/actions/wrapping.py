@@ -11,9 +11,10 @@ MAX_CLEANED = 2_000
 """Characters of the longest text that is cleaned; matching verbs takes long on longer ones."""
 
 _FENCED = re.compile(
-    r"(?P<fence>`{3,}|~{3,})(?:[\w+-]*[ \t]*\n)?(?P<inner>.*?)(?P=fence)", re.DOTALL
+    r"(?P<fence>`{3,}|~{3,})(?:[\w+-]*[ \t\r]*\n)?(?P<inner>.*?)(?P=fence)", re.DOTALL
 )
 _LABEL = re.compile(r"\baction\b[*_ \t]*[:：][*_]*", re.IGNORECASE)
+_LINE_LABEL = re.compile(rf"^[*_#> \t]*{_LABEL.pattern}", re.IGNORECASE | re.MULTILINE)
 _NEXT_LABEL = re.compile(r"^[*_#> \t]*(?:thought|observation)[*_ \t]*[:：]", re.I | re.M)
 _PAIRS = ("**", "__", "*", "`", '"', "'", "“”", "‘’", "«»")
 _MARKS = re.compile(r"[`*\"'“”‘’«»~]|__|[.!]\s*$|^\s*action", re.IGNORECASE)
@@ -61,14 +62,15 @@ def clean_action(text: str, verbs: Sequence[ActionVerb]) -> str:
 def last_labelled(text: str, verbs: Sequence[ActionVerb] = ()) -> str | None:
     """Return what follows the last `Action:` in the block or line behind it; None without one.
 
-    It is empty where nothing follows.
+    Where one begins a line, those inside lines are words of a thought or an action. It is empty
+    where nothing follows.
 
     Args:
         text: the completion.
         verbs: the environment's. Where some take several lines, all is returned up to the end of
             the block or to the next label, but for actions of the others.
     """
-    labels = list(_LABEL.finditer(text))
+    labels = list(_LINE_LABEL.finditer(text)) or list(_LABEL.finditer(text))
     if not labels:
         return None
     rest = text[labels[-1].end() :].strip()

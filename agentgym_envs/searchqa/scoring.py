@@ -7,6 +7,7 @@ Deviations:
    it is but for case and spaces, so that not every article is right.
 2. Typographic dashes and quotation marks count as the ASCII ones that a keyboard has, so that
    `Takisawan-Brannholmer War` is `Takisawan–Brannholmer War`.
+3. The point of a decimal number stays, so that 82.9 is not 829.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Sequence
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _AS_TYPED = str.maketrans("‐‑‒–—−‘’“”", "------''\"\"")
+_DECIMAL_POINT = re.compile(r"(?<=\d)\.(?=\d)")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
@@ -41,7 +43,7 @@ def f1(answer: str, accepted: Sequence[str]) -> float:
 
 
 def _as_typed(text: str) -> str:
-    return text.translate(_AS_TYPED)
+    return _DECIMAL_POINT.sub("·", text.translate(_AS_TYPED))
 
 
 def _same(answer: str, accepted: str) -> bool:

@@ -29,6 +29,7 @@ VERBS = (
             "press_enter": "1 to press Enter afterwards, 0 not to.",
         },
         free_text=("content",),
+        is_multiline=True,
     ),
     ActionVerb(
         "select",
@@ -73,6 +74,7 @@ VERBS = (
         defaults={"answer": ""},
         notes={"answer": "The answer, empty if none is asked for; N/A if it cannot be done."},
         free_text=("answer",),
+        is_multiline=True,
     ),
 )
 

@@ -42,7 +42,7 @@ class BacktickParser:
         return clean_action(unwrap(f"{FENCE}{action}{FENCE}"), self.verbs)
 
     def _without_backticks(self, completion: str) -> str | None:
-        action = last_labelled(completion)
+        action = last_labelled(completion, self.verbs)
         if action is not None:
             return action or None
         action = clean_action(completion, self.verbs)

@@ -8,6 +8,7 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
+from gymnasium.error import ResetNeeded
 
 from agentgym_envs import EnvFailure, TextEnv
 from tests.helpers import EMBEDDED, CountingEnv, unless_missing
@@ -108,6 +109,17 @@ def test_a_snapshot_goes_back_in_time() -> None:
     after = [env.step(action) for action in ("add 2", "add 3")]
     env.restore(snapshot)
     assert [env.step(action) for action in ("add 2", "add 3")] == after
+
+
+def test_a_snapshot_of_before_the_first_reset_leaves_no_episode() -> None:
+    env = gym.make("agentgym/TextCraft-v0", disable_env_checker=True).unwrapped
+    before = env.snapshot()
+    env.reset(seed=1)
+    env.restore(before)
+    with pytest.raises(ResetNeeded):
+        env.step("inventory")
+    env.reset(seed=1)
+    env.step("inventory")
 
 
 def test_a_snapshot_of_other_data_is_refused() -> None:

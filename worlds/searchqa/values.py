@@ -22,12 +22,24 @@ MONTHS = (
 )
 
 _OTHER_UNITS = {
-    "kilometres": ("kilometers", "km"),
-    "metres": ("meters", "m"),
-    "millimetres": ("millimeters", "mm"),
-    "square kilometres": ("square kilometers", "km2", "km²", "sq km"),
+    "kilometres": ("kilometers",),
+    "metres": ("meters",),
+    "millimetres": ("millimeters",),
+    "square kilometres": (
+        *("square kilometers", "square km"),
+        *("sq kilometres", "sq kilometers", "sq km"),
+    ),
+    "minutes": ("mins",),
+}
+_SYMBOLS = {
+    "kilometres": ("km",),
+    "metres": ("m",),
+    "millimetres": ("mm",),
+    "square kilometres": ("km2", "km²"),
     "minutes": ("min",),
 }
+"""What may stand right behind a number."""
+_SHORT_MONTHS = {"September": ("Sep", "Sept")}
 
 
 def _ordinal(number: int) -> str:
@@ -49,7 +61,7 @@ class Date:
         month = MONTHS[self.month - 1]
         written = [
             form
-            for name in (month, month[:3])
+            for name in (month, *_SHORT_MONTHS.get(month, (month[:3],)))
             for day in (str(self.day), _ordinal(self.day))
             for form in (f"{day} {name} {self.year}", f"{name} {day}, {self.year}")
         ]
@@ -73,8 +85,10 @@ class Quantity:
         plain, grouped = str(self.amount), f"{self.amount:,}"
         if not self.unit:
             return tuple(dict.fromkeys((grouped, plain)))
-        units = (self.unit, *_OTHER_UNITS.get(self.unit, ()))
+        symbols = _SYMBOLS.get(self.unit, ())
+        units = (self.unit, *_OTHER_UNITS.get(self.unit, ()), *symbols)
         written = [f"{number} {unit}" for unit in units for number in (grouped, plain)]
+        written += [f"{number}{unit}" for unit in symbols for number in (grouped, plain)]
         return tuple(dict.fromkeys((*written, grouped, plain)))
 
 

@@ -14,14 +14,16 @@ from agentgym_envs.webarena.evaluators.quantities import quantities as quantitie
 
 _FITTING = {"duration": ("duration", "clock"), "time": ("clock",)}
 _TRANSLATION = str.maketrans(
-    {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "→": " ", "*": " ", "`": " "}
+    {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-"} | dict.fromkeys("→➜⇒⟶›»·•*`", " ")
 )
 _MOST_REORDERED = 4
+_WITHOUT_INITIAL = r"(?! [a-z](?:[.,;]|$| and\b))"
+"""`Malik I.` is another person than `Malik`."""
 
 
 def plain(text: str) -> str:
     """Return a text in lower case, without typographic marks and emphasis."""
-    text = unicodedata.normalize("NFKC", text).translate(_TRANSLATION)
+    text = unicodedata.normalize("NFKC", text.replace("№", "no. ")).translate(_TRANSLATION)
     return re.sub(r"\s+", " ", text).strip().casefold()
 
 
@@ -31,8 +33,11 @@ def plain(text: str) -> str:
 def name_pattern(part: Mapping[str, Any]) -> re.Pattern[str]:
     """Return a pattern of a name, or of a number or code, in a plain text."""
     values = [part["value"], *part.get("also", ())]
-    write = _identifier if part["type"] == "identifier" else _name
-    return re.compile("|".join(rf"(?<!\w){write(plain(str(value)))}(?!\w)" for value in values))
+    if part["type"] == "identifier":
+        patterns = [_identifier(plain(str(value))) for value in values]
+    else:
+        patterns = [_name(plain(str(value))) + _WITHOUT_INITIAL for value in values]
+    return re.compile("|".join(rf"(?<!\w){pattern}(?!\w)" for pattern in patterns))
 
 
 def words_of_name(part: Mapping[str, Any]) -> Iterator[str]:
@@ -46,7 +51,7 @@ def words_of_name(part: Mapping[str, Any]) -> Iterator[str]:
 def _identifier(value: str) -> str:
     """Return a pattern of a number or code, however it is grouped, without leading zeros."""
     signs = re.sub(r"\W", "", value).lstrip("0") or "0"
-    return r"(?:no\. ?)?#?0*" + r"[\s./-]*".join(map(re.escape, signs))
+    return r"(?:no(?:\.:?|:) ?)?#?0*" + r"[\s./-]*".join(map(re.escape, signs))
 
 
 def _name(value: str) -> str:

@@ -36,7 +36,8 @@ _USER = re.compile(r"[\w.-]+@[\w.-]+\w|\b[a-z]+(?:\.[a-z]+)+\b", re.IGNORECASE)
 _PHRASES = re.compile(rf"\b(?:{'|'.join(WORDS['phrases'])})\b")
 _HEDGE = re.compile(
     rf"\b(?:{'|'.join(WORDS['hedging'])}) ?\$?{USED}"
-    rf"|(?<![-={USED}])(?<!{USED} )> ?\$?{USED}"  # `A -> B` and `A > B` are lists
+    # `A -> B` and `A > B` are lists.
+    rf"|(?<![-=>])(?<!{USED} )(?<!{USED}\. )> ?\$?{USED}|{USED}\.? >\$?{USED}"
     rf"|{USED} ?\.{{3,}}\W*$|\bn ?/ ?a\b"
 )
 _GIVING = "|".join(WORDS["giving"].split())

@@ -40,7 +40,13 @@ def test_what_a_format_writes_it_reads_back(action_format: str, action: str) -> 
         ("plain", "  look\n", "look"),
         ("react", "Thought: hm\nAction: look", "look"),
         ("react", "Action: get 1 x\nThought: no\nAction:\n look \nmore", "look"),
+        ("react", "Action: look\nThought: my next action: get 1 x", "look"),
+        ("react", "Thought: hm. Action: look", "look"),
+        ("react", "Action: get 1 x. My next action: look", "get 1 x. My next action: look"),
+        ("react", "Action: ```python\r\nlook\r\n```", "look"),
         ("function_call", ' {"arguments": {}, "name": "look"}\n', "look"),
+        ("function_call", '{"name":"get","arguments":{"count":2,"item":65.4}}', "get 2 65.4"),
+        ("function_call", '{"name":"get","arguments":{"count":2,"item":[5,"x"]}}', "get 2 5, x"),
         ("function_call", '{"name":"get","arguments":{"count":"2","item":"x"}}', "get 2 x"),
         (
             "function_call",
@@ -51,6 +57,9 @@ def test_what_a_format_writes_it_reads_back(action_format: str, action: str) -> 
         ("code", "```\nget(2, item='x')\n```", "get 2 x"),
         ("code", "```py\nget(item='x', count=2)\n```", "get 2 x"),
         ("code", code("# why\nget(1, r'\\d')"), "get 1 \\d"),
+        ("code", "```Python\r\nlook()\r\n```", "look"),
+        ("code", "1. Look:\n   ```python\n   look()\n   ```", "look"),
+        ("code", "~~~python\nlook()\n~~~", "look"),
     ],
 )
 def test_every_format_finds_the_action(action_format: str, completion: str, action: str) -> None:
@@ -73,6 +82,8 @@ def test_every_format_finds_the_action(action_format: str, completion: str, acti
         ("function_call", '{"name":"look","arguments":"at"}', "must be a JSON object"),
         ("function_call", '{"name":"look","arguments":[]}', "must be a JSON object"),
         ("function_call", '{"name":"jump","arguments":{}}', "'jump'; the functions are get, craft"),
+        ("function_call", '{"name":"get","arguments":{"count":2.5,"item":"x"}}', "an int, got 2.5"),
+        ("function_call", '{"name":"get","arguments":{"count":2,"item":NaN}}', "a str, got nan"),
         ("function_call", '{"name":["look"],"arguments":{}}', "no function list"),
         ("function_call", '{"name":"get","arguments":{"count":1}}', r"get\(count: int, item"),
         ("function_call", '{"name":"look","arguments":{"at":1}}', r"look takes look\(\)"),

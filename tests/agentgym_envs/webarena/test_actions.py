@@ -193,3 +193,11 @@ def test_the_first_pair_of_backticks_counts(text: str, action: str | None) -> No
 def test_an_answer_without_backticks_is_told_so() -> None:
     with pytest.raises(InvalidAction, match="triple backticks"):
         BacktickParser().parse("click [1]")
+
+
+def test_an_answer_of_several_lines_is_read_whole() -> None:
+    parser = BacktickParser(VERBS)
+    assert parser.parse("Action: stop [Marlow Heath\nRedmarsh]") == "stop [Marlow Heath\nRedmarsh]"
+    assert parser.parse("```stop [Marlow Heath\nRedmarsh]```") == "stop [Marlow Heath\nRedmarsh]"
+    assert parser.parse("Action: type [5] [a\nb] [1]") == "type [5] [a\nb] [1]"
+    assert parser.parse("Action: click [5]\nThen I wait.") == "click [5]"

@@ -94,7 +94,8 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         group("list", one("name", "Marlow Heath"), one("name", "Redmarsh")), PASSED,
         ["Marlow Heath, Redmarsh", "Marlow Heath and Redmarsh", "marlow heath & redmarsh",
          "Marlow Heath; Redmarsh", '["Marlow Heath", "Redmarsh"]', "Marlow Heath -> Redmarsh",
-         "Marlow Heath → Redmarsh", "Marlow Heath > Redmarsh",
+         "Marlow Heath → Redmarsh", "Marlow Heath > Redmarsh", "Marlow Heath ➜ Redmarsh",
+         "Marlow Heath · Redmarsh", "Marlow Heath » Redmarsh",
          "According to the page, it passes Marlow Heath and Redmarsh.",
          "1. Marlow Heath\n2. Redmarsh", "- Marlow Heath\n- Redmarsh",
          "1) Marlow Heath 2) Redmarsh", "(1) Marlow Heath, (2) Redmarsh",
@@ -108,7 +109,8 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
          "Kingsreach, Marlow Heath, Redmarsh, Saltmarsh",
          "Marlow Heath, Redmarsh and Calder Point", "Marlow Heath, Redmarsh ...",
          "1) Marlow Heath 3) Redmarsh", "> Marlow Heath, Redmarsh",
-         "Marlow Heath, Redmarsh, Ines", "next to Marlow Heath, Redmarsh"],
+         "Marlow Heath, Redmarsh, Ines", "Marlow Heath, Redmarsh A.",
+         "Marlow Heath I., Redmarsh", "next to Marlow Heath, Redmarsh"],
     ),
     (
         group("all", one("name", "Port Senna"), one("duration", "34 min")), AIRPORT,
@@ -119,9 +121,10 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
     ),
     (
         group("all", one("name", "Alderbrook"), one("distance", "190.8 km", "km")), CHOICE,
-        ["Alderbrook, 190.8 km", "Alderbrook, 190.8", "Alderbrook (190,800 m)",
+        ["Alderbrook, 190.8 km", "Alderbrook > 190.8 km", "Alderbrook, 190.8",
+         "Alderbrook (190,800 m)",
          "Alderbrook is the quickest to reach: 190.8 kilometres."],
-        ["Alderbrook", "Alderbrook, -190.8 km", "Alderbrook, 190.8 miles",
+        ["Alderbrook", "Alderbrook >190.8 km", "Alderbrook, -190.8 km", "Alderbrook, 190.8 miles",
          "Alderbrook, 191 km", "Redmarsh, 190.8 km",
          "Alderbrook, Redmarsh, 190.8 km", "Alderbrook, Granite Bay, Stonebridge: 190.8 km"],
     ),
@@ -156,7 +159,7 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
     (
         one("identifier", "000002115"), "What is the order number of that order?",
         ["000002115", "2115", "#000002115", "Order 000002115", "The order number is 2115.",
-         "No. 2115", "Order no. 000002115"],
+         "No. 2115", "Order no. 000002115", "№ 2115", "Order No: 2115"],
         ["2116", "no 2115", "12115", "21150", "000002115 and 000002116"],
     ),
     (
