@@ -238,20 +238,26 @@ class AgentEvol:
             with self.args.main_process_first(local=False, desc="the expert's episodes"):
                 base += cached_rollout(
                     self.files.base,
-                    lambda: expert_episodes(
+                    lambda watch: expert_episodes(
                         self.environments,
                         ids,
                         num_episodes=None if count < 0 else count,
                         failure_rules=self.rollout.failure_rules,
+                        watch=watch,
                     ),
+                    name="expert",
+                    total=len(ids) if count < 0 else count,
+                    options=(count, ids),
                     reuse=resume or not self._is_main,
                 )
         return _successes(base)
 
     def _explore(self, number: int, global_step: int, *, resume: bool) -> list[Trajectory]:
         """Let the policy of the round before play the training tasks."""
+        explored = self._explored_ids(number)
+        ids = [task_id for task_id in explored for _ in range(self.options.num_samples)]
 
-        def play() -> list[Trajectory]:
+        def play(watch: Watch) -> list[Trajectory]:
             model, tokenizer = load_for_playing(self._model_of(number - 1), self.args)
             policy = ModelPolicy.of_model(
                 model,
@@ -266,20 +272,24 @@ class AgentEvol:
                 failure_rules=self.rollout.failure_rules,
             )
             rollout.is_proven = number > 1
-            explored = self._explored_ids(number)
-            ids = [task_id for task_id in explored for _ in range(self.options.num_samples)]
-            with Watch(f"round {number} explores", len(ids)) as watch:
-                return rollout.run(
-                    ids,
-                    temperature=self.options.exploration_temperature,
-                    global_step=global_step,
-                    stream=(_EXPLORATION_STREAM, number),
-                    on_trajectory=watch,
-                )
+            return rollout.run(
+                ids,
+                temperature=self.options.exploration_temperature,
+                global_step=global_step,
+                stream=(_EXPLORATION_STREAM, number),
+                on_trajectory=watch,
+                finished=watch.finished,
+            )
 
-        path = self.files.explored(global_step)
         with self.args.main_process_first(local=False, desc="exploration"):
-            return cached_rollout(path, play, reuse=resume or not self._is_main)
+            return cached_rollout(
+                self.files.explored(global_step),
+                play,
+                name=f"round {number} explores",
+                total=len(ids),
+                options=ids,
+                reuse=resume or not self._is_main,
+            )
 
     def _explored_ids(self, number: int) -> list[str]:
         """Return the tasks of a round."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, MutableMapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from agentgym_envs.agenttraj import read_agenttraj, read_trajectories, write_agenttraj
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
@@ -81,16 +82,27 @@ def expert_episodes(
     *,
     num_episodes: int | None = None,
     failure_rules: FailureRules | None = None,
+    watch: Watch | None = None,
 ) -> list[Trajectory]:
-    """Play episodes of the expert, with a progress bar; see `collect`."""
+    """Play episodes of the expert, with a progress bar; see `collect`.
+
+    Args:
+        environments: what is played.
+        task_ids: the tasks.
+        num_episodes: how many; None plays each task once.
+        failure_rules: when an episode is given up.
+        watch: shows and keeps them; by default they are shown alone.
+    """
     rollout = environments.rollout(ExpertPolicy(), failure_rules=failure_rules)
-    with Watch("expert", num_episodes or len(task_ids)) as watch:
+    total = num_episodes or len(task_ids)
+    with nullcontext(watch) if watch is not None else Watch("expert", total) as watching:
         return collect(
             rollout,
             task_ids,
             num_episodes=num_episodes,
             environments=environments,
-            on_trajectory=watch,
+            on_trajectory=watching,
+            finished=watching.finished,
         )
 
 
@@ -111,17 +123,31 @@ def read_data_files(files: Sequence[str]) -> list[Trajectory]:
 
 
 def cached_rollout(
-    path: str | Path, play: Callable[[], list[Trajectory]], *, reuse: bool
+    path: Path,
+    play: Callable[[Watch], list[Trajectory]],
+    *,
+    name: str,
+    total: int,
+    options: Sequence[Any],
+    reuse: bool,
 ) -> list[Trajectory]:
     """Play episodes and write them to a file, or read what an interrupted run wrote there.
 
     Args:
         path: the JSONL file.
-        play: plays the episodes.
-        reuse: read the file if it is there.
+        play: plays the episodes; those in the watch's `finished` have been played.
+        name: who plays.
+        total: how many there will be.
+        options: what decides which they are, such as the tasks.
+        reuse: read the file if it is there, and what was finished of it if it is not.
+
+    Raises:
+        UsageError: what was finished had other options.
     """
-    if not (reuse and Path(path).exists()):
-        write_jsonl(path, play())
+    if not (reuse and path.exists()):
+        with Watch(name, total, output_file=path, resume=reuse, options=options) as watch:
+            write_jsonl(path, play(watch))
+            watch.forget()
     return list(read_jsonl(path))
 
 

@@ -205,12 +205,23 @@ def sampled_pairs(
         reuse = resume or not is_main
         expert = cached_rollout(
             folder / PAIRS / "expert.jsonl",
-            lambda: expert_episodes(environments, task_ids, failure_rules=rollout.failure_rules),
+            lambda watch: expert_episodes(
+                environments, task_ids, failure_rules=rollout.failure_rules, watch=watch
+            ),
+            name="expert",
+            total=len(task_ids),
+            options=task_ids,
             reuse=reuse,
         )
+        repeated = [task_id for task_id in task_ids for _ in range(pairing.num_samples)]
         sampled = cached_rollout(
             folder / PAIRS / "sampled.jsonl",
-            lambda: _sampled(environments, model_args, task_ids, args, rollout, pairing),
+            lambda watch: _sampled(
+                environments, model_args, repeated, args, rollout, pairing, watch
+            ),
+            name="sampling for pairs",
+            total=len(repeated),
+            options=(pairing.sampling_temperature, repeated),
             reuse=reuse,
         )
     unsuccessful = [trajectory for trajectory in sampled if not trajectory.success]
@@ -232,22 +243,22 @@ def _sampled(
     args: Any,
     rollout: RolloutArguments,
     pairing: PairArguments,
+    watch: Watch,
 ) -> list[Trajectory]:
-    """Let the policy play each task several times."""
+    """Let the policy play the tasks."""
     policy = ModelPolicy.of_model(
         *load_for_playing(model, args),
         rollout,
         name="sampled",
         seed=args.seed,
     )
-    ids = [task_id for task_id in task_ids for _ in range(pairing.num_samples)]
-    with Watch("sampling for pairs", len(ids)) as watch:
-        return environments.rollout(policy, failure_rules=rollout.failure_rules).run(
-            ids,
-            temperature=pairing.sampling_temperature,
-            stream=(_SAMPLING_STREAM,),
-            on_trajectory=watch,
-        )
+    return environments.rollout(policy, failure_rules=rollout.failure_rules).run(
+        task_ids,
+        temperature=pairing.sampling_temperature,
+        stream=(_SAMPLING_STREAM,),
+        on_trajectory=watch,
+        finished=watch.finished,
+    )
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -42,6 +42,7 @@ from trainers.credit.turn_returns import pays_along_the_way, turn_returns
 from trainers.credit.turns import TurnBatch, mean_per_turn
 from trainers.online import OnlineTrainer, train_online
 from trainers.options.configs import AgentGRPOConfig
+from trainers.options.consistency import SUMMED
 from trainers.options.defaults import BY_MEAN
 from trainers.options.errors import UsageError, run_command
 from trainers.options.refused import BY_STATE
@@ -138,7 +139,12 @@ class AgentGRPOTrainer(OnlineTrainer):
         rewards, size = episodes.rewards, episodes.group_size
         if not (self.normalizes_by_environment or self.args.scale_rewards == BY_MEAN):
             of_episode: torch.Tensor = batch["advantages"]
-            return of_episode * episodes.local(groups_that_vary(rewards, size))
+            if self.multi_objective_aggregation == SUMMED:
+                varies = groups_that_vary(rewards, size)
+            else:  # what each function pays may vary where the sum does not
+                own = [groups_that_vary(paid, size) for paid in self.rewards_per_function.T]
+                varies = torch.stack(own).any(dim=0)
+            return of_episode * episodes.local(varies)
         centred = subtract_group_mean(rewards, size)
         if self.normalizes_by_environment:
             return episodes.local(scale_by_environment(centred, rewards, episodes.environment))

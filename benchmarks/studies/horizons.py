@@ -60,7 +60,7 @@ def run_of(ground: str, name: str, seed: int, folder: Path) -> Run:
         *("--per_device_train_batch_size", "8", "--gradient_accumulation_steps", "8"),
         *("--num_envs", str(EPISODES_PER_STEP), "--save_trajectories_every", "6"),
         *("--eval_strategy", "no", "--save_strategy", "steps", "--save_steps", str(SAVE_EVERY)),
-        *("--save_total_limit", str(STEPS // SAVE_EVERY)),  # each is measured
+        *("--save_total_limit", str(STEPS)),  # those measured, and those of interruptions
         *("--report_to", "none", "--resume", "--seed", str(seed), "--output_dir", str(model)),
     )
     between = tuple(

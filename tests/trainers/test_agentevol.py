@@ -24,6 +24,7 @@ from trainers.options.errors import UsageError
 from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
 from trainers.runs.folder import read_run, write_json
+from trainers.runs.progress_bar import Watch
 from trainers.runs.rounds import Round, RoundFiles
 
 
@@ -283,6 +284,36 @@ def test_the_command_evolves_and_evaluates(
     assert run["command"] == "train agentevol"
     assert '"eval_success"' in (out / "metrics.jsonl").read_text()
     assert (out / "round_1" / "adapter").is_dir()
+
+
+def test_an_interrupted_exploration_goes_on_where_it_was(
+    evolve: Callable[..., list[Round]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"num_rounds": 1, "max_steps": 1}
+    whole = evolve("whole", **options)
+    count, run = Watch._count, Rollout.run
+
+    def stop_at_fifth(watch: Watch, *args: Any, **kwargs: Any) -> None:
+        count(watch, *args, **kwargs)
+        if watch._name == "round 1 explores" and len(watch.finished or ()) == 5:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Watch, "_count", stop_at_fifth)
+        evolve("parts", **options)
+    (kept,) = (tmp_path / "parts/trajectories").glob("*.unfinished.jsonl")
+    finished = len(kept.read_text().splitlines())
+    assert 5 <= finished < len(explored(tmp_path / "whole", 1))
+    taken_in = []
+
+    def noted(*args: Any, finished: Any = None, **kwargs: Any) -> list[Trajectory]:
+        taken_in.append(len(finished or ()))
+        return run(*args, finished=finished, **kwargs)
+
+    monkeypatch.setattr(Rollout, "run", noted)
+    assert evolve("parts", resume=True, **options) == whole
+    assert finished in taken_in and not kept.exists()
+    assert torch.equal(weights(tmp_path / "parts"), weights(tmp_path / "whole"))
 
 
 def test_ctrl_c_while_playing_says_how_to_go_on(

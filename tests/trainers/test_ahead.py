@@ -6,9 +6,11 @@ import json
 import os
 import signal
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium as gym
@@ -27,6 +29,7 @@ from trainers.rollout import ahead as ahead_module
 from trainers.rollout.ahead import BatchesAhead, Stopped
 from trainers.runs.schedule_state import ScheduleStateCallback
 from trainers.runs.stopping import Interrupted
+from trainers.trl_bridge.ahead import AheadMixin
 from wrappers import AdaptiveHorizon
 
 EPISODES = 4
@@ -199,6 +202,20 @@ def test_episodes_are_of_the_weights_that_they_name_and_never_older_than_allowed
     assert all(0 <= share <= 1 for share in shares)
     assert len(shares) == 10
     assert players() == []
+
+
+def test_of_the_batches_of_a_log_entry_the_greatest_age_is_logged() -> None:
+    logged: dict[str, list[float]] = defaultdict(list)
+    trainer = SimpleNamespace(
+        state=SimpleNamespace(global_step=3),
+        max_staleness=3,
+        _metrics={"train": logged},
+        _log_metric=lambda name, value: logged[name].append(value),
+    )
+    for weights_step in (1, 3):
+        turn = SimpleNamespace(weights_step=weights_step)
+        AheadMixin._log_staleness(trainer, [SimpleNamespace(turns=[turn])])
+    assert logged == {"async/staleness": [2.0, 0.0], "async/staleness_max": [2.0]}
 
 
 def test_the_next_batch_is_played_while_the_policy_is_updated(tmp_path: Path) -> None:

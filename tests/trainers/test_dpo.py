@@ -68,6 +68,13 @@ def trainer_on(tmp_path: Path, episodes: list[Trajectory]) -> Callable[..., Agen
     return make
 
 
+MOVING_REFERENCE = {
+    "precompute_ref_log_probs": False,
+    "sync_ref_model": True,
+    "ref_model_sync_steps": 2,
+}
+
+
 def test_success_is_preferred_on_every_task(episodes: list[Trajectory]) -> None:
     pairs = preference_pairs(episodes)
     assert len(pairs) == 8
@@ -88,11 +95,12 @@ def test_training_widens_the_margin_and_evaluations_play(
     assert {t.split for t in read_jsonl(written)} == {"validation"}
 
 
+@pytest.mark.parametrize("moving", [{}, MOVING_REFERENCE], ids=["fixed", "moving"])
 def test_a_resumed_run_has_the_losses_of_the_uninterrupted_one(
-    trainer_on: Callable[..., AgentDPOTrainer],
+    trainer_on: Callable[..., AgentDPOTrainer], moving: dict[str, Any]
 ) -> None:
     """Eight pairs at two a step: the run is cut in the middle of its second epoch."""
-    options = {"save_strategy": "steps", "save_steps": 6}
+    options = {"save_strategy": "steps", "save_steps": 6, **moving}
     whole = trainer_on("whole", max_steps=9, **options)
     whole.train()
     trainer_on("parts", max_steps=6, **options).train()

@@ -16,6 +16,7 @@ from agentgym_envs import EnvFailure, Trajectory, read_jsonl
 from tests.trainers.toys import ENV_ID, LARGEST_GAP, make_folder, make_model, make_tokenizer
 from trainers.grpo import AgentGRPOTrainer, main
 from trainers.options.arguments import RolloutArguments
+from trainers.options.errors import UsageError
 
 
 def losses(trainer: AgentGRPOTrainer) -> dict[int, tuple[float, float]]:
@@ -158,6 +159,68 @@ def test_a_resumed_run_has_the_losses_of_the_uninterrupted_one(
     assert all(torch.equal(one, other) for one, other in weights)
 
 
+def test_a_reference_that_moves_is_resumed_where_it_was(
+    trainer_in: Callable[..., AgentGRPOTrainer], tmp_path: Path
+) -> None:
+    def make(folder: str, **further: Any) -> AgentGRPOTrainer:
+        model = AutoModelForCausalLM.from_pretrained(tmp_path / "model")
+        return trainer_in(folder, model=model, **{**options, **further})
+
+    make_folder(tmp_path / "model")
+    options = {
+        "max_steps": 4, "save_strategy": "steps", "save_steps": 3, "beta": 1.0,
+        "sync_ref_model": True, "ref_model_sync_steps": 2,
+    }  # fmt: skip
+    whole = make("whole")
+    whole.train()
+    make("parts", max_steps=3).train()
+    resumed = make("parts")
+    resumed.train(resume_from_checkpoint=True)
+    assert losses(resumed) == losses(whole)
+    (Path(resumed.args.output_dir) / "checkpoint-3/reference.pt").unlink()
+    with pytest.raises(UsageError, match="checkpoint-3 does not hold it; resume without sync_ref"):
+        make("parts").train(f"{resumed.args.output_dir}/checkpoint-3")
+
+
+def test_functions_that_vary_where_their_sum_does_not_are_trained_on(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    """By their weights, 3 and 1, they pay an episode 3 in all."""
+
+    def early(trajectories: list[Trajectory], **_: Any) -> list[float]:
+        return [float(place % 4 < 2) for place in range(len(trajectories))]
+
+    def late(trajectories: list[Trajectory], **_: Any) -> list[float]:
+        return [3.0 - 3.0 * paid for paid in early(trajectories)]
+
+    for aggregation, is_trained in (("sum_then_normalize", False), ("normalize_then_sum", True)):
+        trainer = trainer_in(
+            multi_objective_aggregation=aggregation,
+            reward_weights=[3.0, 1.0],
+            max_steps=1,
+            trainer={"reward_funcs": [early, late]},
+        )
+        trainer.train()
+        assert trainer._rewards.unique().tolist() == [3.0]
+        assert any(trainer._logs["advantages"]) is is_trained
+
+
+def test_a_step_that_is_half_taken_cannot_be_saved_and_a_short_one_ends_as_others_do(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    """Three batches an epoch, of which a step takes two: its second step takes one."""
+    trainer = trainer_in(env={"tasks": ["0", "1", "2"]}, steps_per_generation=1, max_steps=4)
+    run, seen = trainer.rollout.run, []
+
+    def noted(*args: Any, **kwargs: Any) -> list[Trajectory]:
+        seen.append((trainer.state.global_step, trainer.can_save))
+        return run(*args, **kwargs)
+
+    trainer.rollout.run = noted
+    trainer.train()
+    assert seen == [(0, True), (0, False), (1, True), (2, True), (2, False), (3, True)]
+
+
 def test_failed_episodes_are_counted_and_train_nothing(
     trainer_in: Callable[..., AgentGRPOTrainer],
 ) -> None:
@@ -200,7 +263,10 @@ def test_windowed_histories_train(trainer_in: Callable[..., AgentGRPOTrainer]) -
     trainer = trainer_in(rollout={"keep_last_turns": 1}, max_steps=1)
     trainer.train()
     assert len(trainer.rows.episode_of_row) > len(trainer.trajectories)
-    assert trainer.state.log_history[0][LARGEST_GAP] < 1e-4
+    logged = trainer.state.log_history[0]
+    assert logged[LARGEST_GAP] < 1e-4
+    assert logged["episodes/sampled_tokens"] > 0
+    assert not [name for name in logged if name.startswith("completions/")], "those are of rows"
 
 
 def test_the_best_checkpoint_by_validation_success_is_kept_and_loaded(

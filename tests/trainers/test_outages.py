@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +24,7 @@ from trainers.grpo import main
 from trainers.options.errors import run_command
 from trainers.runs.checkpoints import CHECKSUMS_FILE, last_checkpoint
 from trainers.runs.lock import LOCK_FILE, holding
+from trainers.runs.stopping import SaveOnSignal, StopNow
 from wrappers import failures
 
 STEPS = 3
@@ -169,6 +171,13 @@ def test_a_signal_amid_a_rollout_saves_at_once(
     assert not (folder / f"trajectories/train_{len(steps_of(folder)):06d}.jsonl").exists()
     assert train("--resume") == 0
     assert_equal_runs(folder, undisturbed)
+
+
+def test_after_a_signal_that_came_before_no_further_turn_is_played() -> None:
+    with SaveOnSignal() as on_signal:
+        os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(StopNow), on_signal.at_once():
+            pytest.fail("a further batch is played")
 
 
 # Evaluations and collections --------------------------------------------------------------------

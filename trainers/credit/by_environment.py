@@ -32,6 +32,7 @@ def metrics_by_environment(
     rewards: Sequence[float],
     columns: Mapping[str, Sequence[Any]],
     group_size: int,
+    environments: Sequence[str] = (),
 ) -> dict[str, float]:
     """Summarize a batch of episodes.
 
@@ -40,6 +41,7 @@ def metrics_by_environment(
         rewards: of each episode; NaN where it does not count.
         columns: `trainers.credit.rewards.reward_columns`.
         group_size: episodes per task; the groups follow one another.
+        environments: what all are called; the share of one without an episode is 0.
 
     Returns:
         `trainers.credit.rewards.episode_metrics`, and `frac_reward_zero_std` where there are
@@ -63,6 +65,7 @@ def metrics_by_environment(
         values = [of_one[key] for of_one in own.values() if key in of_one]
         if values and key not in _COUNTS and key != "frac_reward_zero_std":
             metrics[key] = fmean(values)
+    metrics |= {f"share/{name}": 0.0 for name in environments}
     for name, of_one in own.items():
         for short, key in OF_EACH.items():
             if key in of_one:

@@ -12,6 +12,9 @@ from typing import Any
 
 from trainers.options.errors import UsageError
 
+SUMMED = "sum_then_normalize"
+"""The `multi_objective_aggregation` of which a group's rewards are the sums of the functions."""
+
 CHOICES: dict[str, tuple[Any, ...]] = {
     "loss_type": (
         *("grpo", "bnpo", "dr_grpo", "dapo", "luspo"),
@@ -19,7 +22,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     ),
     "importance_sampling_level": ("token", "sequence"),
     "scale_rewards": ("group", "batch", "none", True, False),
-    "multi_objective_aggregation": ("sum_then_normalize", "normalize_then_sum"),
+    "multi_objective_aggregation": (SUMMED, "normalize_then_sum"),
     "vllm_importance_sampling_mode": (
         *("token_truncate", "token_mask", "sequence_truncate", "sequence_mask"),
     ),
@@ -106,12 +109,19 @@ def check_scaling(args: Any) -> None:
     Raises:
         ValueError: they may not.
     """
-    how, summed = args.scale_rewards, CHOICES["multi_objective_aggregation"][0]
-    aggregation = getattr(args, "multi_objective_aggregation", summed)
-    if how in OUR_CHOICES["scale_rewards"] and aggregation != summed:
+    how = args.scale_rewards
+    aggregation = getattr(args, "multi_objective_aggregation", SUMMED)
+    if how in OUR_CHOICES["scale_rewards"] and aggregation != SUMMED:
         raise ValueError(
             f"scale_rewards={how} scales the sum of the reward functions, got "
             f"multi_objective_aggregation={aggregation}; leave out one of the two"
+        )
+    credit = getattr(args, "turn_credit", "none")
+    if aggregation != SUMMED and credit not in ("none", "gigpo", "empg"):
+        raise ValueError(
+            f"turn_credit={credit} credits turns with what they are paid and not with the "
+            f"episode's advantage, got multi_objective_aggregation={aggregation}; leave out one of "
+            "the two"
         )
     if how == "mean" and args.invalid_action_penalty:
         raise ValueError(

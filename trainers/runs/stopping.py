@@ -73,7 +73,7 @@ class StopNow(KeyboardInterrupt):
 class SaveOnSignal(TrainerCallback):
     """Lets SIGINT and SIGTERM end training with a checkpoint, at the end of the present step.
 
-    Amid what `at_once` surrounds, the signal raises `StopNow` there. The second signal does what it
+    In what `at_once` surrounds, the signal raises `StopNow`. The second signal does what it
     did before: Ctrl-C raises `KeyboardInterrupt` at once. Add it after other callbacks, since its
     `on_save` is where training ends. Use it as a context.
 
@@ -88,7 +88,9 @@ class SaveOnSignal(TrainerCallback):
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Let a signal raise `StopNow`, at once, in what is played here."""
+        """Let a signal raise `StopNow`, at once, in what is played here; one before it counts."""
+        if self._signal is not None:
+            raise StopNow
         self._is_at_once = True
         try:
             yield

@@ -118,13 +118,12 @@ class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
             plain = path.with_name(path.name.removesuffix(COMPRESSED))
             for earlier in (plain, plain.with_name(plain.name + COMPRESSED)):
                 earlier.unlink(missing_ok=True)
-        others = sum(file.stat().st_size for file in self._folder.iterdir() if file != path)
-        before = path.stat().st_size if path.exists() else 0
+        before = self._bytes_written() if self._max_bytes else 0
         raw = BytesIO()
         with gzip.open(raw, "wb", COMPRESSION) if self._compress else nullcontext(raw) as file:
             for trajectory in trajectories:
                 line = trajectory.to_line()
-                if self._max_bytes and others + before + raw.tell() + len(line) > self._max_bytes:
+                if self._max_bytes and before + raw.tell() + len(line) > self._max_bytes:
                     self._is_full = True
                     logger.warning(
                         "%s holds the %.3g GB that --max_trajectory_gb allows: no more episodes "
@@ -137,3 +136,6 @@ class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
         persist(
             lambda: append_whole(path, raw.getvalue()), limit=self._max_outage, failures=(OSError,)
         )
+
+    def _bytes_written(self) -> int:
+        return sum(file.stat().st_size for file in self._folder.iterdir())

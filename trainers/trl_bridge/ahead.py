@@ -210,7 +210,8 @@ class AheadMixin:
         if ages:
             assert max(ages) <= self.max_staleness
             self._log_metric("async/staleness", fmean(ages))
-            self._log_metric("async/staleness_max", float(max(ages)))
+            largest = self._metrics["train"]["async/staleness_max"]
+            largest[:] = [float(max([*ages, *largest]))]  # TRL logs the mean of a list
 
     def _paused(self: Any) -> AbstractContextManager[None]:
         return nullcontext() if self._ahead is None else self._ahead.paused()

@@ -30,6 +30,7 @@ from trainers.trl_bridge.epoch_order import EpochOrder, LearnableOrder, MixtureO
 from trainers.trl_bridge.importance import ImportanceMixin
 from trainers.trl_bridge.measures import MeasuresMixin
 from trainers.trl_bridge.passes import WeightedBeta, add_gradient, split_into_passes
+from trainers.trl_bridge.reference import MovingReferenceMixin
 from trainers.trl_bridge.rows import Rows, rows_of
 from trainers.trl_bridge.saving import SavingMixin
 from trainers.trl_bridge.setup import SetupMixin
@@ -40,7 +41,13 @@ _COMPLETIONS = 3
 
 
 class EpisodeTrainer(  # type: ignore[misc]
-    SetupMixin, CPUPassesMixin, SavingMixin, MeasuresMixin, ImportanceMixin, GRPOTrainer
+    SetupMixin,
+    CPUPassesMixin,
+    MovingReferenceMixin,
+    SavingMixin,
+    MeasuresMixin,
+    ImportanceMixin,
+    GRPOTrainer,
 ):
     """`GRPOTrainer` whose rows come from trajectories.
 
@@ -57,6 +64,8 @@ class EpisodeTrainer(  # type: ignore[misc]
     Attributes:
         trajectories: the episodes of this process's last batch.
         rows: their rows.
+        rewards_per_function: (N, F), what each reward function pays the last batch of all
+            processes; NaN where an episode does not count.
     """
 
     mask_truncated_episodes = False
@@ -136,8 +145,11 @@ class EpisodeTrainer(  # type: ignore[misc]
         logged.extend(ours)
 
     def _generate(self, prompts: list[str]) -> tuple[Any, ...]:
-        """Generate as TRL does; the completions it logs are the episodes' conversations."""
+        """Generate as TRL does; the completions it keeps are the episodes' conversations."""
         outputs = list(super()._generate(prompts))
+        logged = self._metrics["train" if self.model.training else "eval"]
+        for name in [name for name in logged if name.startswith("completions/")]:
+            del logged[name]  # of rows, of which an episode has several; ours are `episodes/`
         outputs[_COMPLETIONS] = [trajectory.messages() for trajectory in self.trajectories]
         return tuple(outputs)
 
@@ -157,7 +169,9 @@ class EpisodeTrainer(  # type: ignore[misc]
             self.accelerator.gather(torch.tensor(counted, device=per_function.device)),
             num_penalties=self.num_penalties,
         )
-        return per_function.masked_fill(self._rewards.isnan()[:, None], torch.nan)
+        uncounted = self._rewards.isnan()[:, None]
+        self.rewards_per_function = per_function.masked_fill(uncounted, torch.nan)
+        return self.rewards_per_function
 
     def _roll_out(self, prompts: list[str], _trainer: Any) -> dict[str, Any]:
         start = time.perf_counter()
@@ -224,7 +238,7 @@ class EpisodeTrainer(  # type: ignore[misc]
             columns = {name: gather_object(values) for name, values in columns.items()}
             names = gather_object(names)
         metrics = metrics_by_environment(
-            names, rewards=rewards, columns=columns, group_size=group_size
+            names, rewards=rewards, columns=columns, group_size=group_size, environments=labels
         )
         logged = self._metrics["train" if self.model.training else "eval"]
         # TRL's own counts no group whose episodes all failed, and is 1 where there are no groups;

@@ -18,6 +18,7 @@ from trl.trainer.dpo_trainer import DataCollatorForPreference
 
 from trainers.trl_bridge.cpu_passes import CPUPassesMixin
 from trainers.trl_bridge.epoch_order import MixtureOrderMixin
+from trainers.trl_bridge.reference import MovingReferenceMixin
 from trainers.trl_bridge.saving import SavingMixin
 from trainers.trl_bridge.setup import SetupMixin
 
@@ -47,7 +48,9 @@ class MaskedPreferenceCollator(DataCollatorForPreference):  # type: ignore[misc]
         return batch
 
 
-class PreferenceTrainer(MixtureOrderMixin, SetupMixin, CPUPassesMixin, SavingMixin, DPOTrainer):  # type: ignore[misc]
+class PreferenceTrainer(  # type: ignore[misc]
+    MixtureOrderMixin, SetupMixin, CPUPassesMixin, MovingReferenceMixin, SavingMixin, DPOTrainer
+):
     """`DPOTrainer` on rows of token ids and masks; every loss type of TRL's works on them.
 
     The reference is the model as it was given: its log-probabilities are computed before training

@@ -42,6 +42,8 @@ class SavingMixin:
     run_options: Sequence[Any] = ()
     _rng_files: dict[str, bytes] = {}
     """The states of the random numbers as the last step left them, as files of a checkpoint."""
+    _micro_batches_before = 0
+    """Those of all steps that were taken; an epoch's last step may have fewer than the others."""
 
     def train(
         self: Any, resume_from_checkpoint: str | bool | None = None, *args: Any, **kwargs: Any
@@ -108,6 +110,7 @@ class SavingMixin:
         self._remember_rng()
 
     def _maybe_log_save_evaluate(self: Any, *args: Any, **kwargs: Any) -> None:
+        self._micro_batches_before = self._micro_batches_done
         self._remember_rng()
         super()._maybe_log_save_evaluate(*args, **kwargs)  # type: ignore[misc]
         self._remember_rng()
@@ -118,6 +121,7 @@ class SavingMixin:
             write_whole(Path(output_dir) / name, content)
 
     def _run_epoch(self: Any, *args: Any, **kwargs: Any) -> None:
+        self._micro_batches_before = self._micro_batches_done
         self._remember_rng()
         # The trainer looks whether all steps are taken after a step only, so a run that is resumed
         # at its end would train one more.
@@ -197,8 +201,12 @@ class SavingMixin:
     @property
     def can_save(self: Any) -> bool:
         """Whether this process can save what it has now: no step is half taken."""
-        half = getattr(self, "_step", 0) % self.args.gradient_accumulation_steps
-        return self.args.world_size == 1 and not half
+        is_half = self._micro_batches_done != self._micro_batches_before
+        return self.args.world_size == 1 and not is_half
+
+    @property
+    def _micro_batches_done(self: Any) -> int:
+        return getattr(self, "_step", 0)  # TRL's count, in the trainers that play amid a step
 
     def save_now(self: Any) -> None:
         """Save a checkpoint of the last step that was taken, if there is none and it can be."""

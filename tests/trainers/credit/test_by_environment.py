@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -13,9 +14,18 @@ from trainers.credit.rewards import episode_metrics, reward_columns
 NAN = float("nan")
 
 
-def logged(names: list[str], rewards: list[float], episodes: list[Any]) -> dict[str, float]:
+def logged(
+    names: list[str],
+    rewards: list[float],
+    episodes: list[Any],
+    environments: Sequence[str] = (),
+) -> dict[str, float]:
     return metrics_by_environment(
-        names, rewards=rewards, columns=reward_columns(episodes), group_size=2
+        names,
+        rewards=rewards,
+        columns=reward_columns(episodes),
+        group_size=2,
+        environments=environments,
     )
 
 
@@ -46,6 +56,7 @@ def test_one_environment_has_the_metrics_it_always_had() -> None:
 
 
 def test_a_batch_of_one_among_several_environments_still_tells_which() -> None:
-    metrics = logged(["A", "A"], [1.0, 0.0], [episode(1.0), episode(0.0)])
-    assert metrics["share/A"] == 1.0
+    given = [episode(1.0), episode(0.0)]
+    metrics = logged(["A", "A"], [1.0, 0.0], given, environments=["A", "B"])
+    assert (metrics["share/A"], metrics["share/B"]) == (1.0, 0.0)  # their mean over steps adds up
     assert metrics["success/A"] == metrics["episodes/success"] == pytest.approx(0.5)

@@ -168,6 +168,10 @@ def test_a_run_that_would_train_or_measure_nothing_is_refused(
         ),
         ({"importance_sampling_level": "turn"}, "must be one of token, sequence, got 'turn'"),
         ({"multi_objective_aggregation": "sum"}, "sum_then_normalize, normalize_then_sum, got"),
+        (
+            {"multi_objective_aggregation": "normalize_then_sum", "turn_credit": "hgpo"},
+            "turn_credit=hgpo credits turns with what they are paid .* leave out one of the two",
+        ),
         ({"temperature": 0.0}, "temperature must be > 0, .* got 0.0; evaluations may be greedy"),
         (
             {"vllm_importance_sampling_mode": "turn"},
