@@ -7,7 +7,7 @@ from worlds.searchqa.geography import Maker
 from worlds.searchqa.institutions import Institutions
 from worlds.searchqa.people import some_day
 from worlds.searchqa.phonology import CULTURES
-from worlds.searchqa.values import Entity, Quantity, year
+from worlds.searchqa.values import Entity, Quantity, count, year
 from worlds.searchqa.vocabulary import ADJECTIVES, SPECIES
 
 WARS, BATTLES, EXPEDITIONS, DISCOVERIES = 34, 120, 75, 95
@@ -89,7 +89,7 @@ class Events:
             commander=winner,
             defeated_commander=loser,
             war=war,
-            casualties=Quantity(dice.between(9, 260) * 50),
+            casualties=count(dice.between(9, 260) * 50, "casualties"),
         )
 
     def spot(self, city: Entity) -> str:
@@ -128,7 +128,7 @@ class Events:
             departure_year=year(when),
             destination=goal,
             departure_city=dice.pick(self.cities),
-            crew_size=Quantity(dice.between(9, 148)),
+            crew_size=count(dice.between(9, 148), "people"),
         )
         sponsors = [
             entity

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 
 from worlds.dice import Dice
 from worlds.searchqa.phonology import CULTURES
-from worlds.searchqa.values import Entity, Quantity, Value, year
+from worlds.searchqa.values import Entity, Quantity, Value, count, year
 from worlds.searchqa.vocabulary import CITY_INDUSTRIES, CONTINENTS, COUNTRIES
 
 CITIES = 400
 RIVERS, MOUNTAINS, LAKES = 120, 105, 60
+_PEOPLE = ("inhabitants", "people", "residents")
 
 
 @dataclass
@@ -149,7 +150,7 @@ def _city(maker: Maker, dice: Dice, country: Entity, rivers: list[Entity]) -> En
         country.culture,
         country=country,
         founded_year=year(country.year("founded_year") - dice.between(5, 400)),
-        population=Quantity(size * 1000 + dice.below(size * 2000)),
+        population=count(size * 1000 + dice.below(size * 2000), *_PEOPLE),
         elevation=Quantity(dice.between(3, 890), "metres"),
         industry=dice.pick(CITY_INDUSTRIES),
     )
@@ -173,7 +174,7 @@ def _finish_country(
     country.facts["highest_mountain"] = largest(mountains, "height")
     country.facts["longest_river"] = largest(rivers, "length")
     urban = sum(_amount(city, "population") for city in at_home(cities))
-    country.facts["population"] = Quantity(urban * 2 + urban // 3 + 7919)
+    country.facts["population"] = count(urban * 2 + urban // 3 + 7919, *_PEOPLE)
 
 
 def _amount(entity: Entity, relation: str) -> int:

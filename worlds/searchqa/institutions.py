@@ -5,7 +5,7 @@ from __future__ import annotations
 from worlds.dice import Dice
 from worlds.searchqa.geography import Maker
 from worlds.searchqa.people import is_alive, works_in
-from worlds.searchqa.values import Entity, Quantity, year
+from worlds.searchqa.values import Entity, Quantity, count, year
 from worlds.searchqa.vocabulary import (
     ADJECTIVES,
     AWARD_FIELDS,
@@ -90,7 +90,7 @@ class Institutions:
         name, city = found
         when = dice.between(1740, 1935)
         university = self.maker.make("university", name, city=city, founded_year=year(when))
-        university.facts["student_count"] = Quantity(dice.between(2100, 38900))
+        university.facts["student_count"] = count(dice.between(2100, 38900), "students")
         self.add(university, "founder", self.somebody(when, country=city.entity("country")))
         self.add(university, "head", self.somebody(2008))
         if name.startswith("University of"):
@@ -118,7 +118,7 @@ class Institutions:
         if self.maker.taken("company", name):
             return
         company = self.maker.make("company", name, sort=sort, city=city, founded_year=year(when))
-        company.facts["employees"] = Quantity(dice.between(40, 9800))
+        company.facts["employees"] = count(dice.between(40, 9800), "employees", "people")
         self.add(company, "founder", founder)
         self.add(company, "head", self.somebody(2009))
 
@@ -132,7 +132,7 @@ class Institutions:
         name, city = found
         when = dice.between(1868, 1960)
         club = self.maker.make("club", name, sport=sport, city=city, founded_year=year(when))
-        club.facts["capacity"] = Quantity(dice.between(12, 480) * 100)
+        club.facts["capacity"] = count(dice.between(12, 480) * 100, "spectators", "people")
         self.add(club, "founder", self.somebody(when, country=city.entity("country")))
         self.add(club, "coach", self.somebody(2005))
 
@@ -169,7 +169,9 @@ class Institutions:
         museum = self.maker.make("museum", name, city=city)
         when = dice.between(1790, 1930)
         museum.facts["founded_year"] = year(when)
-        museum.facts["visitors"] = Quantity(dice.between(90, 6400) * 100)
+        museum.facts["visitors"] = count(
+            dice.between(90, 6400) * 100, "visitors", "visitors a year"
+        )
         self.add(museum, "founder", self.somebody(when))
         self.add(museum, "head", self.somebody(2010))
 
@@ -242,7 +244,7 @@ class Institutions:
         when = dice.between(1925, 1985)
         festival = self.maker.make("festival", name, city=city, founded_year=year(when))
         festival.facts["month"] = dice.pick(MONTHS)
-        festival.facts["attendance"] = Quantity(dice.between(30, 2100) * 100)
+        festival.facts["attendance"] = count(dice.between(30, 2100) * 100, "people")
         self.add(festival, "founder", self.somebody(when))
 
     def careers(self) -> None:

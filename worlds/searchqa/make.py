@@ -14,7 +14,7 @@ from worlds.searchqa.asking.families import PAPER_SIZES, Examiner
 from worlds.searchqa.build import build_world
 from worlds.searchqa.prose.writer import Writer
 
-VERSION = 3
+VERSION = 4
 """Raise it with every change that changes content: a task id keeps its meaning within a version."""
 
 SOURCES = (

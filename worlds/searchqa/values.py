@@ -72,10 +72,17 @@ class Date:
 
 @dataclass(frozen=True, order=True)
 class Quantity:
-    """A whole number with its unit; years have the unit `"year"` and counts none."""
+    """A whole number with its unit; years have the unit `"year"` and counts none.
+
+    Attributes:
+        amount: the number.
+        unit: in the plural.
+        counted: words for what is counted, which may stand behind the number.
+    """
 
     amount: int
     unit: str = ""
+    counted: tuple[str, ...] = ()
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -84,7 +91,8 @@ class Quantity:
             return (str(self.amount),)
         plain, grouped = str(self.amount), f"{self.amount:,}"
         if not self.unit:
-            return tuple(dict.fromkeys((grouped, plain)))
+            named = [f"{number} {word}" for word in self.counted for number in (grouped, plain)]
+            return tuple(dict.fromkeys((grouped, plain, *named)))
         symbols = _SYMBOLS.get(self.unit, ())
         units = (self.unit, *_OTHER_UNITS.get(self.unit, ()), *symbols)
         written = [f"{number} {unit}" for unit in units for number in (grouped, plain)]
@@ -149,6 +157,11 @@ Value: TypeAlias = Entity | Date | Quantity | str
 def year(number: int) -> Quantity:
     """Return a year as a value."""
     return Quantity(number, "year")
+
+
+def count(number: int, *counted: str) -> Quantity:
+    """Return a count as a value, with the words for what is counted."""
+    return Quantity(number, counted=counted)
 
 
 def value_forms(value: Value) -> tuple[str, ...]:

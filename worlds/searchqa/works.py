@@ -8,7 +8,7 @@ from worlds.searchqa.institutions import Institutions
 from worlds.searchqa.people import works_in
 from worlds.searchqa.phonology import CULTURES
 from worlds.searchqa.titles import echo_title, make_title
-from worlds.searchqa.values import Entity, Quantity, year
+from worlds.searchqa.values import Entity, Quantity, count, year
 from worlds.searchqa.vocabulary import FILM_GENRES, MUSIC, NOVEL_GENRES, STYLES
 
 NOVELS, FILMS, ALBUMS, PAINTINGS, OPERAS = 260, 300, 130, 140, 75
@@ -100,7 +100,7 @@ class Works:
             protagonist=CULTURES[author.culture].given_name(self.dice, "female")
             + " "
             + CULTURES[author.culture].family_name(self.dice),
-            page_count=Quantity(self.dice.between(112, 840)),
+            page_count=count(self.dice.between(112, 840), "pages"),
         )
         publisher = self.company("publisher", when)
         if publisher:
@@ -191,5 +191,5 @@ class Works:
             genre=performer.facts.get("genre", dice.pick(MUSIC)),
             label=label,
             producer=producer,
-            track_count=Quantity(dice.between(8, 19)),
+            track_count=count(dice.between(8, 19), "tracks"),
         )

@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 def test_both_halves_name_the_version_and_the_hash() -> None:
     about = json.loads(WORLD.about_in(EMBEDDED).read_text("utf-8"))
     corpus, questions = embedded_world()
-    assert corpus.source == questions.source == f"agentgym-world v3 ({about['content'][:12]})"
+    assert corpus.source == questions.source == f"agentgym-world v4 ({about['content'][:12]})"
     assert embedded_world()[0] is corpus
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agentgym_envs.searchqa.scoring import exact_match
-from worlds.searchqa.values import Date, Quantity, Value, value_forms
+from worlds.searchqa.values import Date, Quantity, Value, count, value_forms
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,8 @@ from worlds.searchqa.values import Date, Quantity, Value, value_forms
         (Quantity(1234, "square kilometres"), "1234 square kilometers"),
         (Quantity(90, "minutes"), "90 min"),
         (Quantity(1795), "1795"),
+        (count(15, "tracks"), "15 tracks"),
+        (count(1795, "inhabitants"), "1,795 inhabitants."),
     ],
 )
 def test_a_right_value_is_accepted(value: Value, written: str) -> None:
@@ -50,6 +52,7 @@ def test_a_right_value_is_accepted(value: Value, written: str) -> None:
         (Quantity(829, "metres"), "82.9 metres"),
         (Quantity(829, "metres"), "829 km"),
         (Quantity(1234, "square kilometres"), "1234 km"),
+        (count(15, "tracks"), "15 minutes"),
     ],
 )
 def test_another_value_is_not(value: Value, written: str) -> None:
