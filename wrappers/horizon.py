@@ -37,8 +37,8 @@ class HorizonCurriculum:
     @overload
     def __new__(cls, env: TextVectorEnv, schedule: HorizonSchedule) -> VectorHorizon: ...
 
-    def __new__(cls, env: Any, schedule: HorizonSchedule) -> HorizonCurriculum:
-        """Choose the class that fits `env`."""
+    def __new__(cls, env: Any = None, schedule: Any = None) -> HorizonCurriculum:
+        """Choose the class that fits `env`; a copy is made of a class that has been chosen."""
         if cls is HorizonCurriculum:
             cls = EnvHorizon if isinstance(env, gym.Env) else VectorHorizon
         return super().__new__(cls)

@@ -11,7 +11,7 @@ MAX_CLEANED = 2_000
 """Characters of the longest text that is cleaned; matching verbs takes long on longer ones."""
 
 _FENCED = re.compile(
-    r"(?P<fence>`{3,}|~{3,})(?:[\w+-]*[ \t\r]*\n)?(?P<inner>.*?)(?P=fence)", re.DOTALL
+    r"(?P<fence>`{3,}+|~{3,}+)(?:[\w+-]*[ \t\r]*\n)?(?P<inner>.*?)(?P=fence)", re.DOTALL
 )
 _LABEL = re.compile(r"\baction\b[*_ \t]*[:：][*_]*", re.IGNORECASE)
 _LINE_LABEL = re.compile(rf"^[*_#> \t]*{_LABEL.pattern}", re.IGNORECASE | re.MULTILINE)

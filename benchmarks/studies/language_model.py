@@ -153,18 +153,17 @@ GROUNDS: dict[str, Ground] = {
     ),
     "SciWorld": Ground(
         _playing(
-            *("SciWorld", 24, 16, "--max_tokens_per_episode", "3072"),
-            # What the expert mostly ends within so many turns.
-            *("--tasks", "Find", "Lifespan", "Chem-Mix", "use-thermometer"),
+            *("SciWorld", 20, 16, "--max_tokens_per_episode", "3072"),
+            # What the expert ends within 16 turns.
+            *("--tasks", "Find", "Lifespan"),
             # A Java holds 24 simulators and runs one at a time: threads keep several Javas busy.
             *("--env_backend", "thread"),
         ),
         400,
-        60,
-        "scaling:8,16,24@{stage}",
+        50,
+        "scaling:10,15,20@{stage}",
         steps=30,
-        episodes=32,
-        fixed=24,
+        fixed=20,
         # A wrong focus takes the score back: paid by it, the policy learns never to focus.
         further=("--wrapper", "wrappers:SuccessReward"),
     ),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import gymnasium as gym
@@ -72,6 +74,16 @@ def test_around_an_env_it_is_a_gymnasium_wrapper_with_a_spec() -> None:
     assert env.spec is not None
     again = gym.make(env.spec)
     assert again.reset(options={"global_step": 5})[1]["horizon"] == 4
+
+
+def test_a_copy_keeps_the_horizon_of_its_episode() -> None:
+    env = one(ScalingInter((2, 4), every=5))
+    env.reset(options={"global_step": 5})
+    for copied in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        assert isinstance(copied, HorizonCurriculum)
+        assert [copied.step("say a")[3] for _ in range(4)] == [False, False, False, True]
+        assert copied.reset()[1]["horizon"] == 4
+    assert env.step("say a")[3] is False
 
 
 @pytest.fixture

@@ -142,12 +142,15 @@ def test_free_text_and_what_is_no_wrapping_stay(text: str, action: str) -> None:
 
 
 @pytest.mark.parametrize("action_format", ["plain", "react", "function_call", "code"])
-@pytest.mark.parametrize("piece", ["`", "**", '"', "Action:", '{"', "```\n", "<function=a>", "[["])
-def test_hostile_text_is_read_in_no_time(action_format: str, piece: str) -> None:
+@pytest.mark.parametrize("before", ["", "Thought: x\nAction: "])
+@pytest.mark.parametrize(
+    "piece", ["`", "~", "**", '"', "Action:", '{"', "```\n", "<function=a>", "[[", "_", "``` ", "‘"]
+)
+def test_hostile_text_is_read_in_no_time(action_format: str, before: str, piece: str) -> None:
     verbs = (*VERBS, ActionVerb("type", "type [{a}] [{b}] [{c}]", "Type."))
     start = time.process_time()
     try:
-        make_parser(action_format, verbs).parse(piece * 100_000)
+        make_parser(action_format, verbs).parse(before + piece * 100_000)
     except InvalidAction as error:
         assert len(str(error)) < 400
     assert time.process_time() - start < 2
