@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from agentgym_envs.actions.calls import read_call
 from agentgym_envs.actions.verbs import ActionVerb, shown
-from agentgym_envs.actions.wrapping import clean_action, last_labelled
+from agentgym_envs.actions.wrapping import clean_action, last_labelled, undress
 from agentgym_envs.errors import InvalidAction
 
 ActionFormat = Literal["plain", "react", "function_call", "code"]
@@ -152,7 +152,7 @@ class CodeParser:
             raise InvalidAction(
                 f"Your answer holds {len(blocks)} fenced blocks; write one, leave out the others."
             )
-        call = _single_call(blocks[0] if blocks else completion.strip())
+        call = _single_call(blocks[0] if blocks else undress(undress(completion).rstrip(".! ")))
         assert isinstance(call.func, ast.Name)
         verb = _verb_named(self.verbs, call.func.id)
         if len(call.args) > len(verb.parameters) or any(k.arg is None for k in call.keywords):

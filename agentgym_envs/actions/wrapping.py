@@ -17,7 +17,7 @@ _LABEL = re.compile(r"\baction\b[*_ \t]*[:：][*_]*", re.IGNORECASE)
 _LINE_LABEL = re.compile(rf"^[*_#> \t]*{_LABEL.pattern}", re.IGNORECASE | re.MULTILINE)
 _NEXT_LABEL = re.compile(r"^[*_#> \t]*(?:thought|observation)[*_ \t]*[:：]", re.I | re.M)
 _PAIRS = ("**", "__", "*", "`", '"', "'", "“”", "‘’", "«»")
-_MARKS = re.compile(r"[`*\"'“”‘’«»~]|__|[.!]\s*$|^\s*action", re.IGNORECASE)
+_MARKS = re.compile(r"[`*\"'“”‘’«»~]|__|[.!]\s*$|^[\s#>]*action", re.IGNORECASE)
 """One of these is in every text that cleaning may change."""
 
 
@@ -32,6 +32,16 @@ def unwrap(text: str) -> str:
         text = inner
 
 
+def undress(text: str) -> str:
+    """Return a text without what holds the whole of it, and without `Action:` in front."""
+    if len(text) > MAX_CLEANED:
+        return text.strip()
+    text = unwrap(text)
+    unmarked = text.lstrip("*_#> ")
+    label = _LABEL.match(unmarked)
+    return unwrap(unmarked[label.end() :]) if label else text
+
+
 def clean_action(text: str, verbs: Sequence[ActionVerb]) -> str:
     """Return the plain action that a text is meant as.
 
@@ -44,10 +54,7 @@ def clean_action(text: str, verbs: Sequence[ActionVerb]) -> str:
     """
     if len(text) > MAX_CLEANED or not _MARKS.search(text):
         return text.strip()
-    action = unwrap(text)
-    label = _LABEL.match(action.lstrip("*_#> "))
-    if label:
-        action = unwrap(action.lstrip("*_#> ")[label.end() :])
+    action = undress(text)
     for candidate in (action, unwrap(action.rstrip(".! "))):
         for verb in verbs:
             arguments = verb.match(candidate)

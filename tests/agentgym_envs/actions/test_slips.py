@@ -35,6 +35,7 @@ AROUND: dict[str, Slip] = {
     "single quotes": "'{}'".format,
     "bold in quotes": '"**{}**"'.format,
     "label": "Action: {}".format,
+    "label in a heading": "### Action: {}".format,
     "full stop": "{}.".format,
     "exclamation": "{}!".format,
     "quotes and a full stop": '"{}".'.format,
@@ -96,6 +97,11 @@ SLIPS: list[tuple[str, str, Slip]] = [
     ),
     *(("function_call", name, slip) for name, slip in CALLS.items()),
     *(("code", name, slip) for name, slip in CODE.items()),
+    *(
+        ("code", f"no fence, {name}", lambda block, b=slip: b(CODE["no fence"](block)))
+        for name, slip in AROUND.items()
+        if name != "single quotes"  # which the call's own arguments have
+    ),
 ]
 IDS = [f"{action_format}-{name}" for action_format, name, _ in SLIPS]
 
