@@ -13,11 +13,14 @@ MAX_CLEANED = 2_000
 _FENCED = re.compile(
     r"(?P<fence>`{3,}+|~{3,}+)(?:[\w+-]*[ \t\r]*\n)?(?P<inner>.*?)(?P=fence)", re.DOTALL
 )
-_LABEL = re.compile(r"\baction\b[*_ \t]*[:：][*_]*", re.IGNORECASE)
-_LINE_LABEL = re.compile(rf"^[*_#> \t]*{_LABEL.pattern}", re.IGNORECASE | re.MULTILINE)
+_LABEL = re.compile(r"(?<![^\W_])action(?![^\W_])[*_ \t]*[:：][*_]*", re.IGNORECASE)
+_LINE_LABEL = re.compile(
+    rf"^[#> \t]*(?P<marks>[*_`~\"']*)[ \t]*{_LABEL.pattern}", re.IGNORECASE | re.MULTILINE
+)
+_FENCE_BEHIND = re.compile(r"\s*(?:`{3,}+|~{3,}+)$")
 _NEXT_LABEL = re.compile(r"^[*_#> \t]*(?:thought|observation)[*_ \t]*[:：]", re.I | re.M)
 _PAIRS = ("**", "__", "*", "`", '"', "'", "“”", "‘’", "«»")
-_MARKS = re.compile(r"[`*\"'“”‘’«»~]|__|[.!]\s*$|^[\s#>]*action", re.IGNORECASE)
+_MARKS = re.compile(r"[`*\"'“”‘’«»~]|__|[.!]\s*$|^[\s#>_]*action", re.IGNORECASE)
 """One of these is in every text that cleaning may change."""
 
 
@@ -77,17 +80,23 @@ def last_labelled(text: str, verbs: Sequence[ActionVerb] = ()) -> str | None:
         verbs: the environment's. Where some take several lines, all is returned up to the end of
             the block or to the next label, but for actions of the others.
     """
-    labels = list(_LINE_LABEL.finditer(text)) or list(_LABEL.finditer(text))
+    lines = list(_LINE_LABEL.finditer(text))
+    labels = lines or list(_LABEL.finditer(text))
     if not labels:
         return None
     rest = text[labels[-1].end() :].strip()
+    closing = lines[-1]["marks"][::-1] if lines else ""
     fenced = _FENCED.match(rest)
     rest = fenced["inner"].strip() if fenced else _NEXT_LABEL.split(rest)[0].strip()
     first = rest.splitlines()[0].strip() if rest else ""
+    if not fenced:
+        if closing and first.count(closing) == 1:  # it was opened in front of the label
+            first = first.removesuffix(closing).rstrip()
+        first = _FENCE_BEHIND.sub("", first)
     goes_on = any(verb.is_multiline for verb in verbs) and not any(
         verb.match(first) for verb in verbs if not verb.is_multiline
     )
-    return rest if goes_on else first
+    return rest if goes_on and "\n" in rest else first
 
 
 def _argument(verb: ActionVerb, name: str, value: str | int) -> str:

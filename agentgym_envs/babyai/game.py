@@ -12,7 +12,7 @@ from agentgym_envs.babyai.describe import Names, View, described
 from agentgym_envs.babyai.expert import Expert, SingleMoveExpert
 from agentgym_envs.babyai.memory import Memory
 from agentgym_envs.babyai.repairs import repair
-from agentgym_envs.babyai.sight import FORWARD, TOGGLE, GridMap
+from agentgym_envs.babyai.sight import FORWARD, PICKUP, TOGGLE, GridMap
 from agentgym_envs.babyai.skills import SINGLE_MOVES, SKILLS, ActionSet
 from agentgym_envs.core import ExpertMove, Outcome
 from agentgym_envs.errors import InvalidAction
@@ -162,6 +162,10 @@ class DefaultGame:
             if move == TOGGLE:
                 self._note_box(self.level.grid.get(*self.level.front_pos))
             _, reward, terminated, truncated, _ = self.level.step(move)
+            if move in (PICKUP, TOGGLE):
+                # What is in the hand, or was a box, is not where it stood; minigrid updates
+                # places at a drop alone, and pays `go to` in front of the empty cell.
+                self.level.update_objs_poss()
             if move > _LAST_AGENT_MOVE:
                 self._grid_map.refresh(self.level)
             if terminated or truncated:

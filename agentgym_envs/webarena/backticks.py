@@ -38,15 +38,21 @@ class BacktickParser:
             )
         if not self.verbs or not action:
             return action
-        # A block may name a language in its first line.
-        return clean_action(unwrap(f"{FENCE}{action}{FENCE}"), self.verbs)
+        # A block may name a language in its first line, and hold the thought as well.
+        action = clean_action(unwrap(f"{FENCE}{action}{FENCE}"), self.verbs)
+        if not self._is_action(action):
+            action = clean_action(last_labelled(action, self.verbs) or action, self.verbs)
+        return action
 
     def _without_backticks(self, completion: str) -> str | None:
         action = last_labelled(completion, self.verbs)
         if action is not None:
             return action or None
         action = clean_action(completion, self.verbs)
-        return action if any(verb.match(action) for verb in self.verbs) else None
+        return action if self._is_action(action) else None
+
+    def _is_action(self, text: str) -> bool:
+        return any(verb.match(text) for verb in self.verbs)
 
     def format(self, action: str, thought: str = "") -> str:
         """Return the thought and the action behind it, or the action alone."""

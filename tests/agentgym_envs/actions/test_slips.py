@@ -35,7 +35,6 @@ AROUND: dict[str, Slip] = {
     "single quotes": "'{}'".format,
     "bold in quotes": '"**{}**"'.format,
     "label": "Action: {}".format,
-    "label in a heading": "### Action: {}".format,
     "full stop": "{}.".format,
     "exclamation": "{}!".format,
     "quotes and a full stop": '"{}".'.format,
@@ -52,6 +51,16 @@ LABELS: dict[str, Slip] = {
     "next line": "Action:\n{}".format,
     "block behind it": "Action:\n```\n{}\n```\nThat will do.".format,
 }
+
+WHOLE_LINES: dict[str, Slip] = {
+    "bold": "I look.\n**Action: {}**".format,
+    "backticks": "`Action: {}`".format,
+    "underlined": "__Action: {}__".format,
+    "quotes": 'I look.\n"Action: {}"'.format,
+    "fence on one line": "```Action: {}```".format,
+    "fence that ends on the line": "```\nThought: hm\nAction: {}```".format,
+}
+"""Slips around the label and the action."""
 
 CALLS: dict[str, Slip] = {
     "bare": str,
@@ -89,11 +98,21 @@ CODE: dict[str, Slip] = {
 
 SLIPS: list[tuple[str, str, Slip]] = [
     *(("plain", name, slip) for name, slip in AROUND.items()),
+    ("plain", "label in a heading", "### Action: {}".format),
     *(
         ("react", f"{label}, {name}", lambda action, a=write, b=slip: a(b(action)))
         for label, write in LABELS.items()
         for name, slip in AROUND.items()
         if not (label.startswith("block") and name.startswith("fence"))
+    ),
+    *(
+        (
+            "react",
+            f"whole line, {line}, {name}",
+            lambda action, a=write, b=AROUND[name]: a(b(action)),
+        )
+        for line, write in WHOLE_LINES.items()
+        for name in ("nothing", "full stop")
     ),
     *(("function_call", name, slip) for name, slip in CALLS.items()),
     *(("code", name, slip) for name, slip in CODE.items()),

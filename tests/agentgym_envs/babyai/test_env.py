@@ -402,3 +402,14 @@ def test_no_string_breaks_the_environment(data: st.DataObject):
             return
     x, y = env.level.agent_pos
     assert env.level.grid.get(x, y) is None or env.level.grid.get(x, y).can_overlap()
+
+
+def test_the_place_where_a_thing_stood_before_it_was_picked_up_is_not_the_thing():
+    env, info = started(7927)
+    assert env.goal == "go to the red key after you go to a yellow door"
+    back = ["turn right", "pick up red key 1", "turn right", "move forward", "turn left"]
+    for action in [*back, "move forward", "turn left"]:
+        _, reward, terminated, *_ = env.step(action)
+        assert (reward, terminated) == (0.0, False)
+    _, reward, terminated, _, info = env.step("drop")
+    assert (reward, terminated, info["success"]) == (1.0, True, True)
