@@ -99,6 +99,7 @@ class RecipeBook:
         self._extra_items = tuple(extra_items)
         self._depths: dict[str, int] = {}
         self._heights: dict[str, int] = {}
+        self._makeable: dict[str, bool] = {}
         self._closures: dict[str, tuple[Recipe, ...]] = {}
         for name in self._of:
             self._height(name, ())
@@ -141,8 +142,12 @@ class RecipeBook:
 
     @cached_property
     def goals(self) -> tuple[str, ...]:
-        """The craftable items by (depth, name)."""
-        return tuple(sorted(self._of, key=lambda name: (self.depth(name), name)))
+        """The items that can be made, by (depth, name).
+
+        An item cannot whose every recipe would take one item for two of its ingredients.
+        """
+        made = (name for name in self._of if self._can_be_made(name))
+        return tuple(sorted(made, key=lambda name: (self.depth(name), name)))
 
     def depth(self, name: str) -> int:
         """Return how many recipes deep an item is at least; 0 for base items."""
@@ -204,6 +209,26 @@ class RecipeBook:
             self._fits(tuple(rest), {n: c for n, c in amounts.items() if n != member})
             for member in self.members(name)
             if amounts.get(member) == count
+        )
+
+    def _can_be_made(self, name: str) -> bool:
+        if name not in self._makeable:
+            recipes = self._of.get(name)
+            self._makeable[name] = not recipes or any(
+                self._can_be_filled(recipe.ingredients, frozenset()) for recipe in recipes
+            )
+        return self._makeable[name]
+
+    def _can_be_filled(
+        self, ingredients: tuple[tuple[int, str], ...], taken: frozenset[str]
+    ) -> bool:
+        if not ingredients:
+            return True
+        (_, name), *rest = ingredients
+        return any(
+            self._can_be_filled(tuple(rest), taken | {member})
+            for member in self.members(name)
+            if member not in taken and self._can_be_made(member)
         )
 
     def _height(self, name: str, path: tuple[str, ...]) -> int:

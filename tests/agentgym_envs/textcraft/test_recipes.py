@@ -79,6 +79,13 @@ def test_circles_are_refused_with_the_remedy() -> None:
         make_book("1 a using 1 b", "1 b using 1 a")
 
 
+def test_what_would_take_one_item_for_two_ingredients_is_no_goal() -> None:
+    lines = ("1 frame using 1 wood, 1 log", "1 door using 1 frame", "1 bed using 1 wood, 1 wool")
+    book = RecipeBook(map(Recipe.parse, lines), {"wood": ["log"]})
+    assert book.goals == ("bed",)
+    assert RecipeBook(book.recipes, {"wood": ["log", "bark"]}).goals == ("bed", "frame", "door")
+
+
 def test_generic_names_are_neither_crafted_nor_empty() -> None:
     with pytest.raises(ValueError, match="planks"):
         make_book("1 planks using 1 log")
