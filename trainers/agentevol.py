@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 import importlib.util
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ from trainers.command import (
     parse_training,
     refusing,
 )
-from trainers.credit.pairs import distinct
+from trainers.credit.pairs import distinct, successes_of
 from trainers.evaluation.summary import summarize
 from trainers.models.loading import (
     adapter_config,
@@ -42,7 +42,6 @@ from trainers.models.loading import (
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig, ModelArguments
 from trainers.options.data import AgentEvolArguments
-from trainers.options.defaults import SUCCESS_METRIC
 from trainers.options.errors import UsageError, run_command
 from trainers.options.offline import AgentEvolDefaults
 from trainers.options.values import all_values, check_names
@@ -57,7 +56,7 @@ from trainers.runs.folder import end_run, read_run
 from trainers.runs.lock import holding
 from trainers.runs.progress_bar import Watch
 from trainers.runs.provenance import begin_run
-from trainers.runs.rounds import Round, RoundFiles, measured_at_end
+from trainers.runs.rounds import Round, RoundFiles
 from trainers.sft import AgentSFTTrainer
 
 _EXPLORATION_STREAM = 5
@@ -191,7 +190,7 @@ class AgentEvol:
         steps = 0
         for number in range(1, num_rounds + 1):
             explored = self._explore(number, steps, resume=resume)
-            successes = _successes(explored)
+            successes = successes_of(explored)
             done = self.files.read(number)
             if done is None:
                 merged = earlier if self.options.merge == "all" else []
@@ -250,7 +249,7 @@ class AgentEvol:
                     options=(count, ids),
                     reuse=resume or not self._is_main,
                 )
-        return _successes(base)
+        return successes_of(base)
 
     def _explore(self, number: int, global_step: int, *, resume: bool) -> list[Trajectory]:
         """Let the policy of the round before play the training tasks."""
@@ -346,36 +345,23 @@ class AgentEvol:
             command="train agentevol",
             configs=[self.options, self.model_args],
         )
-        exploration, validation = summarize(explored), measured_at_end(trainer)
-        done = Round(
-            number=number,
+        exploration = summarize(explored)
+        own = {name: result.success for name, result in exploration.environments.items()}
+        done = Round.ended(
+            trainer,
             explored_at=steps,
+            number=number,
             success=exploration.success,
+            environments={name: rate for name, rate in own.items() if rate is not None},
             explored=len(explored),
             kept=len(successes),
             trained_on=len(data),
-            global_step=steps + trainer.state.global_step,
-            eval_success=validation.get(SUCCESS_METRIC),
-            environments={
-                name: of_one.success
-                for name, of_one in exploration.environments.items()
-                if of_one.success is not None
-            },
-            eval_environments={
-                key.removeprefix(f"{SUCCESS_METRIC}/"): rate
-                for key, rate in validation.items()
-                if key.startswith(f"{SUCCESS_METRIC}/")
-            },
         )
         trainer.accelerator.wait_for_everyone()
         if self._is_main:
             self.files.write(done)
         trainer.accelerator.wait_for_everyone()
         return done
-
-
-def _successes(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
-    return [trajectory for trajectory in distinct(trajectories) if trajectory.success]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -390,12 +376,7 @@ def main(argv: list[str] | None = None) -> int:
     command = "train agentevol"
     environments = open_environments(env)
     evolution = AgentEvol(
-        model_args,
-        environments,
-        args=args,
-        options=options,
-        rollout=rollout,
-        evaluation=evaluation,
+        model_args, environments, args=args, options=options, rollout=rollout, evaluation=evaluation
     )
     try:
         with exit_statuses(args, command):

@@ -204,6 +204,11 @@ def distinct(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
     return list(first.values())
 
 
+def successes_of(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
+    """Return the distinct ones that succeeded."""
+    return [trajectory for trajectory in distinct(trajectories) if trajectory.success]
+
+
 def _by_task(trajectories: Iterable[Trajectory]) -> dict[tuple[str, str], list[Trajectory]]:
     """Group by content and task."""
     groups: dict[tuple[str, str], list[Trajectory]] = {}

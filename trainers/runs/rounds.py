@@ -49,6 +49,28 @@ class Round:
     environments: dict[str, float] = field(default_factory=dict)
     eval_environments: dict[str, float] = field(default_factory=dict)
 
+    @classmethod
+    def ended(cls, trainer: Any, *, explored_at: int, **explored: Any) -> Round:
+        """Return the record of a round whose fine-tuning has ended.
+
+        Args:
+            trainer: what fine-tuned.
+            explored_at: optimizer steps of the rounds before.
+            **explored: the attributes that the exploration and its data decide.
+        """
+        validation = _measured_at_end(trainer)
+        return cls(
+            explored_at=explored_at,
+            global_step=explored_at + trainer.state.global_step,
+            eval_success=validation.get(SUCCESS_METRIC),
+            eval_environments={
+                key.removeprefix(f"{SUCCESS_METRIC}/"): rate
+                for key, rate in validation.items()
+                if key.startswith(f"{SUCCESS_METRIC}/")
+            },
+            **explored,
+        )
+
     def __str__(self) -> str:
         shown = ""
         if self.eval_success is not None:
@@ -122,7 +144,7 @@ class RoundFiles:
         write_metrics(self.folder, [*earlier, *entries])
 
 
-def measured_at_end(trainer: Any) -> dict[str, float]:
+def _measured_at_end(trainer: Any) -> dict[str, float]:
     """Return what was measured of the checkpoint that the fine-tuning ended with, if anything."""
     measured = [entry for entry in trainer.state.log_history if SUCCESS_METRIC in entry]
     if not measured:

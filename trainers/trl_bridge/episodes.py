@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from math import nan
-from statistics import fmean
 from typing import Any
 
 import torch
@@ -18,14 +17,14 @@ from trl import GRPOTrainer
 from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.credit.advantages import episode_rewards
-from trainers.credit.by_environment import metrics_by_environment
-from trainers.credit.rewards import OWN_METRICS, episode_columns, has_reward, reward_columns
+from trainers.credit.rewards import has_reward, reward_columns
 from trainers.rollout.learnable import LearnableTasks
 from trainers.rollout.mixtures import Mixture
 from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
 from trainers.trl_bridge.cpu_passes import CPUPassesMixin
 from trainers.trl_bridge.episode_batch import EpisodeBatch, leave_out_unrewarded
+from trainers.trl_bridge.episode_metrics import EpisodeMetricsMixin
 from trainers.trl_bridge.epoch_order import EpochOrder, LearnableOrder, MixtureOrder
 from trainers.trl_bridge.importance import ImportanceMixin
 from trainers.trl_bridge.measures import MeasuresMixin
@@ -45,6 +44,7 @@ class EpisodeTrainer(  # type: ignore[misc]
     CPUPassesMixin,
     MovingReferenceMixin,
     SavingMixin,
+    EpisodeMetricsMixin,
     MeasuresMixin,
     ImportanceMixin,
     GRPOTrainer,
@@ -134,16 +134,6 @@ class EpisodeTrainer(  # type: ignore[misc]
             for t in trajectories
         ]
 
-    def _log_advantages(self, advantages: torch.Tensor, episodes: EpisodeBatch) -> None:
-        """Log each episode's advantage, the mean over its tokens, in place of TRL's own of it."""
-        if advantages.ndim > 1:
-            advantages = episodes.mean_over_tokens(advantages)
-        ours = self.accelerator.gather(advantages).tolist()
-        logged = self._logs["advantages"]
-        for _ in range(min(len(ours), len(logged))):
-            logged.pop()
-        logged.extend(ours)
-
     def _generate(self, prompts: list[str]) -> tuple[Any, ...]:
         """Generate as TRL does; the completions it keeps are the episodes' conversations."""
         outputs = list(super()._generate(prompts))
@@ -186,19 +176,6 @@ class EpisodeTrainer(  # type: ignore[misc]
         self.rows = self._rows_of_all(self.trajectories)
         return {**self.rows.columns, **reward_columns(self.trajectories)}
 
-    def _horizons(self) -> dict[str, float]:
-        """Return the horizon, or the mean over environments and that of each, by metric."""
-        schedule, step = self.rollout.schedule, self.horizon_step
-        if schedule is None:
-            return {}
-        if not isinstance(schedule, Mapping):
-            return {"horizon": float(schedule(step))}
-        own = {self.environment_names[name]: float(of(step)) for name, of in schedule.items()}
-        return {
-            "horizon": fmean(own.values()),
-            **{f"horizon/{name}": horizon for name, horizon in own.items()},
-        }
-
     def _environments(self, trajectories: list[Trajectory]) -> list[int]:
         """Return the number of the environment of each episode."""
         if len(self.environment_names) == 1:
@@ -222,33 +199,6 @@ class EpisodeTrainer(  # type: ignore[misc]
         # TRL gathers numbers of rows, for which every process needs as many rows as the others.
         count = torch.tensor([len(alone.episode_of_row)], device=self.accelerator.device)
         return rows(at_least=int(self.accelerator.gather(count).max()))
-
-    def _log_metric(self, name: str, value: float) -> None:
-        if not name.startswith(OWN_METRICS):
-            super()._log_metric(name, value)
-
-    def _log_episodes(self, group_size: int) -> None:
-        """Log what the episodes of all processes were like, whatever the reward functions log."""
-        trajectories = [*self.trajectories, *self.surplus]
-        columns = episode_columns(trajectories)
-        labels = list(self.environment_names.values())
-        names = [labels[place] for place in self._environments(trajectories)]
-        rewards = [*self._rewards.tolist(), *self.rewards_of(self.surplus)]
-        if self.accelerator.num_processes > 1:
-            columns = {name: gather_object(values) for name, values in columns.items()}
-            names = gather_object(names)
-        metrics = metrics_by_environment(
-            names, rewards=rewards, columns=columns, group_size=group_size, environments=labels
-        )
-        logged = self._metrics["train" if self.model.training else "eval"]
-        # TRL's own counts no group whose episodes all failed, and is 1 where there are no groups;
-        # its reward is of all episodes together.
-        for name in {"frac_reward_zero_std", "reward"} & {"frac_reward_zero_std", *metrics}:
-            logged[name].pop()
-        for name, value in metrics.items():
-            logged[name].append(value)
-        if self.model.training:
-            self.on_episodes(metrics)
 
     def _get_train_sampler(self, dataset: Any = None) -> EpochOrder | MixtureOrder | LearnableOrder:
         sampler = super()._get_train_sampler(dataset)
