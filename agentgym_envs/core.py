@@ -341,8 +341,13 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
     def _with_turn(self, observation: str) -> str:
         if self._over or not self.turns_left:
             return observation
-        limit = min(self.max_turns, self._horizon or self.max_turns)
+        limit = self._turn + self._num_turns_left
         return with_turn_line(observation, turn=self._turn + 1, limit=limit)
+
+    @property
+    def _num_turns_left(self) -> int:
+        """The turns of the episode that are left, by `max_turns` and the horizon."""
+        return min(self.max_turns, self._horizon or self.max_turns) - self._turn
 
     def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
         success = bool(extra.get("success", False))

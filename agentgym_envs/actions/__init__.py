@@ -12,7 +12,7 @@ from agentgym_envs.actions.formats import (
     strip_thinking,
 )
 from agentgym_envs.actions.verbs import ActionVerb
-from agentgym_envs.actions.wrapping import clean_action, last_labelled, unwrap
+from agentgym_envs.actions.wrapping import clean_action, last_labelled, unwrap, unwrap_block
 
 __all__ = [
     "ACTION_FORMATS",
@@ -28,4 +28,5 @@ __all__ = [
     "make_parser",
     "strip_thinking",
     "unwrap",
+    "unwrap_block",
 ]

@@ -21,7 +21,7 @@ _MOST_READ = 50_000
 _MOST_TRIES = 20
 _OBJECT = re.compile(r'\{\s*["}]')
 _FUNCTION_TAG = re.compile(r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
-_PARAMETER_TAG = re.compile(r"<parameter=(\w+)>(.*?)</parameter>", re.DOTALL)
+_PARAMETER_TAG = re.compile(r"<parameter=(\w+)>((?:(?!<parameter=).)*?)</parameter>", re.DOTALL)
 _ARGUMENTS = ("arguments", "parameters")
 _LABELS = frozenset({"id", "type", "index", "call_id", "status"})
 """What OpenAI's call objects hold beside the call."""

@@ -81,7 +81,7 @@ class ActionVerb:
                 pattern += re.escape(part)
             else:
                 pattern += f"(?P<{part}>{'[0-9]{1,100}' if part in self.integers else '.*?'})"
-        return re.compile(pattern, re.DOTALL)
+        return re.compile(pattern, re.DOTALL | re.IGNORECASE)
 
     @property
     def signature(self) -> str:

@@ -35,6 +35,12 @@ def unwrap(text: str) -> str:
         text = inner
 
 
+def unwrap_block(text: str) -> str:
+    """Return what a fence at a text's beginning holds, else the text as `unwrap` does."""
+    fenced = _FENCED.match(text.strip())
+    return fenced["inner"].strip() if fenced else unwrap(text)
+
+
 def undress(text: str) -> str:
     """Return a text without what holds the whole of it, and without `Action:` in front."""
     if len(text) > MAX_CLEANED:

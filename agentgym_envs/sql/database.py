@@ -16,6 +16,8 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from agentgym_envs.sql.clock import fix_the_clock
+from agentgym_envs.sql.nesting import MAX_COPIES, num_copies
+from agentgym_envs.sql.printf import bound_printf
 from agentgym_envs.sql.values import Row
 from agentgym_envs.webarena.sites.content import open_content
 
@@ -136,9 +138,12 @@ class Database:
         """The names of its tables, in alphabetical order."""
         self._columns = {table: self._read_columns(table) for table in self.tables}
         fix_the_clock(connection)
+        bound_printf(connection, self._refuse)
         # A table that is a function is made when it is first read, which takes more than reading.
         for pragma in _PRAGMAS:
             connection.execute(f"SELECT 1 FROM pragma_{pragma}('')").close()
+        for function in ("json_each", "json_tree"):
+            connection.execute(f"SELECT 1 FROM {function}('[]')").close()
         connection.execute("PRAGMA query_only = ON")
         connection.set_authorizer(self._authorize)
         connection.set_progress_handler(self._tick, _TICK)
@@ -207,12 +212,15 @@ class Database:
             name = str(rest[0])
             if not _REFUSED.fullmatch(name):
                 return sqlite3.SQLITE_OK
-            self._refused = f"the function {name}() is not allowed"
+            self._refuse(f"the function {name}() is not allowed")
         elif action == sqlite3.SQLITE_PRAGMA:
             if first in _PRAGMAS:
                 return sqlite3.SQLITE_OK
-            self._refused = f"of the pragmas, {', '.join(_PRAGMAS)} are allowed, not {first}"
+            self._refuse(f"of the pragmas, {', '.join(_PRAGMAS)} are allowed, not {first}")
         return sqlite3.SQLITE_DENY
+
+    def _refuse(self, why: str) -> None:
+        self._refused = why
 
     def _tick(self) -> bool:
         self._ticks += 1
@@ -222,6 +230,8 @@ class Database:
         message = str(error)
         if self._refused:
             return self._refused
+        if message.startswith("no such "):  # a name in it may be any of the words below
+            return message
         if "interrupted" in message:
             if self._ticks * _TICK <= self._max_steps:
                 return (
@@ -247,15 +257,21 @@ class Database:
         return message or type(error).__name__
 
 
+def beginning_of(statement: str) -> int:
+    """Return the place behind the comments and the space that a statement begins with."""
+    place = 0
+    while comment := _COMMENT.match(statement, place):
+        place = comment.end()
+    return place
+
+
 def _check_form(statement: str) -> None:
     """Raise `StatementError` where SQLite need not be asked."""
     if len(statement) > MAX_STATEMENT:
         raise StatementError(
             f"the statement has {len(statement):,} characters; at most {MAX_STATEMENT:,} are read"
         )
-    place = 0
-    while comment := _COMMENT.match(statement, place):
-        place = comment.end()
+    place = beginning_of(statement)
     if not statement[place:].strip(";"):
         raise StatementError("there is no statement")
     # It reads too, but shows the inside of one version of SQLite.
@@ -265,6 +281,12 @@ def _check_form(statement: str) -> None:
         statement.encode()
     except UnicodeEncodeError:
         raise StatementError("the statement holds half a character") from None
+    copies = num_copies(statement)
+    if copies > MAX_COPIES:
+        raise StatementError(
+            f"the tables that WITH names stand for {copies:,} copies of one another; at most "
+            f"{MAX_COPIES:,} are made"
+        )
 
 
 _OPENING: dict[str, Any] = {

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from agentgym_envs.actions import ActionParser, ActionVerb, unwrap
+from agentgym_envs.actions import ActionParser, ActionVerb, unwrap_block
 from agentgym_envs.actions.compat import FencedParser, WholeTextParser
 from agentgym_envs.actions.verbs import clipped
 from agentgym_envs.core import UNSCORED_KEY, VERDICT_KEY, ExpertMove, Outcome, TextEnv
 from agentgym_envs.errors import NoExpert
 from agentgym_envs.sql.bird import bird_questions
 from agentgym_envs.sql.compat import as_printed, cut, in_words
-from agentgym_envs.sql.database import Result, StatementError
+from agentgym_envs.sql.database import Result, StatementError, beginning_of
 from agentgym_envs.sql.expert import answer_moves, commonest_answer, counted_table, gold_move
 from agentgym_envs.sql.judge import difference, have_equal_sets
 from agentgym_envs.sql.questions import QUESTIONS, Question, Questions, load_questions
@@ -148,7 +148,8 @@ class SQLEnv(TextEnv):
         try:
             result = self.result = self.database.run(argument, limit=self._most_rows)
         except StatementError as error:
-            form = "" if _STATEMENT.match(argument) else _BEGINNINGS
+            is_statement = _STATEMENT.match(argument, beginning_of(argument))
+            form = "" if is_statement else _BEGINNINGS
             text = f"The statement cannot be run: {error}.{form}"
             return Outcome(text, info={"is_valid_action": False})
         if name == "query":
@@ -185,7 +186,7 @@ class SQLEnv(TextEnv):
             )
         if self.is_agentgym_compat:
             return self.privileged_expert_moves()
-        return answer_moves(self.question, self._read, lambda: self.max_turns - self._turn)
+        return answer_moves(self.question, self._read, lambda: self._num_turns_left)
 
     def privileged_expert_moves(self) -> Iterator[ExpertMove]:
         """Yield the statement that the question was made with."""
@@ -237,7 +238,7 @@ class SQLEnv(TextEnv):
 
 def _parts(action: str) -> tuple[str, str]:
     """Return a verb and its argument; a statement alone is a query, anything else no verb."""
-    if _STATEMENT.match(action):
+    if _STATEMENT.match(action, beginning_of(action)):
         return "query", action
     match = _ACTION.fullmatch(action)
-    return ("", "") if match is None else (match[1].lower(), unwrap(match[2]))
+    return ("", "") if match is None else (match[1].lower(), unwrap_block(match[2]))

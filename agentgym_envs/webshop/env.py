@@ -111,7 +111,9 @@ class WebShopEnv(TextEnv):
         name, argument = (_original_parts if self.is_agentgym_compat else _parts)(action)
         if name == "search" and argument and self.visit.has_search_bar:
             self.visit.search(argument)
-        elif name != "click" or not self.visit.click(argument):
+        elif name != "click" or not (
+            self.visit.click(argument) or self.visit.click(self._without_brackets(argument))
+        ):
             return self._refused(name, argument)
         page = self.visit.page
         if page.kind != "bought":
@@ -138,7 +140,7 @@ class WebShopEnv(TextEnv):
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield moves from the page at hand; they may end in the best of several imperfect ones."""
-        return Shopper(self.visit, self.task_goal, lambda: self.max_turns - self._turn).moves()
+        return Shopper(self.visit, self.task_goal, lambda: self._num_turns_left).moves()
 
     def _text(self, reward: Reward | None = None) -> str:
         if self.is_agentgym_compat:
@@ -146,6 +148,11 @@ class WebShopEnv(TextEnv):
         if reward is not None:
             return bought(self.visit.page, reward, self.task_goal)
         return readable(self.visit, self.task_goal)
+
+    def _without_brackets(self, name: str) -> str:
+        """Return a name as it is clicked, where it is written as pages show it."""
+        is_shown = name[:1] == "[" and name[-1:] == "]" and not self.is_agentgym_compat
+        return name[1:-1].strip() if is_shown else name
 
     def _refused(self, name: str, argument: str) -> Outcome:
         info = {"is_valid_action": False}

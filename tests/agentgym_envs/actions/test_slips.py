@@ -37,6 +37,7 @@ AROUND: dict[str, Slip] = {
     "label": "Action: {}".format,
     "full stop": "{}.".format,
     "exclamation": "{}!".format,
+    "capital and full stop": lambda action: f"{action[0].upper()}{action[1:]}.",
     "quotes and a full stop": '"{}".'.format,
 }
 """Slips around a plain action; under react they follow `Action:`."""
@@ -119,7 +120,8 @@ SLIPS: list[tuple[str, str, Slip]] = [
     *(
         ("code", f"no fence, {name}", lambda block, b=slip: b(CODE["no fence"](block)))
         for name, slip in AROUND.items()
-        if name != "single quotes"  # which the call's own arguments have
+        # A call's own arguments have single quotes, and Python tells capitals apart.
+        if name not in ("single quotes", "capital and full stop")
     ),
 ]
 IDS = [f"{action_format}-{name}" for action_format, name, _ in SLIPS]
@@ -192,7 +194,10 @@ def test_every_environment_reads_every_slip(env_id: str, action_format: str) -> 
     for each_format, slip_name, slip in SLIPS:
         if each_format == action_format:
             text = completion if action_format in ("function_call", "code") else expected
-            assert env.parser.parse(slip(text)) == expected, slip_name
+            action = env.parser.parse(slip(text))
+            if "capital" in slip_name:  # an argument may be the first word
+                action = action[:1].lower() + action[1:]
+            assert action == expected, slip_name
     env.close()
 
 

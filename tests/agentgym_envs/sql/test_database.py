@@ -57,6 +57,14 @@ def test_nothing_is_written(shop: Database, statement: str) -> None:
     assert not os.path.exists("copy.sqlite")
 
 
+DOUBLED = (
+    "WITH a0 AS (SELECT 1 x)"
+    + "".join(f", a{n} AS (SELECT 1 x FROM a{n - 1} p, a{n - 1} q)" for n in range(1, 25))
+    + " SELECT count(*) FROM a24"
+)
+"""It would take 30 GB before its first step."""
+
+
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
@@ -74,6 +82,11 @@ def test_nothing_is_written(shop: Database, statement: str) -> None:
         ("SELECT fts5_source_id()", r"the function fts5_source_id\(\) is not allowed"),
         ("SELECT 'a' LIKE hex(zeroblob(200))", "a pattern of LIKE or GLOB has more than 200 bytes"),
         ("SELECT nosuch FROM orders", "no such column: nosuch"),
+        ("SELECT interrupted FROM orders", "no such column: interrupted"),
+        ("SELECT 1 FROM bindings", "no such table: bindings"),
+        ("SELECT printf('%.*c', 500000000, 'x')", r"more than 10,000 characters .* in printf\(\)"),
+        ("SELECT printf('%099999d', 1)", r"more than 10,000 characters"),
+        (DOUBLED, "copies of one another; at most 50,000 are made"),
         ("SELECT 'a\0b'", "null character"),
         ("SELECT '\ud800'", "half a character"),
         ("SELECT date('now', 'localtime')", "localtime and utc are not allowed"),
@@ -129,6 +142,27 @@ def test_the_clock_stands_still_in_the_words_of_newer_sqlite(shop: Database, nam
         "2026-03-14 09:30:00.000" if is_known else None
     )
     assert only(shop, f"SELECT date('{name}')") == ("2026-03-14" if is_known else None)
+
+
+@pytest.mark.parametrize(
+    ("statement", "value"),
+    [
+        ("SELECT printf('%.2f %05d %,d %s', 1.5, 42, 1234567, 'x')", "1.50 00042 1,234,567 x"),
+        ("SELECT printf('%*d', 5, 7)", "    7"),
+        ("SELECT printf('%s', 99999999)", "99999999"),
+        ("SELECT sum(value) FROM json_each('[1, 2]')", 3),
+    ],
+)
+def test_what_reads_is_allowed(shop: Database, statement: str, value: object) -> None:
+    assert only(shop, statement) == value
+
+
+def test_tables_that_qualify_many_columns_are_copied_once_each(shop: Database) -> None:
+    columns = ", ".join(f"a{{0}}.x AS x{n}, a{{0}}.x + {n}" for n in range(12))
+    tables = ", ".join(
+        f"a{n + 1} AS (SELECT a{n}.x, {columns.format(n)} FROM a{n})" for n in range(8)
+    )
+    assert only(shop, f"WITH a0(x) AS (SELECT 5), {tables} SELECT a8.x FROM a8") == 5
 
 
 def test_differences_to_now_are_to_the_clock_that_stands_still(shop: Database) -> None:

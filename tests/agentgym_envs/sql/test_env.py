@@ -154,10 +154,13 @@ def test_the_expert_writes_only_words_that_it_has_read() -> None:
         assert info["success"] and info["turn"] <= 8
 
 
-def test_the_expert_keeps_within_its_turns_and_goes_on_from_anywhere() -> None:
-    env = made(max_turns=2)
+@pytest.mark.parametrize(("most", "horizon"), [(2, {}), (20, {"horizon": 2})])
+def test_the_expert_keeps_within_its_turns_and_goes_on_from_anywhere(
+    most: int, horizon: dict[str, int]
+) -> None:
+    env = made(max_turns=most)
     for task_id in env.task_ids("test")[:20]:
-        env.reset(options={"task_id": task_id})
+        env.reset(options={"task_id": task_id, **horizon})
         env.step("columns nothing")
         for action in env.expert():
             info = env.step(action)[4]
@@ -190,6 +193,8 @@ LINES = "SELECT COUNT(*)\nFROM posts\nWHERE id = 1\n   OR id = 2"
         f"Thought: x\nAction:\n```sql\nquery {LINES}\n```\nThat is all.",
         f"Thought: x\nAction:\n```sql\n{LINES}\n```",
         f"Thought: x\nAction: query\n```sql\n{LINES}\n```",
+        f"Thought: x\nAction: query\n```sql\n{LINES}\n```\nThis counts the posts.",
+        f"Thought: x\nAction: -- the posts\n{LINES}",
     ],
 )
 def test_a_statement_goes_on_over_lines(written: str) -> None:

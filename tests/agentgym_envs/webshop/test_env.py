@@ -146,6 +146,18 @@ def test_clicks_and_verbs_are_read_in_any_case(env: WebShopEnv) -> None:
     assert env.step("CLICK[Next >]")[4]["is_valid_action"]
 
 
+@pytest.mark.parametrize("action_format", ["plain", "function_call"])
+def test_a_name_is_clicked_as_pages_write_it(action_format: str) -> None:
+    env = made(action_format=action_format)
+    env.reset(options={"task_id": "webshop_6775"})
+    search, click = ("search[lamp]", "click[[next >]]")
+    if action_format == "function_call":
+        search = '{"name": "search", "arguments": {"keywords": "lamp"}}'
+        click = '{"name": "click", "arguments": {"value": "[next >]"}}'
+    for action in (search, click):
+        assert env.step(action)[4]["is_valid_action"]
+
+
 def test_the_expert_goes_on_from_any_page(env: WebShopEnv) -> None:
     on_a_product(env)
     env.step("click[reviews]")
@@ -167,9 +179,9 @@ def test_the_expert_says_why_it_turns_a_product_down() -> None:
 
 
 def test_the_expert_keeps_within_its_turns() -> None:
-    env = made(max_turns=7)
+    env = made()
     for task_id in env.task_ids("test")[:40]:
-        env.reset(options={"task_id": task_id})
+        env.reset(options={"task_id": task_id, "horizon": 7})
         for action in env.expert():
             *_, terminated, _, info = env.step(action)
         assert terminated, task_id
