@@ -44,10 +44,11 @@ def replacing(path: str | Path) -> Iterator[Path]:
     Args:
         path: the file; its folder is made.
     """
-    target = Path(path).resolve()  # a link stays one
+    target = Path(path)
     if target.exists() and not target.is_file():
         yield target
         return
+    target = target.resolve()  # a link stays one
     target.parent.mkdir(parents=True, exist_ok=True)
     # A name of its own: another process may be writing the same file.
     unfinished = target.with_name(f"{target.name}.{uuid4().hex}.tmp")

@@ -15,7 +15,13 @@ from agentgym_envs.trajectory import Trajectory, write_jsonl
 from trainers.evaluation.results import EvalResult, Gain, paired_gain
 from trainers.evaluation.summary import summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments, episode_settings
-from trainers.options.errors import UsageError, check_bounds, check_output, run_command
+from trainers.options.errors import (
+    UsageError,
+    check_apart,
+    check_bounds,
+    check_output,
+    run_command,
+)
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
 from trainers.policies.open import open_environments, open_rollout
@@ -131,6 +137,8 @@ class MeasureArguments:
         check_bounds(self)
         check_output("out", self.out)
         check_output("trajectories", self.trajectories)
+        if self.out is not None and self.trajectories is not None:
+            check_apart(out=self.out, trajectories=self.trajectories)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -72,6 +72,13 @@ def test_a_link_stays_a_link_and_a_device_a_device(tmp_path: Path) -> None:
     assert not Path(os.devnull).is_file()
 
 
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as end, os.fdopen(writing, "wb"):
+        write_whole(f"/dev/fd/{writing}", "told\n")
+        assert os.read(end.fileno(), 9) == b"told\n"
+
+
 def test_a_file_whose_name_ends_with_gz_is_read_decompressed(tmp_path: Path) -> None:
     path = tmp_path / "lines.gz"
     path.write_bytes(gzip.compress(b"a\n") + gzip.compress(b"b\n"))

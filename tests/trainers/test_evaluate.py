@@ -163,6 +163,15 @@ def test_a_mistake_on_the_command_line_is_told(
     assert told in capsys.readouterr().err
 
 
+def test_two_results_in_one_file_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match="2"):
+        main(f"--env {ENV_ID} --policy random --out x.json --trajectories ./x.json".split())
+    assert "out and trajectories must name different files, got x.json" in capsys.readouterr().err
+
+
 def test_the_command_measures_a_model_and_writes_what_it_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -160,7 +160,9 @@ def pair_rows(
     if not total:
         raise UsageError(
             "there is no pair to learn from; a pair is two episodes of one task of which one did "
-            "better, so collect several per task, and tasks that the policy solves sometimes"
+            "better, and which read the same up to where they part. Collect several per task, "
+            "with the same budgets and environment options (observations tell the turn limit), of "
+            "tasks that the policy solves sometimes"
         )
     if not rows:
         raise UsageError(

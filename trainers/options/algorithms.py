@@ -169,6 +169,11 @@ class ReinforcePPDefaults(OnlineDefaults):
         },
     )
 
+    @property
+    def compares_groups(self) -> bool:
+        """See `OnlineDefaults`."""
+        return self.baseline == "group"
+
     def __post_init__(self) -> None:
         if self.baseline not in BASELINES:
             raise ValueError(f"baseline must be one of {BASELINES}, got {self.baseline!r}")
@@ -246,6 +251,11 @@ class PPODefaults(OnlineDefaults):
     bootstrap_truncated: bool = field(
         default=False, metadata={"help": "End a truncated episode with its last state's value."}
     )
+
+    @property
+    def compares_groups(self) -> bool:
+        """See `OnlineDefaults`."""
+        return False
 
     def __post_init__(self) -> None:
         check_bounds(self)

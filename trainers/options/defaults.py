@@ -318,6 +318,11 @@ class OnlineDefaults(AgentDefaults):
         default=50, metadata={"help": "Evaluate every N optimizer steps."}
     )
 
+    @property
+    def compares_groups(self) -> bool:
+        """Episodes are compared with their group's, so those of one paid alike teach nothing."""
+        return True
+
     def __post_init__(self) -> None:
         check_bounds(self)  # here too, for what follows compares numbers
         Sampling.of(self)  # checks its own

@@ -200,6 +200,17 @@ def check_output(name: str, path: str | None) -> None:
         raise ValueError(f"{name}: cannot write {path}, for it is write-protected")
 
 
+def check_apart(**files: str) -> None:
+    """Check that options name different files, of which the last would replace the others.
+
+    Raises:
+        ValueError: two of them are one file.
+    """
+    if len({Path(path).resolve() for path in files.values()}) < len(files):
+        names = " and ".join(files)
+        raise ValueError(f"{names} must name different files, got {next(iter(files.values()))}")
+
+
 def check_folder(name: str, path: str | Path) -> None:
     """Check that files can be written to a folder, which need not be there yet.
 

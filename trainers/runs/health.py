@@ -32,6 +32,9 @@ class Symptom:
     remedy: str
 
 
+ZERO_STD = "frac_reward_zero_std"
+"""The metric that says something only where episodes are compared with their group's."""
+
 SYMPTOMS = (
     Symptom(
         "episodes/failed_share",
@@ -57,7 +60,7 @@ SYMPTOMS = (
         "or let the policy see fewer turns with --keep_last_turns",
     ),
     Symptom(
-        "frac_reward_zero_std",
+        ZERO_STD,
         (0.0, 0.5, 0.9),
         "in {value:.0%} of the groups all episodes were paid the same, so they taught nothing",
         "Some are normal. Where most are: --tasks chooses tasks the policy solves sometimes, a "
@@ -109,6 +112,8 @@ class HealthWarnings(TrainerCallback):
         for index, symptom in enumerate(self._symptoms):
             value = (logs or {}).get(symptom.metric)
             if not isinstance(value, int | float):
+                continue
+            if symptom.metric == ZERO_STD and not getattr(args, "compares_groups", True):
                 continue
             passed = sum(value > bound for bound in symptom.above)
             if passed > self._passed[index]:

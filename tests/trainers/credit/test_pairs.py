@@ -217,5 +217,5 @@ def test_long_and_windowed_pairs_are_left_out_and_counted(
 
 
 def test_no_pair_at_all_is_refused_with_the_remedy() -> None:
-    with pytest.raises(ValueError, match="collect several per task"):
+    with pytest.raises(ValueError, match="Collect several per task"):
         pair_rows([], CHAT)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from trainers import AgentGRPOConfig, AgentPPOConfig, AgentReinforcePPConfig, AgentRLOOConfig
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.runs import provenance
 from trainers.runs.curve import draw_run_curve, series
@@ -181,6 +182,24 @@ def test_a_symptom_is_told_when_first_seen_and_when_it_passes_a_threshold(
         told.append(len(caplog.records))
         caplog.clear()
     assert told == [0, *[1, 0] * len(symptom.above), 0]
+
+
+@pytest.mark.parametrize(
+    ("args", "is_told"),
+    [
+        (AgentGRPOConfig(), True),
+        (AgentRLOOConfig(), True),
+        (AgentReinforcePPConfig(baseline="group"), True),
+        (AgentReinforcePPConfig(), False),
+        (AgentPPOConfig(), False),
+    ],
+    ids=["grpo", "rloo", "reinforce_pp with a group's mean", "reinforce_pp", "ppo"],
+)
+def test_groups_paid_alike_are_told_of_where_episodes_are_compared_with_their_group(
+    args: Any, is_told: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    HealthWarnings().on_log(args, at(1), None, logs={"frac_reward_zero_std": 1.0})
+    assert ("taught nothing" in caplog.text) is is_told
 
 
 def test_a_warning_says_what_it_means_and_which_option_helps(
