@@ -122,6 +122,16 @@ def append_whole(path: str | Path, content: bytes) -> None:
         os.close(descriptor)
 
 
+def end_last_line(path: Path) -> None:
+    """End a file's last line, so that what is appended begins a line of its own."""
+    if not path.is_file() or path.stat().st_size == 0:
+        return
+    with path.open("rb+") as file:
+        file.seek(-1, os.SEEK_END)
+        if file.read() != b"\n":
+            file.write(b"\n")
+
+
 def whole_lines(path: str | Path) -> list[bytes]:
     """Return a file's lines; half of the last one, which a kill may have left, is cut off.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agentgym_envs.actions import strip_thinking
-from agentgym_envs.files import COMPRESSED, open_bytes, replacing
+from agentgym_envs.files import COMPRESSED, end_last_line, open_bytes, replacing
 from agentgym_envs.trajectory_form import problem_of
 
 COMPRESSION = 1
@@ -301,6 +301,8 @@ def write_jsonl(
     path.parent.mkdir(parents=True, exist_ok=True)
     is_compressed = path.suffix == COMPRESSED
     if append:
+        if not is_compressed:
+            end_last_line(path)
         _write_lines(path, "ab", trajectories, is_compressed=is_compressed)
         return
     with replacing(path) as unfinished:

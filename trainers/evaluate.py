@@ -157,6 +157,8 @@ def main(argv: list[str] | None = None) -> int:
             "environment and tells the mean over them, so leave it out"
         )
     output_file = measure.trajectories or measure.out
+    if measure.resume and output_file is None:
+        parser.error("--resume needs --out or --trajectories, beside which episodes are kept")
     if policy.max_cost is not None and output_file is None:
         parser.error("--max_cost needs --out or --trajectories, beside which is kept what it stops")
     environments = open_environments(env, policy)

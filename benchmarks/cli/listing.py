@@ -99,7 +99,7 @@ def _description(env_id: str) -> str:
         rows.append((split, str(size), env.task_set.task_ids(split)[0], counts))
     text = (
         f"{env_id}\n\nsource: {env.source}\nturns:  {env.default_max_turns}\n\n{table(rows)}\n\n"
-        f"system prompt in the plain format:\n\n{env.system_prompt}"
+        f"system prompt:\n\n{env.system_prompt}"
     )
     env.close()
     return text

@@ -85,6 +85,14 @@ def test_jsonl_gives_back_what_was_written(tmp_path: Path) -> None:
     assert list(read_jsonl(path)) == []
 
 
+def test_what_is_appended_begins_a_line_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "toy.jsonl"
+    write_jsonl(path, [trajectory("toy_1")])
+    path.write_bytes(path.read_bytes().removesuffix(b"\n"))
+    write_jsonl(path, [trajectory("toy_2")], append=True)
+    assert [one.task_id for one in read_jsonl(path)] == ["toy_1", "toy_2"]
+
+
 @pytest.mark.parametrize("line", ["{", "[]", '{"env_id": "x"}', '{"no_such_field": 1}', "3"])
 def test_a_line_that_is_no_trajectory_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "run.jsonl"

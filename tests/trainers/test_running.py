@@ -111,7 +111,7 @@ class SendsSignal(TrainerCallback):
     def __init__(self, number: int, step: int) -> None:
         self.number, self.step = number, step
 
-    def on_step_begin(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
+    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
         if state.global_step == self.step:
             os.kill(os.getpid(), self.number)
 

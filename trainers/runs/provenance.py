@@ -131,15 +131,20 @@ def resumption(
         configs: the options that it goes on with.
 
     Raises:
-        UsageError: the folder holds another command's run.
+        UsageError: the folder holds another algorithm's run.
     """
     before = read_run(folder)
-    if before.get("command", command) != command:
-        raise UsageError(
-            f"{folder} holds a run of {before['command']!r}, which {command!r} cannot resume; "
-            "choose another --output_dir, or leave --resume out to set that run aside"
-        )
     now = run_record(command=command, seed=0, configs=configs)
+    of_commands = [name for name in (before.get("command", command), command) if _is_ours(name)]
+    # A script may have another name; its training options say which algorithm it is.
+    of_options = [name for name in map(_training_options, (before, now)) if name is not None]
+    for names in (of_commands, of_options):
+        one, other = names[:1], names[1:]
+        if other and one != other:
+            raise UsageError(
+                f"{folder} holds a run of {one[0]!r}, which {other[0]!r} cannot resume; choose "
+                "another --output_dir, or leave --resume out to set that run aside"
+            )
     changed = changed_options(before, now) if before else {}
     if changed:
         lines = [f"  {name}: {old} -> {new}" for name, (old, new) in changed.items()]
@@ -149,6 +154,16 @@ def resumption(
         "started": before.get("started", now["started"]),
         "resumed": [*before.get("resumed", []), resumed],
     }
+
+
+def _is_ours(command: str) -> bool:
+    return command.startswith(("train ", "quickstart"))
+
+
+def _training_options(record: dict[str, Any]) -> str | None:
+    """Return the class of a run's training options, such as `AgentGRPOConfig`."""
+    groups = (name for name, group in record.items() if isinstance(group, dict))
+    return next((name for name in groups if "learning_rate" in record[name]), None)
 
 
 def options_by_group(configs: Sequence[Any]) -> dict[str, dict[str, Any]]:

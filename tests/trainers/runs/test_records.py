@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from trainers import AgentGRPOConfig, AgentPPOConfig, AgentReinforcePPConfig, AgentRLOOConfig
 from trainers.options.arguments import EnvArguments, RolloutArguments
+from trainers.options.errors import UsageError
 from trainers.runs import provenance
 from trainers.runs.curve import draw_run_curve, series
 from trainers.runs.folder import read_metrics, read_run
@@ -57,6 +59,29 @@ def test_a_run_file_tells_options_versions_commit_device_and_command_line(
     assert run["device"]["cpus"] >= 1
     assert run["git"] is None or len(run["git"].split()[0]) == 40
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "goes_on"),
+    [
+        ("train ppo", "train grpo", False),
+        ("quickstart", "train grpo", False),
+        ("study.py", "train grpo", True),
+        ("study.py", "other.py", True),
+    ],
+)
+def test_a_script_s_run_is_gone_on_with_whatever_its_name(
+    before: str, now: str, goes_on: bool, tmp_path: Path
+) -> None:
+    write_run(tmp_path, command=before, seed=0, configs=[])
+    with nullcontext() if goes_on else pytest.raises(UsageError, match="cannot resume"):
+        assert provenance.resumption(tmp_path, 3, command=now, configs=[])["resumed"]
+
+
+def test_another_algorithm_s_run_is_refused_whatever_the_script(tmp_path: Path) -> None:
+    write_run(tmp_path, command="one.py", seed=0, configs=[AgentRLOOConfig()])
+    with pytest.raises(UsageError, match="a run of 'AgentRLOOConfig', which 'AgentGRPOConfig'"):
+        provenance.resumption(tmp_path, 3, command="one.py", configs=[AgentGRPOConfig()])
 
 
 def test_a_run_file_holds_no_password_of_an_address(
