@@ -22,6 +22,7 @@ from trainers.collect import main as collect
 from trainers.evaluate import main as evaluate
 from trainers.grpo import main
 from trainers.options.errors import run_command
+from trainers.runs import stopping
 from trainers.runs.checkpoints import CHECKSUMS_FILE, last_checkpoint
 from trainers.runs.lock import LOCK_FILE, holding
 from trainers.runs.stopping import SaveOnSignal, StopNow
@@ -178,6 +179,17 @@ def test_after_a_signal_that_came_before_no_further_turn_is_played() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         with pytest.raises(StopNow), on_signal.at_once():
             pytest.fail("a further batch is played")
+
+
+def test_a_signal_that_comes_twice_at_once_is_one_and_a_later_one_ends_the_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with SaveOnSignal():
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGINT)
+        monkeypatch.setattr(stopping, "TOGETHER", 0.0)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
 
 
 # Evaluations and collections --------------------------------------------------------------------

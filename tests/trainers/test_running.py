@@ -6,6 +6,7 @@ import runpy
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from trainers.running import train_and_save
 from trainers.runs.checkpoints import last_checkpoint
 from trainers.runs.folder import read_run, set_aside
 from trainers.runs.provenance import changed_options
-from trainers.runs.stopping import Interrupted, SaveOnSignal, SkipNonFinite
+from trainers.runs.stopping import TOGETHER, Interrupted, SaveOnSignal, SkipNonFinite
 
 Command = Callable[..., list[str]]
 
@@ -98,6 +99,7 @@ def test_a_second_ctrl_c_ends_at_once(command: Command, tmp_path: Path) -> None:
     told: list[str] = []
     while "SIGINT: " not in "".join(told):
         told.append(process.stderr.readline())
+    time.sleep(TOGETHER)
     process.send_signal(signal.SIGINT)
     said, complained = process.communicate(timeout=60)
     assert process.returncode == -signal.SIGINT

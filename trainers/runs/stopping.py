@@ -25,6 +25,10 @@ logger = logging.getLogger(__name__)
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
+TOGETHER = 0.2
+"""Seconds in which further signals are the first one again: a launcher may send it to a process and
+to its group."""
+
 
 class StopAfter(TrainerCallback):
     """Ends training after the step in which the time is up.
@@ -84,6 +88,7 @@ class SaveOnSignal(TrainerCallback):
     def __init__(self) -> None:
         self._signal: int | None = None
         self._before: dict[int, Any] = {}
+        self._came_at = 0.0
         self._is_at_once = False
 
     @contextmanager
@@ -109,8 +114,13 @@ class SaveOnSignal(TrainerCallback):
         self._restore()
 
     def _take_note(self, number: int, _frame: FrameType | None) -> None:
-        self._signal = number
-        self._restore()
+        now = time.monotonic()
+        if self._signal is not None:
+            if now - self._came_at >= TOGETHER:
+                self._restore()
+                signal.raise_signal(number)
+            return
+        self._signal, self._came_at = number, now
         name = signal.Signals(number).name
         when = (
             "a checkpoint is saved"
