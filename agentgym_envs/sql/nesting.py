@@ -12,22 +12,24 @@ MAX_COPIES = 50_000
 """Copies in one statement; one takes 2 to 3 kB."""
 
 _DEFINITION = re.compile(
-    r"(\w+)\s*(?:\([^()]*\)\s*)?\bas\s*(?:(?:not\s+)?materialized\s*)?\(", re.IGNORECASE
+    r"\b(\w+)\s*(?:\([^()]*\)\s*)?\bas\s*(?:(?:not\s+)?materialized\s*)?\(", re.IGNORECASE
 )
 _TABLE = re.compile(r"(?<![\w.])\w+(?!\w|\s*\.)")
 """A word that qualifies no column, and is no column that is qualified."""
 
 
 def num_copies(statement: str) -> int:
-    """Return how many copies are made at most of the tables that a statement's WITH names.
+    """Return how many copies of the tables that a statement's WITH names are made, at most.
 
     Args:
         statement: in SQLite's dialect; words in texts count as names do.
     """
     statement = statement.lower()
+    closed = _closing(statement)
     bodies = [
-        (_end_of(statement, match.end()), match.end(), match[1])
+        (closed[match.end()], match.end(), match[1])
         for match in _DEFINITION.finditer(statement)
+        if match.end() in closed
     ]
     copies: dict[str, int] = {}
 
@@ -37,16 +39,16 @@ def num_copies(statement: str) -> int:
 
     for end, start, name in sorted(bodies):  # what is defined within a body ends before it
         copies[name] = made(start, end)
-    last = max((end for end, *_ in bodies), default=len(statement))
-    return made(last, len(statement))
+    return made(0, len(statement))
 
 
-def _end_of(statement: str, place: int) -> int:
-    """Return the place of the parenthesis that closes what was opened before `place`."""
-    depth = 1
-    while place < len(statement):
-        depth += (statement[place] == "(") - (statement[place] == ")")
-        if depth == 0:
-            return place
-        place += 1
-    return place
+def _closing(statement: str) -> dict[int, int]:
+    """Return where each parenthesis is closed, by the place behind it."""
+    opened: list[int] = []
+    closed: dict[int, int] = {}
+    for place, letter in enumerate(statement):
+        if letter == "(":
+            opened.append(place + 1)
+        elif letter == ")" and opened:
+            closed[opened.pop()] = place
+    return closed
