@@ -159,7 +159,7 @@ GROUNDS: dict[str, Ground] = {
             # A Java holds 24 simulators and runs one at a time: threads keep several Javas busy.
             *("--env_backend", "thread"),
         ),
-        1200,
+        786,  # all of them
         150,  # after 50 on 400 episodes it won 2% and GRPO nothing
         "scaling:10,15,20@{stage}",
         steps=30,
