@@ -202,28 +202,8 @@ def sampled_pairs(
     ):
         if is_main and not resume:
             set_aside(folder, start=model_args.model_name_or_path)
-        reuse = resume or not is_main
-        expert = cached_rollout(
-            folder / PAIRS / "expert.jsonl",
-            lambda watch: expert_episodes(
-                environments, task_ids, failure_rules=rollout.failure_rules, watch=watch
-            ),
-            name="expert",
-            total=len(task_ids),
-            options=task_ids,
-            reuse=reuse,
-        )
-        repeated = [task_id for task_id in task_ids for _ in range(pairing.num_samples)]
-        sampled = cached_rollout(
-            folder / PAIRS / "sampled.jsonl",
-            lambda watch: _sampled(
-                environments, model_args, repeated, args, rollout, pairing, watch
-            ),
-            name="sampling for pairs",
-            total=len(repeated),
-            options=(pairing.sampling_temperature, repeated),
-            reuse=reuse,
-        )
+        sides = _Sides(environments, model_args, args, rollout, pairing, task_ids)
+        expert, sampled = sides.play(reuse=resume or not is_main)
     unsuccessful = [trajectory for trajectory in sampled if not trajectory.success]
     pairs = pairs_of(expert, pairing, against=unsuccessful, seed=args.seed)
     if not pairs:
@@ -236,29 +216,58 @@ def sampled_pairs(
     return pairs
 
 
-def _sampled(
-    environments: Environments,
-    model: ModelArguments,
-    task_ids: Sequence[str],
-    args: Any,
-    rollout: RolloutArguments,
-    pairing: PairArguments,
-    watch: Watch,
-) -> list[Trajectory]:
-    """Let the policy play the tasks."""
-    policy = ModelPolicy.of_model(
-        *load_for_playing(model, args),
-        rollout,
-        name="sampled",
-        seed=args.seed,
-    )
-    return environments.rollout(policy, failure_rules=rollout.failure_rules).run(
-        task_ids,
-        temperature=pairing.sampling_temperature,
-        stream=(_SAMPLING_STREAM,),
-        on_trajectory=watch,
-        finished=watch.finished,
-    )
+@dataclass
+class _Sides:
+    """The expert's and the policy's episodes of the same tasks, kept in `pairs/`."""
+
+    environments: Environments
+    model: ModelArguments
+    args: Any
+    rollout: RolloutArguments
+    pairing: PairArguments
+    task_ids: Sequence[str]
+
+    def play(self, *, reuse: bool) -> tuple[list[Trajectory], list[Trajectory]]:
+        """Play both, the policy each task several times, or read what an interrupted run kept."""
+        folder = Path(self.args.output_dir) / PAIRS
+        repeated = [one for one in self.task_ids for _ in range(self.pairing.num_samples)]
+        expert = cached_rollout(
+            folder / "expert.jsonl",
+            self._expert,
+            name="expert",
+            total=len(self.task_ids),
+            options=self.task_ids,
+            reuse=reuse,
+        )
+        sampled = cached_rollout(
+            folder / "sampled.jsonl",
+            lambda watch: self._sampled(repeated, watch),
+            name="sampling for pairs",
+            total=len(repeated),
+            options=(self.pairing.sampling_temperature, repeated),
+            reuse=reuse,
+        )
+        return expert, sampled
+
+    def _expert(self, watch: Watch) -> list[Trajectory]:
+        rules = self.rollout.failure_rules
+        return expert_episodes(self.environments, self.task_ids, failure_rules=rules, watch=watch)
+
+    def _sampled(self, task_ids: Sequence[str], watch: Watch) -> list[Trajectory]:
+        policy = ModelPolicy.of_model(
+            *load_for_playing(self.model, self.args),
+            self.rollout,
+            name="sampled",
+            seed=self.args.seed,
+        )
+        rules = self.rollout.failure_rules
+        return self.environments.rollout(policy, failure_rules=rules).run(
+            task_ids,
+            temperature=self.pairing.sampling_temperature,
+            stream=(_SAMPLING_STREAM,),
+            on_trajectory=watch,
+            finished=watch.finished,
+        )
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -141,6 +141,23 @@ class MeasureArguments:
             check_apart(out=self.out, trajectories=self.trajectories)
 
 
+def _check(
+    env: EnvArguments, policy: PolicyArguments, measure: MeasureArguments, *, is_kept: bool
+) -> None:
+    """Raise `UsageError` where options do not fit one another."""
+    if env.mix is not None:
+        raise UsageError(
+            f"--mix {env.mix} weighs what is trained on; eval plays as many tasks of each "
+            "environment and tells the mean over them, so leave it out"
+        )
+    if measure.resume and not is_kept:
+        raise UsageError("--resume needs --out or --trajectories, beside which episodes are kept")
+    if policy.max_cost is not None and not is_kept:
+        raise UsageError(
+            "--max_cost needs --out or --trajectories, beside which is kept what it stops"
+        )
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run `agentgym eval`."""
     parser = CommandParser(
@@ -151,16 +168,8 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.set_defaults(split="test", policy="tiny")
     env, budgets, policy, measure = parser.parse(argv)
-    if env.mix is not None:
-        raise UsageError(
-            f"--mix {env.mix} weighs what is trained on; eval plays as many tasks of each "
-            "environment and tells the mean over them, so leave it out"
-        )
     output_file = measure.trajectories or measure.out
-    if measure.resume and output_file is None:
-        parser.error("--resume needs --out or --trajectories, beside which episodes are kept")
-    if policy.max_cost is not None and output_file is None:
-        parser.error("--max_cost needs --out or --trajectories, beside which is kept what it stops")
+    _check(env, policy, measure, is_kept=output_file is not None)
     environments = open_environments(env, policy)
     task_ids = environments.task_ids(env.split, tasks=env.tasks)
     task_ids = environments.spread(task_ids, measure.num_tasks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 
+from agentgym_envs.sql.builtin import builtin_functions
 from agentgym_envs.sql.values import Value
 from agentgym_envs.webarena.sites.state import NOW
 
@@ -20,7 +21,7 @@ _MACHINE_TIME = ("localtime", "utc")
 
 def fix_the_clock(connection: sqlite3.Connection) -> None:
     """Let SQLite's clock stand still where the sites' clock does."""
-    clock = sqlite3.connect(":memory:", check_same_thread=False)
+    call = builtin_functions()
 
     def fixed(name: str) -> Callable[..., Value]:
         def function(*arguments: Value) -> Value:
@@ -36,10 +37,7 @@ def fix_the_clock(connection: sqlite3.Connection) -> None:
                 values[first:] = [
                     NOW if word == "now" else value for word, value in _with_words(values[first:])
                 ]
-            marks = ", ".join("?" * len(values))
-            row = clock.execute(f"SELECT {name}({marks})", values).fetchone()
-            value: Value = row[0]
-            return value
+            return call(name, values)
 
         return function
 

@@ -86,6 +86,8 @@ DOUBLED = (
         ("SELECT 1 FROM bindings", "no such table: bindings"),
         ("SELECT printf('%.*c', 500000000, 'x')", r"more than 10,000 characters .* in printf\(\)"),
         ("SELECT printf('%099999d', 1)", r"more than 10,000 characters"),
+        ("SELECT printf('%s %*d', 1, '99999', 1)", r"more than 10,000 characters"),
+        ("SELECT printf('%.99999f', 1.5)", r"more than 10,000 characters"),
         (DOUBLED, "copies of one another; at most 50,000 are made"),
         ("SELECT 'a\0b'", "null character"),
         ("SELECT '\ud800'", "half a character"),
@@ -150,6 +152,7 @@ def test_the_clock_stands_still_in_the_words_of_newer_sqlite(shop: Database, nam
         ("SELECT printf('%.2f %05d %,d %s', 1.5, 42, 1234567, 'x')", "1.50 00042 1,234,567 x"),
         ("SELECT printf('%*d', 5, 7)", "    7"),
         ("SELECT printf('%s', 99999999)", "99999999"),
+        ("SELECT printf('20260314: %d%%, %*d', 7, 3, 99999999)", "20260314: 7%, 99999999"),
         ("SELECT sum(value) FROM json_each('[1, 2]')", 3),
     ],
 )
