@@ -19,6 +19,7 @@ VENV_ADAPTERS ?= .venv-adapters
 VENV_VERIFIERS ?= .venv-verifiers
 VENV_NEMO_GYM ?= .venv-nemo-gym
 VENV_RAY ?= .venv-ray
+VENV_TEXTWORLD ?= .venv-textworld
 VENV_DOCS ?= .venv-docs
 WORKERS ?= 3
 SEED ?= 0
@@ -149,6 +150,15 @@ $(VENV_RAY)/.ray: setup.cfg pyproject.toml constraints.txt
 	$(VENV_RAY)/bin/python -m pip install $(PIP_FLAGS) -e '.[eval,ray]' hypothesis pytest pytest-timeout
 	@touch $@
 
+# With its requirements alfworld brings a 3D simulator.
+$(VENV_TEXTWORLD)/.textworld: setup.cfg pyproject.toml
+	$(check_python)
+	$(PYTHON) -m venv $(VENV_TEXTWORLD) || { rm -rf $(VENV_TEXTWORLD); $(NO_VENV); }
+	$(VENV_TEXTWORLD)/bin/python -m pip install --disable-pip-version-check --quiet --no-deps alfworld==0.4.2
+	$(VENV_TEXTWORLD)/bin/python -m pip install --disable-pip-version-check --quiet -e . textworld==1.7.0 \
+	    fast-downward-textworld==20.6.4 hypothesis pytest pytest-timeout
+	@touch $@
+
 # Without torch: the API reference is read from the sources.
 $(VENV_DOCS)/.docs: setup.cfg pyproject.toml constraints.txt
 	$(check_python)
@@ -247,6 +257,10 @@ test-agentgym: $(VENV)/.agentgym  ## Run the tests with the clients of AGENTGYM_
 test-adapters: $(VENV_ADAPTERS)/.adapters  ## Run the tests of the adapters to GEM and SkyRL with these packages (a minute)
 	$(RUN_ENV) $(VENV_ADAPTERS)/bin/python -m pytest tests/wrappers/adapters
 
+.PHONY: test-textworld
+test-textworld: $(VENV_TEXTWORLD)/.textworld  ## Run 60 of ALFWorld's houses beside TextWorld's own engine (minutes)
+	$(RUN_ENV) $(VENV_TEXTWORLD)/bin/python -m pytest tests/agentgym_envs/alfworld/test_real_engine.py
+
 .PHONY: test-verifiers
 test-verifiers: $(VENV_VERIFIERS)/.verifiers  ## Run the tests of the adapter to verifiers with this package and its vf-eval (a minute)
 	$(RUN_ENV) $(VENV_VERIFIERS)/bin/python -m pytest tests/wrappers/adapters/test_verifiers.py
@@ -305,5 +319,5 @@ constraints: $(VENV)/bin/python  ## Resolve all dependencies anew and write cons
 
 .PHONY: clean
 clean:  ## Remove what the targets made, runs/ excepted
-	rm -rf $(VENV) $(VENV_ENVS) $(VENV_EVAL) $(VENV_TRL) $(VENV_VLLM) $(VENV_OFFICIAL) $(VENV_SERVE) $(VENV_ADAPTERS) $(VENV_VERIFIERS) $(VENV_NEMO_GYM) $(VENV_RAY) $(VENV_DOCS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV_ENVS) $(VENV_EVAL) $(VENV_TRL) $(VENV_VLLM) $(VENV_OFFICIAL) $(VENV_SERVE) $(VENV_ADAPTERS) $(VENV_VERIFIERS) $(VENV_NEMO_GYM) $(VENV_RAY) $(VENV_TEXTWORLD) $(VENV_DOCS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find $(PACKAGES) tests worlds -name __pycache__ -type d -prune -exec rm -rf {} +
