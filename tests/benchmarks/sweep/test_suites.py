@@ -34,7 +34,7 @@ AGENTGYM = {
     "SciWorld": ("2d425d72639b9bd8", 200, None),
     "BabyAI": ("39377b54fc618b54", 90, None),
     "TextCraft": ("b5ffee9e1d35711a", 100, 20),
-    "SQL": ("bae0c0961a0a9d6c", 200, None),
+    "SQL": ("c64198887cef0b91", 200, None),
 }
 """Of each row of AgentGym's table that is here the digest, how many tasks, and its turns where the
 environment's own are others."""
