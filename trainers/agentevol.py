@@ -34,7 +34,6 @@ from trainers.credit.pairs import distinct, successes_of
 from trainers.evaluation.summary import summarize
 from trainers.models.loading import (
     adapter_config,
-    load_for_playing,
     load_policy,
     resolve_model,
     save_policy,
@@ -257,10 +256,9 @@ class AgentEvol:
         ids = [task_id for task_id in explored for _ in range(self.options.num_samples)]
 
         def play(watch: Watch) -> list[Trajectory]:
-            model, tokenizer = load_for_playing(self._model_of(number - 1), self.args)
-            policy = ModelPolicy.of_model(
-                model,
-                tokenizer,
+            policy = ModelPolicy.between_trainings(
+                self._model_of(number - 1),
+                self.args,
                 self.rollout,
                 name=str(self.files.of(number - 1)) if number > 1 else "initial",
                 seed=self.args.seed,

@@ -61,7 +61,8 @@ def parse_training(
         further=further,
     )
     model = str(parser.peek(argv, "model_name_or_path"))
-    parser.set_defaults(**defaults_for(config, model))
+    adapter = bool(parser.peek(argv, "use_peft"))
+    parser.set_defaults(**defaults_for(config, model, adapter=adapter))
     parsed = parser.parse(argv)
     derive_precision(*parsed[-2:])
     refuse_ignored(parsed[1], ROLLOUT.get(algorithm, {}))

@@ -32,7 +32,6 @@ from trainers.evaluation.validation import RolloutEvaluationMixin
 from trainers.models.loading import (
     adapter_config,
     context_length,
-    load_for_playing,
     load_policy,
     with_tokenizer,
 )
@@ -151,7 +150,8 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         )
         environments = None if env is None else open_environments(env)
         scenarios = [row["scenario"] for row in rows]
-        self.mixture = mixture_of(scenarios, environments, seed=args.seed)
+        in_order = args.train_sampling_strategy == "sequential"
+        self.mixture = mixture_of(scenarios, environments, seed=None if in_order else args.seed)
         watch_by_playing(
             self,
             environments,
@@ -254,11 +254,8 @@ class _Sides:
         return expert_episodes(self.environments, self.task_ids, failure_rules=rules, watch=watch)
 
     def _sampled(self, task_ids: Sequence[str], watch: Watch) -> list[Trajectory]:
-        policy = ModelPolicy.of_model(
-            *load_for_playing(self.model, self.args),
-            self.rollout,
-            name="sampled",
-            seed=self.args.seed,
+        policy = ModelPolicy.between_trainings(
+            self.model, self.args, self.rollout, name="sampled", seed=self.args.seed
         )
         rules = self.rollout.failure_rules
         return self.environments.rollout(policy, failure_rules=rules).run(

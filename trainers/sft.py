@@ -193,8 +193,12 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
 
 def _check_rows(rows: Sequence[dict[str, Any]], args: SFTConfig) -> None:
     """Check that rows fit the lengths and the packing that are asked for."""
-    if args.max_length is not None and not any(
-        any(row["action_mask"][: args.max_length]) for row in rows
+    longest = args.max_length
+    if longest is not None and not any(
+        any(row["action_mask"][-longest:])
+        if args.truncation_mode == "keep_end"
+        else any(row["action_mask"][:longest])
+        for row in rows
     ):
         raise UsageError(
             f"max_length={args.max_length} leaves no turn of any of {len(rows)} episodes, as "

@@ -129,7 +129,7 @@ def _test(plan: Plan, model: str, folder: Path) -> tuple[str, ...]:
     few = () if plan.tasks is None else ("--num_tasks", str(plan.tasks))
     return (
         *("eval", *plan.env, *few, "--split", "test", "--model", model),
-        *("--samples", "2", "--num_envs", "200", "--dtype", "bfloat16"),
+        *("--samples", "2", "--num_envs", "200"),
         *("--out", str(folder / "result.json")),
     )
 

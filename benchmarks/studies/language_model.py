@@ -278,7 +278,7 @@ def measurement(ground: str, model: str, out: Path, seed: int) -> tuple[str, ...
     """Return the command that plays the test tasks."""
     where, use = GROUNDS[ground], device()
     return (
-        *("eval", *where.env, "--split", "test", "--model", model, "--dtype", "bfloat16"),
+        *("eval", *where.env, "--split", "test", "--model", model),
         *("--num_tasks", str(where.tasks), "--samples", str(use.samples)),
         *("--num_envs", str(use.playing), "--seed", str(seed)),
         *("--out", str(out), "--trajectories", str(out.with_suffix(".jsonl")), "--resume"),

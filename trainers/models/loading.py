@@ -105,9 +105,15 @@ def _explain(name: str) -> AbstractContextManager[None]:
 def load_for_playing(
     args: ModelArguments, template: TemplateArguments | None = None
 ) -> tuple[Any, Any]:
-    """Load a policy that only plays: on the accelerator if there is one, in evaluation mode."""
+    """Load a policy that only plays: on the accelerator if there is one, in evaluation mode.
+
+    Args:
+        args: which model.
+        template: the chat template; a training config, which may forbid the accelerator, too.
+    """
     model, tokenizer = _load(resolve_model(args.model_name_or_path), args, template)
-    if has_accelerator() and not (args.load_in_4bit or args.load_in_8bit):
+    quantized = args.load_in_4bit or args.load_in_8bit
+    if has_accelerator() and not quantized and not getattr(template, "use_cpu", False):
         model = model.to(torch.accelerator.current_accelerator())
     return model.eval(), tokenizer
 

@@ -189,6 +189,10 @@ class PPODefaults(OnlineDefaults):
         **OnlineDefaults.own_defaults,
         TINY: {"learning_rate": 3e-4, "critic_learning_rate": 1e-3},
     }
+    adapter_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
+        name: {**own, "critic_learning_rate": 1e-3}
+        for name, own in OnlineDefaults.adapter_defaults.items()
+    }
     refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
 
     output_dir: str | None = field(

@@ -23,7 +23,7 @@ from trainers.options.consistency import (
     check_scaling,
 )
 from trainers.options.errors import UsageError, check_bounds
-from trainers.options.model_names import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
+from trainers.options.model_names import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY, own_name
 from trainers.options.precision import derive_device, gains_by_bfloat16
 from trainers.options.refused import MODEL, ONLINE, Refusals, refuse_ignored
 from trainers.options.staleness import check_staleness
@@ -100,6 +100,8 @@ class AgentDefaults(TemplateArguments):
 
     own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {}
     """By a name of `MODEL_NAMES`: what that model needs instead."""
+    adapter_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {}
+    """What an adapter of it needs besides."""
 
     refused: ClassVar[Refusals] = {}
     """Options of TRL's that would be ignored."""
@@ -173,9 +175,16 @@ class OnlineDefaults(AgentDefaults):
         TINY: {"learning_rate": 3e-4},
         **dict.fromkeys(
             (SMOLLM2, SMOLLM2_TEXTCRAFT),
-            {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 64},
+            {
+                "learning_rate": 4e-5,
+                "per_device_train_batch_size": 1,
+                "gradient_accumulation_steps": 64,
+            },
         ),
     }
+    adapter_defaults: ClassVar[Mapping[str, dict[str, Any]]] = dict.fromkeys(
+        (SMOLLM2, SMOLLM2_TEXTCRAFT), {"learning_rate": 4e-4}
+    )
     refused: ClassVar[Refusals] = ONLINE
 
     output_dir: str | None = field(
@@ -372,14 +381,20 @@ _TRACKER_PACKAGES = {"azure_ml": "azureml-core", "comet_ml": "comet-ml"}
 """Where the package is not called as the tracker."""
 
 
-def defaults_for(config: type[AgentDefaults], model: str) -> dict[str, Any]:
+def defaults_for(
+    config: type[AgentDefaults], model: str, *, adapter: bool = False
+) -> dict[str, Any]:
     """Return what a command that trains a model has in place of a config's own defaults.
 
     Args:
         config: the algorithm's.
-        model: the model's name, as given.
+        model: the model's name, as given; a folder of a model of ours has that model's.
+        adapter: an adapter alone is trained.
     """
-    chosen = dict(config.own_defaults.get(model, {}))
+    name = own_name(model)
+    chosen = dict(config.own_defaults.get(name, {}))
+    if adapter:
+        chosen |= config.adapter_defaults.get(name, {})
     if gains_by_bfloat16(model):
         chosen["bf16"] = True
     return chosen

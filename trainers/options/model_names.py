@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
 TINY = "tiny"
 """The policy of a million parameters that is shipped."""
 SMOLLM2 = "smollm2"
@@ -9,3 +13,25 @@ SMOLLM2 = "smollm2"
 SMOLLM2_TEXTCRAFT = "smollm2-textcraft"
 """SmolLM2 after some of TextCraft's expert episodes, made of `smollm2` and a shipped adapter."""
 MODEL_NAMES = (TINY, SMOLLM2, SMOLLM2_TEXTCRAFT)
+
+_ON_THE_HUB = {"HuggingFaceTB/SmolLM2-135M-Instruct": SMOLLM2}
+_SIZES = {(128, 4, 1465): TINY, (576, 30, 49152): SMOLLM2}
+"""Width, layers and vocabulary, which training leaves as they are."""
+
+
+def own_name(model: str) -> str:
+    """Return which of these models a name stands for, or the name itself where it is another.
+
+    Args:
+        model: a name of these, a Hugging Face id, or a folder, which may hold one of them after
+            training.
+    """
+    sizes = ("hidden_size", "num_hidden_layers", "vocab_size")
+    config = read_config(model)
+    return _SIZES.get(tuple(config.get(size, 0) for size in sizes), _ON_THE_HUB.get(model, model))
+
+
+def read_config(model: str) -> dict[str, Any]:
+    """Return a model folder's `config.json`; empty where `model` is no such folder."""
+    file = Path(model) / "config.json"
+    return dict(json.loads(file.read_text("utf-8"))) if file.is_file() else {}

@@ -29,6 +29,9 @@ class SFTDefaults(AgentDefaults):
             },
         ),
     }
+    adapter_defaults: ClassVar[Mapping[str, dict[str, Any]]] = dict.fromkeys(
+        (SMOLLM2, SMOLLM2_TEXTCRAFT), {"learning_rate": 5e-4}
+    )
     refused: ClassVar[Refusals] = SFT
 
     output_dir: str | None = field(

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from agentgym_envs.secrets import hide_address, hide_kwargs, masked
 from trainers.options.endpoints import FLOOR, Endpoint, read_policies
 from trainers.options.errors import UsageError, check_bounds
+from trainers.options.precision import default_dtype
 from trainers.options.templates import TemplateArguments
 from trainers.options.values import read_object
 from trainers.tokens.generation import Sampling
@@ -18,7 +19,7 @@ from trainers.tokens.generation import Sampling
 TEXT_POLICIES = ("expert", "expert:privileged", "random")
 ADDRESS = ("http://", "https://")
 _SPEAKING = (
-    *("dtype", "api_model", "api_kwargs", "chat_template", "chat_template_kwargs"),
+    *("api_model", "api_kwargs", "chat_template", "chat_template_kwargs"),
     *("top_k", "top_p", "min_p"),
 )
 _NO_SCHEME = re.compile(r"[\w.-]+:\d+(/.*)?|[\w-]+(\.[\w-]+)+/v\d+/?")
@@ -57,10 +58,11 @@ class PolicyLoadingArguments(TemplateArguments):
     _argument_group_name: ClassVar[str] = "policy"
     common_options: ClassVar[tuple[str, ...]] = ("dtype", "api_model", "policies", "max_cost")
 
-    dtype: str = field(
-        default="float32",
+    dtype: str | None = field(
+        default=None,
         metadata={
-            "help": "Precision of a model's weights.",
+            "help": "Precision of a model's weights; by default bfloat16 where that is faster, and "
+            "float32 otherwise.",
             "choices": ["auto", "bfloat16", "float16", "float32"],
         },
     )
@@ -159,13 +161,12 @@ class PolicyArguments(PolicyLoadingArguments):
             raise ValueError(f"--api_model {self.api_model} goes with an address, not --policies")
         if self.max_cost is not None and not self.is_served:
             raise ValueError(f"--max_cost needs a policy behind a server, got {self.policy}")
-        has_tokens = not self.is_served and not is_text_policy(self.policy)
-        if Sampling.of(self).is_cut and not has_tokens:
+        if Sampling.of(self).is_cut and not self.is_loaded:
             raise ValueError(
                 f"--top_k, --top_p and --min_p need a model that is sampled from here, got "
                 f"--policy {self.policy}; a server takes such fields in --api_kwargs"
             )
-        if self.has_template and not has_tokens:
+        if self.has_template and not self.is_loaded:
             raise ValueError(
                 f"--chat_template and --chat_template_kwargs need a model that is loaded here, got "
                 f"--policy {self.policy}; a server takes the variables in --api_kwargs, such as "
@@ -178,6 +179,8 @@ class PolicyArguments(PolicyLoadingArguments):
         plain = {option.name: option.default for option in fields(self)}
         chosen = [(name, getattr(self, name)) for name in _SPEAKING]
         changed = [(name, value) for name, value in chosen if value != plain[name]]
+        if self.is_loaded and self.precision != "float32":
+            changed.insert(0, ("dtype", self.precision))
         if self.policies:  # not the address, which may move
             entry = self.endpoint
             changed.append(
@@ -189,6 +192,16 @@ class PolicyArguments(PolicyLoadingArguments):
     def is_served(self) -> bool:
         """The policy is asked over HTTP."""
         return self.policies is not None or self.policy.startswith(ADDRESS)
+
+    @property
+    def is_loaded(self) -> bool:
+        """The policy is a model that is loaded here."""
+        return not self.is_served and not is_text_policy(self.policy)
+
+    @property
+    def precision(self) -> str:
+        """The precision of a loaded policy's weights."""
+        return self.dtype or default_dtype(self.policy)
 
     @property
     def endpoint(self) -> Endpoint:

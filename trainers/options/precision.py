@@ -5,11 +5,9 @@ torch is imported when it is asked: no parser of options does.
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
-from trainers.options.model_names import TINY
+from trainers.options.model_names import TINY, read_config
 
 _WIDE = 512
 """Hidden units from which on bfloat16 pays on a CPU."""
@@ -34,12 +32,21 @@ def gains_by_bfloat16(model: str) -> bool:
     return not has_accelerator() and _cpu_has_bfloat16() and not _is_narrow(model)
 
 
+def default_dtype(model: str) -> str:
+    """Return the precision in which a model plays: bfloat16 where that is the faster one.
+
+    Args:
+        model: the model's name, as given.
+    """
+    from transformers.utils import is_torch_bf16_gpu_available
+
+    on_accelerator = is_torch_bf16_gpu_available() and not _is_narrow(model)
+    return "bfloat16" if on_accelerator or gains_by_bfloat16(model) else "float32"
+
+
 def _is_narrow(model: str) -> bool:
-    config = Path(model) / "config.json"
-    if not config.is_file():
-        return model == TINY
-    width = json.loads(config.read_text("utf-8")).get("hidden_size", _WIDE)
-    return bool(width < _WIDE)
+    width: int = read_config(model).get("hidden_size", _WIDE)
+    return model == TINY or width < _WIDE
 
 
 def _cpu_has_bfloat16() -> bool:

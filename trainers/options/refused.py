@@ -63,7 +63,13 @@ def _only_with(option: str, values: Iterable[Any], names: str) -> Refusals:
     """Refuse options that have an effect with some values of another one alone."""
     allowed = tuple(values)
     remedy = f"it has an effect only with --{option} {' or '.join(str(v) for v in allowed)}"
-    return _all(names, remedy, lambda args: getattr(args, option) in allowed)
+    return _all(names, remedy, lambda args: any(v in allowed for v in _values(args, option)))
+
+
+def _values(args: Any, option: str) -> list[Any]:
+    """Return an option's values; DPO's `loss_type` may be several."""
+    value = getattr(args, option)
+    return value if isinstance(value, list) else [value]
 
 
 _EVALUATIONS_PLAY = "evaluations play episodes: see --num_eval_tasks, --eval_samples, --num_envs"
@@ -91,12 +97,23 @@ _EVERY_TRAINER: Refusals = {
     "local_rank": Refusal("accelerate launch and torchrun set LOCAL_RANK"),
     "length_column_name": Refusal("episodes are measured by their tokens; leave it out"),
     **_only_with("use_liger_kernel", [True], "liger_kernel_config"),
+    "warmup_steps": Refusal(
+        "this schedule has no warm-up; --lr_scheduler_type constant_with_warmup has",
+        lambda args: args.lr_scheduler_type not in ("constant", "greedy", "reduce_lr_on_plateau"),
+    ),
+    "lr_scheduler_kwargs": Refusal(
+        "this --lr_scheduler_type takes none",
+        lambda args: args.lr_scheduler_type not in ("constant", "constant_with_warmup"),
+    ),
     "hub_strategy": Refusal(
         "take every_save, checkpoint or all_checkpoints; after the end push the output folder "
         "with: hf upload",
         lambda args: args.hub_strategy != "end",
     ),
 }
+
+_CLIPPED = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo")
+"""TRL's losses that clip the ratio from both sides."""
 
 _LABELS_ARE_TURNS = "the labels are the policy's turns alone, from the tokens of the episodes"
 _LOADED_BY_US = "load the model yourself and pass it to the trainer with its processing_class"
@@ -172,6 +189,22 @@ ONLINE: Refusals = {
         "a batch holds whole groups of episodes; --shuffle_dataset says whether in random order",
     ),
     "data_seed": Refusal("--seed orders the tasks too"),
+    "shuffle_dataset": Refusal(
+        "--task_sampling learnable orders the tasks itself",
+        lambda args: getattr(args, "task_sampling", "uniform") == "uniform",
+    ),
+    **_only_with("loss_type", _CLIPPED, "delta"),
+    **_only_with("loss_type", [*_CLIPPED, "cispo"], "epsilon_high"),
+    "epsilon": Refusal(
+        f"--loss_type {' or '.join(_CLIPPED)} reads it, and cispo where --epsilon_high is left out",
+        lambda args: (
+            args.loss_type in _CLIPPED
+            or (args.loss_type == "cispo" and args.epsilon_high in (None, args.epsilon))
+        ),
+    ),
+    "importance_sampling_level": Refusal(
+        "loss_type=vespo weighs whole episodes itself", lambda args: args.loss_type != "vespo"
+    ),
     **_only_with("loss_type", ["sapo"], "sapo_temperature_neg sapo_temperature_pos"),
     **_only_with(
         "loss_type", ["vespo"], "vespo_k_pos vespo_lambda_pos vespo_k_neg vespo_lambda_neg"
@@ -242,6 +275,10 @@ SFT: Refusals = {
     "eval_packing": Refusal(_EVALUATIONS_PLAY),
     **_only_with("packing", [True], "packing_strategy"),
     "data_seed": Refusal("--seed orders the episodes too"),
+    "truncation_mode": Refusal(
+        "nothing is cut; pass --max_length with it", lambda args: args.max_length is not None
+    ),
+    **_only_with("loss_type", ["nll"], "label_smoothing_factor"),
 }
 
 DPO: Refusals = {
@@ -256,7 +293,18 @@ DPO: Refusals = {
         "the masks of the pairs are such columns", lambda args: not args.remove_unused_columns
     ),
     "average_tokens_across_devices": Refusal("the loss is a mean over pairs; leave it out"),
-    "label_smoothing_factor": Refusal("use --label_smoothing"),
+    "label_smoothing_factor": Refusal("use --loss_type robust with --label_smoothing"),
+    **_only_with("loss_type", ["robust", "exo_pair", "aot", "aot_unpaired"], "label_smoothing"),
+    **_only_with("loss_type", ["discopop"], "discopop_tau"),
+    "beta": Refusal(
+        "loss_type=sft has no reference", lambda args: {*_values(args, "loss_type")} != {"sft"}
+    ),
+    **_only_with("precompute_ref_log_probs", [True], "precompute_ref_batch_size"),
+    "train_sampling_strategy": Refusal(
+        "pairs are drawn at random, or in order: sequential",
+        lambda args: args.train_sampling_strategy == "sequential",
+    ),
+    "data_seed": Refusal("--seed orders the pairs too"),
     **_only_with("sync_ref_model", [True], "ref_model_mixup_alpha ref_model_sync_steps"),
     **_only_with("f_divergence_type", ["alpha_divergence"], "f_alpha_divergence_coef"),
 }

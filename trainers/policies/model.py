@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from typing import Any
+
+import torch
 
 from trainers.backends.open import load_backend
 from trainers.history.views import History
+from trainers.models.loading import load_for_playing
 from trainers.options.arguments import EpisodeArguments, TokenBudgets
+from trainers.options.configs import ModelArguments
 from trainers.rollout.policy import Episode, Policy, Reply, Stop
 from trainers.tokens.chat import ALL_TURNS, ChatFormat
 from trainers.tokens.generation import Backend, Sampling
@@ -130,6 +135,26 @@ class ModelPolicy(Policy):
         return cls.with_budgets(
             backend, tokenizer, budgets, name=name, seed=seed, sampling=sampling
         )
+
+    @classmethod
+    def between_trainings(
+        cls, model: ModelArguments, args: Any, budgets: EpisodeArguments, *, name: str, seed: int
+    ) -> ModelPolicy:
+        """Load the policy that plays for a trainer before it trains, in the trainer's precision.
+
+        Args:
+            model: which model.
+            args: the training config.
+            budgets: as in `of_model`.
+            name: as in `of_model`.
+            seed: as in `of_model`.
+        """
+        loaded, tokenizer = load_for_playing(model, args)
+        lowered = torch.float16 if args.fp16 else torch.bfloat16
+        autocast = partial(
+            torch.autocast, loaded.device.type, lowered, enabled=bool(args.bf16 or args.fp16)
+        )
+        return cls.of_model(loaded, tokenizer, budgets, name=name, seed=seed, autocast=autocast)
 
     def instruction(self, env_id: str, system_prompt: str) -> str:
         """Return the instruction with what the history adds to it."""

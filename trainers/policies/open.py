@@ -155,13 +155,13 @@ def open_model(args: PolicyArguments, budgets: EpisodeArguments) -> OpenModel:
     max_length = budgets.longest_episode
     with _explain_load_errors(args.policy):
         if budgets.backend == "hf":
-            named = ModelArguments(model_name_or_path=args.policy, dtype=args.dtype)
+            named = ModelArguments(model_name_or_path=args.policy, dtype=args.precision)
             model, tokenizer = load_for_playing(named, args)
             backend = load_backend(budgets, model=model, max_length=max_length)
             return OpenModel(backend, tokenizer)
         source = resolve_model(args.policy)
         tokenizer = load_tokenizer(source, args)
-        backend = load_backend(budgets, source=source, dtype=args.dtype, max_length=max_length)
+        backend = load_backend(budgets, source=source, dtype=args.precision, max_length=max_length)
         return OpenModel(backend, tokenizer)
 
 

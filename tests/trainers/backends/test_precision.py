@@ -17,7 +17,7 @@ from transformers import AutoModelForCausalLM
 
 from tests.trainers.tiny_models import tiny_model
 from tests.trainers.toys import ENV_ID, make_folder
-from trainers import grpo, sft
+from trainers import agentevol, dpo, grpo, sft
 from trainers.backends.row_cache import RowCache
 from trainers.backends.row_model import RowModel
 from trainers.models.loading import computed_in, inputs_left_to_autocast
@@ -116,6 +116,28 @@ def test_turns_are_sampled_in_the_precision_of_training(
     seen.clear()
     one_step(grpo.main, tmp_path / "exact", "--bf16", "false")
     assert set(seen) == {torch.float32}
+
+
+@pytest.mark.parametrize("lowered", [True, False])
+@pytest.mark.parametrize("command", [agentevol.main, dpo.main], ids=["agentevol", "dpo"])
+def test_episodes_played_before_training_are_sampled_in_its_precision(
+    command: Any, lowered: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: set[torch.dtype] = set()
+    run = RowModel._run
+
+    def watch(self: Any, cache: RowCache, *args: Any) -> torch.Tensor:
+        logits = run(self, cache, *args)
+        seen.add(cache.layers[0].keys.dtype)
+        return logits
+
+    monkeypatch.setattr(RowModel, "_run", watch)
+    argv = [*OPTIONS.split(), "--env", ENV_ID, "--model", make_folder(tmp_path / "model")]
+    argv += ["--output_dir", str(tmp_path / "out"), "--bf16", str(lowered)]
+    if command is agentevol.main:
+        argv += ["--num_explored_tasks=4", "--num_rounds=1"]
+    assert command(argv) == 0
+    assert seen == {torch.bfloat16 if lowered else torch.float32}
 
 
 def test_an_engine_is_asked_for_the_precision_of_training() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ from trainers import collect
 from trainers.agentevol import AgentEvolConfig
 from trainers.command import parse_training
 from trainers.dpo import AgentDPOConfig
+from trainers.models.tiny import tiny_folder
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig
 from trainers.options.defaults import defaults_for
 from trainers.options.files import preset_names
+from trainers.options.model_names import own_name
 from trainers.options.parser import CommandParser, OptionParser
 from trainers.ppo import AgentPPOConfig
 
@@ -219,12 +222,33 @@ def test_a_pass_holds_one_row_of_a_language_model_whatever_the_algorithm(kind: A
     assert own["gradient_accumulation_steps"] in (batch, 8)
 
 
-@pytest.mark.parametrize(("model", "rate"), [("tiny", 1e-3), ("smollm2", 1e-4), ("other", 2e-5)])
-def test_imitation_is_as_fast_as_the_size_of_the_model_allows(model: str, rate: float) -> None:
-    args = parse_training(
-        ["--model", model, "--use_cpu"], algorithm="sft", config=AgentSFTConfig, description="T."
-    )
-    assert args[-1].learning_rate == rate
+@pytest.mark.parametrize(
+    ("kind", "rates"),
+    [
+        (AgentSFTConfig, {"tiny": 1e-3, "smollm2": 1e-4, "smollm2 --use_peft": 5e-4, "some": 2e-5}),
+        (AgentGRPOConfig, {"tiny": 3e-4, "smollm2": 4e-5, "smollm2 --use_peft": 4e-4}),
+        (AgentPPOConfig, {"smollm2-textcraft": 4e-5, "some --use_peft": 1e-6}),
+        (AgentDPOConfig, {"tiny": 3e-5, "HuggingFaceTB/SmolLM2-135M-Instruct": 1e-6}),
+    ],
+)
+def test_the_learning_rate_is_as_high_as_the_size_of_the_model_allows(
+    kind: Any, rates: dict[str, float]
+) -> None:
+    for words, rate in rates.items():
+        args = training("--model", *words.split(), "--use_cpu", config=kind)
+        assert args[-1].learning_rate == rate
+
+
+def test_a_folder_of_a_model_of_ours_has_its_defaults(tmp_path: Path) -> None:
+    shutil.copy(f"{tiny_folder()}/config.json", tmp_path)
+    assert own_name(str(tmp_path)) == own_name("tiny") == "tiny"
+    assert training("--model", str(tmp_path), "--use_cpu")[-1].learning_rate == 3e-4
+    sizes = {"hidden_size": 576, "num_hidden_layers": 30, "vocab_size": 49152}
+    (tmp_path / "config.json").write_text(json.dumps(sizes))
+    args = training("--model", str(tmp_path), "--use_cpu")[-1]
+    assert (args.learning_rate, args.per_device_train_batch_size) == (4e-5, 1)
+    (tmp_path / "config.json").write_text(json.dumps({**sizes, "vocab_size": 9}))
+    assert training("--model", str(tmp_path), "--use_cpu")[-1].learning_rate == 1e-6
 
 
 @pytest.mark.parametrize("capability", ["amx_bf16", "avx512_bf16", None])

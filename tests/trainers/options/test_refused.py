@@ -28,7 +28,7 @@ from trainers.sft import AgentSFTTrainer
 # By `transformers.Trainer`, on every path.
 TRANSFORMERS = """
     per_device_train_batch_size gradient_accumulation_steps num_train_epochs max_steps
-    learning_rate lr_scheduler_type lr_scheduler_kwargs warmup_steps optim optim_args
+    learning_rate lr_scheduler_type optim optim_args
     optim_target_modules weight_decay adam_beta1 adam_beta2 adam_epsilon max_grad_norm
     bf16 fp16 tf32 gradient_checkpointing gradient_checkpointing_kwargs use_cache
     torch_compile torch_compile_backend torch_compile_mode use_liger_kernel
@@ -49,6 +49,9 @@ TRANSFORMERS = """
     ddp_backend ddp_timeout fsdp fsdp_config deepspeed output_dir
 """
 
+# Where the learning rate falls by default; of a constant one it would be refused.
+SCHEDULE = "lr_scheduler_kwargs warmup_steps"
+
 ONLINE = {
     "transformers": f"{TRANSFORMERS} remove_unused_columns",
     "trl": """
@@ -66,24 +69,24 @@ ONLINE = {
 GROUP_RELATIVE = {"trl": "scale_rewards multi_objective_aggregation"}
 SFT = {
     "transformers": f"""
-        {TRANSFORMERS} remove_unused_columns train_sampling_strategy label_smoothing_factor
-        average_tokens_across_devices auto_find_batch_size include_num_input_tokens_seen
+        {TRANSFORMERS} {SCHEDULE} remove_unused_columns train_sampling_strategy
+        label_smoothing_factor average_tokens_across_devices auto_find_batch_size
+        include_num_input_tokens_seen
     """,
     "trl": """
-        router_aux_loss_coef dataset_num_proc max_length truncation_mode shuffle_dataset packing
-        padding_free pad_to_multiple_of loss_type activation_offloading
+        router_aux_loss_coef dataset_num_proc max_length shuffle_dataset packing padding_free
+        pad_to_multiple_of loss_type activation_offloading
     """,
     "ours": "chat_template chat_template_kwargs",
 }
 DPO = {
     "transformers": f"""
-        {TRANSFORMERS} train_sampling_strategy data_seed auto_find_batch_size
-        include_num_input_tokens_seen
+        {TRANSFORMERS} {SCHEDULE} auto_find_batch_size include_num_input_tokens_seen
     """,
     "trl": """
         router_aux_loss_coef disable_dropout pad_to_multiple_of precompute_ref_log_probs
         precompute_ref_batch_size loss_type loss_weights ld_alpha f_divergence_type
-        label_smoothing beta use_weighting discopop_tau activation_offloading sync_ref_model
+        beta use_weighting activation_offloading sync_ref_model
     """,
     "ours": "max_length chat_template chat_template_kwargs",
 }
@@ -125,7 +128,9 @@ def test_every_field_is_honoured_or_refused(kind: type) -> None:
     assert len(honoured) == len(set(honoured))
     fields = {field.name for field in dataclasses.fields(kind) if field.init}
     assert fields - set(honoured) - set(refusals_of(kind)) == set(), "decide who honours these"
-    assert set(honoured) & set(refusals_of(kind)) == set()
+    # Refused beside another value than the default's.
+    sometimes = {name for name, refusal in refusals_of(kind).items() if refusal.unless(kind())}
+    assert set(honoured) & set(refusals_of(kind)) <= sometimes
     assert set(honoured) | set(refusals_of(kind)) == fields, "the config has no such fields"
 
 
@@ -141,6 +146,8 @@ def test_a_refused_option_is_named_with_its_value_and_the_remedy(kind: type) -> 
         args = kind()
         default = fields[name].default
         other: Any = not default if isinstance(default, bool) else "other"
+        if refusal.unless(args) and name not in ("hub_strategy", "do_eval"):
+            continue
         setattr(args, name, "end" if name == "hub_strategy" else other)
         if name == "do_eval":
             args.eval_strategy = "no"
@@ -159,6 +166,15 @@ def test_a_refused_option_is_named_with_its_value_and_the_remedy(kind: type) -> 
         (AgentGRPOConfig, {"num_generations_eval": 1}),
         (AgentGRPOConfig, {"sapo_temperature_pos": 2.0, "loss_type": "sapo"}),
         (AgentGRPOConfig, {"hub_strategy": "checkpoint"}),
+        (AgentGRPOConfig, {"warmup_steps": 9, "lr_scheduler_type": "constant_with_warmup"}),
+        (
+            AgentGRPOConfig,
+            {"lr_scheduler_kwargs": {"power": 2.0}, "lr_scheduler_type": "polynomial"},
+        ),
+        (AgentGRPOConfig, {"loss_type": "cispo", "epsilon_high": 5.0}),
+        (AgentGRPOConfig, {"loss_type": "cispo", "epsilon": 5.0}),
+        (AgentDPOConfig, {"loss_type": ["sigmoid", "robust"], "label_smoothing": 0.1}),
+        (AgentDPOConfig, {"loss_type": ["sft", "sigmoid"], "beta": 0.5}),
         (AgentPPOConfig, {"vllm_importance_sampling_mode": "turn_mask"}),
         (AgentRLOOConfig, {"vllm_importance_sampling_clip_max": 1e9}),
         (AgentSFTConfig, {"packing": True, "packing_strategy": "wrapped", "max_length": 64}),
@@ -169,6 +185,57 @@ def test_a_refused_option_is_named_with_its_value_and_the_remedy(kind: type) -> 
 def test_an_option_is_taken_where_it_has_its_effect(kind: type, options: dict[str, Any]) -> None:
     args = kind(**options)
     assert {name: getattr(args, name) for name in options} == options
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "refused"),
+    [
+        (AgentGRPOConfig, {"warmup_steps": 9}, "warmup_steps"),
+        (
+            AgentGRPOConfig,
+            {"lr_scheduler_kwargs": {"a": 1}, "lr_scheduler_type": "constant_with_warmup"},
+            "lr_scheduler_kwargs",
+        ),
+        (AgentGRPOConfig, {"loss_type": "sapo", "epsilon": 0.1}, "epsilon"),
+        (AgentGRPOConfig, {"loss_type": "vespo", "epsilon_high": 0.1}, "epsilon_high"),
+        (AgentGRPOConfig, {"loss_type": "cispo", "epsilon": 0.1, "epsilon_high": 5.0}, "epsilon"),
+        (AgentGRPOConfig, {"loss_type": "cispo", "delta": 2.0}, "delta"),
+        (
+            AgentGRPOConfig,
+            {"loss_type": "vespo", "importance_sampling_level": "sequence"},
+            "importance_sampling_level",
+        ),
+        (
+            AgentGRPOConfig,
+            {"shuffle_dataset": False, "task_sampling": "learnable"},
+            "shuffle_dataset",
+        ),
+        (AgentSFTConfig, {"truncation_mode": "keep_end"}, "truncation_mode"),
+        (
+            AgentSFTConfig,
+            {"loss_type": "dft", "label_smoothing_factor": 0.1},
+            "label_smoothing_factor",
+        ),
+        (AgentDPOConfig, {"label_smoothing": 0.3}, "label_smoothing"),
+        (AgentDPOConfig, {"discopop_tau": 5.0}, "discopop_tau"),
+        (AgentDPOConfig, {"loss_type": ["sft"], "beta": 5.0}, "beta"),
+        (
+            AgentDPOConfig,
+            {"precompute_ref_log_probs": False, "precompute_ref_batch_size": 1},
+            "precompute_ref_batch_size",
+        ),
+        (
+            AgentDPOConfig,
+            {"train_sampling_strategy": "group_by_length"},
+            "train_sampling_strategy",
+        ),
+    ],
+)
+def test_an_option_is_refused_beside_one_under_which_it_does_nothing(
+    kind: type, options: dict[str, Any], refused: str
+) -> None:
+    with pytest.raises(UsageError, match=f"^{refused}=.*would be ignored here; "):
+        kind(**options)
 
 
 @pytest.mark.parametrize(
