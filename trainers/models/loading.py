@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from peft.helpers import disable_input_dtype_casting
 from peft.tuners.tuners_utils import BaseTunerLayer
+from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig, PreTrainedModel
 from trl import get_peft_config, get_quantization_config
 
@@ -198,8 +199,13 @@ def _load(name: str, args: ModelArguments, template: TemplateArguments | None) -
     if quantization is not None:
         kwargs["quantization_config"] = quantization
     _check_template(name, tokenizer)
-    with explain_refusals(ImportError):
-        return AutoModelForCausalLM.from_pretrained(name, **kwargs), tokenizer
+    try:
+        with explain_refusals(ImportError):
+            return AutoModelForCausalLM.from_pretrained(name, **kwargs), tokenizer
+    except SafetensorError as error:
+        raise UsageError(
+            f"the weights in {name} are damaged ({error}); remove the folder and make it again"
+        ) from error
 
 
 def _check_template(name: str, tokenizer: Any) -> None:

@@ -75,8 +75,10 @@ def explain_load_errors(policy: str, *, names: Iterable[str], otherwise: str) ->
     except UsageError:
         raise
     except (OSError, ValueError) as error:
-        hint = did_you_mean(policy, names, otherwise=f"allowed: {otherwise}")
         cause = masked(" ".join(str(error).split()))
+        if policy in {*names}:
+            raise UsageError(f"cannot open the policy {policy!r}: {cause}") from error
+        hint = did_you_mean(policy, names, otherwise=f"allowed: {otherwise}")
         if "://" not in policy and not Path(policy).exists():
             cause = f"there is no such folder, and of such an id: {cause}"
         raise UsageError(f"cannot open the policy {policy!r}{hint} ({cause})") from error

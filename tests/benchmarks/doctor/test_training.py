@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +17,8 @@ from benchmarks.doctor.checks import Finding, NoAnswer, Status, answer_of
 from benchmarks.doctor.training import FETCH_SMOLLM2, Device, judged
 from tests.benchmarks.doctor.installing import OURS, write_metadata
 from trainers.models.fetched import smollm2_folder
+from trainers.models.tiny import tiny_folder
+from trainers.options.errors import UsageError, explain_load_errors
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs the train extra")
 
@@ -200,6 +203,9 @@ def test_a_process_that_dies_or_hangs_is_an_error_in_words() -> None:
 def test_the_model_that_pip_fetches_is_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from trainers.models.loading import load_for_playing
+    from trainers.options.configs import ModelArguments
+
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
     finding = run("smollm2")
     assert finding.status is Status.MISSING and "not fetched" in finding.text
@@ -211,5 +217,18 @@ def test_the_model_that_pip_fetches_is_looked_for(
     assert finding.remedy == f"rm -r {folder}"  # whatever names it next fetches it again
     for name in ("config.json", "model.safetensors", "tokenizer.json"):
         (folder / name).write_text("{}")
+    finding = run("smollm2")  # what a copy that broke off leaves
+    assert finding.status is Status.BROKEN and finding.remedy == f"rm -r {folder}"
+    with pytest.raises(UsageError, match="^the weights in .* are damaged .*; remove the folder"):
+        shutil.copytree(tiny_folder(), folder, dirs_exist_ok=True)
+        (folder / "model.safetensors").write_bytes(b"\0" * 100)
+        load_for_playing(ModelArguments("smollm2"))
+    shutil.copy(f"{tiny_folder()}/model.safetensors", folder)
     finding = run("smollm2")
     assert finding.status is Status.WORKS and str(folder) in finding.text
+
+
+def test_a_name_of_ours_is_not_offered_in_its_own_place() -> None:
+    with pytest.raises(UsageError, match=r"^cannot open the policy 'tiny': no room$"):
+        with explain_load_errors("tiny", names=["tiny"], otherwise="a folder"):
+            raise OSError("no room")
